@@ -1,0 +1,156 @@
+"""Registration of the library's formulas: what each accepts, and that it compiles.
+
+Every public function of the physics, systems and money layers is one of three kinds:
+
+- `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and Vega expressions. Its arguments
+  carry the domain in which the formula means something; a number outside is refused before any work.
+- `search` and `simulation`: cannot be a closed expression; charts precompute them on a grid.
+
+The parity test walks `REGISTRY`, evaluates each closed form both ways on random points of its domains, and
+fails on a public function that is in none of the three lists.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+from scaleright.ops import is_expression
+
+REGISTRY: dict[str, "Formula"] = {}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Values an argument may take, and the span from which the parity test draws.
+
+    low, high : bounds; `low` itself is allowed unless `open_low`.
+    sample : (low, high) of the values that tests draw, log-uniformly where both are positive.
+    """
+
+    low: float
+    high: float
+    sample: tuple[float, float]
+    open_low: bool = False
+
+    def __str__(self) -> str:
+        if self.high == float("inf"):
+            return "above 0" if self.open_low else f"{self.low:g} or more"
+        return f"{'above ' if self.open_low else ''}{self.low:g} to {self.high:g}"
+
+    def check(self, function: str, name: str, value: Any) -> None:
+        """Raise ValueError naming the function, the argument, the value, what is allowed and a likely slip."""
+        if value is None or is_expression(value):
+            return
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise TypeError(f"{function}: {name} = {value!r} is not a number; allowed: {self}") from None
+        low_ok = array > self.low if self.open_low else array >= self.low
+        good = low_ok & (array <= self.high)
+        if good.all():
+            return
+        worst = float(array[~good].flat[0])
+        hint = f"; did you mean {worst / 100:g} ({worst:g} %)?" if self.high == 1.0 and 1 < worst <= 100 else ""
+        raise ValueError(f"{function}: {name} = {worst:g} is outside its domain, allowed: {self}{hint}")
+
+
+POSITIVE = Domain(0.0, float("inf"), (1e-2, 1e3), open_low=True)
+NON_NEGATIVE = Domain(0.0, float("inf"), (1e-2, 1e3))
+FRACTION = Domain(0.0, 1.0, (0.01, 1.0), open_low=True)
+SHARE = Domain(0.0, 1.0, (0.0, 1.0))
+COUNT = Domain(1.0, float("inf"), (1.0, 1e4))
+FLAG = Domain(0.0, 1.0, (0.0, 1.0))
+HOURS_A_DAY = Domain(0.0, 24.0, (0.1, 24.0))
+REAL = Domain(float("-inf"), float("inf"), (-1e3, 1e3))
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A registered function: its qualified name, kind and the domain of each argument."""
+
+    name: str
+    kind: str
+    function: Callable
+    domains: dict[str, Domain]
+
+
+def _register(function: Callable, kind: str, domains: dict[str, Domain]) -> None:
+    name = f"{function.__module__.removeprefix('scaleright.')}.{function.__name__}"
+    REGISTRY[name] = Formula(name, kind, function, domains)
+
+
+def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
+    """Register a polymorphic formula and check its numeric arguments against their domains.
+
+    >>> @closed_form(price=POSITIVE, load=FRACTION)
+    ... def price_at(price, load):
+    ...     return price / load
+    >>> price_at(2.0, 0.5)
+    4.0
+    >>> price_at(2.0, 40)
+    Traceback (most recent call last):
+    ValueError: price_at: load = 40 is outside its domain, allowed: above 0 to 1; did you mean 0.4 (40 %)?
+    >>> _ = REGISTRY.pop(next(name for name in REGISTRY if name.endswith("price_at")))
+    """
+
+    def decorate(function: Callable) -> Callable:
+        names = tuple(inspect.signature(function).parameters)
+        if set(domains) != set(names):
+            raise TypeError(f"{function.__name__}: domains given for {sorted(domains)}, arguments are {sorted(names)}")
+        defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+        for name, default in defaults.items():
+            domains[name].check(function.__name__, name, default)
+
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            for name, value in zip(names, args):
+                domains[name].check(function.__name__, name, value)
+            for name, value in kwargs.items():
+                if name in domains:
+                    domains[name].check(function.__name__, name, value)
+            return function(*args, **kwargs)
+
+        _register(checked, "closed form", dict(domains))
+        return checked
+
+    return decorate
+
+
+def search(function: Callable) -> Callable:
+    """Register a function that looks for something (a layout, a root) and so has no closed expression."""
+    _register(function, "search", {})
+    return function
+
+
+def simulation(function: Callable) -> Callable:
+    """Register a function that draws random numbers or steps through time."""
+    _register(function, "simulation", {})
+    return function
+
+
+class Breakdown:
+    """Base of results whose named parts, all in one unit, add up to the total.
+
+    >>> @dataclass(frozen=True)
+    ... class Bill(Breakdown):
+    ...     chips_usd: float
+    ...     power_usd: float
+    >>> Bill(3.0, 1.0).total, Bill(3.0, 1.0).parts()
+    (4.0, {'chips_usd': 3.0, 'power_usd': 1.0})
+    """
+
+    def parts(self) -> dict[str, Any]:
+        """The named parts in the order in which they are declared."""
+        assert is_dataclass(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def total(self):
+        """The sum of the parts: a float, an array or an expression as they are."""
+        first, *rest = self.parts().values()
+        return functools.reduce(lambda total, part: total + part, rest, first)

@@ -1,0 +1,79 @@
+"""Element-wise operations that work on floats, NumPy arrays and Vega expressions alike.
+
+A formula written with ordinary operators and these functions returns a float for floats, broadcasts over
+arrays, and compiles to a Vega expression when an argument is one, so that a chart in the reader's browser
+recomputes the library's own formula.
+
+>>> maximum(1.0, 2.0)
+2.0
+>>> import numpy
+>>> maximum(numpy.array([1.0, 3.0]), 2.0)
+array([2., 3.])
+>>> import altair
+>>> maximum(altair.datum.price, 2.0)
+max(datum.price,2.0)
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+
+def is_expression(value: Any) -> bool:
+    """Whether a value is a Vega expression; altair is not imported to find out."""
+    core = sys.modules.get("altair.expr.core")
+    return core is not None and isinstance(value, core.OperatorMixin)
+
+
+def _apply(vega_name: str, scalar, array, *args):
+    if any(map(is_expression, args)):
+        from altair.expr.core import FunctionExpression
+
+        return FunctionExpression(vega_name, tuple(a.item() if isinstance(a, np.generic) else a for a in args))
+    if any(isinstance(a, np.ndarray) for a in args):
+        return array(*args)
+    return scalar(*args)
+
+
+def maximum(a, b):
+    """The larger of two values."""
+    return _apply("max", max, np.maximum, a, b)
+
+
+def minimum(a, b):
+    """The smaller of two values."""
+    return _apply("min", min, np.minimum, a, b)
+
+
+def where(condition, a, b):
+    """`a` where the condition holds, `b` elsewhere; both are computed."""
+    return _apply("if", lambda c, x, y: x if c else y, np.where, condition, a, b)
+
+
+def exp(a):
+    """e to the power of a."""
+    return _apply("exp", math.exp, np.exp, a)
+
+
+def log(a):
+    """Natural logarithm."""
+    return _apply("log", math.log, np.log, a)
+
+
+def sqrt(a):
+    """Square root."""
+    return _apply("sqrt", math.sqrt, np.sqrt, a)
+
+
+def ceil(a):
+    """The smallest whole number not below a, as a float."""
+    return _apply("ceil", lambda x: float(math.ceil(x)), np.ceil, a)
+
+
+def floor(a):
+    """The largest whole number not above a, as a float."""
+    return _apply("floor", lambda x: float(math.floor(x)), np.floor, a)

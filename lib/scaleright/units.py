@@ -1,0 +1,85 @@
+"""Constants and the words people say: one home for every conversion factor.
+
+Conventions of the whole book: SI decimal units (1 GB = 1e9 B); throughput of tensor units is dense;
+money is in US dollars of the date its source states; a year of operation has 8,766 hours.
+"""
+
+from __future__ import annotations
+
+KILO, MEGA, GIGA, TERA, PETA, EXA = 1e3, 1e6, 1e9, 1e12, 1e15, 1e18
+GIB = 2**30
+"""Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
+
+SECONDS_PER_HOUR = 3600.0
+HOURS_PER_DAY = 24.0
+DAYS_PER_YEAR = 365.25
+"""Mean Julian year, so that leap years need no special case."""
+MONTHS_PER_YEAR = 12.0
+HOURS_PER_YEAR = HOURS_PER_DAY * DAYS_PER_YEAR
+DAYS_PER_MONTH = DAYS_PER_YEAR / MONTHS_PER_YEAR
+SECONDS_PER_YEAR = SECONDS_PER_HOUR * HOURS_PER_YEAR
+WATTS_PER_KILOWATT = 1e3
+
+_PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_SPANS = (
+    (SECONDS_PER_YEAR, "years"),
+    (SECONDS_PER_HOUR * HOURS_PER_DAY, "days"),
+    (SECONDS_PER_HOUR, "hours"),
+    (60.0, "minutes"),
+    (1.0, "s"),
+    (1e-3, "ms"),
+    (1e-6, "µs"),
+)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Write a number with so many significant digits, never in exponent form.
+
+    >>> significant(1234567), significant(0.0123456), significant(9.996)
+    ('1,230,000', '0.0123', '10.0')
+    """
+    value = float(f"{value:.{digits - 1}e}")
+    exponent = int(f"{value:e}".rpartition("e")[2])
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
+
+
+def si(value: float, unit: str, digits: int = 3) -> str:
+    """Write a number with the decimal prefix that keeps it readable.
+
+    >>> si(3.14e23, "FLOP"), si(140e9, "B"), si(0, "W")
+    ('314 ZFLOP', '140 GB', '0 W')
+    """
+    if value == 0:
+        return f"0 {unit}"
+    value = float(f"{value:.{digits - 1}e}")
+    scale, prefix = next((pair for pair in _PREFIXES if abs(value) >= pair[0]), _PREFIXES[-1])
+    return f"{significant(value / scale, digits)} {prefix}{unit}"
+
+
+def usd(value: float, digits: int = 3) -> str:
+    """Write an amount of money: cents where they matter, words where figures are long.
+
+    >>> usd(0.35), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
+    ('$0.35', '$1,600', '$560,000', '$4.60 million', '-$2.50 billion')
+    """
+    sign, size = ("-" if value < 0 else ""), abs(value)
+    for scale, word in ((1e9, " billion"), (1e6, " million")):
+        if size >= scale * (1 - 0.5 * 10**-digits):
+            return f"{sign}${significant(size / scale, digits)}{word}"
+    if 0.01 <= size < 100:
+        return f"{sign}${size:,.2f}"
+    return f"{sign}${significant(size, digits)}" if size else "$0"
+
+
+def duration(seconds: float, digits: int = 3) -> str:
+    """Write a time span in the unit a person would use.
+
+    >>> duration(116_000), duration(0.0083), duration(3.2e9)
+    ('32.2 hours', '8.30 ms', '101 years')
+    """
+    if seconds == 0:
+        return "0 s"
+    scale, unit = next((pair for pair in _SPANS if abs(seconds) >= 2 * pair[0] or pair[0] <= 1e-3), _SPANS[-1])
+    if abs(seconds) < 1e-3:
+        scale, unit = _SPANS[-1]
+    return f"{significant(seconds / scale, digits)} {unit}"
