@@ -1,0 +1,381 @@
+"""The facts: tables of `data/` as typed frames and frozen specs, looked up by name.
+
+`table` reads one table with the types its schema declares and notes that it was read; `accelerator`, `model`,
+`rental_prices` and their kin hand out typed specs and offer the nearest name when one is unknown. A chapter
+ends with `data_record`, which shows source, licence and date of every table it has read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import os
+from dataclasses import dataclass, field, fields
+from datetime import date
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Iterable, Mapping, NoReturn
+
+import pandas as pd
+
+from scaleright.architecture import Transformer
+from scaleright.ranges import Range
+
+_READ: list[str] = []
+TABLES_MIME = "application/vnd.scaleright.tables+json"
+
+
+class DataError(ValueError):
+    """A table that is missing, incomplete or does not fit its schema."""
+
+
+def data_dir() -> Path:
+    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed copy."""
+    if given := os.environ.get("SCALERIGHT_DATA"):
+        return Path(given)
+    package = Path(__file__).resolve().parent
+    checkout = package.parents[1] / "data"
+    return checkout if (checkout / "datapackage.json").exists() else package / "data"
+
+
+def nearest(name: str, choices: Iterable[str], what: str) -> NoReturn:
+    """Raise LookupError naming the value, the nearest valid choices and how many there are.
+
+    >>> nearest("H10", ["H100 SXM", "A100 SXM"], "accelerator")
+    Traceback (most recent call last):
+    LookupError: unknown accelerator 'H10'; nearest: H100 SXM, A100 SXM (2 known)
+    """
+    choices = list(dict.fromkeys(choices))
+    folded = {choice.casefold(): choice for choice in choices}
+    close = [folded[c] for c in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.3)]
+    hint = f"nearest: {', '.join(close)} ({len(choices)} known)" if close else f"allowed: {', '.join(choices[:12])}"
+    raise LookupError(f"unknown {what} {name!r}; {hint}")
+
+
+@functools.cache
+def _package(folder: Path) -> dict[str, dict]:
+    path = folder / "datapackage.json"
+    try:
+        package = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path.name}: line {error.lineno}: not valid JSON: {error.msg}") from None
+    return {resource["path"].removesuffix(".csv"): resource for resource in package["resources"]}
+
+
+def resource(name: str) -> dict:
+    """The data package's entry of a table: title, schema, sources, licence, dates."""
+    resources = _package(data_dir())
+    return resources[name] if name in resources else nearest(name, resources, "table")
+
+
+_CONVERT = {
+    "integer": lambda column: pd.to_numeric(column, errors="coerce").astype("Int64"),
+    "number": lambda column: pd.to_numeric(column, errors="coerce").astype(float),
+    "boolean": lambda column: column.map({"true": True, "false": False}).astype("boolean"),
+    "date": lambda column: pd.to_datetime(column, format="%Y-%m-%d", errors="coerce"),
+}
+
+
+def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
+    """Read a CSV file as its schema types it; an error names table, line, column and value.
+
+    Raises
+    ------
+    DataError : the file is missing, a column is missing or unknown, a cell does not parse or is empty though required.
+    """
+    try:
+        raw = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8")
+    except FileNotFoundError:
+        raise DataError(f"table {label}: no file {path}") from None
+    except (pd.errors.ParserError, UnicodeDecodeError, pd.errors.EmptyDataError) as error:
+        raise DataError(f"table {label}: {str(error).strip()}") from None
+    names = [f["name"] for f in schema["fields"]]
+    if list(raw.columns) != names:
+        missing, extra = set(names) - set(raw.columns), set(raw.columns) - set(names)
+        raise DataError(f"table {label}: columns differ from the schema (missing: {sorted(missing)}, unknown: {sorted(extra)})")
+    typed = {}
+    for spec in schema["fields"]:
+        name, column = spec["name"], raw[spec["name"]]
+        typed[name] = _CONVERT.get(spec["type"], lambda c: c)(column)
+        bad = typed[name].isna() & (column.notna() | bool(spec.get("constraints", {}).get("required")))
+        if bad.any():
+            row = int(bad.to_numpy().argmax())
+            raise DataError(f"table {label}, line {row + 2}, column {name}: {column[row]!r} is not a {spec['type']}")
+    return pd.DataFrame(typed)
+
+
+@functools.cache
+def _read(folder: Path, name: str) -> pd.DataFrame:
+    return read_csv(folder / f"{name}.csv", resource(name)["schema"], name)
+
+
+def table(name: str) -> pd.DataFrame:
+    """A table of the data package, typed, as a fresh copy; the read is noted for the chapter's data record.
+
+    Raises
+    ------
+    LookupError : no such table (the nearest names are offered).
+    DataError : the file is missing or does not fit its schema.
+    """
+    resource(name)
+    if name not in _READ:
+        _READ.append(name)
+    return _read(data_dir(), name).copy()
+
+
+def tables_read() -> tuple[str, ...]:
+    """The names of the tables read so far in this process, sorted."""
+    return tuple(sorted(_READ))
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """One chip as its datasheet and its buyers know it; SI units, per chip, one direction.
+
+    dense : dense FLOP/s (OP/s for integers) by precision, FP32 accumulate.
+    measured : best measured matmul FLOP/s by precision, where someone published one.
+    purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
+    """
+
+    name: str
+    vendor: str
+    kind: str
+    segment: str
+    form: str
+    status: str
+    released: date | None
+    memory_bytes: float | None
+    memory_bytes_per_s: float | None
+    tdp_watts: float | None
+    idle_watts: float | None
+    scale_up_bytes_per_s: float | None
+    scale_out_bytes_per_s: float | None
+    purchase_usd: tuple[float, float] | None
+    dense: Mapping[str, float] = field(repr=False)
+    measured: Mapping[str, float] = field(repr=False)
+
+    def peak_flops(self, precision: str = "bf16") -> float:
+        """Dense peak at a precision; a chip without it is refused with what it has.
+
+        Raises
+        ------
+        LookupError : the chip has no such precision.
+        """
+        if precision not in self.dense:
+            nearest(precision, self.dense, f"precision of {self.name}")
+        return self.dense[precision]
+
+    def require(self, quantity: str) -> float:
+        """A quantity that a calculation cannot do without.
+
+        Raises
+        ------
+        DataError : the catalog has no such figure for this chip.
+        """
+        value = getattr(self, quantity)
+        if value is None:
+            raise DataError(f"the catalog has no {quantity} for {self.name}")
+        return value
+
+    @property
+    def purchase_mid_usd(self) -> float:
+        """Geometric middle of the purchase price range, the fair middle of a ratio scale."""
+        low, high = self.require("purchase_usd")
+        return (low * high) ** 0.5
+
+
+def _none(value: Any) -> Any:
+    return None if pd.isna(value) else value
+
+
+@functools.cache
+def _accelerators(folder: Path) -> dict[str, Accelerator]:
+    facts = pd.concat([_read(folder, "accelerator_specs"), _read(folder, "accelerator_specs_stas")], ignore_index=True)
+    specs: dict[str, dict[str, float]] = {}
+    for row in facts.itertuples():
+        specs.setdefault(row.accelerator, {})[row.quantity] = row.value
+    chips = {}
+    for row in _read(folder, "accelerators").itertuples():
+        spec = specs.get(row.name, {})
+        by_precision = lambda head, tails: MappingProxyType(  # noqa: E731
+            {q.removeprefix(head).removesuffix(t): v for q, v in spec.items() for t in tails if q.startswith(head) and q.endswith(t)}
+        )
+        bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
+        chips[row.name] = Accelerator(
+            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, form=_none(row.form), status=row.status,
+            released=None if pd.isna(row.released) else row.released.date(),
+            purchase_usd=(min(bounds), max(bounds)) if bounds else None,
+            dense=by_precision("dense_", ("_flops", "_ops")), measured=by_precision("measured_", ("_matmul_flops",)),
+            **{q: spec.get(q) for q in ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")},
+        )
+    return chips
+
+
+def _lookup(name: str, known: Mapping[str, Any], aliases: pd.DataFrame, what: str) -> Any:
+    if name in known:
+        return known[name]
+    index = {n.casefold(): n for n in known}
+    for row in aliases.itertuples():
+        for alias in (row.aliases or "").split(";") if isinstance(row.aliases, str) else ():
+            index.setdefault(alias.strip().casefold(), row.name)
+    key = index.get(str(name).strip().casefold())
+    return known[key] if key else nearest(name, [*known, *(a for a in index if a not in known)], what)
+
+
+def accelerators() -> dict[str, Accelerator]:
+    """Every accelerator of the catalog by name, in the table's order."""
+    for name in ("accelerators", "accelerator_specs", "accelerator_specs_stas"):
+        table(name)
+    return dict(_accelerators(data_dir()))
+
+
+def accelerator(name: str) -> Accelerator:
+    """An accelerator by name or alias.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+
+    >>> accelerator("h100").name
+    'H100 SXM'
+    """
+    return _lookup(name, accelerators(), _read(data_dir(), "accelerators"), "accelerator")
+
+
+@functools.cache
+def _models(folder: Path) -> dict[str, Transformer]:
+    frame = _read(folder, "models")
+    known = {f.name for f in fields(Transformer)}
+    return {row["name"]: Transformer(**{k: v for k, v in row.items() if k in known and v is not None})
+            for row in ({k: _none(v) for k, v in r.items()} for r in frame.to_dict("records"))}
+
+
+def models() -> dict[str, Transformer]:
+    """Every model architecture of the catalog by name, in the table's order."""
+    table("models")
+    return dict(_models(data_dir()))
+
+
+def model(name: str) -> Transformer:
+    """A model architecture by name or alias.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+    """
+    return _lookup(name, models(), _read(data_dir(), "models"), "model")
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """What the latest listings of one chip say, USD per accelerator and hour."""
+
+    low: float
+    median: float
+    high: float
+    listings: int
+    as_of: date
+
+    def check(self, usd_per_hour: float, accelerator: str) -> float:
+        """Refuse a rent that looks like the price of a node.
+
+        Raises
+        ------
+        ValueError : the rent is over three times the dearest listing while an eighth of it is among them.
+        """
+        per_chip = usd_per_hour / 8
+        if usd_per_hour > 3 * self.high and self.low / 3 <= per_chip <= 3 * self.high:
+            raise ValueError(
+                f"rent of {usd_per_hour:g} USD/h for one {accelerator} is over three times the dearest listing "
+                f"({self.high:g}, {self.as_of}); it looks like the price of an 8-chip node: per chip {per_chip:g}"
+            )
+        return usd_per_hour
+
+
+def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand") -> pd.DataFrame:
+    """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour."""
+    prices = table("rental_prices")
+    prices = prices[prices["pricing"] == pricing]
+    return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
+
+
+def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
+    """Lowest, median and highest price of the latest year of listings of one chip.
+
+    One figure per provider (its median), so that a provider with many regions does not outvote the others.
+
+    Raises
+    ------
+    LookupError : unknown chip, or a chip without a listing.
+    """
+    listed = rental_prices(accelerator_name, pricing)
+    if listed.empty:
+        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
+        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
+    newest = listed["date"].max()
+    recent = listed[listed["date"] > newest - pd.DateOffset(years=1)]
+    by_provider = recent.groupby("provider")["usd_per_accelerator_hour"].median()
+    return PriceRange(float(by_provider.min()), float(by_provider.median()), float(by_provider.max()), len(recent), newest.date())
+
+
+def electricity_price(region: str, sector: str = "industrial") -> Range:
+    """Electricity price of a region and sector [USD/kWh] as a range."""
+    prices = table("electricity_prices")
+    regions = sorted(set(prices["region"]))
+    if region not in regions:
+        nearest(region, regions, "region")
+    rows = prices[prices["region"] == region]
+    chosen = rows[rows["sector"] == sector]
+    if chosen.empty:
+        nearest(sector, rows["sector"], f"sector of {region}")
+    row = chosen.iloc[0]
+    return Range(row["low_usd_per_kwh"], row["typical_usd_per_kwh"], row["high_usd_per_kwh"])
+
+
+def cost_factor(factor: str, setting: str) -> Range:
+    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range."""
+    factors = table("cost_factors")
+    rows = factors[factors["factor"] == factor]
+    if rows.empty:
+        nearest(factor, factors["factor"], "cost factor")
+    chosen = rows[rows["setting"] == setting]
+    if chosen.empty:
+        nearest(setting, rows["setting"], f"setting of {factor}")
+    row = chosen.iloc[0]
+    return Range(row["low"], row["typical"], row["high"])
+
+
+class DataRecord:
+    """Source, licence and date of the tables a chapter has read; the press learns from it what to watch."""
+
+    def __init__(self, names: Iterable[str]):
+        self.names = sorted(names)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a table: title, sources, licence, as-of date, age after which the page warns."""
+        rows = []
+        for name in self.names:
+            entry = resource(name)
+            rows.append({
+                "table": name, "title": entry["title"],
+                "sources": "; ".join(s["title"] for s in entry["sources"]),
+                "licence": ", ".join(licence["name"] for licence in entry["licenses"]),
+                "as of": entry["as_of"], "stale after [days]": entry["stale_after_days"],
+            })
+        return pd.DataFrame(rows)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        frame = self.frame()
+        head = "".join(f'<th scope="col">{escape(str(c))}</th>' for c in frame.columns)
+        body = "".join("<tr>" + "".join(f"<td>{escape(str(v))}</td>" for v in row) + "</tr>" for row in frame.itertuples(index=False))
+        html = f'<div class="sr-table"><table><caption>Data record</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        return {TABLES_MIME: {"tables": self.names}, "text/html": html, "text/plain": frame.to_string(index=False)}
+
+
+def data_record() -> DataRecord:
+    """The record of every table read so far in this process: the last cell of a chapter."""
+    return DataRecord(tables_read())
