@@ -1,13 +1,14 @@
 """Registration of the library's formulas: what each accepts, and that it compiles.
 
-Every public function of the physics, systems and money layers is one of three kinds:
+Every public function of the physics, systems and money layers is of one of these kinds:
 
 - `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and Vega expressions. Its arguments
   carry the domain in which the formula means something; a number outside is refused before any work.
+- `counting`: exact integers counted from a shape (a dataclass whose fields may be arrays); no domain of its own.
 - `search` and `simulation`: cannot be a closed expression; charts precompute them on a grid.
 
 The parity test walks `REGISTRY`, evaluates each closed form both ways on random points of its domains, and
-fails on a public function that is in none of the three lists.
+fails on a public function that is of none of these kinds.
 """
 
 from __future__ import annotations
@@ -119,6 +120,12 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
         return checked
 
     return decorate
+
+
+def counting(function: Callable) -> Callable:
+    """Register a function that counts from a shape; checked against published counts, not drawn at random."""
+    _register(function, "counting", {})
+    return function
 
 
 def search(function: Callable) -> Callable:
