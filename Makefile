@@ -1,0 +1,44 @@
+# Scale Right: every command of the README is a target here; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help book test notebooks check bench clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chapters that changed)
+	@$(BIN)/scaleright book
+
+test: $(VENV)/.scaleright ## run every test: units, doctests, data, stored notebooks, the site in Chromium
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical --dist loadfile
+
+notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
+	@$(BIN)/scaleright notebooks
+
+check: $(VENV)/.scaleright ## check every table of data/ against its data package
+	@$(BIN)/scaleright data check
+
+bench: $(VENV)/.scaleright ## measure the speeds the book promises
+	@for script in benchmarks/*.py; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
+
+clean: ## delete what was built (the environment in .venv stays)
+	rm -rf _build .pytest_cache .hypothesis .import_linter_cache
+
+# The environment is made anew when a pin changes, the package is installed again when its metadata changes.
+$(VENV)/.packages: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Scale Right needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." >&2; \
+	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "Installing the pinned environment into $(VENV) (once, a minute or two) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --requirement requirements.txt
+	@touch $@
+
+$(VENV)/.scaleright: $(VENV)/.packages pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
