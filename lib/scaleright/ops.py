@@ -29,11 +29,21 @@ def is_expression(value: Any) -> bool:
     return core is not None and isinstance(value, core.OperatorMixin)
 
 
+def _literal(value: Any) -> Any:
+    """A value as Vega can read it: plain Python numbers, infinity as a quotient (Vega has no name for it)."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and math.isinf(value):
+        from altair.expr.core import ConstExpression
+
+        return ConstExpression("(1 / 0)" if value > 0 else "(-1 / 0)")
+    return value
+
+
 def _apply(vega_name: str, scalar, array, *args):
     if any(map(is_expression, args)):
         from altair.expr.core import FunctionExpression
 
-        return FunctionExpression(vega_name, tuple(a.item() if isinstance(a, np.generic) else a for a in args))
+        return FunctionExpression(vega_name, tuple(map(_literal, args)))
     if any(isinstance(a, np.ndarray) for a in args):
         return array(*args)
     return scalar(*args)

@@ -1,0 +1,202 @@
+"""Where owning overtakes renting: hours a day, months, rents, and fleets that mix both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright.costs.own import PUE, RATE, YEARS, annuity_years, energy_kwh_per_year
+from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, closed_form, search
+from scaleright.ops import log, maximum, minimum, where
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
+
+INFINITY = float("inf")
+
+
+@closed_form(
+    usd_per_hour=NON_NEGATIVE, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
+    pue=PUE, usd_per_kwh=NON_NEGATIVE,
+)
+def break_even_hours_per_day(usd_per_hour, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh):
+    """Hours of use a day above which owning is cheaper than renting by the hour [h/day].
+
+    Each hour of use saves the rent and costs the extra power of work over idling. The fixed cost and the idle
+    power of a day, divided by that saving, is the answer. Above 24 renting wins however much it is used;
+    infinite where an hour of power costs more than an hour of rent.
+
+    Parameters
+    ----------
+    usd_per_hour : rent of one accelerator [USD/h]
+    fixed_usd_per_year : see `own.fixed_usd_per_year` [USD/year]
+    busy_watts, idle_watts, pue, usd_per_kwh : see `own.energy_kwh_per_year`, and the price of power [USD/kWh]
+
+    Source: S2's Capex vs Opex matrix asks for it and quotes 4 to 6; derived here.
+
+    >>> round(break_even_hours_per_day(0.35, 800.0, 550.0, 0.0, 1.0, 0.16), 1)
+    8.4
+    >>> break_even_hours_per_day(0.05, 800.0, 550.0, 0.0, 1.0, 0.16)
+    inf
+    """
+    usd_per_watt_hour = pue * usd_per_kwh / WATTS_PER_KILOWATT
+    saving_per_hour = usd_per_hour - (busy_watts - idle_watts) * usd_per_watt_hour
+    fixed_per_day = fixed_usd_per_year / DAYS_PER_YEAR + HOURS_PER_DAY * idle_watts * usd_per_watt_hour
+    return where(saving_per_hour > 0, fixed_per_day / where(saving_per_hour > 0, saving_per_hour, 1.0), INFINITY)
+
+
+@closed_form(
+    hours_per_day=HOURS_A_DAY, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
+    pue=PUE, usd_per_kwh=NON_NEGATIVE,
+)
+def break_even_usd_per_hour(hours_per_day, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh):
+    """The rent at which owning costs the same: what an owned hour of work costs in full [USD/h].
+
+    Infinite for an accelerator that is never used.
+
+    >>> round(break_even_usd_per_hour(5.0, 800.0, 550.0, 0.0, 1.0, 0.16), 3)
+    0.526
+    """
+    yearly = fixed_usd_per_year + energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue) * usd_per_kwh
+    return where(hours_per_day > 0, yearly / (where(hours_per_day > 0, hours_per_day, 1.0) * DAYS_PER_YEAR), INFINITY)
+
+
+@closed_form(price_usd=NON_NEGATIVE, saving_usd_per_month=NON_NEGATIVE, cost_of_capital=RATE)
+def payback_months(price_usd, saving_usd_per_month, cost_of_capital):
+    """Months until the rent saved has paid back the price with interest, nothing sold [months].
+
+    Infinite where the saving does not even pay the interest.
+
+    Parameters
+    ----------
+    price_usd : installed price [USD]
+    saving_usd_per_month : rent avoided less running cost [USD/month]
+    cost_of_capital : yearly rate [1/year]
+
+    Source: brealey2020, chapter 5, discounted payback.
+
+    >>> payback_months(1200.0, 100.0, 0.0)
+    12.0
+    >>> round(payback_months(1200.0, 100.0, 0.08), 2)
+    12.49
+    >>> payback_months(1200.0, 0.0, 0.0)
+    inf
+    """
+    force = log(1 + cost_of_capital) / MONTHS_PER_YEAR
+    saves = saving_usd_per_month > 0
+    simple = price_usd / where(saves, saving_usd_per_month, 1.0)
+    lent = force > 1e-9
+    left = 1 - simple * force
+    discounted = where(left > 0, -log(where(left > 0, left, 1.0)) / where(lent, force, 1.0), INFINITY)
+    return where(saves, where(lent, discounted, simple), INFINITY)
+
+
+@closed_form(months=NON_NEGATIVE, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS)
+def resale_usd(months, price_usd, resale_share, years):
+    """What the machine would fetch after so many months [USD]: the price falls by the same factor each month.
+
+    Parameters
+    ----------
+    resale_share : share of the price that is left after `years` [1]
+
+    Source: declining-balance depreciation through the stated resale value.
+
+    >>> resale_usd(24.0, 1200.0, 0.5, 2.0)
+    600.0
+    """
+    return price_usd * maximum(resale_share, 1e-6) ** (months / (MONTHS_PER_YEAR * years))
+
+
+@closed_form(
+    months=NON_NEGATIVE, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
+    cost_of_capital=RATE,
+)
+def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year, cost_of_capital):
+    """Present value of owning for so many months and then selling [USD].
+
+    Parameters
+    ----------
+    running_usd_per_year : power, facility, maintenance and people [USD/year]
+
+    >>> owned_until_usd(24.0, 1200.0, 0.5, 2.0, 100.0, 0.0)
+    800.0
+    """
+    elapsed = months / MONTHS_PER_YEAR
+    sold = resale_usd(months, price_usd, resale_share, years) * (1 + cost_of_capital) ** -elapsed
+    return price_usd - sold + running_usd_per_year * _annuity(cost_of_capital, elapsed)
+
+
+@closed_form(months=NON_NEGATIVE, rent_usd_per_year=NON_NEGATIVE, cost_of_capital=RATE)
+def rented_until_usd(months, rent_usd_per_year, cost_of_capital):
+    """Present value of renting for so many months [USD].
+
+    >>> rented_until_usd(24.0, 400.0, 0.0)
+    800.0
+    """
+    return rent_usd_per_year * _annuity(cost_of_capital, months / MONTHS_PER_YEAR)
+
+
+def _annuity(cost_of_capital, elapsed_years):
+    """`annuity_years` that also takes no time at all."""
+    return where(elapsed_years > 0, annuity_years(cost_of_capital, where(elapsed_years > 0, elapsed_years, 1.0)), 0.0)
+
+
+@search
+def break_even_months(price_usd, resale_share, years, running_usd_per_year, rent_usd_per_year, cost_of_capital, longest=120):
+    """The first whole month after which owning and selling has cost no more than renting; infinite if none.
+
+    Arguments broadcast; `longest` bounds the months that are tried.
+
+    >>> float(break_even_months(1200.0, 0.5, 2.0, 100.0, 400.0, 0.0))
+    24.0
+    """
+    arguments = [np.asarray(a, dtype=float)[..., None] for a in (price_usd, resale_share, years, running_usd_per_year)]
+    capital, rent = np.asarray(cost_of_capital, dtype=float)[..., None], np.asarray(rent_usd_per_year, dtype=float)[..., None]
+    months = np.arange(1.0, longest + 1)
+    cheaper = owned_until_usd(months, *arguments, capital) <= rented_until_usd(months, rent, capital) * (1 + 1e-12)
+    return np.where(cheaper.any(axis=-1), months[cheaper.argmax(axis=-1)], INFINITY)
+
+
+@dataclass(frozen=True)
+class FleetCost(Breakdown):
+    """A year of a fleet [USD/year]: what is fixed in the owned part, its power, and what is rented on top."""
+
+    owned_usd: Any
+    power_usd: Any
+    rent_usd: Any
+
+
+@closed_form(
+    owned=NON_NEGATIVE, baseline=NON_NEGATIVE, burst=NON_NEGATIVE, burst_hours_per_day=HOURS_A_DAY,
+    usd_per_hour=NON_NEGATIVE, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
+    pue=PUE, usd_per_kwh=NON_NEGATIVE,
+)
+def fleet_usd_per_year(
+    owned, baseline, burst, burst_hours_per_day, usd_per_hour, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh
+) -> FleetCost:
+    """A year of serving a steady baseline and daily bursts with owned accelerators first, rented ones for the rest.
+
+    Parameters
+    ----------
+    owned : accelerators bought [1]
+    baseline : accelerators needed around the clock [1]
+    burst : further accelerators needed during bursts [1]
+    burst_hours_per_day : hours of burst a day [h/day]
+    the others : as in `break_even_hours_per_day`, per accelerator
+
+    Source: S2's hybrid rule (own the baseline, rent the bursts), here priced.
+
+    >>> fleet_usd_per_year(0, 1, 0, 0.0, 2.0, 9000.0, 700.0, 70.0, 1.3, 0.1).total
+    17532.0
+    """
+    steady = minimum(owned, baseline)
+    bursting = minimum(maximum(owned - baseline, 0.0), burst)
+    owned_hours = HOURS_PER_DAY * steady + burst_hours_per_day * bursting
+    rented_hours = HOURS_PER_DAY * (baseline - steady) + burst_hours_per_day * (burst - bursting)
+    idle_hours = HOURS_PER_DAY * owned - owned_hours
+    kwh = (owned_hours * busy_watts + idle_hours * idle_watts) * pue * DAYS_PER_YEAR / WATTS_PER_KILOWATT
+    return FleetCost(
+        owned_usd=owned * fixed_usd_per_year,
+        power_usd=kwh * usd_per_kwh,
+        rent_usd=rented_hours * DAYS_PER_YEAR * usd_per_hour,
+    )

@@ -1,0 +1,164 @@
+"""Accelerators that are bought: what a year of owning one costs, by parts.
+
+Money that moves at different times is compared at one moment with continuous compounding: at a yearly cost of
+capital r, a dollar after t years is worth (1 + r)^-t today, and a dollar a year for t years is worth
+`annuity_years(r, t)` dollars today [brealey2020, chapter 2].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form
+from scaleright.ops import log, where
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, WATTS_PER_KILOWATT
+
+RATE = Domain(0.0, 1.0, (0.0, 0.5))
+"""A yearly cost of capital: 0.08 is 8 % a year."""
+YEARS = Domain(0.0, 50.0, (0.1, 15.0), open_low=True)
+PUE = Domain(1.0, 10.0, (1.0, 3.0))
+
+
+@closed_form(cost_of_capital=RATE, years=YEARS)
+def annuity_years(cost_of_capital, years):
+    """Present value of one dollar a year, paid evenly for so many years [years].
+
+    The limit for free capital is the number of years itself.
+
+    Source: brealey2020, chapter 2, the annuity with continuous payment.
+
+    >>> annuity_years(0.0, 3.0)
+    3.0
+    >>> round(annuity_years(0.08, 3.0), 4)
+    2.6789
+    """
+    force = log(1 + where(cost_of_capital > 1e-9, cost_of_capital, 1.0))
+    return where(cost_of_capital > 1e-9, (1 - (1 + cost_of_capital) ** -years) / force, years)
+
+
+@closed_form(hours_per_day=HOURS_A_DAY, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE, pue=PUE)
+def energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue):
+    """Electricity of one accelerator and its share of the host over a year, at the meter [kWh/year].
+
+    Parameters
+    ----------
+    hours_per_day : mean hours of work a day [h/day]; the rest of the day it idles
+    busy_watts, idle_watts : draw at work and idle, host included [W]; 0 idle if it is switched off
+    pue : power usage effectiveness of the building [1], 1 at home
+
+    Source: definition.
+
+    >>> energy_kwh_per_year(24.0, 1000.0, 0.0, 1.0)
+    8766.0
+    """
+    daily_wh = hours_per_day * busy_watts + (HOURS_PER_DAY - hours_per_day) * idle_watts
+    return daily_wh * pue * DAYS_PER_YEAR / WATTS_PER_KILOWATT
+
+
+@dataclass(frozen=True)
+class OwnedCost(Breakdown):
+    """A year of owning one accelerator [USD/year]; the parts add up to `total`."""
+
+    depreciation_usd: Any
+    capital_usd: Any
+    power_usd: Any
+    facility_usd: Any
+    maintenance_usd: Any
+    people_usd: Any
+
+
+@closed_form(price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS)
+def depreciation_usd_per_year(price_usd, resale_share, years):
+    """Value lost in a mean year between purchase and sale [USD/year].
+
+    Source: straight-line depreciation to the resale value.
+
+    >>> depreciation_usd_per_year(1200.0, 0.5, 2.0)
+    300.0
+    """
+    return price_usd * (1 - resale_share) / years
+
+
+@closed_form(price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE)
+def capital_usd_per_year(price_usd, resale_share, years, cost_of_capital):
+    """What the money tied up in the machine costs in a mean year, beyond depreciation [USD/year].
+
+    The even yearly payment that is worth, today, the price less the discounted resale; less depreciation.
+
+    Source: brealey2020, chapter 6, equivalent annual cost.
+
+    >>> capital_usd_per_year(1000.0, 0.0, 4.0, 0.0)
+    0.0
+    >>> round(capital_usd_per_year(1000.0, 0.0, 4.0, 0.08), 2)
+    40.45
+    """
+    price_today = price_usd * (1 - resale_share * (1 + cost_of_capital) ** -years)
+    return price_today / annuity_years(cost_of_capital, years) - depreciation_usd_per_year(price_usd, resale_share, years)
+
+
+@closed_form(
+    price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE,
+    facility_usd_per_year=NON_NEGATIVE, maintenance_share=SHARE, people_usd_per_year=NON_NEGATIVE,
+)
+def fixed_usd_per_year(
+    price_usd, resale_share, years, cost_of_capital, facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0
+):
+    """Yearly cost of owning one accelerator that does not depend on use [USD/year].
+
+    Parameters
+    ----------
+    price_usd : installed price of one accelerator with its share of server and network [USD]
+    resale_share : share of that price got back at the end [1]
+    years : years from purchase to sale [years]
+    cost_of_capital : yearly rate that the money would earn or cost elsewhere [1/year]
+    facility_usd_per_year : space, cooling plant, colocation [USD/year]
+    maintenance_share : repairs, spares and warranty as a share of the price a year [1/year]
+    people_usd_per_year : operators, per accelerator [USD/year]
+
+    >>> fixed_usd_per_year(1200.0, 0.5, 2.0, 0.0)
+    300.0
+    """
+    depreciation = depreciation_usd_per_year(price_usd, resale_share, years)
+    capital = capital_usd_per_year(price_usd, resale_share, years, cost_of_capital)
+    return depreciation + capital + facility_usd_per_year + maintenance_share * price_usd + people_usd_per_year
+
+
+@closed_form(
+    price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE, hours_per_day=HOURS_A_DAY,
+    busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE, pue=PUE, usd_per_kwh=NON_NEGATIVE,
+    facility_usd_per_year=NON_NEGATIVE, maintenance_share=SHARE, people_usd_per_year=NON_NEGATIVE,
+)
+def owned_usd_per_year(
+    price_usd, resale_share, years, cost_of_capital, hours_per_day, busy_watts, idle_watts, pue, usd_per_kwh,
+    facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0,
+) -> OwnedCost:
+    """A year of owning one accelerator, by parts; arguments as in `fixed_usd_per_year` and `energy_kwh_per_year`.
+
+    >>> bill = owned_usd_per_year(2200.0, 0.27, 2.0, 0.08, 5.0, 550.0, 60.0, 1.0, 0.16)
+    >>> round(bill.total), round(bill.power_usd)
+    (1139, 227)
+    """
+    return OwnedCost(
+        depreciation_usd=depreciation_usd_per_year(price_usd, resale_share, years),
+        capital_usd=capital_usd_per_year(price_usd, resale_share, years, cost_of_capital),
+        power_usd=energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue) * usd_per_kwh,
+        facility_usd=facility_usd_per_year,
+        maintenance_usd=maintenance_share * price_usd,
+        people_usd=people_usd_per_year,
+    )
+
+
+@closed_form(price_usd=POSITIVE, accelerator_share=Domain(0.05, 1.0, (0.3, 1.0)))
+def installed_usd(price_usd, accelerator_share):
+    """Price of an accelerator with its share of server, network and storage [USD].
+
+    Parameters
+    ----------
+    price_usd : price of the bare accelerator [USD]
+    accelerator_share : share of the accelerators in the price of the whole installation [1]
+
+    >>> installed_usd(30_000.0, 0.75)
+    40000.0
+    """
+    return price_usd / accelerator_share

@@ -1,0 +1,42 @@
+"""Accelerators paid by the hour."""
+
+from __future__ import annotations
+
+from scaleright.formulas import FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.units import DAYS_PER_YEAR, SECONDS_PER_HOUR
+
+
+@closed_form(usd_per_hour=NON_NEGATIVE, hours_per_day=HOURS_A_DAY)
+def rent_usd_per_year(usd_per_hour, hours_per_day):
+    """Yearly bill of one rented accelerator [USD/year], paid only for the hours it runs.
+
+    Parameters
+    ----------
+    usd_per_hour : rent of one accelerator [USD/h]
+    hours_per_day : mean paid hours a day [h/day], 0 to 24
+
+    Source: definition.
+
+    >>> rent_usd_per_year(2.0, 24.0)
+    17532.0
+    """
+    return usd_per_hour * hours_per_day * DAYS_PER_YEAR
+
+
+@closed_form(flop=NON_NEGATIVE, peak_flops=POSITIVE, utilization=FRACTION, usd_per_hour=NON_NEGATIVE)
+def compute_usd(flop, peak_flops, utilization, usd_per_hour):
+    """Cost of so much arithmetic on rented accelerators [USD].
+
+    Parameters
+    ----------
+    flop : floating-point operations to be done [FLOP]
+    peak_flops : dense peak of one accelerator [FLOP/s]
+    utilization : achieved share of that peak (MFU) [1], 0 < utilization <= 1
+    usd_per_hour : rent of one accelerator [USD/h]
+
+    Source: definition; S3 prices GPT-3's 3.14e23 FLOP this way at a utilization of 1.
+
+    >>> round(compute_usd(3.14e23, 312e12, 1.0, 2.0))
+    559117
+    """
+    return flop / (peak_flops * utilization) / SECONDS_PER_HOUR * usd_per_hour

@@ -1,0 +1,1 @@
+"""Judgment: one module per framework of the source documents, each ending in one shared `Verdict`."""

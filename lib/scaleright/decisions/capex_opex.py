@@ -1,0 +1,132 @@
+"""Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside the source's hours-a-day rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scaleright.costs.break_even import break_even_hours_per_day, break_even_months, break_even_usd_per_hour, fleet_usd_per_year
+from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, owned_usd_per_year
+from scaleright.costs.rent import rent_usd_per_year
+from scaleright.decisions.verdict import Verdict
+from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
+
+SOURCE = "S2, Capex vs Opex Decision Matrix"
+RENT_BELOW_HOURS, BUY_ABOVE_HOURS, BUY_AFTER_MONTHS = 4.0, 4.0, 18.0
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """The terms on which one accelerator would be bought and run; units and meanings as in `costs.own`."""
+
+    price_usd: float
+    resale_share: float
+    years: float
+    cost_of_capital: float
+    busy_watts: float
+    idle_watts: float
+    pue: float
+    usd_per_kwh: float
+    facility_usd_per_year: float = 0.0
+    maintenance_share: float = 0.0
+    people_usd_per_year: float = 0.0
+
+    @property
+    def power(self) -> dict[str, float]:
+        """The arguments of the formulas that deal with power."""
+        return {"busy_watts": self.busy_watts, "idle_watts": self.idle_watts, "pue": self.pue, "usd_per_kwh": self.usd_per_kwh}
+
+    @property
+    def fixed_usd_per_year(self) -> float:
+        """Yearly cost that does not depend on use [USD/year]."""
+        return fixed_usd_per_year(
+            self.price_usd, self.resale_share, self.years, self.cost_of_capital,
+            self.facility_usd_per_year, self.maintenance_share, self.people_usd_per_year,
+        )
+
+    def owned_usd_per_year(self, hours_per_day: float):
+        """A year of owning at so many hours of use a day, by parts."""
+        return owned_usd_per_year(
+            self.price_usd, self.resale_share, self.years, self.cost_of_capital, hours_per_day, **self.power,
+            facility_usd_per_year=self.facility_usd_per_year, maintenance_share=self.maintenance_share,
+            people_usd_per_year=self.people_usd_per_year,
+        )
+
+    def running_usd_per_year(self, hours_per_day: float) -> float:
+        """Power, facility, maintenance and people at so many hours a day [USD/year]."""
+        kwh = energy_kwh_per_year(hours_per_day, self.busy_watts, self.idle_watts, self.pue)
+        fixed = self.facility_usd_per_year + self.maintenance_share * self.price_usd + self.people_usd_per_year
+        return kwh * self.usd_per_kwh + fixed
+
+
+def source_rule(hours_per_day: float, months: float, accelerators: int = 1, bursts: bool = False) -> str:
+    """What S2's matrix says: rent, buy or hybrid.
+
+    The document leaves gaps: above six hours it says buy elsewhere in the text, and between four and six hours
+    for less than 18 months it says nothing; the reading here is to rent.
+
+    >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24, accelerators=8)
+    ('rent', 'buy', 'rent', 'rent')
+    """
+    if bursts:
+        return "hybrid"
+    if accelerators > 1 or hours_per_day < RENT_BELOW_HOURS:
+        return "rent"
+    return "buy" if months >= BUY_AFTER_MONTHS else "rent"
+
+
+def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, accelerators: int = 1) -> Verdict:
+    """Rent or buy one kind of accelerator for a steady load of so many hours a day.
+
+    Parameters
+    ----------
+    ownership : price, resale, years, power and overheads of one accelerator
+    usd_per_hour : rent of one accelerator [USD/h]
+    hours_per_day : mean hours of use a day, 0 to 24 [h/day]
+    accelerators : how many are needed [1]; scales the money, and S2's rule looks at it
+    """
+    fixed = ownership.fixed_usd_per_year
+    owned = ownership.owned_usd_per_year(hours_per_day).total * accelerators
+    rented = rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators
+    hours = break_even_hours_per_day(usd_per_hour, fixed, **ownership.power)
+    rent = break_even_usd_per_hour(hours_per_day, fixed, **ownership.power)
+    months = float(break_even_months(
+        ownership.price_usd, ownership.resale_share, ownership.years, ownership.running_usd_per_year(hours_per_day),
+        rent_usd_per_year(usd_per_hour, hours_per_day), ownership.cost_of_capital,
+    ))
+    what = "buy" if owned < rented else "rent"
+    rule = source_rule(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators)
+    reasons = [
+        f"a year of owning costs {usd(owned)}, a year of renting {usd(rented)} at {hours_per_day:g} hours a day",
+        f"owning is cheaper above {hours:.1f} hours a day" if hours <= HOURS_PER_DAY
+        else "no number of hours a day makes owning cheaper at this rent",
+        f"at {hours_per_day:g} hours a day, renting is cheaper below {usd(rent)} an hour",
+    ]
+    numbers = {
+        "owned": (owned, "USD/year"), "rented": (rented, "USD/year"), "break-even use": (hours, "h/day"),
+        "break-even rent": (rent, "USD/h"), "break-even time": (months, "months"),
+    }
+    return Verdict("Rent or buy?", what, tuple(reasons), numbers, SOURCE, rule, what == rule)
+
+
+def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst: float, burst_hours_per_day: float) -> Verdict:
+    """Own all, own the baseline and rent the bursts, or rent all, for a steady baseline with daily bursts.
+
+    Each accelerator is judged by its own hours: the baseline runs all day, a burst accelerator only in bursts,
+    so each group is worth owning exactly if its hours exceed the break-even hours.
+    """
+    plans = {"rent": 0.0, "hybrid": float(baseline), "buy": float(baseline + burst)}
+    bills = {
+        name: fleet_usd_per_year(owned, baseline, burst, burst_hours_per_day, usd_per_hour, ownership.fixed_usd_per_year, **ownership.power).total
+        for name, owned in plans.items()
+    }
+    what = min(bills, key=bills.get)
+    hours = break_even_hours_per_day(usd_per_hour, ownership.fixed_usd_per_year, **ownership.power)
+    rule = source_rule(HOURS_PER_DAY, ownership.years * MONTHS_PER_YEAR, int(baseline + burst), bursts=burst > 0)
+    compare = " or ".join(f"{usd(bill)} ({name})" for name, bill in sorted(bills.items(), key=lambda item: item[1]))
+    reasons = (
+        f"a year costs {compare}",
+        f"an accelerator is worth owning if it works more than {hours:.1f} hours a day: the baseline works 24, "
+        f"the bursts {burst_hours_per_day:g}" if hours <= HOURS_PER_DAY else "at this rent not even the baseline is worth owning",
+    )
+    numbers = {f"{name} all" if name != "hybrid" else name: (bill, "USD/year") for name, bill in bills.items()}
+    return Verdict("Rent, buy or mix?", what, reasons, numbers, SOURCE, rule, what == rule)
