@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from scaleright.costs.own import PUE, RATE, YEARS, annuity_years, energy_kwh_per_year
-from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, closed_form, search
+from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form, search
 from scaleright.ops import log, maximum, minimum, where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 INFINITY = float("inf")
+MONTHS = Domain(0.0, 600.0, (0.0, 180.0))
 
 
 @closed_form(
@@ -91,7 +92,7 @@ def payback_months(price_usd, saving_usd_per_month, cost_of_capital):
     return where(saves, where(lent, discounted, simple), INFINITY)
 
 
-@closed_form(months=NON_NEGATIVE, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS)
+@closed_form(months=MONTHS, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS)
 def resale_usd(months, price_usd, resale_share, years):
     """What the machine would fetch after so many months [USD]: the price falls by the same factor each month.
 
@@ -108,7 +109,7 @@ def resale_usd(months, price_usd, resale_share, years):
 
 
 @closed_form(
-    months=NON_NEGATIVE, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
+    months=MONTHS, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
     cost_of_capital=RATE,
 )
 def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year, cost_of_capital):
@@ -126,7 +127,7 @@ def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year
     return price_usd - sold + running_usd_per_year * _annuity(cost_of_capital, elapsed)
 
 
-@closed_form(months=NON_NEGATIVE, rent_usd_per_year=NON_NEGATIVE, cost_of_capital=RATE)
+@closed_form(months=MONTHS, rent_usd_per_year=NON_NEGATIVE, cost_of_capital=RATE)
 def rented_until_usd(months, rent_usd_per_year, cost_of_capital):
     """Present value of renting for so many months [USD].
 
