@@ -1,0 +1,50 @@
+"""What a Transformer's shape implies: parameters, FLOPs and bytes.
+
+Two tiers. *Counting* functions take a `Transformer` and return exact integers; its fields may be arrays, so that a
+whole table is counted in one call. *Closed forms* take plain numbers, arrays or Vega expressions and serve live
+charts; they start from the totals which the counting functions deliver.
+"""
+
+from scaleright.transformer.flops import (
+    ForwardFlop,
+    attended_positions,
+    compute_seconds,
+    forward_flop,
+    forward_flop_per_token,
+    inference_flop,
+    megatron_batch_flop,
+    megatron_hardware_flop,
+    memory_seconds,
+    token_seconds,
+    training_flop,
+    training_flop_per_token,
+)
+from scaleright.transformer.memory import (
+    BYTES_PER_PARAMETER,
+    bytes_per_parameter,
+    decode_bytes_per_step,
+    experts_touched,
+    kv_bytes_per_token,
+    kv_cache_bytes,
+    model_weight_bytes,
+    sequence_kv_bytes,
+    weight_bytes,
+    windowed_kv_cache_bytes,
+)
+from scaleright.transformer.parameters import (
+    Parameters,
+    active_parameters,
+    counts,
+    matmul_parameters,
+    parameters,
+    rule_of_thumb_parameters,
+)
+
+__all__ = [
+    "BYTES_PER_PARAMETER", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
+    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "experts_touched", "forward_flop",
+    "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "kv_cache_bytes", "matmul_parameters",
+    "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes", "parameters",
+    "rule_of_thumb_parameters", "sequence_kv_bytes", "token_seconds", "training_flop", "training_flop_per_token",
+    "weight_bytes", "windowed_kv_cache_bytes",
+]  # fmt: skip
