@@ -1,0 +1,177 @@
+"""Live controls: the chapter's parameters as sliders whose expressions run the library's own formulas.
+
+`controls(case)` reads the declaration of the parameters cell (name, type, meaning, unit, bounds) and offers
+each parameter as a Vega expression. A formula called with it returns an expression; a chart that contains the
+expression recomputes in the reader's browser. The page's script draws one strip of controls for the whole
+page and keeps all charts and all live numbers on the same values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Iterable
+
+from altair.expr.core import ConstExpression
+
+from scaleright.charts.words import say, unit_words
+
+_WIDE = 50
+"""A slider whose ends differ by this factor or more moves in ratios instead of steps."""
+
+
+@dataclass(frozen=True)
+class LiveNumber:
+    """A number in a sentence that follows the controls: `text` is its value at the chapter's parameters."""
+
+    name: str
+    text: str
+    value: float
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __html__(self) -> str:
+        return f'<span class="sr-live" data-sr-signal="{self.name}">{self.text}</span>'
+
+
+class Controls:
+    """The parameters of a chapter as expressions, and the names derived from them.
+
+    Attributes are the parameters; see `controls`.
+    """
+
+    def __init__(self, case: Any):
+        self._case = case
+        self._parameters = {parameter.name: parameter for parameter in case.parameters}
+        self._defined: dict[str, dict] = {}
+        self._follow: dict[str, dict] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._defined or (name in self._parameters and self.describe(name)):
+            return ConstExpression(name)
+        if name in self._parameters:
+            return getattr(self._case, name)
+        near = difflib.get_close_matches(name, [*self._parameters, *self._defined], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise AttributeError(f"controls: no parameter {name!r}; the chapter declares {', '.join(self._parameters)}{hint}")
+
+    def __dir__(self) -> Iterable[str]:
+        return [*self._parameters, *self._defined, *super().__dir__()]
+
+    def describe(self, name: str) -> dict | None:
+        """What the page needs to draw one control; None for a parameter that no control can set."""
+        parameter, value = self._parameters[name], getattr(self._case, name)
+        label, unit = str(parameter.meaning), str(parameter.unit or "")
+        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value}
+        if isinstance(value, bool):
+            return entry | {"kind": "flag"}
+        if parameter.choices:
+            return entry | {"kind": "choice", "choices": list(parameter.choices)}
+        if isinstance(value, (int, float)) and parameter.low is not None and parameter.high is not None:
+            low, high = parameter.low, parameter.high
+            span = {"low": low, "high": high, "whole": isinstance(value, int)}
+            span["log"] = bool(low > 0 and high / low >= _WIDE)
+            span["percent"] = unit == "1" and not span["whole"] and high <= 1
+            return entry | {"kind": "number"} | span
+        return None
+
+    def define(self, name: str, expression: Any, value: Any = None) -> Any:
+        """Name an expression, so that charts compute it once and formulas stay short; returns the name to use."""
+        if name in self._parameters:
+            raise ValueError(f"controls.define: {name!r} is already a parameter of the chapter; choose another name")
+        self._defined[name] = {"name": name, "expr": _expression(expression)}
+        return ConstExpression(name)
+
+    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> "Controls":
+        """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
+        missing = [n for n in [choice, *(key for row in table.values() for key in row)] if n not in self._parameters]
+        if missing:
+            raise ValueError(f"controls.follow: {missing[0]!r} is no parameter; declared: {', '.join(self._parameters)}")
+        self._follow[choice] = {option: dict(row) for option, row in table.items()}
+        return self
+
+    def number(self, name: str, expression: Any, value: float, kind: str = "number") -> LiveNumber:
+        """A number for a sentence: its Vega expression, its value at the chapter's parameters, how to say it.
+
+        The page computes two signals of it: `name`, the number, and `name_text`, its words.
+        """
+        self.define(name, expression)
+        self.define(f"{name}_text", say(ConstExpression(name), kind))
+        return LiveNumber(name, say(float(value), kind), float(value))
+
+    def used_in(self, text: str) -> tuple[list[str], list[str]]:
+        """Names of the parameters and of the definitions on which an expression text depends, in declared order."""
+        words, defined, queue = set(), [], [text]
+        while queue:
+            found = set(re.findall(r"[A-Za-z_]\w*", queue.pop()))
+            words |= found
+            for name in self._defined:
+                if name in found and name not in defined:
+                    defined.append(name)
+                    queue.append(self._defined[name]["expr"])
+        chosen = [name for name in self._parameters if name in words and self.describe(name)]
+        leaders = [name for name, table in self._follow.items() if name not in chosen and any(k in words for r in table.values() for k in r)]
+        ordered = [name for name in self._parameters if name in chosen or name in leaders]
+        return ordered, [name for name in self._defined if name in defined]
+
+    def payload(self, names: Iterable[str], defined: Iterable[str]) -> dict:
+        """The description that travels with a chart or a card in the page."""
+        names = list(names)
+        return {
+            "controls": [self.describe(name) for name in names],
+            "defined": [self._defined[name] for name in defined],
+            "follow": {name: table for name, table in self._follow.items() if name in names},
+        }
+
+    def attach(self, spec: dict) -> dict:
+        """Add to a Vega-Lite specification the parameters, bound to inputs, that its expressions use."""
+        names, defined = self.used_in(json.dumps({key: spec[key] for key in spec if key not in ("config", "data", "datasets")}))
+        params = [{"name": name, "value": getattr(self._case, name), "bind": self._bind(name)} for name in names]
+        params += [self._defined[name] for name in defined]
+        taken = {entry["name"] for entry in params}
+        params += [entry for entry in spec.get("params", []) if entry.get("name") not in taken]
+        usermeta = spec.get("usermeta", {}) | {"scaleright": self.payload(names, defined)}
+        return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
+
+    def _bind(self, name: str) -> dict:
+        entry = self.describe(name)
+        label = f"{entry['label']} [{entry['unit']}] " if entry["unit"] else f"{entry['label']} "
+        if entry["kind"] == "flag":
+            return {"input": "checkbox", "name": label}
+        if entry["kind"] == "choice":
+            return {"input": "select", "options": entry["choices"], "name": label}
+        step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
+        return {"input": "range", "min": entry["low"], "max": entry["high"], "step": step, "name": label}
+
+
+def _expression(expression: Any) -> str:
+    return expression._to_expr() if hasattr(expression, "_to_expr") else json.dumps(expression)
+
+
+def controls(case: Any) -> Controls:
+    """The parameters of the chapter's case as live expressions.
+
+    Parameters
+    ----------
+    case : has `.parameters` (each with name, type, default, meaning, unit, low, high, choices) and the current
+        values as attributes; `scaleright.press.parameters.case()` gives it.
+
+    >>> from types import SimpleNamespace as N
+    >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="USD/h", low=0.1, high=10, choices=None)
+    >>> live = controls(N(parameters=[price], price=2.0))
+    >>> live.price * 24
+    (price * 24)
+    >>> live.number("day", live.price * 24, 48.0, "usd").text
+    '$48.00'
+    >>> live.describe("price")["unit"], live.used_in("datum.x * day")
+    ('USD per hour', (['price'], ['day']))
+    >>> live.prise
+    Traceback (most recent call last):
+    AttributeError: controls: no parameter 'prise'; the chapter declares price; did you mean price?
+    """
+    return Controls(case)

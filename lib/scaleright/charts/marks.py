@@ -1,0 +1,268 @@
+"""The reusable charts: a handful of forms, labeled directly, that take rows or live expressions.
+
+A value is the name of a column or a Vega expression over `alt.datum` and the controls; every chart is plain
+Altair and can be layered further. Hand the result to `show`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from scaleright.charts import theme
+from scaleright.charts.words import say
+from scaleright.ops import is_expression, where
+from scaleright.ranges import Swing
+
+_LABEL_ROOM = 92
+"""Pixels kept free to the right of the longest bar for the value written at its end."""
+
+
+def _rows(rows: Any) -> pd.DataFrame:
+    return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+
+
+def _value(value: Any) -> Any:
+    """A column's name as an expression of the row; an expression as it is."""
+    return value if is_expression(value) else alt.datum[value]
+
+
+def _paint(names: Iterable[str]) -> alt.Scale:
+    names = list(names)
+    return alt.Scale(domain=names, range=theme.colors_for(names))
+
+
+def _band(field: str, sort: Any, labels: bool = True) -> alt.Y:
+    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(labels=labels, grid=False, labelLimit=150))
+
+
+def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):
+    """Horizontal bars, largest first, each with its value at its end.
+
+    Parameters
+    ----------
+    rows : DataFrame or records.
+    category : column with the name of each bar.
+    value : column or live expression.
+    kind : how values are said, see `say`.
+    title : of the axis, with its unit.
+    color : column that chooses a fixed color (vendor, choice); one color otherwise.
+    sort : largest first, also while sliders move; False keeps the order of the rows.
+    log : logarithmic axis, bars become dots since a bar's length would mean nothing.
+    """
+    frame = _rows(rows)
+    order = alt.EncodingSortField("value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
+    chart = alt.Chart(frame).transform_calculate(value=_value(value), label=say(alt.datum.value, kind))
+    scale = alt.Scale(type="log", padding=_LABEL_ROOM) if log else alt.Scale(padding=_LABEL_ROOM, domainMin=0, nice=False)
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(format="~s", labelFlush=False))
+    y = _band(category, order)
+    tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("label:N", title=title)]
+    mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
+    mark = mark.encode(x=x, y=y, tooltip=tip)
+    if color:
+        mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
+    text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="label:N")
+    return alt.layer(mark, text).properties(height=alt.Step(30))
+
+
+def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str, value: Any = None, log_x=False, log_y=False):
+    """Lines with their names at their right ends.
+
+    Parameters
+    ----------
+    rows : DataFrame or records; for live lines only the points of `x`.
+    x : column of the horizontal axis.
+    series : name -> column or live expression (one line each), or the column that names the line of each row.
+    kind : how values are said in tips.
+    value : column with the values, if `series` is a column.
+    """
+    frame = _rows(rows)
+    if isinstance(series, str):
+        names, chart = list(dict.fromkeys(frame[series])), alt.Chart(frame).transform_calculate(value=_value(value), series=alt.datum[series])
+    else:
+        names = list(series)
+        chart = alt.Chart(frame).transform_calculate(**{name: _value(v) for name, v in series.items()})
+        chart = chart.transform_fold(names, as_=["series", "value"])
+    chart = chart.transform_calculate(label=say(alt.datum.value, kind))
+    color = alt.Color("series:N", scale=_paint(names), legend=None)
+    across = alt.X(x, type="quantitative", title=x_title, scale=alt.Scale(type="log" if log_x else "linear", nice=False, zero=False))
+    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=alt.Axis(format="~s"))
+    tip = [alt.Tooltip("series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("label:N", title=y_title)]
+    line = chart.mark_line().encode(x=across, y=up, color=color)
+    dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
+    ends = chart.transform_joinaggregate(last=f"max({x})", groupby=["series"]).transform_filter(alt.datum[x] == alt.datum.last)
+    names_at_end = ends.mark_text(align="right", dx=-4, dy=-11, fontWeight="bold").encode(x=across, y=up, text="series:N")
+    return alt.layer(line, dots, names_at_end).properties(height=300)
+
+
+def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
+    """The parts of a total, which add up to it.
+
+    For one total: a staircase with a row for each part, its value and its share, and the total beneath. With
+    `rows` and `category`: a stacked bar for each row, the parts named above in their order.
+
+    Parameters
+    ----------
+    parts : name -> number, column or live expression, in the order of drawing.
+    """
+    names = list(parts)
+    if category is None:
+        return _staircase(names, parts, kind, title)
+    chart = alt.Chart(_rows(rows)).transform_calculate(**{name: _value(v) for name, v in parts.items()})
+    total = sum((alt.datum[name] for name in names[1:]), alt.datum[names[0]])
+    chart = chart.transform_calculate(total=total, total_label=say(alt.datum.total, kind))
+    order = alt.EncodingSortField("total", op="max", order="descending")
+    stack = chart.transform_fold(names, as_=["part", "value"])
+    stack = stack.transform_calculate(order=f"indexof({names!r}, datum.part)", label=say(alt.datum.value, kind))
+    across = alt.X("value:Q", stack="zero", title=title, scale=alt.Scale(padding=_LABEL_ROOM, domainMin=0, nice=False), axis=alt.Axis(format="~s"))
+    bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
+        x=across,
+        y=_band(category, order),
+        order="order:Q",
+        color=alt.Color("part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=3)),
+        tooltip=[alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)],
+    )
+    ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("total:Q", title=title), y=_band(category, order), text="total_label:N")
+    return alt.layer(bars_, ends).properties(height=alt.Step(32))
+
+
+def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title: str):
+    """Rows that start where the row above ends, then the total."""
+    chart = alt.Chart(pd.DataFrame({"part": [*names, "total"], "step": range(len(names) + 1)}))
+    values = [part if is_expression(part) else float(part) for part in parts.values()]
+    choose = values[-1]
+    for index in range(len(names) - 2, -1, -1):
+        choose = where(alt.datum.step == index, values[index], choose)
+    chart = chart.transform_calculate(size=where(alt.datum.step == len(names), 0, choose))
+    chart = chart.transform_window(end="sum(size)", sort=[alt.SortField("step")], frame=[None, 0]).transform_joinaggregate(total="sum(size)")
+    last = alt.datum.step == len(names)
+    share = alt.expr.format(alt.datum.size / alt.datum.total, ".0%")
+    chart = chart.transform_calculate(
+        start=where(last, 0, alt.datum.end - alt.datum.size),
+        label=where(last, say(alt.datum.total, kind), say(alt.datum.size, kind) + " (" + share + ")"),
+    )
+    y = _band("part", [*names, "total"])
+    scale = alt.Scale(padding=_LABEL_ROOM + 30, domainMin=0, nice=False)
+    colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
+    x = alt.X("start:Q", title=title, scale=scale, axis=alt.Axis(format="~s"))
+    steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
+        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=[alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)]
+    )
+    text = chart.mark_text(align="left", dx=5).encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
+    return alt.layer(steps, text).properties(height=alt.Step(30))
+
+
+def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
+    """What moves the answer: for each input the span of the result, largest first, around the best estimate.
+
+    Parameters
+    ----------
+    swings : from `ranges.tornado`.
+    best : the result with all inputs at their best.
+    names : input -> the words for it; underscores become spaces otherwise.
+    most : how many inputs to draw.
+    """
+    words = {s.name: (names or {}).get(s.name, s.name.replace("_", " ")) for s in swings}
+    rows = [
+        {
+            "input": words[s.name],
+            "from": min(s.result_at_low, s.result_at_high),
+            "to": max(s.result_at_low, s.result_at_high),
+            "span": f"{s.low:.3g} to {s.high:.3g}",
+        }
+        for s in swings[:most]
+    ]
+    chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
+    y = _band("input", [row["input"] for row in rows])
+    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=76, zero=False, nice=False), axis=alt.Axis(format="~s"))
+    tips = [alt.Tooltip("input:N"), alt.Tooltip("span:N", title="input from, to"), alt.Tooltip("low:N", title="result from"), alt.Tooltip("high:N", title="to")]
+    bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
+    left = chart.mark_text(align="right", dx=-5).encode(x=x, y=y, text="low:N")
+    right = chart.mark_text(align="left", dx=5).encode(x=alt.X("to:Q", title=title), y=y, text="high:N")
+    rule = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
+    return alt.layer(bar, left, right, rule).properties(height=alt.Step(32))
+
+
+def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, unit: str, log: bool = True, name_worst: int = 3):
+    """A dot for each row, on the diagonal where the prediction is right; the worst are named."""
+    frame = _rows(rows)
+    frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
+    worst = frame["error"].abs().rank(ascending=False, method="first") <= name_worst
+    frame = frame.assign(worst=np.where(worst, frame[label].astype(str), ""))
+    frame = frame[[label, measured, predicted, "error", "worst"]]
+    low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
+    ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
+    scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
+    x = alt.X(measured, type="quantitative", scale=scale, title=f"measured [{unit}]", axis=alt.Axis(format="~s"))
+    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=alt.Axis(format="~s"))
+    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"measured [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
+    tips = [alt.Tooltip(label, type="nominal"), alt.Tooltip(measured, format=".4~s"), alt.Tooltip(predicted, format=".4~s"), alt.Tooltip("error:Q", format="+.1%")]
+    dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
+    upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
+    named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
+    texts = [
+        named.transform_filter(condition).mark_text(align=side, dx=shift).encode(x=x, y=y, text="worst:N")
+        for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
+    ]
+    return alt.layer(diagonal, dots, *texts).properties(height=340)
+
+
+def decision_map(
+    x: tuple[str, float, float],
+    y: tuple[str, float, float],
+    choices: Mapping[str, Any],
+    here: tuple[Any, Any] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    cells: int = 28,
+):
+    """Which choice is cheapest where: a map over two inputs, recomputed live, with the reader's own case on it.
+
+    Parameters
+    ----------
+    x, y : (title, lowest, highest) of the axes; expressions read them as `alt.datum.x` and `alt.datum.y`.
+    choices : name -> cost as an expression over datum.x, datum.y and the controls; the smallest wins.
+    here : expressions or numbers of the reader's own point.
+    cells : of the grid along each axis.
+    """
+
+    def edges(low, high, log):
+        return np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
+
+    ex, ey = edges(*x[1:], log_x), edges(*y[1:], log_y)
+    middle = lambda e, log: np.sqrt(e[1:] * e[:-1]) if log else (e[1:] + e[:-1]) / 2  # noqa: E731
+    i, j = (index.ravel() for index in np.meshgrid(np.arange(cells), np.arange(cells)))
+    grid = pd.DataFrame({"x": middle(ex, log_x)[i], "y": middle(ey, log_y)[j], "x1": ex[i], "x2": ex[i + 1], "y1": ey[j], "y2": ey[j + 1]})
+    grid = grid.map(lambda value: float(f"{value:.6g}"))
+    names = list(choices)
+    chart = alt.Chart(grid).transform_calculate(**{name: _value(cost) for name, cost in choices.items()})
+    best = f"{names[0]!r}"
+    for index, name in enumerate(names[1:], 1):
+        beats = " && ".join(f"datum[{name!r}] < datum[{other!r}]" for other in names if other != name)
+        best = f"({beats}) ? {name!r} : {best}"
+    chart = chart.transform_calculate(choice=best)
+
+    def axis(spec, log, field, kind):
+        scale = alt.Scale(type="log" if log else "linear", domain=list(spec[1:]), nice=False)
+        return kind(field, type="quantitative", title=spec[0], scale=scale, axis=alt.Axis(grid=False, format="~s"))
+
+    across, up = axis(x, log_x, "x1", alt.X), axis(y, log_y, "y1", alt.Y)
+    color = alt.Color("choice:N", scale=_paint(names), legend=None)
+    tips = [alt.Tooltip("choice:N", title="cheapest"), alt.Tooltip("x:Q", title=x[0], format=".3~r"), alt.Tooltip("y:Q", title=y[0], format=".3~r")]
+    cells_ = chart.mark_rect(opacity=0.32, stroke=None).encode(x=across, x2="x2:Q", y=up, y2="y2:Q", color=color, tooltip=tips)
+    area = chart.transform_aggregate(x="median(x)", y="median(y)", count="count()", groupby=["choice"]).transform_filter(alt.datum.count >= 12)
+    named = area.mark_text(fontSize=16, fontWeight="bold").encode(x=alt.X("x:Q", title=x[0]), y=alt.Y("y:Q", title=y[0]), text="choice:N")
+    layers = [cells_, named]
+    if here is not None:
+        point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x=_literal(here[0]), y=_literal(here[1]))
+        at = {"x": alt.X("x:Q", title=x[0]), "y": alt.Y("y:Q", title=y[0])}
+        layers += [point.mark_point(size=110, color=theme.INK, opacity=1, clip=True).encode(**at)]
+        layers += [point.mark_text(dy=-15).encode(text="what:N", **at)]
+    return alt.layer(*layers).properties(height=340)
+
+
+def _literal(value: Any) -> Any:
+    return value if is_expression(value) else repr(float(value))

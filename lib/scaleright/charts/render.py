@@ -1,0 +1,263 @@
+"""What a cell shows: a chart, the answer card, a table; each as text, as HTML and, for charts, as Vega-Lite.
+
+Outputs are byte-stable: numbers are rounded to 12 significant digits, ids are hashes of what they name, and
+nothing refers to another host. In the book the page's own script draws the specification; a viewer without
+scripts (GitHub, a terminal) shows the text alternative.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import math
+import re
+from typing import Any, Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from scaleright.charts import theme
+from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.words import say, unit_words
+
+DIGITS = 12
+VEGALITE = "application/vnd.vegalite.v6+json"
+
+
+class Display:
+    """An output of a cell as a bundle of MIME types."""
+
+    def __init__(self, bundle: dict[str, Any]):
+        self.bundle = bundle
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
+        return self.bundle
+
+    def _repr_html_(self) -> str:
+        return self.bundle["text/html"]
+
+    def __repr__(self) -> str:
+        return self.bundle["text/plain"]
+
+    __str__ = __repr__
+
+
+def rounded(value: Any) -> Any:
+    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the byte.
+
+    >>> rounded({"a": [1 / 3, 2.0, True, "x"]})
+    {'a': [0.333333333333, 2.0, True, 'x']}
+    """
+    if isinstance(value, dict):
+        return {str(key): rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value
+
+
+def _json(value: Any) -> str:
+    """Compact JSON that is safe inside a script element."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def specification(chart: Any, alt_text: str, controls: Controls | None = None) -> dict:
+    """The finished Vega-Lite specification of a chart: theme, live parameters, rounded numbers."""
+    if isinstance(chart, dict):
+        spec = dict(chart)
+    else:
+        with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None):
+            spec = chart.to_dict()
+    spec.pop("$schema", None)
+    spec["config"] = theme.config() | spec.get("config", {})
+    spec["description"] = alt_text
+    spec.setdefault("width", "container")
+    if controls is not None:
+        spec = controls.attach(spec)
+    return _named_data(rounded(spec))
+
+
+def _named_data(spec: dict) -> dict:
+    """Name data sets by order: Altair's names hash unrounded numbers and would differ between machines."""
+    text = json.dumps(spec)
+    for order, name in enumerate(spec.get("datasets", {}), 1):
+        text = text.replace(f'"{name}"', f'"rows-{order}"')
+    for order, name in enumerate(dict.fromkeys(re.findall(r'"(view_\d+)"', text)), 1):
+        text = text.replace(f'"{name}"', f'"view-{order}"')
+    return json.loads(text)
+
+
+def show(chart: Any, alt: str, name: str | None = None, caption: str | None = None, controls: Controls | None = None) -> Display:
+    """A chart for the page.
+
+    Parameters
+    ----------
+    chart : an Altair chart (or a Vega-Lite dict); its width is the column's.
+    alt : what the chart shows, in a sentence, for those who do not see it.
+    name : a short name by which tests and links find it.
+    caption : HTML under the chart.
+    controls : the live controls on whose expressions the chart is built; those that it uses are found by name.
+
+    Raises
+    ------
+    ValueError : if the text alternative is missing.
+
+    >>> import pandas, altair
+    >>> shown = show(altair.Chart(pandas.DataFrame({"x": [1]})).mark_bar().encode(x="x:Q"), alt="One bar of length 1.")
+    >>> shown, sorted(shown.bundle)
+    (One bar of length 1., ['application/vnd.vegalite.v6+json', 'text/html', 'text/plain'])
+    """
+    if not alt or len(alt.split()) < 3:
+        raise ValueError(f"show: alt = {alt!r} does not tell what the chart shows; write a sentence")
+    spec = specification(chart, alt, controls)
+    text = _json(spec)
+    key = hashlib.sha256(text.encode()).hexdigest()[:12]
+    label = html.escape(alt, quote=True)
+    height = spec["height"] if isinstance(spec.get("height"), (int, float)) else 240
+    figure = (
+        f'<figure class="sr-chart" id="sr-{key}"' + (f' data-sr-name="{html.escape(name, quote=True)}"' if name else "") + ">"
+        f'<div class="sr-view" role="img" aria-label="{label}" style="min-height:{height:g}px"><p class="sr-alt">{label}</p></div>'
+        f'<script type="application/json" class="sr-spec">{text}</script>' + (f"<figcaption>{caption}</figcaption>" if caption else "") + "</figure>"
+    )
+    return Display({"text/plain": alt, "text/html": figure, VEGALITE: spec})
+
+
+def _plain(text: str) -> str:
+    """HTML as plain text."""
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", text))).strip()
+
+
+def answer_card(
+    sentence: str,
+    range: str | None = None,
+    as_of: Any = None,
+    model_error: str | None = None,
+    source: str | None = None,
+    controls: Controls | None = None,
+    **numbers: LiveNumber,
+) -> Display:
+    """The answer, first on the page: one sentence with the number, its range, its data's date, the model's error.
+
+    Parameters
+    ----------
+    sentence : HTML with `{name}` for each of `numbers`.
+    range, as_of, model_error, source : short texts for the line beneath; left out if None.
+    controls : the live controls of which the numbers are made (`controls.number`).
+    numbers : live numbers, or anything to be written as it is.
+
+    >>> answer_card("It costs <b>{cost}</b>.", range="$1 to $3", as_of="2026-11", cost="$2")
+    It costs $2. Range: $1 to $3. Data as of 2026-11.
+    """
+    filled = sentence.format(**{k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v)) for k, v in numbers.items()})
+    facts = [("Range", range), ("Data as of", as_of), ("Model error", model_error), ("Source", source)]
+    facts = [(label, str(value)) for label, value in facts if value is not None]
+    items = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in facts)
+    payload = ""
+    if controls is not None:
+        used, defined = controls.used_in(" ".join(f"{n.name} {n.name}_text" for n in numbers.values() if isinstance(n, LiveNumber)))
+        payload = f'<script type="application/json" class="sr-model">{_json(rounded(controls.payload(used, defined)))}</script>'
+    card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
+    card += f"<dl>{items}</dl>{payload}</section>"
+    spoken = [f"{label}: {_plain(value)}." if label not in ("Data as of",) else f"{label} {_plain(value)}." for label, value in facts]
+    return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card})
+
+
+def strip(controls: Controls, *names: str) -> Display:
+    """The strip of controls, where the author wants it; without one, the page puts it above the first live chart.
+
+    With names, only those: a second strip near a later chart. All strips of a page move together.
+    """
+    names = names or tuple(name for name in controls._parameters if controls.describe(name))
+    unknown = [name for name in names if name not in controls._parameters]
+    if unknown:
+        getattr(controls, unknown[0])
+    payload = _json(rounded(controls.payload(names, [])))
+    box = f'<div class="sr-controls" data-sr-names="{" ".join(names)}"><script type="application/json" class="sr-model">{payload}</script></div>'
+    return Display({"text/plain": f"Controls: {', '.join(names)}", "text/html": box})
+
+
+def _cell(value: Any, how: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NaT or value is pd.NA:
+        return "–"
+    if callable(how):
+        return str(how(value))
+    if how is not None:
+        return say(float(value), how)
+    if isinstance(value, (float, np.floating)):
+        return say(float(value), "number") if value else "0"
+    return str(value)
+
+
+def table(
+    rows: pd.DataFrame,
+    caption: str,
+    formats: Mapping[str, Any] | None = None,
+    link: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Display:
+    """An accessible table that scrolls inside itself on a phone; the first column heads its row.
+
+    Parameters
+    ----------
+    rows : the columns to show, in order.
+    caption : what the table holds.
+    formats : column -> a kind of `say` or a function of the value.
+    link : column -> the column that holds its address, which is not shown itself.
+    headers : column -> the words in its head; underscores become spaces otherwise.
+
+    >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
+    Prices
+    chip   price
+    A     $1,600
+    """
+    formats, link, headers = dict(formats or {}), dict(link or {}), dict(headers or {})
+    for column in (*formats, *link, *link.values(), *headers):
+        if column not in rows.columns:
+            raise KeyError(f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}")
+    columns = [column for column in rows.columns if column not in link.values()]
+    texts = {column: [_cell(value, formats.get(column)) for value in rows[column]] for column in columns}
+    numeric = {c for c in columns if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])}
+    words = {column: headers.get(column, str(column).replace("_", " ")) for column in columns}
+
+    def entry(column: str, index: int) -> str:
+        text = html.escape(texts[column][index])
+        address = rows[link[column]].iloc[index] if column in link else None
+        if isinstance(address, str) and address:
+            text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
+        tag, extra = ("th", ' scope="row"') if column == columns[0] else ("td", "")
+        return f"<{tag}{extra}" + (' class="sr-num"' if column in numeric else "") + f">{text}</{tag}>"
+
+    head = "".join(f'<th scope="col"{" class=" + chr(34) + "sr-num" + chr(34) if c in numeric else ""}>{html.escape(words[c])}</th>' for c in columns)
+    body = "".join("<tr>" + "".join(entry(column, index) for column in columns) + "</tr>\n" for index in np.arange(len(rows)))
+    label = html.escape(caption, quote=True)
+    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption>{html.escape(caption)}</caption>'
+    box += f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+    return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
+
+
+def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:
+    """A table as lines of text, numbers to the right."""
+    filled = [[words[column], *texts[column]] for column in columns]
+    wide = [max(map(len, cells)) for cells in filled]
+    sides = [">" if column in numeric else "<" for column in columns]
+    return ["  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip() for line in zip(*filled)]
+
+
+def parameters_table(case: Any) -> Display:
+    """The chapter's parameters: what each means, its value here, what is allowed."""
+
+    def allowed(p) -> str:
+        if p.choices:
+            return ", ".join(map(str, p.choices)) if len(p.choices) <= 8 else f"{len(p.choices)} choices, such as {p.choices[0]}"
+        if p.low is None and p.high is None:
+            return "any"
+        return f"{p.low:,} to {p.high:,}"
+
+    rows = [(p.name, p.meaning, f"{getattr(case, p.name)}", unit_words(p.unit), allowed(p)) for p in case.parameters]
+    frame = pd.DataFrame(rows, columns=["name", "meaning", "value", "unit", "allowed"])
+    return table(frame, "Parameters of this chapter")

@@ -1,0 +1,110 @@
+"""The one look of the book's charts: fixed colors, system fonts, text that follows light and dark.
+
+Every color has a contrast of at least 3:1 against the light and against the dark page, so that one palette
+serves both; text is drawn in `currentColor` and takes the page's ink. Color never carries a meaning alone:
+marks are labeled directly.
+"""
+
+from __future__ import annotations
+
+BLUE, VERMILLION, GREEN, PURPLE = "#2b7cd3", "#d0521b", "#1f9161", "#a45fb4"
+GOLD, CYAN, GRAY, ROSE = "#a97800", "#1790ab", "#7b8591", "#d1477a"
+
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, GOLD, CYAN, ROSE, GRAY)
+"""Order in which series without a meaning of their own take colors."""
+
+VENDOR = {
+    "NVIDIA": GREEN,
+    "AMD": VERMILLION,
+    "Google": BLUE,
+    "AWS": GOLD,
+    "Intel": CYAN,
+    "other": GRAY,
+}
+COST = {
+    "chips": BLUE,
+    "server": CYAN,
+    "network": PURPLE,
+    "power": GOLD,
+    "facility": GREEN,
+    "people": VERMILLION,
+    "capital": GRAY,
+    "rent": ROSE,
+}
+TIME = {"compute": BLUE, "memory": VERMILLION, "communication": GOLD, "idle": GRAY}
+CHOICE = {"rent": ROSE, "own": BLUE, "buy": BLUE, "hybrid": GOLD}
+
+_NAMED = {name.lower(): color for group in (VENDOR, COST, TIME, CHOICE) for name, color in group.items()}
+_NAMED |= {"cooling": GREEN, "electricity": _NAMED["power"], "staff": _NAMED["people"], "renting": ROSE, "owning": BLUE}
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+INK = "currentColor"
+
+
+def color_of(name: str) -> str | None:
+    """The fixed color of a vendor, a cost part, a time part or a choice; None for any other name.
+
+    A qualifier after the word keeps the color: "power and cooling" is power, "own (colocation)" is own.
+
+    >>> color_of("NVIDIA"), color_of("power and cooling") == COST["power"], color_of("weights")
+    ('#1f9161', True, None)
+    """
+    words = str(name).lower().replace("_", " ").split()
+    return _NAMED.get(" ".join(words)) or (_NAMED.get(words[0]) if words else None)
+
+
+def colors_for(names) -> list[str]:
+    """A color for each name: its fixed one, or the next of `CYCLE` that none of the others holds.
+
+    >>> colors_for(["rent", "own", "weights"]) == [ROSE, BLUE, VERMILLION]
+    True
+    """
+    names = list(names)
+    fixed = {name: color_of(name) for name in names}
+    free = [color for color in CYCLE if color not in fixed.values()] or list(CYCLE)
+    others = [name for name in names if not fixed[name]]
+    return [fixed[name] or free[others.index(name) % len(free)] for name in names]
+
+
+def config() -> dict:
+    """The Vega-Lite configuration that `show` gives to every chart."""
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "padding": {"left": 2, "right": 6, "top": 6, "bottom": 4},
+        "range": {"category": list(CYCLE), "heatmap": {"scheme": "viridis"}},
+        "axis": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "labelFontSize": 13,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "labelLimit": 150,
+            "gridColor": INK,
+            "gridOpacity": 0.12,
+            "domain": False,
+            "ticks": False,
+            "labelPadding": 6,
+            "titlePadding": 8,
+            "labelOverlap": True,
+        },
+        "axisX": {"titleAnchor": "start", "tickCount": 5},
+        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0},
+        "legend": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "labelFontSize": 13,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "orient": "top",
+            "title": None,
+            "columns": 3,
+            "symbolType": "square",
+        },
+        "text": {"color": INK, "fontSize": 13},
+        "rule": {"color": INK},
+        "bar": {"color": BLUE, "cornerRadiusEnd": 2},
+        "line": {"strokeWidth": 2.5},
+        "point": {"size": 60, "filled": True, "opacity": 0.85},
+    }

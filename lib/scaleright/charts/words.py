@@ -1,0 +1,119 @@
+"""Numbers in the words people say, in Python and in the reader's browser alike.
+
+`say` is polymorphic as the formulas are: a number gives a string, a Vega expression gives the expression of
+the same string, so that a sentence computed in the notebook and the one that a slider changes read alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scaleright import units
+from scaleright.ops import is_expression, where
+
+_PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def _format(value, d3: str):
+    import altair
+
+    return altair.expr.format(value, d3)
+
+
+def _chain(cases, otherwise):
+    """Nested choice: the first case whose condition holds."""
+    for condition, result in reversed(cases):
+        otherwise = where(condition, result, otherwise)
+    return otherwise
+
+
+def _usd(value, digits: int):
+    if not is_expression(value):
+        return units.usd(value, digits)
+    size, three = abs(value), f",.{digits}r"
+    near = 1 - 0.5 * 10**-digits
+    words = _chain(
+        [
+            (size >= 1e9 * near, "$" + _format(size / 1e9, three) + " billion"),
+            (size >= 1e6 * near, "$" + _format(size / 1e6, three) + " million"),
+            ((size >= 0.01) & (size < 100), "$" + _format(size, ",.2f")),
+            (size == 0, "$0"),
+        ],
+        "$" + _format(size, three),
+    )
+    return where(value < 0, "-", "") + words
+
+
+def _duration(value, digits: int):
+    if not is_expression(value):
+        return units.duration(value, digits)
+    spans = ((units.SECONDS_PER_YEAR, "years"), (86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
+    written = f",.{digits}r"
+    cases = [(value == 0, "0 s")]
+    cases += [(abs(value) >= 2 * scale, _format(value / scale, written) + " " + unit) for scale, unit in spans]
+    cases += [(abs(value) >= 2, _format(value, written) + " s"), (abs(value) >= 1e-3, _format(value * 1e3, written) + " ms")]
+    return _chain(cases, _format(value * 1e6, written) + " µs")
+
+
+def _si(value, unit: str, digits: int):
+    if not is_expression(value):
+        return units.si(value, unit, digits)
+    written, near = f",.{digits}r", 1 - 0.5 * 10**-digits
+    cases = [(value == 0, f"0 {unit}")]
+    cases += [(abs(value) >= scale * near, _format(value / scale, written) + f" {prefix}{unit}") for scale, prefix in _PREFIXES]
+    return _chain(cases, _format(value, written) + f" {unit}")
+
+
+def say(value: Any, kind: str = "number"):
+    """Write a number, or the expression of one, as a person would say it.
+
+    Parameters
+    ----------
+    value : float or Vega expression
+    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "duration"
+        (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2").
+        Any other word is a unit written after the number ("tokens/s").
+
+    Returns
+    -------
+    str, or the expression of it.
+
+    >>> say(1234.5, "usd"), say(0.4, "percent"), say(3.14e23, "si FLOP"), say(116000, "duration 2"), say(5.257, "hours")
+    ('$1,230', '40 %', '314 ZFLOP', '32 hours', '5.26 hours')
+    >>> import altair
+    >>> say(altair.datum.share, "percent")
+    (format((datum.share * 100),',.2r') + ' %')
+    """
+    word, _, last = kind.rpartition(" ")
+    kind, digits = (word, int(last)) if word and last.isdigit() else (kind, 3)
+    if kind == "usd":
+        return _usd(value, digits)
+    if kind == "duration":
+        return _duration(value, digits)
+    if kind.startswith("si "):
+        return _si(value, kind[3:], digits)
+    expression = is_expression(value)
+    if kind == "whole":
+        return _format(value, ",.0f") if expression else f"{value:,.0f}"
+    if kind == "percent":
+        value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
+    else:
+        unit = "" if kind in ("number", "") else f" {kind}"
+    if expression:
+        return _format(value, f",.{digits}r") + unit if unit else _format(value, f",.{digits}r")
+    return units.significant(value, digits) + unit
+
+
+def unit_words(unit: str) -> str:
+    """A unit as it is spoken: for the label of a control.
+
+    >>> unit_words("USD/h"), unit_words("USD/kWh"), unit_words("1"), unit_words("h/day"), unit_words("month")
+    ('USD per hour', 'USD per kWh', '', 'hours per day', 'months')
+    """
+    singular = {"h": "hour", "d": "day", "s": "second", "B": "byte", "FLOP": "FLOP", "yr": "year", "mo": "month"}
+    plural = {"h": "hours", "d": "days", "day": "days", "s": "seconds", "month": "months", "year": "years", "token": "tokens"}
+    plural |= {"chip": "chips", "person": "people", "B": "bytes", "yr": "years", "mo": "months"}
+    if unit in ("1", "", None):
+        return ""
+    first, *rest = str(unit).replace("*", "·").split("/")
+    return " per ".join([plural.get(first, first), *(singular.get(part, part) for part in rest)])
