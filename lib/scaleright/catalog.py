@@ -349,6 +349,17 @@ def cost_factor(factor: str, setting: str) -> Range:
     return Range(row["low"], row["typical"], row["high"])
 
 
+def fact(name: str) -> float:
+    """A single figure of the table of reference facts.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+    """
+    facts = table("reference_facts").set_index("fact")["value"]
+    return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
+
+
 class DataRecord:
     """Source, licence and date of the tables a chapter has read; the press learns from it what to watch."""
 

@@ -1,0 +1,249 @@
+"""Claims, their recomputations, and the rule that turns the two into a verdict."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pkgutil
+from dataclasses import asdict, dataclass
+from typing import Callable
+
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.units import significant
+
+REPRODUCED = "reproduced"
+CONDITIONAL = "reproduced under stated conditions"
+OFF = "off by a factor"
+SLIP = "unit or count error"
+INCONSISTENT = "internally inconsistent"
+ABSENT = "depends on absent data"
+UNCHECKABLE = "not checkable from public data"
+VERDICTS = (REPRODUCED, CONDITIONAL, OFF, SLIP, INCONSISTENT, ABSENT, UNCHECKABLE)
+
+AGREEMENT = 0.01
+"""A claim also agrees within 1 %, so that a document is not blamed for rounding an intermediate step."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One quantitative statement. An open end of the interval is infinite ("more than a terabyte")."""
+
+    id: str
+    source: str
+    chapter: str
+    statement: str
+    low: float
+    high: float
+    digits: int
+    unit: str
+    missing_kind: str
+    missing: str
+
+    def tolerance(self, value: float) -> float:
+        """Half a unit of the last printed digit, or 1 %, whichever is more."""
+        if not math.isfinite(value) or value == 0:
+            return 0.0
+        last_digit = 10.0 ** (math.floor(math.log10(abs(value))) - self.digits + 1)
+        return max(last_digit / 2, AGREEMENT * abs(value))
+
+    def overlaps(self, low: float, high: float) -> bool:
+        """Whether the claimed interval, widened by its own rounding, meets another one."""
+        return self.low - self.tolerance(self.low) <= high and low <= self.high + self.tolerance(self.high)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Other circumstances under which the claim might hold, and the interval they give."""
+
+    text: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What the library finds for a claim.
+
+    low, value, high : the honest interval and its middle, in the claim's unit.
+    call, inputs : the library call, and each input as "name = value (source)".
+    why : one line that explains the difference, or what the agreement rests on.
+    conditions : alternatives under which the claim may hold after all.
+    slips : factors of known mistakes (a year for three years, pairs for singles) by description; the claim times
+        the factor is what it should have been.
+    internal : recomputed from the document's own figures alone, so that a difference is a contradiction.
+    """
+
+    value: float
+    call: str
+    inputs: tuple[str, ...]
+    why: str
+    low: float | None = None
+    high: float | None = None
+    conditions: tuple[Condition, ...] = ()
+    slips: tuple[tuple[str, float], ...] = ()
+    internal: bool = False
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval; a point where no range was given."""
+        return (self.value if self.low is None else self.low, self.value if self.high is None else self.high)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A judged claim: the verdict, by what factor it is off, and under which condition or slip it holds."""
+
+    claim: Claim
+    recomputed: Recomputed | None
+    verdict: str
+    factor: float | None = None
+    holds: str = ""
+
+    def line(self) -> str:
+        """One line why."""
+        if self.recomputed is None:
+            return self.claim.missing
+        return f"{self.recomputed.why} ({self.holds})" if self.holds else self.recomputed.why
+
+
+_RECOMPUTE: dict[str, Callable[[], Recomputed]] = {}
+
+
+def recomputes(claim_id: str) -> Callable:
+    """Register the recomputation of one claim by its id."""
+
+    def decorate(function: Callable[[], Recomputed]) -> Callable[[], Recomputed]:
+        if claim_id in _RECOMPUTE:
+            raise ValueError(f"claim {claim_id} has two recomputations")
+        _RECOMPUTE[claim_id] = function
+        return function
+
+    return decorate
+
+
+def recomputations() -> dict[str, Callable[[], Recomputed]]:
+    """Every registered recomputation by claim id; importing the document modules registers them."""
+    package = importlib.import_module("scaleright.claims")
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name != "ledger":
+            importlib.import_module(f"scaleright.claims.{module.name}")
+    return _RECOMPUTE
+
+
+def claims() -> list[Claim]:
+    """The rows of `data/claims.csv`; an empty end of an interval is open."""
+    text = lambda value: "" if pd.isna(value) else str(value)  # noqa: E731
+    number = lambda value, empty: empty if pd.isna(value) else float(value)  # noqa: E731
+    return [
+        Claim(
+            row.id, row.source, row.chapter, row.statement, number(row.claimed_low, -math.inf), number(row.claimed_high, math.inf),
+            2 if pd.isna(row.digits) else int(row.digits), text(row.unit), text(row.missing_kind), text(row.missing),
+        )
+        for row in catalog.table("claims").itertuples()
+    ]
+
+
+def stated(claim_id: str) -> float:
+    """A figure that a source document states itself: the middle of a claim, for checks of a document against itself.
+
+    Raises
+    ------
+    LookupError : no such claim.
+    """
+    by_id = {claim.id: claim for claim in claims()}
+    claim = by_id.get(claim_id) or catalog.nearest(claim_id, by_id, "claim")
+    return (claim.low + claim.high) / 2
+
+
+def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
+    """The verdict that follows from the claimed and the recomputed interval.
+
+    In order: they overlap; a stated condition overlaps; a known slip explains it; the document contradicts
+    itself; the claim is off by a factor, measured between the nearest ends of the two intervals.
+
+    Raises
+    ------
+    ValueError : neither a recomputation nor a statement of what is missing, or both.
+    """
+    if (recomputed is None) != bool(claim.missing):
+        raise ValueError(f"claim {claim.id} needs either a recomputation or what is missing, and not both")
+    if recomputed is None:
+        return Finding(claim, None, claim.missing_kind)
+    low, high = recomputed.interval
+    if claim.overlaps(low, high):
+        return Finding(claim, recomputed, REPRODUCED, 1.0)
+    factor = claim.high / low if claim.high < low else claim.low / high if high else math.inf
+    for condition in recomputed.conditions:
+        if claim.overlaps(condition.low, condition.high):
+            return Finding(claim, recomputed, CONDITIONAL, factor, condition.text)
+    for text, slip in recomputed.slips:
+        if claim.overlaps(low / slip, high / slip):
+            return Finding(claim, recomputed, SLIP, factor, text)
+    return Finding(claim, recomputed, INCONSISTENT if recomputed.internal else OFF, factor)
+
+
+def findings(chapter: str | None = None) -> list[Finding]:
+    """Every claim judged, or those that one chapter explains, in the ledger's order."""
+    known = recomputations()
+    return [judge(c, known[c.id]() if c.id in known else None) for c in claims() if chapter in (None, c.chapter)]
+
+
+def _interval(low: float, high: float) -> str:
+    if low == high:
+        return _number(low)
+    if math.isinf(high):
+        return f"more than {_number(low)}"
+    if math.isinf(low):
+        return f"less than {_number(high)}"
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value and not 1e-3 <= abs(value) < 1e7 else significant(value, 3) if value else "0"
+
+
+def _off(finding: Finding) -> str:
+    if finding.factor is None or finding.verdict == REPRODUCED:
+        return ""
+    high = finding.factor > 1
+    ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
+    return f"{significant(ratio, 2)}x too {'high' if high else 'low'}"
+
+
+def table(chapter: str | None = None) -> pd.DataFrame:
+    """The judged claims as a reader's table."""
+    return pd.DataFrame(
+        [
+            {
+                "id": f.claim.id, "the source says": f.claim.statement,
+                "claimed": _interval(f.claim.low, f.claim.high) if f.recomputed else "",
+                "recomputed": _interval(*f.recomputed.interval) if f.recomputed else "",
+                "unit": f.claim.unit, "verdict": f.verdict, "off by": _off(f), "why": f.line(),
+            }
+            for f in findings(chapter)
+        ]
+    )
+
+
+def counts(found: list[Finding]) -> dict[str, int]:
+    """How many claims have each verdict, in the order of `VERDICTS`."""
+    return {v: n for v in VERDICTS if (n := sum(f.verdict == v for f in found))}
+
+
+def report(as_json: bool = False) -> str:
+    """The whole ledger as text, or as JSON with calls and inputs."""
+    found = findings()
+    if as_json:
+        rows = [asdict(f) | {"why": f.line()} for f in found]
+        finite = lambda v: None if isinstance(v, float) and not math.isfinite(v) else v  # noqa: E731
+        clean = lambda o: {k: clean(v) for k, v in o.items()} if isinstance(o, dict) else [clean(v) for v in o] if isinstance(o, (list, tuple)) else finite(o)  # noqa: E731
+        return json.dumps({"verdicts": counts(found), "claims": clean(rows)}, indent=1, ensure_ascii=False, allow_nan=False)
+    lines = [
+        f"{f.claim.id:<8} {f.verdict:<36} {_interval(f.claim.low, f.claim.high) if f.recomputed else '-':>20} claimed, "
+        f"{_interval(*f.recomputed.interval) if f.recomputed else '-':>20} {f.claim.unit}  {_off(f)}\n         {f.claim.statement}: {f.line()}"
+        for f in found
+    ]
+    return "\n".join([*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"])
