@@ -1,0 +1,204 @@
+"""The command line: every command checks its input before any work and ends with one clear message if it must.
+
+Exit codes: 0 done, 1 failed (said on stderr), 2 wrong usage, 130 interrupted by Ctrl-C, 143 by a request to end.
+Each command imports what it needs when it runs, so that help and a build with nothing to do stay instant.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scaleright import __version__
+from scaleright.press import Book, PressError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="scaleright")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Scale Right: the executable book of AI compute economics."""
+
+
+def _refresh_chapters(book: Book, jobs: int | None, force: bool) -> int:
+    """Run stale chapters; the number that ran."""
+    from scaleright.press.execute import Job, run_all
+    from scaleright.press.staleness import Inputs
+
+    inputs = Inputs(book)
+    stale = book.chapters() if force else inputs.stale()
+    if stale:
+        click.echo(f"running {len(stale)} of {len(book.chapters())} chapters: {', '.join(stale)}")
+        run_all(book, [Job(chapter) for chapter in stale], jobs or os.cpu_count() or 1, inputs.keep)
+    return len(stale)
+
+
+_jobs = click.option("--jobs", type=click.IntRange(min=1), help="Chapters to run at once (default: one per CPU core).")
+_force = click.option("--force", is_flag=True, help="Run and render everything, changed or not.")
+
+
+@cli.command()
+@_jobs
+@_force
+def book(jobs: int | None, force: bool) -> None:
+    """Run changed chapters and build the site into _build/html."""
+    from scaleright.press import notebooks, site
+
+    place = Book.find()
+    with place.locked():
+        site.recover(place)
+        ran = _refresh_chapters(place, jobs, force)
+        if force or not site.current(place):
+            click.echo("rendering the site ...")
+            site.build(place, anew=force)
+        if outdated := notebooks.outdated(place):
+            click.echo(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
+        state = "nothing changed" if not ran else f"{ran} chapters ran"
+        click.echo(f"{state}; the site is {place.build / 'html' / 'index.html'}")
+
+
+@cli.command("notebooks")
+@_jobs
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 if a stored notebook is out of date.")
+def notebooks_(jobs: int | None, check: bool) -> None:
+    """Run changed chapters and store them, with their outputs, in notebooks/."""
+    from scaleright.press import notebooks
+
+    place = Book.find()
+    with place.locked():
+        _refresh_chapters(place, jobs, force=False)
+        if check and (outdated := notebooks.outdated(place)):
+            raise PressError(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
+        stored = [] if check else notebooks.store(place)
+    click.echo(f"stored: {', '.join(stored)}" if stored else "stored notebooks are up to date")
+
+
+@cli.command()
+@click.argument("chapter")
+@click.option("-p", "--parameter", "assignments", multiple=True, metavar="NAME=VALUE", help="A parameter of your case; repeat for more.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the executed notebook goes.")
+def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
+    """Run CHAPTER on your case and print its answer."""
+    from scaleright.press.parameters import declared, validate
+
+    place = Book.find()
+    given = dict(_assignment(text) for text in assignments)
+    values = validate(declared(chapter, place), given)
+
+    import hashlib
+    import json
+
+    from scaleright.press import write_whole
+    from scaleright.press.execute import Job, answer, run_all
+
+    text_hash = hashlib.sha256((json.dumps([chapter, values], sort_keys=True)).encode()).hexdigest()[:8]
+    out = out or place.build / "runs" / f"{chapter}-{text_hash}.ipynb"
+    done = []
+    run_all(place, [Job(chapter, values)], 1, done.append)
+    write_whole(out, done[0].content)
+    click.echo(answer(done[0].content) or f"{chapter} has no cell tagged answer")
+    click.echo(f"notebook: {out}")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise click.UsageError(f"-p {text!r}: expected NAME=VALUE")
+    return name.strip(), value
+
+
+@cli.command()
+@click.argument("chapter")
+def parameters(chapter: str) -> None:
+    """List the parameters of CHAPTER: default, unit, what is allowed, meaning."""
+    from scaleright.press.parameters import COLUMNS, declared, rows
+
+    lines = [(COLUMNS[0], "default", *COLUMNS[2:]), *rows(declared(chapter), {})]
+    widths = [max(len(line[i]) for line in lines) for i in range(4)]
+    for line in lines:
+        click.echo("  ".join([cell.ljust(width) for cell, width in zip(line, widths)] + [line[4]]))
+
+
+@cli.group()
+def data() -> None:
+    """Refresh and check the tables of data/."""
+
+
+@data.command()
+@click.option("--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files.")
+def refresh(raw: Path) -> None:
+    """Write the tables of data/ anew from raw public files."""
+    from scaleright.press.refresh import refresh as write_tables
+
+    for report in write_tables(raw, Book.find().data):
+        click.echo(str(report))
+
+
+@data.command()
+def check() -> None:
+    """Check every table against the data package: types, constraints, sources, dates."""
+    from scaleright.press import datacheck
+
+    problems = datacheck.check(Book.find().data)
+    if problems:
+        raise PressError("\n".join([*map(str, problems), f"{len(problems)} problems in the data"]))
+    click.echo("the data is sound")
+
+
+@cli.command()
+@click.argument("kind")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def validate(kind: str, file: Path | None, as_json: bool) -> None:
+    """Predict published measurements of KIND (or those in FILE) and report the error."""
+    from scaleright import validation
+
+    report = validation.validate(kind, file)
+    click.echo(report.to_json() if as_json else report.to_text())
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def claims(as_json: bool) -> None:
+    """List published claims with the recomputed number and the verdict."""
+    from scaleright import claims as ledger
+
+    click.echo(ledger.report(as_json))
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """What to say of an error, and the exit code."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full ({error.filename or 'while writing'}); the last good site is as it was", 1
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1
+    if isinstance(error, LookupError) and error.args:
+        return str(error.args[0]), 1
+    return str(error), 1
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point of the `scaleright` command."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        cli.main(arguments, prog_name="scaleright", standalone_mode=False)
+        sys.exit(0)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(2)
+    except click.Abort:
+        click.echo("interrupted; the last good site is as it was", err=True)
+        sys.exit(130)
+    except (PressError, ValueError, LookupError, OSError) as error:
+        if "--debug" in arguments or isinstance(error, (KeyError, IndexError)):  # those are bugs, not wrong input
+            raise
+        message, code = _explain(error)
+        click.echo(f"scaleright: {message}", err=True)
+        sys.exit(code)

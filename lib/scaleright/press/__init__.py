@@ -1,0 +1,144 @@
+"""The press: chapters in, a published book out.
+
+`parameters` reads a chapter's parameter lines, `execute` runs chapters, `staleness` decides which need it,
+`site` renders and swaps, `notebooks` keeps the stored notebooks. This module holds what they share: where
+things lie in a book, how a file is written whole or not at all, and how a build lets go of its processes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterable, Iterator
+
+
+class PressError(Exception):
+    """A build that cannot go on, said in one message for the person who started it."""
+
+
+def suggestion(name: str, choices: Iterable[str]) -> str:
+    """What to offer for an unknown name: the nearest ones, else the first of all.
+
+    >>> suggestion("buy_or_rnt", ["buy_or_rent", "scaling_math"])
+    'nearest: buy_or_rent'
+    >>> suggestion("zzz", ["buy_or_rent", "scaling_math"])
+    'allowed: buy_or_rent, scaling_math'
+    """
+    folded = {str(choice).casefold(): str(choice) for choice in choices}
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)
+    if close:
+        return f"nearest: {', '.join(folded[c] for c in close)}"
+    return f"allowed: {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book's folder and the places in it."""
+
+    root: Path
+
+    @classmethod
+    def find(cls) -> "Book":
+        """The book around the working directory, else the checkout this package was installed from.
+
+        Raises
+        ------
+        PressError : there is neither.
+        """
+        here = Path.cwd()
+        for folder in (here, *here.parents, Path(__file__).resolve().parents[3]):
+            if (folder / "book" / "_toc.yml").is_file():
+                return cls(folder)
+        raise PressError(f"no book here: neither {here} nor a folder above it has book/_toc.yml")
+
+    @property
+    def build(self) -> Path:
+        """Folder of everything that is built."""
+        return self.root / "_build"
+
+    @property
+    def data(self) -> Path:
+        """Folder of the tables, the one that chapters read."""
+        return Path(os.environ.get("SCALERIGHT_DATA") or self.root / "data")
+
+    def text(self, chapter: str) -> Path:
+        """The text of a chapter, which is what people edit."""
+        return self.root / "notebooks" / "text" / f"{chapter}.md"
+
+    def notebook(self, chapter: str) -> Path:
+        """The stored notebook of a chapter, committed with its outputs."""
+        return self.root / "notebooks" / f"{chapter}.ipynb"
+
+    def executed(self, chapter: str) -> Path:
+        """The notebook of the last run of a chapter."""
+        return self.build / "executed" / f"{chapter}.ipynb"
+
+    def chapters(self) -> list[str]:
+        """Names of all chapters."""
+        return sorted(path.stem for path in (self.root / "notebooks" / "text").glob("*.md"))
+
+    def chapter(self, name: str) -> str:
+        """The name itself if there is such a chapter.
+
+        Raises
+        ------
+        PressError : unknown; the nearest names are offered.
+        """
+        if name not in (known := self.chapters()):
+            raise PressError(f"unknown chapter {name!r}; {suggestion(name, known)}")
+        return name
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the build folder, so that two builds at once do not write into each other."""
+        import fcntl
+
+        self.build.mkdir(exist_ok=True)
+        with open(self.build / ".lock", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print("waiting for another build of this book to end ...", flush=True)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def write_whole(path: Path, content: bytes | str) -> bool:
+    """Write a file completely or not at all; a file that already says this is left alone.
+
+    Returns
+    -------
+    Whether the file changed.
+    """
+    content = content.encode() if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return True
+
+
+@contextmanager
+def children_ended() -> Iterator[None]:
+    """Leave no worker, kernel or renderer behind when the block is left by an error or by Ctrl-C."""
+    try:
+        yield
+    except BaseException:
+        import psutil
+
+        children = psutil.Process().children(recursive=True)
+        for child in children:
+            try:
+                child.kill()
+            except psutil.NoSuchProcess:
+                pass
+        psutil.wait_procs(children, timeout=5)
+        raise

@@ -1,0 +1,201 @@
+"""Running chapters: text in, executed notebook out, the same bytes every time.
+
+Each chapter runs by papermill in a worker process of its own, on the interpreter that runs the build. A cell
+that raises, or that writes to stderr, fails its chapter; the other chapters finish and are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping
+
+from scaleright.press import Book, PressError, children_ended, write_whole
+
+CELL_TIMEOUT_S = 300
+"""No cell of a ten-minute read may compute for longer."""
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
+
+
+class ChapterError(PressError):
+    """A chapter that did not run: names the chapter, the cell and the error."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a chapter with these parameter values; none means as declared."""
+
+    chapter: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: the notebook file's content and how long it took."""
+
+    job: Job
+    content: bytes
+    seconds: float
+
+
+def load(text: Path):
+    """A chapter's text as a notebook whose cells have the same ids each time."""
+    import jupytext
+
+    notebook = jupytext.read(text, fmt="md:myst")
+    notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": dict(_LANGUAGE)}
+    _name_cells(notebook.cells)
+    return notebook
+
+
+def _name_cells(cells: Iterable[Any]) -> None:
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
+        seen[digest] += 1
+        cell["id"] = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+
+
+def normalize(notebook) -> bytes:
+    """The file content of an executed notebook, without what changes from run to run.
+
+    Dropped: papermill's and the kernel's metadata, timings, paths, versions; streams are joined, because the
+    kernel sends a text in as many pieces as it likes.
+    """
+    import nbformat
+
+    notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": dict(_LANGUAGE)}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.metadata = {k: v for k, v in cell.metadata.items() if v and k not in ("papermill", "execution", "lines_to_next_cell")}
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
+    _name_cells(notebook.cells)
+    nbformat.validate(notebook)
+    return (nbformat.writes(notebook).rstrip("\n") + "\n").encode()
+
+
+def _joined(outputs: Iterable[Any]) -> list[Any]:
+    joined: list[Any] = []
+    for output in outputs:
+        if output.output_type == "stream" and joined and joined[-1].get("name") == output.name:
+            joined[-1]["text"] += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def kernel_environment(build: Path) -> dict[str, str]:
+    """Environment in which a kernel depends on the checkout alone, not on its user's profile or warning filters.
+
+    Writes that profile into the build folder: no history file, and no log line about the transport on this machine.
+    """
+    profile = build / "runtime" / "ipython" / "profile_default"
+    write_whole(profile / "ipython_kernel_config.py", "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\n")
+    return {
+        "IPYTHONDIR": str(build / "runtime" / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(build / "runtime"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONWARNINGS": "default",
+    }
+
+
+def _prepare_worker(environment: dict[str, str]) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle: it ends its workers
+    os.environ.update(environment)
+
+
+def _run(text: Path, folder: Path, job: Job) -> Run:
+    import papermill
+    from papermill.exceptions import PapermillException, PapermillExecutionError
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    from scaleright.press.parameters import declared
+
+    declared(job.chapter, Book(folder.parent))
+    start = time.perf_counter()
+    notebook = load(text)
+    try:
+        done = papermill.execute_notebook(
+            notebook, None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
+            progress_bar=False, execution_timeout=CELL_TIMEOUT_S,
+        )
+    except PapermillExecutionError as error:
+        line = next(iter(error.source.strip().splitlines()), "")
+        raise ChapterError(f"{job.chapter}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}") from None
+    except CellTimeoutError as error:
+        raise ChapterError(f"{job.chapter}: {str(error).splitlines()[0]}") from None
+    except (DeadKernelError, PapermillException) as error:
+        raise ChapterError(f"{job.chapter}: the kernel ended: {type(error).__name__}: {error}") from None
+    for cell in done.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                line = cell.source.strip().splitlines()[0]
+                raise ChapterError(f"{job.chapter}: code cell {cell.execution_count} ({line!r}) wrote to stderr: {output.text.strip()}")
+    return Run(job, normalize(done), time.perf_counter() - start)
+
+
+def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run], None]) -> None:
+    """Run chapters, hand each finished one to `keep` at once, then report what failed.
+
+    Raises
+    ------
+    ChapterError : one line for each chapter that failed, after all others have finished.
+    """
+    from tqdm import tqdm
+
+    jobs = list(jobs)
+    if not jobs:
+        return
+    environment = kernel_environment(book.build)
+    failures = []
+    # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of pandas' threads.
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,))
+    with children_ended(), tqdm(total=len(jobs), unit="chapter", disable=None, leave=False) as bar:
+        try:
+            waiting = {pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job): job for job in jobs}
+            for future in as_completed(waiting):
+                try:
+                    run = future.result()
+                except (PressError, BrokenProcessPool) as error:
+                    chapter = waiting[future].chapter
+                    failures.append(str(error) if isinstance(error, PressError) else f"{chapter}: its worker was killed")
+                    tqdm.write(f"  {chapter}  failed")
+                else:
+                    keep(run)
+                    tqdm.write(f"  {run.job.chapter}  {run.seconds:.1f} s")
+                bar.update()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        pool.shutdown()
+    if failures:
+        raise ChapterError("\n".join(failures))
+
+
+def answer(content: bytes) -> str:
+    """The chapter's answer: the text of what its cell tagged `answer` shows; empty if it has none."""
+    import nbformat
+
+    from scaleright.press.parameters import tagged
+
+    cell = tagged(nbformat.reads(content.decode(), as_version=4).cells, "answer")
+    texts = []
+    for output in cell.outputs if cell else ():
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/plain", "")
+        texts.append(data.get("text/markdown", text) if text.startswith("<IPython") else text)
+    return "\n".join(texts).strip()

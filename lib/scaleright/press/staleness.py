@@ -1,0 +1,92 @@
+"""Which chapters must run again, decided from content and never from dates.
+
+A chapter's key is the hash of all it depends on: its text (code and parameters), the library, the pinned
+environment, the interpreter's version, the data package, the bibliography, and the tables it read on its last
+run, which its data record names. A chapter without a data record is taken to read every table.
+
+The library's part covers what a chapter can import, which leaves out the press and the command line, except
+for `press/parameters.py` and `press/__init__.py`, where `case()` lives.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Iterable
+
+from scaleright.press import Book, write_whole
+from scaleright.press.execute import Run
+
+TABLES_MIME = "application/vnd.scaleright.tables+json"
+_LIBRARY = Path(__file__).resolve().parents[1]
+_OUTSIDE_CHAPTERS = ("press/", "cli.py")
+_INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters.py")
+
+
+def digest(paths: Iterable[Path], root: Path) -> str:
+    """Hash of the names and contents of files; a missing file counts as such."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        content = path.read_bytes() if path.is_file() else b"missing"
+        total.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
+    return total.hexdigest()
+
+
+@functools.cache
+def library() -> str:
+    """Hash of the modules that a chapter can import."""
+    names = (path.relative_to(_LIBRARY).as_posix() for path in _LIBRARY.rglob("*.py"))
+    return digest((_LIBRARY / n for n in names if n in _INSIDE_CHAPTERS or not n.startswith(_OUTSIDE_CHAPTERS)), _LIBRARY)
+
+
+class Inputs:
+    """The inputs of all chapters as they are now, so that a change during a run is not taken for run."""
+
+    def __init__(self, book: Book):
+        self.book = book
+        files = (book.root / "requirements.txt", book.root / "book" / "references.bib", book.data / "datapackage.json")
+        shared = [digest([path], path.parent) for path in files]
+        self._shared = [library(), ".".join(map(str, sys.version_info[:2])), *shared]
+        self._texts = {chapter: digest([book.text(chapter)], book.root) for chapter in book.chapters()}
+        tables = (path.relative_to(book.data).with_suffix("").as_posix() for path in book.data.rglob("*.csv"))
+        self._tables = {name: digest([book.data / f"{name}.csv"], book.data) for name in tables}
+
+    def key(self, chapter: str, tables: Iterable[str] | None) -> str:
+        """Hash of all that a chapter depends on when it reads these tables; None stands for all of them."""
+        read = self._tables if tables is None else {name: self._tables.get(name, "missing") for name in tables}
+        return hashlib.sha256(json.dumps([self._texts[chapter], self._shared, sorted(read.items())]).encode()).hexdigest()
+
+    def stale(self) -> list[str]:
+        """Chapters whose last run does not stand for what they are now."""
+        return [chapter for chapter in self._texts if not self._fresh(chapter)]
+
+    def _fresh(self, chapter: str) -> bool:
+        executed = self.book.executed(chapter)
+        try:
+            record = json.loads(executed.with_suffix(".json").read_text())
+            content = hashlib.sha256(executed.read_bytes()).hexdigest()
+            return record["key"] == self.key(chapter, record["tables"]) and record["content"] == content
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def keep(self, run: Run) -> None:
+        """Store an executed chapter and, beside it, what it stands for."""
+        chapter, tables = run.job.chapter, tables_read(run.content)
+        executed = self.book.executed(chapter)
+        write_whole(executed, run.content)
+        record = {"key": self.key(chapter, tables), "tables": tables, "seconds": round(run.seconds, 2),
+                  "content": hashlib.sha256(run.content).hexdigest()}
+        write_whole(executed.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
+
+
+def tables_read(content: bytes) -> list[str] | None:
+    """The tables named by a notebook's data record, None if it has none."""
+    found = None
+    for cell in json.loads(content)["cells"]:
+        for output in cell.get("outputs", ()):
+            if record := output.get("data", {}).get(TABLES_MIME):
+                found = sorted({*(found or ()), *record["tables"]})
+    return found
