@@ -1,0 +1,301 @@
+/* Draws the charts of a page and runs its live controls.
+ *
+ * A chart is a <figure class="sr-chart"> with its Vega-Lite specification as JSON; what a chart, the answer
+ * card or a strip needs to know of controls travels in `usermeta.scaleright` or a `.sr-model` script. All views
+ * of the page, and one hidden view (the hub) that computes the numbers in sentences, share the same values.
+ */
+(function () {
+  "use strict";
+  const base = new URL(".", document.currentScript.src);
+  const page = { controls: new Map(), defined: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null };
+  const STEPS = 200;
+
+  // ---- words and steps -------------------------------------------------------------------------------------
+
+  const tidy = (x, digits = 4) => Number(x.toPrecision(digits));
+
+  function written(control, value) {
+    if (control.percent) return String(tidy(value * 100, 3));
+    const size = Math.abs(value);
+    if (size >= 1e9) return tidy(value, 4).toExponential().replace("+", "");
+    return tidy(value, size >= 1e4 ? 7 : 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  }
+
+  function units(control) {
+    if (control.percent) return ["", "%"];
+    if (/^USD\b/.test(control.unit)) return ["$", control.unit.slice(3).trim()];
+    return ["", control.unit];
+  }
+
+  const spoken = (control, value) => {
+    const [before, after] = units(control);
+    return before + written(control, value) + (after === "%" ? " %" : after ? " " + after : "");
+  };
+
+  /** The values a slider stops at: even ratios or even steps, round numbers, both ends and the default. */
+  function stops(control) {
+    const { low, high, whole } = control;
+    const values = new Set([low, high, control.value]);
+    if (control.log) {
+      for (let i = 0; i <= STEPS; i++) {
+        const x = tidy(low * Math.pow(high / low, i / STEPS), 2);
+        values.add(whole ? Math.round(x) : x);
+      }
+    } else {
+      const raw = (high - low) / STEPS, power = Math.pow(10, Math.floor(Math.log10(raw)));
+      let step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
+      if (whole) step = Math.max(1, Math.round(step));
+      for (let k = Math.ceil(low / step); k * step <= high; k++) values.add(tidy(k * step, 10));
+    }
+    return [...values].filter((x) => (x >= low && x <= high) || x === control.value).sort((a, b) => a - b);
+  }
+
+  // ---- the page's model ------------------------------------------------------------------------------------
+
+  function learn(model) {
+    for (const control of model.controls || []) if (!page.controls.has(control.name)) page.controls.set(control.name, control);
+    for (const entry of model.defined || []) page.defined.set(entry.name, entry);
+    Object.assign(page.follow, model.follow || {});
+  }
+
+  function settle() {
+    for (const [name, control] of page.controls) page.values[name] = page.defaults[name] = control.value;
+    const asked = new URLSearchParams(location.search);
+    for (const [name, control] of page.controls) {
+      if (!asked.has(name)) continue;
+      const value = read(control, asked.get(name));
+      if (value !== undefined) page.values[name] = value;
+    }
+    for (const control of page.controls.values()) if (control.kind === "number") control.stops = stops(control);
+  }
+
+  /** A control's value from text, or undefined if the control does not allow it. */
+  function read(control, text) {
+    if (control.kind === "flag") return text === "true" ? true : text === "false" ? false : undefined;
+    if (control.kind === "choice") return control.choices.find((choice) => String(choice) === text);
+    const value = Number(String(text).replace(/,/g, ""));
+    const fits = String(text).trim() !== "" && value >= control.low && value <= control.high && (!control.whole || Number.isInteger(value));
+    return fits ? value : undefined;
+  }
+
+  function set(changes) {
+    const all = { ...changes };
+    for (const name of Object.keys(changes)) Object.assign(all, (page.follow[name] || {})[changes[name]] || {}, { [name]: changes[name] });
+    for (const name of Object.keys(all)) if (!page.controls.has(name)) page.extra = { ...page.extra, [name]: all[name] };
+    Object.assign(page.values, all);
+    refreshControls();
+    schedule();
+    return page.settled;
+  }
+
+  function reset() {
+    Object.assign(page.values, page.defaults);
+    refreshControls();
+    schedule();
+    return page.settled;
+  }
+
+  let waiting = null;
+  /** Update every view once a frame, however fast a slider moves. */
+  function schedule() {
+    if (waiting) return;
+    page.settled = waiting = new Promise((done) => requestAnimationFrame(async () => {
+      waiting = null;
+      const changed = Object.keys(page.defaults).some((name) => page.values[name] !== page.defaults[name]);
+      document.body.classList.toggle("sr-changed", changed);
+      remember(changed);
+      await Promise.all([page.hub, ...Object.values(page.views)].filter(Boolean).map(feed));
+      tell();
+      done();
+    }));
+  }
+
+  async function feed(view) {
+    const known = view.getState({ signals: () => true, data: () => false }).signals;
+    for (const [name, value] of Object.entries(page.values)) if (name in known && known[name] !== value) view.signal(name, value);
+    await view.runAsync();
+  }
+
+  function remember(changed) {
+    const address = new URL(location.href);
+    for (const name of page.controls.keys()) {
+      if (changed && page.values[name] !== page.defaults[name]) address.searchParams.set(name, page.values[name]);
+      else address.searchParams.delete(name);
+    }
+    if (address.href !== location.href) history.replaceState(null, "", address);
+  }
+
+  function startHub() {
+    const signals = Object.entries(page.values).map(([name, value]) => ({ name, value }));
+    for (const { name, expr } of page.defined.values()) signals.push({ name, update: expr });
+    page.hub = new window.vega.View(window.vega.parse({ signals }), { renderer: "none" });
+    return page.hub.runAsync();
+  }
+
+  /** Write the live numbers of the page's sentences. */
+  function tell() {
+    document.querySelectorAll("[data-sr-signal]").forEach((span) => {
+      const name = span.dataset.srSignal;
+      if (!page.defined.has(name + "_text")) return;
+      const text = String(page.hub.signal(name + "_text"));
+      if (span.textContent !== text) span.textContent = text;
+    });
+  }
+
+  // ---- the strip of controls -------------------------------------------------------------------------------
+
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) if (value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+    node.append(...children);
+    return node;
+  };
+
+  let strips = 0;
+  function drawControl(control, prefix) {
+    const id = `${prefix}-${control.name}`, value = page.values[control.name];
+    const change = (next) => set({ [control.name]: next });
+    const label = make("label", { for: id }, control.label);
+    if (control.kind === "flag") {
+      const box = make("input", { type: "checkbox", id, checked: value });
+      box.addEventListener("input", () => change(box.checked));
+      return make("div", { class: "sr-control sr-flag", "data-control": control.name }, box, label);
+    }
+    if (control.kind === "choice") {
+      const menu = make("select", { id }, ...control.choices.map((c) => make("option", { value: String(c), selected: c === value }, String(c))));
+      menu.addEventListener("input", () => change(control.choices[menu.selectedIndex]));
+      return make("div", { class: "sr-control", "data-control": control.name }, label, menu);
+    }
+    const [before, after] = units(control);
+    const field = make("input", { type: "text", inputmode: "decimal", class: "sr-field", size: 6, "aria-label": `${control.label}, exact value` });
+    const range = make("input", { type: "range", id, min: 0, max: control.stops.length - 1, step: 1 });
+    range.addEventListener("input", () => change(control.stops[Number(range.value)]));
+    const box = make("div", { class: "sr-control", "data-control": control.name },
+      make("div", { class: "sr-top" }, label, make("span", { class: "sr-value" }, before, field, after ? " " + after : "")), range, make("p", { class: "sr-refused", role: "alert" }));
+    field.addEventListener("change", () => {
+      const typed = read(control, control.percent ? String(Number(field.value.replace(/[%,\s]/g, "")) / 100) : field.value.replace(/[$\s]/g, ""));
+      const note = box.querySelector(".sr-refused");
+      field.setAttribute("aria-invalid", String(typed === undefined));
+      note.textContent = typed === undefined ? `${spoken(control, control.low)} to ${spoken(control, control.high)}${control.whole ? ", whole" : ""}` : "";
+      if (typed !== undefined) change(typed);
+    });
+    return box;
+  }
+
+  function drawStrip(box, names) {
+    const prefix = `sr${++strips}`, shown = names.map((name) => page.controls.get(name)).filter(Boolean);
+    if (!shown.length) return;
+    const grid = make("div", { class: "sr-grid" }), more = make("div", { class: "sr-grid" });
+    shown.forEach((control, index) => (shown.length > 8 && index >= 6 ? more : grid).append(drawControl(control, prefix)));
+    const button = make("button", { type: "button", class: "sr-reset" }, "Back to the chapter's defaults");
+    button.addEventListener("click", reset);
+    box.prepend(make("div", { class: "sr-head" }, make("strong", {}, "Your case"), button), grid);
+    if (more.children.length) box.append(make("details", {}, make("summary", {}, `${more.children.length} more inputs`), more));
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Your case: controls of the charts and numbers on this page");
+  }
+
+  function refreshControls() {
+    document.querySelectorAll("[data-control]").forEach((box) => {
+      const control = page.controls.get(box.dataset.control), value = page.values[control.name];
+      const input = box.querySelector("input[type=range], select, input[type=checkbox]");
+      if (control.kind === "flag") input.checked = value;
+      else if (control.kind === "choice") input.selectedIndex = control.choices.indexOf(value);
+      else {
+        if (!control.stops.includes(value)) {
+          control.stops = [...control.stops, value].sort((a, b) => a - b);
+        }
+        input.max = control.stops.length - 1;
+        input.value = control.stops.indexOf(value);
+        input.style.setProperty("--filled", `${(100 * input.value) / input.max}%`);
+        input.setAttribute("aria-valuetext", spoken(control, value));
+        const field = box.querySelector(".sr-field");
+        field.value = written(control, value);
+        field.removeAttribute("aria-invalid");
+        field.style.width = `${Math.max(3, field.value.length) + 1}ch`;
+        box.querySelector(".sr-refused").textContent = "";
+      }
+      box.classList.toggle("sr-moved", value !== page.defaults[control.name]);
+    });
+  }
+
+  // ---- charts ----------------------------------------------------------------------------------------------
+
+  async function draw(figure, spec) {
+    const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
+    const host = make("div", { class: "sr-host" });
+    target.prepend(host);
+    // The page's own strip sets these; drop the inputs that other viewers show.
+    for (const param of spec.params || []) {
+      delete param.bind;
+      if (param.name in page.values) param.value = page.values[param.name];
+    }
+    try {
+      const result = await window.vegaEmbed(host, spec, { mode: "vega-lite", renderer: "svg", actions: false, tooltip: { theme: "custom" } });
+      page.views[figure.dataset.srName || figure.id] = result.view;
+      alt.remove();
+      target.style.minHeight = "";
+      figure.classList.add("sr-drawn");
+    } catch (error) {
+      host.remove();
+      console.error(`chart ${figure.dataset.srName || figure.id}: ${error.message}`);
+    }
+  }
+
+  /** Charts in a folded block get their width when it opens. */
+  function followWidths() {
+    let pending = null;
+    const widths = new Map();
+    const observer = new ResizeObserver((entries) => {
+      const moved = entries.some(({ target, contentRect }) => {
+        const before = widths.get(target);
+        widths.set(target, Math.round(contentRect.width));
+        return before !== undefined && before !== Math.round(contentRect.width) && contentRect.width > 0;
+      });
+      if (moved) { clearTimeout(pending); pending = setTimeout(() => window.dispatchEvent(new Event("resize")), 60); }
+    });
+    document.querySelectorAll(".sr-view").forEach((view) => observer.observe(view));
+  }
+
+  const load = (address) => new Promise((done, fail) => {
+    const script = make("script", { src: address });
+    script.addEventListener("load", done);
+    script.addEventListener("error", () => fail(new Error(`cannot load ${address}`)));
+    document.head.append(script);
+  });
+
+  async function start() {
+    const figures = [...document.querySelectorAll("figure.sr-chart")];
+    const specs = figures.map((figure) => JSON.parse(figure.querySelector(".sr-spec").textContent));
+    document.querySelectorAll("script.sr-model").forEach((script) => learn(JSON.parse(script.textContent)));
+    specs.forEach((spec) => learn((spec.usermeta || {}).scaleright || {}));
+    if (!figures.length && !page.controls.size) return;
+    settle();
+    const names = [...page.controls.keys()];
+    const boxes = [...document.querySelectorAll("div.sr-controls")];
+    if (!boxes.length && names.length) {
+      const box = make("div", { class: "sr-controls" });
+      const live = specs.findIndex((spec) => ((spec.usermeta || {}).scaleright || { controls: [] }).controls.length);
+      const place = live >= 0 ? figures[live] : document.querySelector(".sr-answer");
+      if (live >= 0) place.before(box); else place.after(box);
+      boxes.push(box);
+    }
+    boxes.forEach((box) => drawStrip(box, box.dataset.srNames ? box.dataset.srNames.split(" ") : names));
+    refreshControls();
+    await load(new URL("vendor/vega.js", base));
+    await startHub();
+    tell();
+    for (let i = 0; i < figures.length; i++) await draw(figures[i], specs[i]);
+    followWidths();
+    document.body.classList.toggle("sr-changed", names.some((name) => page.values[name] !== page.defaults[name]));
+  }
+
+  window.scaleright = {
+    page, set, reset,
+    /** The current value of a parameter or of a named number. */
+    value: (name) => (name in page.values ? page.values[name] : page.hub.signal(name)),
+    get views() { return page.views; },
+    ready: new Promise((done, fail) => document.addEventListener("DOMContentLoaded", () => start().then(done, (error) => { console.error(error.message); fail(error); }))),
+  };
+  window.scaleright.ready.catch(() => {});
+})();

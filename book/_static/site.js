@@ -1,0 +1,36 @@
+/* Page furniture: the light/dark switch, the chapter menu on phones, wide tables that scroll inside themselves. */
+(function () {
+  "use strict";
+  const root = document.documentElement;
+
+  function keep(mode) {
+    root.dataset.theme = mode;
+    try { localStorage.setItem("theme", mode); } catch (blocked) { /* storage refused: the choice lasts for this page */ }
+  }
+
+  function wrapTables() {
+    document.querySelectorAll("article table").forEach((table) => {
+      if (table.closest(".sr-table, .highlighttable")) return;
+      const box = document.createElement("div");
+      box.className = "sr-table";
+      table.replaceWith(box);
+      box.append(table);
+    });
+    // Only a box that scrolls needs to take the keyboard's focus.
+    const settle = () => document.querySelectorAll(".sr-table, div.highlight pre, mjx-container[display]").forEach((box) => {
+      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
+    settle();
+    window.addEventListener("resize", settle);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelector(".mode")?.addEventListener("click", () => keep(root.dataset.theme === "dark" ? "light" : "dark"));
+    const menu = document.querySelector(".menu");
+    const open = (yes) => { menu.setAttribute("aria-expanded", String(yes)); document.body.classList.toggle("menu-open", yes); };
+    menu?.addEventListener("click", () => open(menu.getAttribute("aria-expanded") !== "true"));
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") open(false); });
+    wrapTables();
+  });
+})();

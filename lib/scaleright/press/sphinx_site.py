@@ -1,0 +1,35 @@
+"""A Sphinx extension for the site: local copies of outside scripts, and no script a page does not need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scaleright.press.vendor import vendor
+
+_MARKS = {"design-tabs.js": "sd-tab-", "togglebutton.js": "dropdown", "copybutton": 'class="highlight', "clipboard": 'class="highlight'}
+"""Scripts of extensions, with the mark in the HTML of a page that needs each."""
+
+
+def _needed(filename: str, body: str) -> bool:
+    mark = next((mark for key, mark in _MARKS.items() if key in filename), None)
+    return mark is None or mark in body
+
+
+def lean_scripts(app, pagename, templatename, context, doctree) -> None:
+    """Drop the scripts of extensions from pages whose text has nothing for them to do."""
+    body = context.get("body") or ""
+    context["script_files"] = [js for js in context.get("script_files", []) if _needed(str(getattr(js, "filename", None) or js), body)]
+
+
+def bring_vendor(app, exception) -> None:
+    """Put Vega and MathJax beside the other static files of a finished HTML build."""
+    if exception is None and app.builder.format == "html":
+        vendor(Path(app.outdir) / "_static")
+
+
+def setup(app) -> dict:
+    """Register the hooks."""
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is left out
+    app.connect("html-page-context", lean_scripts, priority=900)
+    app.connect("build-finished", bring_vendor)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

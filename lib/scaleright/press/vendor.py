@@ -1,0 +1,59 @@
+"""The two outside scripts of the site, served from the site itself: Vega and MathJax.
+
+Both come out of installed packages at build time, so that neither is committed and neither is requested from
+another host.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+_MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+"""What a page of formulas may ask for: the engine, its fonts, and the TeX packages it loads on demand."""
+
+
+@lru_cache(maxsize=1)
+def vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that sets `vega`, `vegaLite` and `vegaEmbed` on the window.
+
+    The bundle declares short names; the function around it keeps them out of the page's own.
+    """
+    import vl_convert
+
+    return "(function () {" + vl_convert.javascript_bundle() + "})();\n"
+
+
+def _mathjax_home() -> Path:
+    """Folder of MathJax inside the package `sphinx-mathjax-offline`, whose name no import statement can spell."""
+    files = importlib.metadata.files("sphinx-mathjax-offline") or []
+    engine = next((file for file in files if file.name == _MATHJAX[0]), None)
+    if engine is None:
+        raise FileNotFoundError("vendor: the package sphinx-mathjax-offline is not installed; pip install -r requirements.txt")
+    return Path(str(engine.locate())).parent
+
+
+def vendor(static_dir: Path) -> None:
+    """Write `vendor/vega.js` and `vendor/mathjax/` under the site's static folder; leaves what is there already.
+
+    Raises
+    ------
+    FileNotFoundError : if the package that carries MathJax is missing.
+    """
+    target = Path(static_dir) / "vendor"
+    target.mkdir(parents=True, exist_ok=True)
+    vega = target / "vega.js"
+    if not vega.exists():
+        vega.write_text(vega_bundle(), encoding="utf-8")
+    home = _mathjax_home()
+    for name in _MATHJAX:
+        source, copy = home / name, target / "mathjax" / name
+        if copy.exists():
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy)
+        else:
+            shutil.copyfile(source, copy)
