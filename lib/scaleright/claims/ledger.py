@@ -29,7 +29,11 @@ AGREEMENT = 0.01
 
 @dataclass(frozen=True)
 class Claim:
-    """One quantitative statement. An open end of the interval is infinite ("more than a terabyte")."""
+    """One quantitative statement. An open end of the interval is infinite ("more than a terabyte").
+
+    call, inputs, why : the library call that recomputes it, its inputs with their sources, and one line why.
+    missing_kind, missing : for a claim that cannot be recomputed, the verdict and what a check would need.
+    """
 
     id: str
     source: str
@@ -39,6 +43,9 @@ class Claim:
     high: float
     digits: int
     unit: str
+    call: str
+    inputs: str
+    why: str
     missing_kind: str
     missing: str
 
@@ -64,32 +71,34 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Recomputed:
-    """What the library finds for a claim.
+class Slip:
+    """A known mistake (a year for three years, singles for pairs): the claim times `factor` is what was meant."""
 
-    low, value, high : the honest interval and its middle, in the claim's unit.
-    call, inputs : the library call, and each input as "name = value (source)".
-    why : one line that explains the difference, or what the agreement rests on.
-    conditions : alternatives under which the claim may hold after all.
-    slips : factors of known mistakes (a year for three years, pairs for singles) by description; the claim times
-        the factor is what it should have been.
+    text: str
+    factor: float
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What the library finds for a claim: an honest interval in the claim's unit, and what else could explain it.
+
     internal : recomputed from the document's own figures alone, so that a difference is a contradiction.
     """
 
-    value: float
-    call: str
-    inputs: tuple[str, ...]
-    why: str
-    low: float | None = None
-    high: float | None = None
-    conditions: tuple[Condition, ...] = ()
-    slips: tuple[tuple[str, float], ...] = ()
+    low: float
+    high: float
+    others: tuple[Condition | Slip, ...] = ()
     internal: bool = False
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval; a point where no range was given."""
-        return (self.value if self.low is None else self.low, self.value if self.high is None else self.high)
+
+def point(value: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
+    """A recomputation that gives one number."""
+    return Recomputed(float(value), float(value), others, internal)
+
+
+def span(low: float, high: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
+    """A recomputation that gives a range, in either order."""
+    return Recomputed(float(min(low, high)), float(max(low, high)), others, internal)
 
 
 @dataclass(frozen=True)
@@ -105,20 +114,21 @@ class Finding:
     def line(self) -> str:
         """One line why."""
         if self.recomputed is None:
-            return self.claim.missing
-        return f"{self.recomputed.why} ({self.holds})" if self.holds else self.recomputed.why
+            return f"needs {self.claim.missing}"
+        return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
 
 
 _RECOMPUTE: dict[str, Callable[[], Recomputed]] = {}
 
 
-def recomputes(claim_id: str) -> Callable:
-    """Register the recomputation of one claim by its id."""
+def recomputes(*claim_ids: str) -> Callable:
+    """Register the recomputation of one claim, or of several that state the same, by id."""
 
     def decorate(function: Callable[[], Recomputed]) -> Callable[[], Recomputed]:
-        if claim_id in _RECOMPUTE:
-            raise ValueError(f"claim {claim_id} has two recomputations")
-        _RECOMPUTE[claim_id] = function
+        for claim_id in claim_ids:
+            if claim_id in _RECOMPUTE:
+                raise ValueError(f"claim {claim_id} has two recomputations")
+            _RECOMPUTE[claim_id] = function
         return function
 
     return decorate
@@ -140,7 +150,7 @@ def claims() -> list[Claim]:
     return [
         Claim(
             row.id, row.source, row.chapter, row.statement, number(row.claimed_low, -math.inf), number(row.claimed_high, math.inf),
-            2 if pd.isna(row.digits) else int(row.digits), text(row.unit), text(row.missing_kind), text(row.missing),
+            2 if pd.isna(row.digits) else int(row.digits), text(row.unit), *map(text, (row.call, row.inputs, row.why, row.missing_kind, row.missing)),
         )
         for row in catalog.table("claims").itertuples()
     ]
@@ -161,8 +171,8 @@ def stated(claim_id: str) -> float:
 def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
     """The verdict that follows from the claimed and the recomputed interval.
 
-    In order: they overlap; a stated condition overlaps; a known slip explains it; the document contradicts
-    itself; the claim is off by a factor, measured between the nearest ends of the two intervals.
+    In order: they overlap; a stated condition or a known slip explains it; the document contradicts itself;
+    the claim is off by a factor, measured between the nearest ends of the two intervals.
 
     Raises
     ------
@@ -172,16 +182,15 @@ def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
         raise ValueError(f"claim {claim.id} needs either a recomputation or what is missing, and not both")
     if recomputed is None:
         return Finding(claim, None, claim.missing_kind)
-    low, high = recomputed.interval
+    low, high = recomputed.low, recomputed.high
     if claim.overlaps(low, high):
         return Finding(claim, recomputed, REPRODUCED, 1.0)
     factor = claim.high / low if claim.high < low else claim.low / high if high else math.inf
-    for condition in recomputed.conditions:
-        if claim.overlaps(condition.low, condition.high):
-            return Finding(claim, recomputed, CONDITIONAL, factor, condition.text)
-    for text, slip in recomputed.slips:
-        if claim.overlaps(low / slip, high / slip):
-            return Finding(claim, recomputed, SLIP, factor, text)
+    for other in recomputed.others:
+        if isinstance(other, Condition) and claim.overlaps(other.low, other.high):
+            return Finding(claim, recomputed, CONDITIONAL, factor, other.text)
+        if isinstance(other, Slip) and claim.overlaps(low / other.factor, high / other.factor):
+            return Finding(claim, recomputed, SLIP, factor, other.text)
     return Finding(claim, recomputed, INCONSISTENT if recomputed.internal else OFF, factor)
 
 
@@ -220,7 +229,7 @@ def table(chapter: str | None = None) -> pd.DataFrame:
             {
                 "id": f.claim.id, "the source says": f.claim.statement,
                 "claimed": _interval(f.claim.low, f.claim.high) if f.recomputed else "",
-                "recomputed": _interval(*f.recomputed.interval) if f.recomputed else "",
+                "recomputed": _interval(f.recomputed.low, f.recomputed.high) if f.recomputed else "",
                 "unit": f.claim.unit, "verdict": f.verdict, "off by": _off(f), "why": f.line(),
             }
             for f in findings(chapter)
@@ -243,7 +252,7 @@ def report(as_json: bool = False) -> str:
         return json.dumps({"verdicts": counts(found), "claims": clean(rows)}, indent=1, ensure_ascii=False, allow_nan=False)
     lines = [
         f"{f.claim.id:<8} {f.verdict:<36} {_interval(f.claim.low, f.claim.high) if f.recomputed else '-':>20} claimed, "
-        f"{_interval(*f.recomputed.interval) if f.recomputed else '-':>20} {f.claim.unit}  {_off(f)}\n         {f.claim.statement}: {f.line()}"
+        f"{_interval(f.recomputed.low, f.recomputed.high) if f.recomputed else '-':>20} {f.claim.unit}  {_off(f)}\n         {f.claim.statement}: {f.line()}"
         for f in found
     ]
     return "\n".join([*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"])

@@ -1,0 +1,201 @@
+"""Recomputations of S2 (the economics of AI compute as products scale): rules of scaling, buying and renting.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from scaleright import transformer
+from scaleright.catalog import accelerator, cost_factor, electricity_price, model, rental_price, rental_prices, table
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated
+from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
+from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, installed_usd
+from scaleright.costs.ownership import Ownership, typical
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
+
+CARD, CHIP = "RTX 4090", "H100 SXM"
+HIGH_END = ("H100 SXM", "H200 SXM", "B200", "B300")
+USD_PER_KWH = 0.16
+"""Electricity price that S2 uses throughout."""
+YEARS, RULE_HOURS, SERVER_CHIPS = 2.0, 5.0, 8
+
+
+@recomputes("S2-fourfold-parameters")
+def fourfold_parameters() -> Recomputed:
+    ratio = transformer.training_flop(2e9, 1e9) / transformer.training_flop(1e9, 1e9)
+    return point(ratio, Condition("training tokens doubled as well, as compute-optimal training does", ratio**2, ratio**2))
+
+
+@recomputes("S2-fourfold-context")
+def fourfold_context() -> Recomputed:
+    shape = model("Llama-3.1-8B")
+    sequence = lambda context: transformer.forward_flop(shape, context).total * context  # noqa: E731
+    return span(*(sequence(2 * c) / sequence(c) for c in (8_192, 65_536)))
+
+
+@recomputes("S2-kv-triples")
+def kv_triples() -> Recomputed:
+    shape = model("Llama-3.1-70B")
+    return point(transformer.sequence_kv_bytes(shape, 131_072) / transformer.sequence_kv_bytes(shape, 32_768))
+
+
+@recomputes("S2-context-dominates")
+def context_dominates() -> Recomputed:
+    def ratio(name: str, context: int) -> float:
+        at_context, at_one = (transformer.forward_flop(model(name), c).total for c in (context, 1))
+        return at_context / at_one - 1
+
+    at = lambda context: sorted(ratio(name, context) for name in ("Llama-3.1-70B", "Llama-3.1-8B"))  # noqa: E731
+    return span(*at(32_768), Condition("a context of 128K", *at(131_072)))
+
+
+def _stated_watts() -> float:
+    return stated("S2-4090-power-year") / USD_PER_KWH / HOURS_PER_YEAR * WATTS_PER_KILOWATT
+
+
+@recomputes("S2-4090-rule")
+def own_figures_rule() -> Recomputed:
+    build = stated("S2-4090-build")
+    resale = stated("S2-4090-price") * stated("S2-4090-resale") / build
+    fixed = fixed_usd_per_year(build, resale, YEARS, 0.0)
+    return point(break_even_hours_per_day(stated("S2-4090-rent"), fixed, _stated_watts(), 0.0, 1.0, USD_PER_KWH), internal=True)
+
+
+def _hours(ownership: Ownership, usd_per_hour: float) -> float:
+    return float(break_even_hours_per_day(usd_per_hour, ownership.fixed_usd_per_year, **ownership.power))
+
+
+@recomputes("S2-4090-rule-market")
+def market_rule() -> Recomputed:
+    listed, home = rental_price(CARD), typical(CARD, "home")
+    return span(_hours(home, listed.low), _hours(home, listed.high))
+
+
+@recomputes("S2-h100-rule")
+def data_center_rule() -> Recomputed:
+    owned = typical(CHIP, "data center")
+    return span(*(_hours(owned, rent) for rent in (2.85, 3.50)))
+
+
+@recomputes("S2-second-year")
+def second_year() -> Recomputed:
+    saving_per_hour = stated("S2-4090-rent") - _stated_watts() / WATTS_PER_KILOWATT * USD_PER_KWH
+    saving = saving_per_hour * RULE_HOURS * DAYS_PER_YEAR / MONTHS_PER_YEAR
+    return point(payback_months(stated("S2-4090-build"), saving, 0.0), internal=True)
+
+
+@recomputes("S2-4090-price")
+def card_price() -> Recomputed:
+    return span(*accelerator(CARD).require("purchase_usd"))
+
+
+@recomputes("S2-4090-rent")
+def card_rent() -> Recomputed:
+    return _listings(CARD)
+
+
+def _listings(name: str, *others: Condition) -> Recomputed:
+    listed = rental_price(name)
+    return span(listed.low, listed.high, *others)
+
+
+@recomputes("S2-h100-nvl-rent")
+def nvl_rent() -> Recomputed:
+    spot = rental_prices("H100 NVL", "spot")["usd_per_accelerator_hour"]
+    return _listings("H100 NVL", Condition("interruptible spot capacity", float(spot.min()), float(spot.max())))
+
+
+@recomputes("S2-h100-rent")
+def h100_rent() -> Recomputed:
+    return _listings(CHIP)
+
+
+@recomputes("S2-a100-rent")
+def a100_rent() -> Recomputed:
+    small = rental_price("A100 SXM 40GB")
+    return _listings("A100 SXM 80GB", Condition("the 40 GB part at the cheapest marketplace", small.low, small.median))
+
+
+@recomputes("S2-high-end-rent")
+def high_end_rent() -> Recomputed:
+    listed = [rental_price(name) for name in HIGH_END]
+    return span(min(p.median for p in listed), max(p.median for p in listed))
+
+
+@recomputes("S2-h100-rent-self")
+def h100_rent_self() -> Recomputed:
+    return point(stated("S2-h100-rent"), internal=True)
+
+
+@recomputes("S2-h100-price")
+def h100_price() -> Recomputed:
+    return span(*accelerator(CHIP).require("purchase_usd"))
+
+
+@recomputes("S2-server-price", "S2-server-exceeds")
+def server_price() -> Recomputed:
+    share = cost_factor("accelerator_share_of_installation", "data center")
+    low, high = accelerator(CHIP).require("purchase_usd")
+    return span(SERVER_CHIPS * installed_usd(low, share.high), SERVER_CHIPS * installed_usd(high, share.low))
+
+
+@recomputes("S2-true-cost")
+def true_cost() -> Recomputed:
+    def usd_per_hour(chip_usd: float, hours_per_day: float) -> float:
+        owned = typical(CHIP, "data center", chip_usd=chip_usd)
+        return float(break_even_usd_per_hour(hours_per_day, owned.fixed_usd_per_year, **owned.power))
+
+    low, high = accelerator(CHIP).require("purchase_usd")
+    idle = Condition("a cluster that works four to six hours a day", usd_per_hour(low, 6.0), usd_per_hour(high, 4.0))
+    return span(usd_per_hour(low, 24.0), usd_per_hour(high, 24.0), idle)
+
+
+@recomputes("S2-overhead")
+def overhead() -> Recomputed:
+    bill = typical(CHIP, "data center").owned_usd_per_year(24.0)
+    return point((bill.total - bill.depreciation_usd - bill.capital_usd) / HOURS_PER_YEAR)
+
+
+@recomputes("S2-hidden")
+def hidden() -> Recomputed:
+    def ratio(chip_usd: float) -> float:
+        owned = typical(CHIP, "data center", chip_usd=chip_usd)
+        bill = owned.owned_usd_per_year(24.0)
+        return (owned.price_usd + (bill.total - bill.depreciation_usd - bill.capital_usd) * owned.years) / chip_usd
+
+    return span(*(ratio(price) for price in accelerator(CHIP).require("purchase_usd")))
+
+
+@recomputes("S2-cooling-upgrade")
+def cooling_upgrade() -> Recomputed:
+    per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
+    kilowatts = SERVER_CHIPS * typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
+    return span(per_kw.low * kilowatts, per_kw.high * kilowatts)
+
+
+def _home_power_usd_per_month(hours_per_day: float, usd_per_kwh: float) -> float:
+    home = typical(CARD, "home")
+    return energy_kwh_per_year(hours_per_day, home.busy_watts, home.idle_watts, home.pue) * usd_per_kwh / MONTHS_PER_YEAR
+
+
+@recomputes("S2-4090-power-month")
+def power_month() -> Recomputed:
+    return point(_home_power_usd_per_month(24.0, USD_PER_KWH))
+
+
+@recomputes("S2-4090-power-year")
+def power_year() -> Recomputed:
+    return point(stated("S2-4090-power-month") * MONTHS_PER_YEAR, internal=True)
+
+
+@recomputes("S2-4090-power-high")
+def power_high() -> Recomputed:
+    prices = table("electricity_prices")
+    homes = prices[prices["sector"] == "residential"]["region"]
+    dear = sorted(electricity_price(region, "residential").best for region in homes)[-3:]
+    return span(_home_power_usd_per_month(24.0, dear[0]), _home_power_usd_per_month(24.0, dear[-1]))
+
+
+@recomputes("S2-power-fixed")
+def power_fixed() -> Recomputed:
+    return point(_home_power_usd_per_month(RULE_HOURS, USD_PER_KWH))
