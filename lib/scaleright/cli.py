@@ -54,13 +54,12 @@ def book(jobs: int | None, force: bool) -> None:
     with place.locked():
         site.recover(place)
         ran = _refresh_chapters(place, jobs, force)
-        if force or not site.current(place):
+        if changed := force or not site.current(place):
             click.echo("rendering the site ...")
             site.build(place, anew=force)
         if outdated := notebooks.outdated(place):
             click.echo(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
-        state = "nothing changed" if not ran else f"{ran} chapters ran"
-        click.echo(f"{state}; the site is {place.build / 'html' / 'index.html'}")
+        click.echo(f"{'built' if ran or changed else 'nothing changed'}: {place.build / 'html' / 'index.html'}")
 
 
 @cli.command("notebooks")

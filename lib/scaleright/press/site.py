@@ -7,7 +7,6 @@ one as it was; one that is killed between the two renames of the swap is put rig
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 import re
 import shutil
@@ -18,29 +17,7 @@ from pathlib import Path
 from scaleright.press import Book, PressError, children_ended, write_whole
 from scaleright.press.staleness import digest
 
-_VENDOR_PACKAGES = ("vl-convert-python", "sphinx-mathjax-offline")
-_MATHJAX_FILES = ("tex-chtml.js", "input/tex/extensions/*.js", "output/chtml/fonts/woff-v2/*.woff")
 _FIRST_HEADING = re.compile(r"^# +(.+)$|^title: *(.+)$|^ *\"# (.+?)(?:\\n)?\",?$", re.MULTILINE)
-
-
-def vendor(folder: Path) -> None:
-    """Fill a folder with the scripts that pages load: Vega with Vega-Lite and Vega-Embed, and MathJax.
-
-    They come from pinned packages and are served by the site itself, so that no page asks another host. The Vega
-    bundle is wrapped in a function because its `_` would collide with the theme's.
-    """
-    stamp = " ".join(f"{name}={importlib.metadata.version(name)}" for name in _VENDOR_PACKAGES)
-    if (folder / ".versions").is_file() and (folder / ".versions").read_text() == stamp:
-        return
-    import vl_convert
-
-    shutil.rmtree(folder, ignore_errors=True)
-    write_whole(folder / "vega.js", f"(function () {{{vl_convert.javascript_bundle()}}})();\n")
-    mathjax = Path(importlib.metadata.distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax"))
-    for pattern in _MATHJAX_FILES:
-        for source in mathjax.glob(pattern):
-            write_whole(folder / "mathjax" / source.relative_to(mathjax), source.read_bytes())
-    write_whole(folder / ".versions", stamp)
 
 
 def sources(book: Book) -> dict[str, Path]:
@@ -56,17 +33,18 @@ def sources(book: Book) -> dict[str, Path]:
 
 def key(book: Book) -> str:
     """Hash of all that the site is made from."""
-    own = digest([book.root / "requirements.txt", *sources(book).values()], book.root)
-    return hashlib.sha256(f"{own} {digest([Path(__file__)], Path(__file__).parent)}".encode()).hexdigest()
+    return f"{_machinery(book)} {digest(sources(book).values(), book.root)}"
+
+
+def _machinery(book: Book) -> str:
+    """Hash of what makes the site: the press and the pinned environment."""
+    press = Path(__file__).parent
+    return digest(press.glob("*.py"), press) + digest([book.root / "requirements.txt"], book.root)
 
 
 def stage(book: Book) -> Path:
     """Bring the stage in line with the sources; files that did not change keep their dates, so Sphinx skips them."""
-    vendor(book.build / "vendor")
     wanted = sources(book)
-    for path in (book.build / "vendor").rglob("*"):
-        if path.is_file() and not path.name.startswith("."):
-            wanted[f"book/_static/vendor/{path.relative_to(book.build / 'vendor').as_posix()}"] = path
     target = book.build / "stage"
     for path in list(target.rglob("*")):
         if path.is_file() and path.relative_to(target).as_posix() not in wanted:
@@ -89,7 +67,7 @@ def frame(book: Book) -> str:
             heading = _FIRST_HEADING.search(source.read_text(encoding="utf-8"))
             titles.append(f"{name}\t{heading.group(0) if heading else ''}")
     every = [source for name, source in sources(book).items() if not name.endswith((".md", ".ipynb"))]
-    return hashlib.sha256("\n".join([*titles, digest([book.root / "requirements.txt", *every], book.root)]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*titles, _machinery(book), digest(every, book.root)]).encode()).hexdigest()
 
 
 def render(book: Book) -> Path:
@@ -99,17 +77,18 @@ def render(book: Book) -> Path:
     ------
     PressError : it failed; what it said follows.
     """
-    source, output, stamp = stage(book), book.build / "render", book.build / "render" / ".frame"
-    if not stamp.is_file() or stamp.read_text() != frame(book):
+    now, source = frame(book), stage(book)
+    output, stamp = book.build / "render", book.build / "render" / ".frame"
+    if not stamp.is_file() or stamp.read_text() != now:
         shutil.rmtree(output, ignore_errors=True)
+    stamp.unlink(missing_ok=True)  # without it the next build starts afresh, whatever this one leaves behind
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(source),
                "--toc", str(source / "book" / "_toc.yml"), "--path-output", str(output), "-W", "--keep-going", "-q"]
     with children_ended():
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode:
-        shutil.rmtree(output, ignore_errors=True)  # Sphinx does not repeat the warnings of pages it has read once
         raise PressError(f"jupyter-book failed with exit code {done.returncode}; it said:\n{done.stdout.strip()}")
-    write_whole(stamp, frame(book))
+    write_whole(stamp, now)
     return output / "_build" / "html"
 
 

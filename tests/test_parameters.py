@@ -1,0 +1,148 @@
+"""Parameter lines: one declaration, checked before any work, and wrong values answered with what was meant."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaleright.press import Book, PressError
+from scaleright.press.execute import load
+from scaleright.press.parameters import Case, DeclarationError, ParameterError, declared, parse, validate
+
+SOURCE = """
+# The reader's case.
+usd_per_hour: float = 2.40   # rent of one accelerator [USD/h] (0.05..15)
+utilization: float = 0.40    # share of paid hours at work [1] (0.01..1)
+tokens: int = 1_000          # tokens of a request (1..1e9)
+plan: str = "own"            # what to do (own | rent | hybrid)
+chips: int = 8               # chips of a node (1 | 2 | 4 | 8)
+spot: bool = False           # whether the hardware may vanish
+resale: float | None = None  # price at the end (see Why), if known [USD] (0..1e6)
+"""
+PARAMETERS = parse(SOURCE)
+
+
+def refusal(**given) -> str:
+    with pytest.raises(ParameterError) as caught:
+        validate(PARAMETERS, given)
+    return str(caught.value)
+
+
+def test_a_line_says_everything_about_its_parameter():
+    price, *_, resale = PARAMETERS
+    assert (price.name, price.type, price.default, price.unit, price.low, price.high) == ("usd_per_hour", "float", 2.4, "USD/h", 0.05, 15.0)
+    assert price.meaning == "rent of one accelerator"
+    assert resale.optional and resale.default is None and resale.meaning == "price at the end (see Why), if known"
+
+
+def test_text_from_the_command_line_becomes_typed_values():
+    given = {"usd_per_hour": "3", "tokens": "1e6", "spot": "yes", "chips": "4", "resale": "none", "plan": "rent"}
+    expected = {"usd_per_hour": 3.0, "tokens": 1_000_000, "spot": True, "chips": 4, "resale": None, "plan": "rent"}
+    values = validate(PARAMETERS, given)
+    assert values == expected
+    assert [type(v) for v in values.values()] == [float, int, bool, int, type(None), str]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"utilisation": 0.5}, ["utilisation: no such parameter", "nearest: utilization"]),
+        ({"tokens": "many"}, ["tokens = 'many'", "a whole number", "1 to 1,000,000,000"]),
+        ({"tokens": 1.5}, ["tokens = 1.5", "a whole number"]),
+        ({"usd_per_hour": True}, ["usd_per_hour = True", "a finite number"]),
+        ({"usd_per_hour": "nan"}, ["finite number"]),
+        ({"usd_per_hour": float("inf")}, ["finite number"]),
+        ({"usd_per_hour": 0}, ["usd_per_hour = 0", "outside 0.05 to 15 USD/h"]),
+        ({"plan": "rnt"}, ["plan = 'rnt'", "nearest: rent"]),
+        ({"chips": 3}, ["chips = 3", "1, 2, 4, 8"]),
+        ({"spot": "perhaps"}, ["true or false"]),
+        ({"plan": None}, ["plan = None", "needs a value"]),
+        ({"utilization": 40}, ["did you mean 0.4 (40 %)?"]),
+        ({"usd_per_hour": 24}, ["looks like the price of an 8-GPU node: per GPU 3.00"]),
+        ({"usd_per_hour": 240}, ["outside 0.05 to 15 USD/h"]),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_is_allowed(given, says):
+    message = refusal(**given)
+    assert all(part in message for part in says), message
+
+
+def test_all_wrong_values_are_reported_together():
+    assert len(refusal(utilization=40, plan="rnt", hours=1).splitlines()) == 3
+
+
+def test_a_name_of_the_catalog_may_be_an_alias_and_a_wrong_one_gets_the_nearest():
+    (chip,) = parse('chip: str = "h100"  # what computes (accelerators)')
+    assert chip.catalog == "accelerators" and "H100 SXM" in chip.choices
+    assert validate([chip], {"chip": "h100"}) == {"chip": "H100 SXM"}
+    with pytest.raises(ParameterError, match="chip = 'H1000': unknown accelerator 'H1000'; nearest: .*H100"):
+        validate([chip], {"chip": "H1000"})
+
+
+@given(st.floats(0.01, 1.0))
+def test_values_within_bounds_pass_unchanged(share):
+    assert validate(PARAMETERS, {"utilization": share}) == {"utilization": share}
+    assert validate(PARAMETERS, {"utilization": repr(share)}) == {"utilization": share}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("price = 2.0", "expected name: float|int|str|bool"),
+        ("price: float = 2.0  # price [USD]", "(low..high)"),
+        ("price: float = 2.0  # price (0..3)", "[unit]"),
+        ("price: float = 9.0  # price [USD] (0..3)", "price = 9: outside 0 to 3 USD"),
+        ("price: float = 2.0  # price [USD] (3..0)", "finite bounds low..high"),
+        ("price: float = cost()  # price [USD] (0..3)", "no plain value"),
+        ("price: float = 2.0  # price, a=b [USD] (0..3)", "expected name"),  # papermill's inspection would not see it
+        ("plan: str = 'a'  # plan (b | c)", "plan = 'a'"),
+        ("table: int = 1  # count (0..3)", "taken"),
+        ("a: int = 1  # one (0..3)\na: int = 2  # two (0..3)", "line 2", ),
+        ("# nothing", "declares nothing"),
+    ],
+)
+def test_a_malformed_line_is_named_with_what_is_expected(line, says):
+    with pytest.raises(DeclarationError) as caught:
+        parse(line, "tiny, parameters cell")
+    assert str(caught.value).startswith("tiny, parameters cell") and says in str(caught.value)
+
+
+def test_a_case_hands_out_values_and_shows_them():
+    case = Case(PARAMETERS, validate(PARAMETERS, {p.name: p.default for p in PARAMETERS}))
+    assert case.usd_per_hour == 2.4 and case["usd_per_hour"].high == 15
+    assert list(case.table().columns) == ["parameter", "value", "unit", "allowed", "meaning"]
+    assert "<caption>Your case</caption>" in case._repr_html_() and "usd_per_hour = 2.4 USD/h" in repr(case)
+    with pytest.raises(AttributeError, match="nearest: usd_per_hour"):
+        case.usd_per_hours
+
+
+def test_a_case_outside_a_notebook_says_so():
+    from scaleright.press.parameters import case
+
+    with pytest.raises(RuntimeError, match="inside a notebook"):
+        case()
+
+
+def test_papermills_own_inspection_reads_the_same_lines(book, tmp_path):
+    """So that `papermill --help-notebook` tells the reader the same; its pattern has no `| None`."""
+    import papermill
+
+    for place in (book, Book(Path(__file__).resolve().parents[1])):
+        for chapter in place.chapters():
+            seen = papermill.inspect_notebook(load(place.text(chapter)))
+            plain = [p for p in declared(chapter, place) if not p.optional]
+            assert [(p.name, p.type) for p in plain] == [(s["name"], s["inferred_type_name"]) for s in seen.values()]
+            assert all(p.meaning in seen[p.name]["help"] for p in plain)
+
+
+def test_a_chapter_without_a_parameters_cell_is_named(book):
+    shutil.copy(book.text("tiny"), book.text("bare"))
+    book.text("bare").write_text(book.text("bare").read_text().replace(":tags: [parameters]\n", ""))
+    with pytest.raises(PressError, match="bare: no cell is tagged parameters"):
+        declared("bare", book)
+    with pytest.raises(PressError, match="unknown chapter 'tin'; nearest: tiny"):
+        declared("tin", book)
