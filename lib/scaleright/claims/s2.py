@@ -10,7 +10,7 @@ from scaleright.catalog import accelerator, cost_factor, electricity_price, mode
 from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
 from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, installed_usd
-from scaleright.costs.ownership import Ownership, typical
+from scaleright.costs.ownership import Ownership
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 CARD, CHIP = "RTX 4090", "H100 SXM"
@@ -67,13 +67,13 @@ def _hours(ownership: Ownership, usd_per_hour: float) -> float:
 
 @recomputes("S2-4090-rule-market")
 def market_rule() -> Recomputed:
-    listed, home = rental_price(CARD), typical(CARD, "home")
+    listed, home = rental_price(CARD), Ownership.typical(CARD, "home")
     return span(_hours(home, listed.low), _hours(home, listed.high))
 
 
 @recomputes("S2-h100-rule")
 def data_center_rule() -> Recomputed:
-    owned = typical(CHIP, "data center")
+    owned = Ownership.typical(CHIP, "data center")
     return span(*(_hours(owned, rent) for rent in (2.85, 3.50)))
 
 
@@ -142,7 +142,7 @@ def server_price() -> Recomputed:
 @recomputes("S2-true-cost")
 def true_cost() -> Recomputed:
     def usd_per_hour(chip_usd: float, hours_per_day: float) -> float:
-        owned = typical(CHIP, "data center", chip_usd=chip_usd)
+        owned = Ownership.typical(CHIP, "data center", chip_usd=chip_usd)
         return float(break_even_usd_per_hour(hours_per_day, owned.fixed_usd_per_year, **owned.power))
 
     low, high = accelerator(CHIP).require("purchase_usd")
@@ -152,14 +152,14 @@ def true_cost() -> Recomputed:
 
 @recomputes("S2-overhead")
 def overhead() -> Recomputed:
-    bill = typical(CHIP, "data center").owned_usd_per_year(24.0)
+    bill = Ownership.typical(CHIP, "data center").owned_usd_per_year(24.0)
     return point((bill.total - bill.depreciation_usd - bill.capital_usd) / HOURS_PER_YEAR)
 
 
 @recomputes("S2-hidden")
 def hidden() -> Recomputed:
     def ratio(chip_usd: float) -> float:
-        owned = typical(CHIP, "data center", chip_usd=chip_usd)
+        owned = Ownership.typical(CHIP, "data center", chip_usd=chip_usd)
         bill = owned.owned_usd_per_year(24.0)
         return (owned.price_usd + (bill.total - bill.depreciation_usd - bill.capital_usd) * owned.years) / chip_usd
 
@@ -169,12 +169,12 @@ def hidden() -> Recomputed:
 @recomputes("S2-cooling-upgrade")
 def cooling_upgrade() -> Recomputed:
     per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
-    kilowatts = SERVER_CHIPS * typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
+    kilowatts = SERVER_CHIPS * Ownership.typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
     return span(per_kw.low * kilowatts, per_kw.high * kilowatts)
 
 
 def _home_power_usd_per_month(hours_per_day: float, usd_per_kwh: float) -> float:
-    home = typical(CARD, "home")
+    home = Ownership.typical(CARD, "home")
     return energy_kwh_per_year(hours_per_day, home.busy_watts, home.idle_watts, home.pue) * usd_per_kwh / MONTHS_PER_YEAR
 
 

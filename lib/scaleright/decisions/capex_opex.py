@@ -2,60 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_months, break_even_usd_per_hour, fleet_usd_per_year
-from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, owned_usd_per_year
+from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
 RENT_BELOW_HOURS, BUY_ABOVE_HOURS, BUY_AFTER_MONTHS = 4.0, 4.0, 18.0
-
-
-@dataclass(frozen=True)
-class Ownership:
-    """The terms on which one accelerator would be bought and run; units and meanings as in `costs.own`."""
-
-    price_usd: float
-    resale_share: float
-    years: float
-    cost_of_capital: float
-    busy_watts: float
-    idle_watts: float
-    pue: float
-    usd_per_kwh: float
-    facility_usd_per_year: float = 0.0
-    maintenance_share: float = 0.0
-    people_usd_per_year: float = 0.0
-
-    @property
-    def power(self) -> dict[str, float]:
-        """The arguments of the formulas that deal with power."""
-        return {"busy_watts": self.busy_watts, "idle_watts": self.idle_watts, "pue": self.pue, "usd_per_kwh": self.usd_per_kwh}
-
-    @property
-    def fixed_usd_per_year(self) -> float:
-        """Yearly cost that does not depend on use [USD/year]."""
-        return fixed_usd_per_year(
-            self.price_usd, self.resale_share, self.years, self.cost_of_capital,
-            self.facility_usd_per_year, self.maintenance_share, self.people_usd_per_year,
-        )
-
-    def owned_usd_per_year(self, hours_per_day: float):
-        """A year of owning at so many hours of use a day, by parts."""
-        return owned_usd_per_year(
-            self.price_usd, self.resale_share, self.years, self.cost_of_capital, hours_per_day, **self.power,
-            facility_usd_per_year=self.facility_usd_per_year, maintenance_share=self.maintenance_share,
-            people_usd_per_year=self.people_usd_per_year,
-        )
-
-    def running_usd_per_year(self, hours_per_day: float) -> float:
-        """Power, facility, maintenance and people at so many hours a day [USD/year]."""
-        kwh = energy_kwh_per_year(hours_per_day, self.busy_watts, self.idle_watts, self.pue)
-        fixed = self.facility_usd_per_year + self.maintenance_share * self.price_usd + self.people_usd_per_year
-        return kwh * self.usd_per_kwh + fixed
 
 
 def source_rule(hours_per_day: float, months: float, accelerators: int = 1, bursts: bool = False) -> str:

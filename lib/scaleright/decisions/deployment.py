@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from scaleright.decisions.capex_opex import BUY_AFTER_MONTHS, RENT_BELOW_HOURS, Ownership
+from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
+from scaleright.decisions.capex_opex import BUY_AFTER_MONTHS, RENT_BELOW_HOURS
 from scaleright.decisions.verdict import Verdict
 from scaleright.units import MONTHS_PER_YEAR, usd
 
