@@ -134,11 +134,13 @@ def children_ended() -> Iterator[None]:
     except BaseException:
         import psutil
 
-        children = psutil.Process().children(recursive=True)
-        for child in children:
+        ended = []
+        for child in psutil.Process().children(recursive=True):
             try:
-                child.kill()
+                if "resource_tracker" not in " ".join(child.cmdline()):  # multiprocessing's own; it ends with this process
+                    child.kill()
+                    ended.append(child)
             except psutil.NoSuchProcess:
                 pass
-        psutil.wait_procs(children, timeout=5)
+        psutil.wait_procs(ended, timeout=5)
         raise
