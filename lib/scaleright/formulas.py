@@ -140,6 +140,12 @@ def simulation(function: Callable) -> Callable:
     return function
 
 
+def lookup(function: Callable) -> Callable:
+    """Register a function that reads figures from the catalog and computes nothing."""
+    _register(function, "lookup", {})
+    return function
+
+
 class Breakdown:
     """Base of results whose named parts, all in one unit, add up to the total.
 

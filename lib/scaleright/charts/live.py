@@ -87,6 +87,17 @@ class Controls:
         self._defined[name] = {"name": name, "expr": _expression(expression)}
         return ConstExpression(name)
 
+    def pick(self, choice: str, table: dict[str, float]) -> Any:
+        """A number that depends on a choice, as an expression: `{"home": 1.0, "data center": 1.3}[setting]`.
+
+        Raises
+        ------
+        ValueError : the table lacks the option now chosen.
+        """
+        if getattr(self._case, choice) not in table:
+            raise ValueError(f"controls.pick: no entry for {choice} = {getattr(self._case, choice)!r}; there are {', '.join(map(str, table))}")
+        return ConstExpression(f"({json.dumps({option: float(value) for option, value in table.items()})})[{choice}]")
+
     def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> "Controls":
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
         missing = [n for n in [choice, *(key for row in table.values() for key in row)] if n not in self._parameters]

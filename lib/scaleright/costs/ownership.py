@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Mapping
 
 from scaleright.catalog import accelerator, cost_factor, electricity_price, nearest
-from scaleright.costs.own import OwnedCost, energy_kwh_per_year, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.costs.own import OwnedCost, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.formulas import lookup
 from scaleright.units import WATTS_PER_KILOWATT
 
 ELECTRICITY = {"home": ("United States", "residential"), "colocation": ("United States", "commercial"), "data center": ("United States", "industrial")}
 """Whose electricity price a setting pays when none is given."""
+FACTORS = (
+    "accelerator_share_of_installation", "host_watts_per_accelerator", "idle_share_of_power", "pue", "facility_usd_per_kw_year",
+    "maintenance_share_per_year", "people_usd_per_accelerator_year", "value_kept_per_year", "service_years", "cost_of_capital",
+)
+
+
+@lookup
+def setting_factors(setting: str) -> dict[str, float]:
+    """The typical cost factors of owning in a setting: "home", "colocation" or "data center".
+
+    Raises
+    ------
+    LookupError : unknown setting.
+    """
+    if setting not in ELECTRICITY:
+        nearest(setting, ELECTRICITY, "setting")
+    return {factor: cost_factor(factor, setting).best for factor in FACTORS}
+
+
+@lookup
+def setting_usd_per_kwh(setting: str) -> float:
+    """The typical electricity price of a setting [USD/kWh]."""
+    return electricity_price(*ELECTRICITY[setting]).best
 
 
 @dataclass(frozen=True)
@@ -29,42 +54,49 @@ class Ownership:
     people_usd_per_year: float = 0.0
 
     @classmethod
-    def typical(cls, name: str, setting: str, chip_usd: float | None = None, years: float | None = None, **given: float | None) -> "Ownership":
-        """Typical terms of one accelerator in a setting, each of which can be overridden.
+    def build(
+        cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any], years: Any = None,
+        cost_of_capital: Any = None, value_kept_per_year: Any = None,
+    ) -> Ownership:
+        """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or expressions.
 
         Parameters
         ----------
-        name : accelerator, by name or alias
-        setting : "home", "colocation" or "data center"
-        chip_usd : price of the bare accelerator [USD]; the catalog's middle if not given
-        years : years from purchase to sale; the setting's habit if not given
-        given : any field of the class; None keeps the typical value
+        chip_usd : price of the bare accelerator [USD]
+        tdp_watts : its power at work [W]
+        usd_per_kwh : electricity [USD/kWh]
+        factors : the setting's cost factors by name, see `setting_factors`
+        years, cost_of_capital, value_kept_per_year : the factors' values if None
+        """
+        pick = lambda given, factor: factors[factor] if given is None else given  # noqa: E731
+        years, busy = pick(years, "service_years"), tdp_watts + factors["host_watts_per_accelerator"]
+        return cls(
+            price_usd=installed_usd(chip_usd, factors["accelerator_share_of_installation"]),
+            resale_share=pick(value_kept_per_year, "value_kept_per_year") ** years,
+            years=years,
+            cost_of_capital=pick(cost_of_capital, "cost_of_capital"),
+            busy_watts=busy,
+            idle_watts=busy * factors["idle_share_of_power"],
+            pue=factors["pue"],
+            usd_per_kwh=usd_per_kwh,
+            facility_usd_per_year=factors["facility_usd_per_kw_year"] * busy / WATTS_PER_KILOWATT,
+            maintenance_share=factors["maintenance_share_per_year"],
+            people_usd_per_year=factors["people_usd_per_accelerator_year"],
+        )
+
+    @classmethod
+    def typical(cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, **given: float | None) -> Ownership:
+        """Typical terms of one accelerator in a setting; what is given replaces the typical value.
 
         Raises
         ------
         LookupError : unknown accelerator or setting.
         DataError : the catalog has no price or power of this accelerator.
         """
-        if setting not in ELECTRICITY:
-            nearest(setting, ELECTRICITY, "setting")
-        chip = accelerator(name)
-        typical = lambda factor: cost_factor(factor, setting).best  # noqa: E731
-        years = typical("service_years") if years is None else years
-        busy = chip.require("tdp_watts") + typical("host_watts_per_accelerator")
-        terms = {
-            "price_usd": installed_usd(chip.purchase_mid_usd if chip_usd is None else chip_usd, typical("accelerator_share_of_installation")),
-            "resale_share": typical("value_kept_per_year") ** years,
-            "years": years,
-            "cost_of_capital": typical("cost_of_capital"),
-            "busy_watts": busy,
-            "idle_watts": busy * typical("idle_share_of_power"),
-            "pue": typical("pue"),
-            "usd_per_kwh": electricity_price(*ELECTRICITY[setting]).best,
-            "facility_usd_per_year": typical("facility_usd_per_kw_year") * busy / WATTS_PER_KILOWATT,
-            "maintenance_share": typical("maintenance_share_per_year"),
-            "people_usd_per_year": typical("people_usd_per_accelerator_year"),
-        }
-        return cls(**terms | {field: value for field, value in given.items() if value is not None})
+        factors, chip = setting_factors(setting), accelerator(name)
+        price = chip.purchase_mid_usd if chip_usd is None else chip_usd
+        power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
+        return cls.build(price, chip.require("tdp_watts"), power, factors, **given)
 
     @property
     def power(self) -> dict[str, float]:

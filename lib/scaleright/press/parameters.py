@@ -272,6 +272,10 @@ class Case:
             return values[name]
         raise AttributeError(f"no parameter {name!r}; {suggestion(name, values)}")
 
+    def filled(self, **values: Any) -> Case:
+        """The case with the parameters that were left to the book (`None`) set to these values."""
+        return Case(self.parameters, self.values | {name: value for name, value in values.items() if self.values[name] is None})
+
     def __getitem__(self, name: str) -> Parameter:
         return next(p for p in self.parameters if p.name == name)
 
