@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Iterable, Mapping
 
 from altair.expr.core import ConstExpression
 
@@ -87,16 +87,28 @@ class Controls:
         self._defined[name] = {"name": name, "expr": _expression(expression)}
         return ConstExpression(name)
 
-    def pick(self, choice: str, table: dict[str, float]) -> Any:
-        """A number that depends on a choice, as an expression: `{"home": 1.0, "data center": 1.3}[setting]`.
+    def record(self, choice: str, table: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+        """Figures that depend on a choice, as expressions by name: the row of `table` that is chosen.
+
+        The table travels to the page once for each chart, as rows of numbers.
 
         Raises
         ------
         ValueError : the table lacks the option now chosen.
+
+        >>> from types import SimpleNamespace as N
+        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None, high=None, choices=("A", "B"))
+        >>> live = controls(N(parameters=[chip], chip="A"))
+        >>> live.record("chip", {"A": {"watts": 700, "price": 3e4}, "B": {"watts": 300, "price": 1e4}})["price"] * 2
+        (chip_row[1] * 2)
         """
         if getattr(self._case, choice) not in table:
-            raise ValueError(f"controls.pick: no entry for {choice} = {getattr(self._case, choice)!r}; there are {', '.join(map(str, table))}")
-        return ConstExpression(f"({json.dumps({option: float(value) for option, value in table.items()})})[{choice}]")
+            raise ValueError(f"controls.record: no row for {choice} = {getattr(self._case, choice)!r}; there are {', '.join(map(str, table))}")
+        names = list(next(iter(table.values())))
+        number = lambda value: int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)  # noqa: E731
+        rows = {option: [number(row[name]) for name in names] for option, row in table.items()}
+        self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
+        return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
 
     def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> "Controls":
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
