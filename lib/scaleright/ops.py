@@ -60,7 +60,14 @@ def minimum(a, b):
 
 
 def where(condition, a, b):
-    """`a` where the condition holds, `b` elsewhere; both are computed."""
+    """`a` where the condition holds, `b` elsewhere; both are computed.
+
+    >>> import altair
+    >>> where(True, altair.datum.a, 0), where(altair.datum.a > 0, 1, 0)
+    (datum.a, if((datum.a > 0),1,0))
+    """
+    if not is_expression(condition) and (is_expression(a) or is_expression(b)):
+        return a if condition else b
     return _apply("if", lambda c, x, y: x if c else y, np.where, condition, a, b)
 
 
