@@ -125,11 +125,12 @@
     if (address.href !== location.href) history.replaceState(null, "", address);
   }
 
-  function startHub() {
+  async function startHub() {
     const signals = Object.entries(page.values).map(([name, value]) => ({ name, value }));
     for (const { name, expr } of page.defined.values()) signals.push({ name, update: expr });
-    page.hub = new window.vega.View(window.vega.parse({ signals }), { renderer: "none" });
-    return page.hub.runAsync();
+    const nowhere = document.createElement("div");
+    const result = await window.vegaEmbed(nowhere, { signals }, { mode: "vega", renderer: "none", actions: false });
+    page.hub = result.view;
   }
 
   /** Write the live numbers of the page's sentences. */
@@ -187,7 +188,7 @@
     if (!shown.length) return;
     const grid = make("div", { class: "sr-grid" }), more = make("div", { class: "sr-grid" });
     shown.forEach((control, index) => (shown.length > 8 && index >= 6 ? more : grid).append(drawControl(control, prefix)));
-    const button = make("button", { type: "button", class: "sr-reset" }, "Back to the chapter's defaults");
+    const button = make("button", { type: "button", class: "sr-reset" }, "Back to the defaults");
     button.addEventListener("click", reset);
     box.prepend(make("div", { class: "sr-head" }, make("strong", {}, "Your case"), button), grid);
     if (more.children.length) box.append(make("details", {}, make("summary", {}, `${more.children.length} more inputs`), more));
@@ -212,7 +213,7 @@
         const field = box.querySelector(".sr-field");
         field.value = written(control, value);
         field.removeAttribute("aria-invalid");
-        field.style.width = `${Math.max(3, field.value.length) + 1}ch`;
+        if (!CSS.supports("field-sizing", "content")) field.style.width = `${field.value.length + 1}ch`;
         box.querySelector(".sr-refused").textContent = "";
       }
       box.classList.toggle("sr-moved", value !== page.defaults[control.name]);
@@ -220,6 +221,19 @@
   }
 
   // ---- charts ----------------------------------------------------------------------------------------------
+
+  /** Break axis titles that are wider than the chart into lines. */
+  function wrapTitles(spec, most) {
+    if (Array.isArray(spec)) return spec.forEach((item) => wrapTitles(item, most));
+    for (const [key, item] of Object.entries(spec)) {
+      if ((key === "x" || key === "y") && item && typeof item.title === "string" && item.title.length > most) {
+        item.title = item.title.split(" ").reduce((lines, word) => {
+          const last = lines[lines.length - 1];
+          return last && (last + " " + word).length <= most ? [...lines.slice(0, -1), last + " " + word] : [...lines, word];
+        }, []);
+      } else if (["layer", "encoding"].includes(key)) wrapTitles(item, most);
+    }
+  }
 
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
@@ -230,6 +244,7 @@
       delete param.bind;
       if (param.name in page.values) param.value = page.values[param.name];
     }
+    wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
       const result = await window.vegaEmbed(host, spec, { mode: "vega-lite", renderer: "svg", actions: false, tooltip: { theme: "custom" } });
       page.views[figure.dataset.srName || figure.id] = result.view;

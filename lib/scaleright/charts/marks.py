@@ -17,8 +17,26 @@ from scaleright.charts.words import say
 from scaleright.ops import is_expression, where
 from scaleright.ranges import Swing
 
-_LABEL_ROOM = 92
-"""Pixels kept free to the right of the longest bar for the value written at its end."""
+_ROW = 30
+"""Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
+
+
+def _axis(kind: str, log: bool = False, **more) -> alt.Axis:
+    """An axis whose ticks are said as values of a kind are: $2M, 40 %, 3T."""
+    money = "$" if kind.startswith("usd") else ""
+    if kind.startswith("percent"):
+        label = "format(datum.value, '.0%')"
+    elif kind.startswith("si "):
+        label = "format(datum.value, '~s')"
+    else:
+        small = f"format(datum.value, '{money},.3~r')"
+        label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"
+    if log:
+        # Lines and labels at whole powers of ten only.
+        power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
+        more |= {"gridOpacity": alt.condition(power, alt.value(0.16), alt.value(0)), "labelOverlap": "greedy"}
+        label = f"{power} ? ({label}) : ''"
+    return alt.Axis(labelExpr=label, **more)
 
 
 def _rows(rows: Any) -> pd.DataFrame:
@@ -56,8 +74,7 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     frame = _rows(rows)
     order = alt.EncodingSortField("value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
     chart = alt.Chart(frame).transform_calculate(value=_value(value), label=say(alt.datum.value, kind))
-    scale = alt.Scale(type="log", padding=_LABEL_ROOM) if log else alt.Scale(padding=_LABEL_ROOM, domainMin=0, nice=False)
-    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(format="~s", labelFlush=False))
+    x = alt.X("value:Q", title=title, scale=alt.Scale(type="log" if log else "linear", nice=False), axis=_axis(kind, log))
     y = _band(category, order)
     tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("label:N", title=title)]
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
@@ -65,7 +82,7 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     if color:
         mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
     text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="label:N")
-    return alt.layer(mark, text).properties(height=alt.Step(30))
+    return alt.layer(mark, text).properties(height=_ROW * frame[category].nunique())
 
 
 def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str, value: Any = None, log_x=False, log_y=False):
@@ -88,8 +105,9 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
         chart = chart.transform_fold(names, as_=["series", "value"])
     chart = chart.transform_calculate(label=say(alt.datum.value, kind))
     color = alt.Color("series:N", scale=_paint(names), legend=None)
-    across = alt.X(x, type="quantitative", title=x_title, scale=alt.Scale(type="log" if log_x else "linear", nice=False, zero=False))
-    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=alt.Axis(format="~s"))
+    scale = alt.Scale(type="log" if log_x else "linear", nice=False, zero=False)
+    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=_axis("number", log_x))
+    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y))
     tip = [alt.Tooltip("series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("label:N", title=y_title)]
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
@@ -111,22 +129,23 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     names = list(parts)
     if category is None:
         return _staircase(names, parts, kind, title)
-    chart = alt.Chart(_rows(rows)).transform_calculate(**{name: _value(v) for name, v in parts.items()})
+    frame = _rows(rows)
+    chart = alt.Chart(frame).transform_calculate(**{name: _value(v) for name, v in parts.items()})
     total = sum((alt.datum[name] for name in names[1:]), alt.datum[names[0]])
     chart = chart.transform_calculate(total=total, total_label=say(alt.datum.total, kind))
     order = alt.EncodingSortField("total", op="max", order="descending")
     stack = chart.transform_fold(names, as_=["part", "value"])
     stack = stack.transform_calculate(order=f"indexof({names!r}, datum.part)", label=say(alt.datum.value, kind))
-    across = alt.X("value:Q", stack="zero", title=title, scale=alt.Scale(padding=_LABEL_ROOM, domainMin=0, nice=False), axis=alt.Axis(format="~s"))
+    across = alt.X("value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
         y=_band(category, order),
         order="order:Q",
-        color=alt.Color("part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=3)),
+        color=alt.Color("part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
         tooltip=[alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)],
     )
     ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("total:Q", title=title), y=_band(category, order), text="total_label:N")
-    return alt.layer(bars_, ends).properties(height=alt.Step(32))
+    return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
 
 
 def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title: str):
@@ -145,14 +164,13 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
         label=where(last, say(alt.datum.total, kind), say(alt.datum.size, kind) + " (" + share + ")"),
     )
     y = _band("part", [*names, "total"])
-    scale = alt.Scale(padding=_LABEL_ROOM + 30, domainMin=0, nice=False)
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
-    x = alt.X("start:Q", title=title, scale=scale, axis=alt.Axis(format="~s"))
+    x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=[alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)]
     )
     text = chart.mark_text(align="left", dx=5).encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
-    return alt.layer(steps, text).properties(height=alt.Step(30))
+    return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
@@ -177,13 +195,13 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     ]
     chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
     y = _band("input", [row["input"] for row in rows])
-    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=76, zero=False, nice=False), axis=alt.Axis(format="~s"))
+    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=_axis(kind))
     tips = [alt.Tooltip("input:N"), alt.Tooltip("span:N", title="input from, to"), alt.Tooltip("low:N", title="result from"), alt.Tooltip("high:N", title="to")]
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
-    left = chart.mark_text(align="right", dx=-5).encode(x=x, y=y, text="low:N")
-    right = chart.mark_text(align="left", dx=5).encode(x=alt.X("to:Q", title=title), y=y, text="high:N")
+    chart = chart.transform_calculate(both=alt.datum.low + " to " + alt.datum.high)
+    text = chart.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
     rule = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
-    return alt.layer(bar, left, right, rule).properties(height=alt.Step(32))
+    return alt.layer(bar, text, rule).properties(height=_ROW * len(rows))
 
 
 def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, unit: str, log: bool = True, name_worst: int = 3):
@@ -196,8 +214,8 @@ def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, 
     low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
     scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
-    x = alt.X(measured, type="quantitative", scale=scale, title=f"measured [{unit}]", axis=alt.Axis(format="~s"))
-    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=alt.Axis(format="~s"))
+    x = alt.X(measured, type="quantitative", scale=scale, title=f"measured [{unit}]", axis=_axis("number", log))
+    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log))
     diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"measured [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
     tips = [alt.Tooltip(label, type="nominal"), alt.Tooltip(measured, format=".4~s"), alt.Tooltip(predicted, format=".4~s"), alt.Tooltip("error:Q", format="+.1%")]
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
@@ -217,7 +235,7 @@ def decision_map(
     here: tuple[Any, Any] | None = None,
     log_x: bool = False,
     log_y: bool = False,
-    cells: int = 28,
+    cells: int = 40,
 ):
     """Which choice is cheapest where: a map over two inputs, recomputed live, with the reader's own case on it.
 
@@ -229,16 +247,17 @@ def decision_map(
     cells : of the grid along each axis.
     """
 
-    def edges(low, high, log):
-        return np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
+    def at(column: str, span, log: bool, shift: float) -> str:
+        share, (low, high) = f"((datum.{column} + {shift}) / {cells})", (float(end) for end in span[1:])
+        return f"{low!r} * pow({high / low!r}, {share})" if log else f"{low!r} + {high - low!r} * {share}"
 
-    ex, ey = edges(*x[1:], log_x), edges(*y[1:], log_y)
-    middle = lambda e, log: np.sqrt(e[1:] * e[:-1]) if log else (e[1:] + e[:-1]) / 2  # noqa: E731
-    i, j = (index.ravel() for index in np.meshgrid(np.arange(cells), np.arange(cells)))
-    grid = pd.DataFrame({"x": middle(ex, log_x)[i], "y": middle(ey, log_y)[j], "x1": ex[i], "x2": ex[i + 1], "y1": ey[j], "y2": ey[j + 1]})
-    grid = grid.map(lambda value: float(f"{value:.6g}"))
+    # The grid is made in the page: its thousands of cells would outweigh everything else on it.
+    grid = alt.Chart(alt.sequence(0, cells * cells, as_="cell")).transform_calculate(i=f"datum.cell % {cells}", j=f"floor(datum.cell / {cells})")
+    corners = {"x": ("i", x, log_x, 0.5), "x1": ("i", x, log_x, 0.0), "x2": ("i", x, log_x, 1.0)}
+    corners |= {"y": ("j", y, log_y, 0.5), "y1": ("j", y, log_y, 0.0), "y2": ("j", y, log_y, 1.0)}
+    grid = grid.transform_calculate(**{name: at(*corner) for name, corner in corners.items()})
     names = list(choices)
-    chart = alt.Chart(grid).transform_calculate(**{name: _value(cost) for name, cost in choices.items()})
+    chart = grid.transform_calculate(**{name: _value(cost) for name, cost in choices.items()})
     best = f"{names[0]!r}"
     for index, name in enumerate(names[1:], 1):
         beats = " && ".join(f"datum[{name!r}] < datum[{other!r}]" for other in names if other != name)
@@ -247,7 +266,7 @@ def decision_map(
 
     def axis(spec, log, field, kind):
         scale = alt.Scale(type="log" if log else "linear", domain=list(spec[1:]), nice=False)
-        return kind(field, type="quantitative", title=spec[0], scale=scale, axis=alt.Axis(grid=False, format="~s"))
+        return kind(field, type="quantitative", title=spec[0], scale=scale, axis=_axis("number", log, grid=False))
 
     across, up = axis(x, log_x, "x1", alt.X), axis(y, log_y, "y1", alt.Y)
     color = alt.Color("choice:N", scale=_paint(names), legend=None)
@@ -258,10 +277,10 @@ def decision_map(
     layers = [cells_, named]
     if here is not None:
         point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x=_literal(here[0]), y=_literal(here[1]))
-        at = {"x": alt.X("x:Q", title=x[0]), "y": alt.Y("y:Q", title=y[0])}
-        layers += [point.mark_point(size=110, color=theme.INK, opacity=1, clip=True).encode(**at)]
-        layers += [point.mark_text(dy=-15).encode(text="what:N", **at)]
-    return alt.layer(*layers).properties(height=340)
+        place = {"x": alt.X("x:Q", title=x[0]), "y": alt.Y("y:Q", title=y[0])}
+        layers += [point.mark_point(size=110, color=theme.INK, opacity=1, clip=True).encode(**place)]
+        layers += [point.mark_text(dy=-15).encode(text="what:N", **place)]
+    return alt.layer(*layers).properties(height=320)
 
 
 def _literal(value: Any) -> Any:

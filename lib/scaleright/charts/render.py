@@ -77,6 +77,9 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
     spec["config"] = theme.config() | spec.get("config", {})
     spec["description"] = alt_text
     spec.setdefault("width", "container")
+    if spec["width"] == "container":
+        # Labels at the ends of bars reach beyond the plot; fit again whenever a control changes them.
+        spec.setdefault("autosize", {"type": "fit-x", "contains": "padding", "resize": True})
     if controls is not None:
         spec = controls.attach(spec)
     return _named_data(rounded(spec))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from scaleright.press.vendor import vendor
 
-_MARKS = {"design-tabs.js": "sd-tab-", "togglebutton.js": "dropdown", "copybutton": 'class="highlight', "clipboard": 'class="highlight'}
+_MARKS = {
+    "design-tabs": r"sd-tab-",
+    "togglebutton": r'class="[^"]*(\btoggle\b|admonition[^"]*\bdropdown)',
+    "copybutton": r'class="highlight',
+    "clipboard": r'class="highlight',
+}
 """Scripts of extensions, with the mark in the HTML of a page that needs each."""
 
 
 def _needed(filename: str, body: str) -> bool:
     mark = next((mark for key, mark in _MARKS.items() if key in filename), None)
-    return mark is None or mark in body
+    return mark is None or re.search(mark, body) is not None
 
 
 def lean_scripts(app, pagename, templatename, context, doctree) -> None:
