@@ -90,9 +90,10 @@ STAS = {
     "Google TPU v5p": "TPU v5p", "Intel Gaudi2": "Gaudi 2", "Intel Gaudi 2": "Gaudi 2", "AMD MI250X": "MI250X",
     "NVIDIA L40S": "L40S", "AMD MI250": "MI250", "NVIDIA A100 SXM": "A100 SXM 80GB", "NVIDIA A100 PCIe": "A100 PCIe 80GB",
     "Google TPU v4": "TPU v4", "Google TPU v5e": "TPU v5e", "AMD MI455X": "MI455X", "NVIDIA Rubin SXM": "Rubin",
-    "Huawei Ascend 950DT": "Ascend 950DT", "AMD MI350X": "MI350X", "AMD MI350P": "MI350P", "NVIDIA H200 NVL": "H200 NVL",
+    "Huawei Ascend 950DT": "Ascend 950DT", "AMD MI350X": "MI350X", "NVIDIA H200 NVL": "H200 NVL",
     "NVIDIA RTX PRO 6000": "RTX PRO 6000", "NVIDIA H100 NVL": "H100 NVL",
 }  # fmt: skip
+STAS_OUT = {"AMD MI350P": "only its power is given", "Google TPUs": "no figure given"}
 
 _FP16_ACCUMULATE = "the figure accumulates in FP16; with FP32 accumulate GeForce chips run at half of it"
 WRONG = {  # (source, accelerator, quantity): why this value is not taken
@@ -113,7 +114,9 @@ WRONG = {  # (source, accelerator, quantity): why this value is not taken
     ("epochhardware", "Gaudi 2", "dense_bf16_flops"): "450 TFLOPS is not Intel's figure; it states 432",
     ("epochhardware", "Gaudi 2", "dense_fp16_flops"): "450 TFLOPS is not Intel's figure; it states 432",
     ("epochhardware", "Gaudi 3", "dense_fp32_flops"): "14 TFLOPS is the vector unit; the matrix unit gives 229",
-    ("epochhardware", "H20", "dense_fp8_flops"): "empty in the datasheet cited",
+    ("epochhardware", "Gaudi 3", "dense_fp16_flops"): "the figure is BF16; FP16 runs at 459 TFLOPS",
+    ("epochhardware", "GH200", "memory_bytes_per_s"): "4.9 TB/s is the 144 GB version; this is the 96 GB one",
+    ("epochhardware", "GB200", "dense_fp32_flops"): "90 TFLOPS is half of an NVL2 board; the NVL72 datasheet gives 80 a GPU",
     ("epochhardware", "MI250", "dense_tf32_flops"): "CDNA 2 has no TF32; 90.5 TFLOPS is packed FP32 on the matrix unit",
     ("epochhardware", "MI250X", "dense_tf32_flops"): "CDNA 2 has no TF32; 95.7 TFLOPS is packed FP32 on the matrix unit",
     ("llmanalysis", "A10", "memory_bytes"): "28 GB is wrong: an A10 has 24",
@@ -124,9 +127,11 @@ WRONG = {  # (source, accelerator, quantity): why this value is not taken
     ("bekman2026", "GB300", "dense_int8_ops"): "the chip cuts INT8 to about 165 TOPS; 5,000 is GB200's",
     ("bekman2026", "B200", "dense_fp4_flops"): "the table gives 9,000 and 10,000; one datasheet is taken (9,000)",
     ("bekman2026", "B300", "dense_fp4_flops"): "12,600 and 15,000 contradict the datasheet",
-    ("bekman2026", "MI355X", "dense_fp8_flops"): "rounded; the datasheet states 5,033",
-    ("bekman2026", "Gaudi 3", "dense_fp16_flops"): "459 is the rate of FP16 and TF32 on the shipping part",
     ("bekman2026", "TPU v6e", "dense_fp8_flops"): "emulated at the BF16 rate",
+    **{("epochhardware", f"V100 {form} {size}GB", "dense_bf16_flops"): "Volta has no BF16; the column holds FP16 here"
+       for form in ("SXM", "PCIe") for size in (16, 32)},
+    **{(source, f"TPU {version}", "dense_fp16_flops"): "TPUs multiply BF16, not FP16"
+       for source in ("epochhardware", "bekman2026") for version in ("v2", "v3", "v4", "v5e", "v5p", "v6e", "v7")},
 }  # fmt: skip
 
 
@@ -251,7 +256,7 @@ QUOTED = {  # models of Epoch's price sheet whose single-unit quotes say what a 
     "NVIDIA A100 PCIe": "A100 PCIe 80GB", "NVIDIA A40 PCIe": "A40", "NVIDIA RTX A6000": "RTX A6000",
     "NVIDIA GeForce RTX 4090": "RTX 4090", "NVIDIA GeForce RTX 3090": "RTX 3090", "AMD Radeon Instinct MI250": "MI250",
     "AMD Instinct MI300A": "MI300A", "NVIDIA H800 SXM5": "H800 SXM", "NVIDIA A800 PCIe": "A800 PCIe 80GB",
-    "AMD Instinct MI300X": "MI300X", "NVIDIA Tesla V100 PCIe 16 GB": "V100 PCIe 16GB",
+    "AMD Instinct MI300X": "MI300X", "NVIDIA Tesla V100 PCIe 16 GB": "V100 PCIe 16GB", "NVIDIA H200 SXM": "H200 SXM",
 }  # fmt: skip
 CHIP_PRICES = {"A100": ("A100 SXM 40GB", "A100 PCIe 40GB", "A100 SXM 80GB", "A100 PCIe 80GB"), "H100": ("H100 SXM",),
                "GB200": ("GB200",), "GB300": ("GB300",), "H20": ("H20",)}  # fmt: skip
@@ -278,21 +283,26 @@ def _purchases(raw: Path) -> tuple[list[Row], list[Dropped]]:
             continue
         if date < _RECENT:
             dropped.append(Dropped(label, f"quoted before {_RECENT[:4]}"))
-        elif re.search(r"DGX|HGX|not a real sale|/ ?8|8 GPU", row["Notes"]) or row["Number of GPUs"] == "8":
+        elif not (board := re.search(r"baseboard|-oam-ubb", row["Price source"])) and _is_server(row):
             dropped.append(Dropped(label, "a whole server divided by its GPUs: carries host and margin"))
         elif model == "NVIDIA Tesla V100 PCIe 16 GB":
             dropped.append(Dropped(label, "new old stock of a discontinued part at more than its launch price"))
         else:
             chip = "H100 NVL" if "94" in row["Cloud GPU description"] else QUOTED[model]
-            offers.setdefault(chip, []).append((to_float(text, "epoch/hardware_prices.csv", model, "price"), date, "epochprices"))
+            price, kind = to_float(text, "epoch/hardware_prices.csv", model, "price"), "share of a board of eight" if board else "single-unit quote"
+            offers.setdefault(chip, []).append((price, f"{kind}, {date}", "epochprices"))
     for chip, low, high, year in _yearly(raw):
-        offers.setdefault(chip, []).extend([(low, year, "epochchips"), (high, year, "epochchips")])
+        note = f"estimated average price, {year}"
+        offers.setdefault(chip, []).extend([(low, note, "epochchips"), (high, note, "epochchips")])
     facts = []
     for chip, quotes in offers.items():
-        for quantity, (price, date, source) in (("purchase_low_usd", min(quotes)), ("purchase_high_usd", max(quotes))):
-            kind = "estimated average price of the year" if source == "epochchips" else "single-unit quote"
-            facts.append(_fact(chip, quantity, price, source, f"{kind}, {date}"))
+        for quantity, (price, note, source) in (("purchase_low_usd", min(quotes)), ("purchase_high_usd", max(quotes))):
+            facts.append(_fact(chip, quantity, price, source, note))
     return facts, dropped
+
+
+def _is_server(row: Row) -> bool:
+    return bool(re.search(r"DGX|HGX|not a real sale|/ ?8|8x? GPU", row["Notes"]) or row["Number of GPUs"] == "8")
 
 
 def _yearly(raw: Path) -> list[tuple[str, float, float, str]]:
@@ -345,6 +355,8 @@ def _stas_facts(raw: Path) -> list[Row]:
 
     def add(name: str, quantity: str, value: float | None, note: str = "") -> None:
         if value is None:
+            return
+        if name in STAS_OUT:
             return
         if name not in STAS:
             raise RefreshError(f"ml-engineering tables: unknown accelerator {name!r}; add it to the importer or leave it out by a rule")
