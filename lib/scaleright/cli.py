@@ -146,7 +146,7 @@ def check() -> None:
 
     problems = datacheck.check(Book.find().data)
     if problems:
-        raise PressError("\n".join([*map(str, problems), f"{len(problems)} problems in the data"]))
+        raise PressError("\n".join([*map(str, problems), f"{len(problems)} problem{'s'[:len(problems) > 1]} in the data"]))
     click.echo("the data is sound")
 
 
@@ -201,3 +201,7 @@ def main(arguments: list[str] | None = None) -> Any:
         message, code = _explain(error)
         click.echo(f"scaleright: {message}", err=True)
         sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

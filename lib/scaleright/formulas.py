@@ -162,6 +162,10 @@ class Breakdown:
         assert is_dataclass(self)
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def labeled(self) -> dict[str, Any]:
+        """The parts by the words for them: names without their unit, for charts and tables."""
+        return {name.rsplit("_", 1)[0].replace("_", " "): value for name, value in self.parts().items()}
+
     @property
     def total(self):
         """The sum of the parts: a float, an array or an expression as they are."""

@@ -2,12 +2,12 @@
 
 `controls(case)` gives the chapter's parameters as expressions; `bars`, `lines`, `stacked_parts`, `tornado`,
 `predicted_vs_measured` and `decision_map` build charts from rows or from expressions; `show` hands a chart to
-the page; `answer_card`, `table` and `parameters_table` are the rest of a chapter's displays.
+the page; `answer_card` and `table` are the rest of a chapter's displays.
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, stacked_parts, tornado
-from scaleright.charts.render import Display, answer_card, parameters_table, show, strip, table
+from scaleright.charts.render import Display, answer_card, show, strip, table
 from scaleright.charts.words import say, unit_words
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "controls",
     "decision_map",
     "lines",
-    "parameters_table",
     "predicted_vs_measured",
     "say",
     "show",

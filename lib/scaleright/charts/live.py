@@ -48,6 +48,7 @@ class Controls:
         self._parameters = {parameter.name: parameter for parameter in case.parameters}
         self._defined: dict[str, dict] = {}
         self._follow: dict[str, dict] = {}
+        self._options: dict[str, list] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -71,10 +72,10 @@ class Controls:
         if isinstance(value, bool):
             return entry | {"kind": "flag"}
         if parameter.choices:
-            return entry | {"kind": "choice", "choices": list(parameter.choices)}
+            return entry | {"kind": "choice", "choices": self._options.get(name, list(parameter.choices))}
         if isinstance(value, (int, float)) and parameter.low is not None and parameter.high is not None:
             low, high = parameter.low, parameter.high
-            span = {"low": low, "high": high, "whole": isinstance(value, int)}
+            span = {"low": low, "high": high, "whole": parameter.type in (int, "int")}
             span["log"] = bool(low > 0 and high / low >= _WIDE)
             span["percent"] = unit == "1" and not span["whole"] and high <= 1
             return entry | {"kind": "number"} | span
@@ -90,7 +91,7 @@ class Controls:
     def record(self, choice: str, table: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
         """Figures that depend on a choice, as expressions by name: the row of `table` that is chosen.
 
-        The table travels to the page once for each chart, as rows of numbers.
+        The table travels to the page once for each chart, as rows of numbers; the control offers only its options.
 
         Raises
         ------
@@ -107,6 +108,7 @@ class Controls:
         names = list(next(iter(table.values())))
         number = lambda value: int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)  # noqa: E731
         rows = {option: [number(row[name]) for name in names] for option, row in table.items()}
+        self._options[choice] = list(table)
         self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
         return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
 
@@ -127,20 +129,24 @@ class Controls:
         self.define(f"{name}_text", say(ConstExpression(name), kind))
         return LiveNumber(name, say(float(value), kind), float(value))
 
-    def used_in(self, text: str) -> tuple[list[str], list[str]]:
-        """Names of the parameters and of the definitions on which an expression text depends, in declared order."""
-        words, defined, queue = set(), [], [text]
+    def words(self, name: str, expression: Any, text: str) -> LiveNumber:
+        """A word in a sentence that follows the controls: the expression gives a string, `text` is its value here."""
+        self.define(f"{name}_text", expression)
+        return LiveNumber(name, text, float("nan"))
+
+    def used_in(self, *expressions: str) -> tuple[list[str], list[str]]:
+        """Names of the parameters and of the definitions on which expressions depend, in declared order."""
+        words, defined, queue = set(), [], list(expressions)
         while queue:
-            found = set(re.findall(r"[A-Za-z_]\w*", queue.pop()))
+            found = _names(queue.pop())
             words |= found
             for name in self._defined:
                 if name in found and name not in defined:
                     defined.append(name)
                     queue.append(self._defined[name]["expr"])
-        chosen = [name for name in self._parameters if name in words and self.describe(name)]
-        leaders = [name for name, table in self._follow.items() if name not in chosen and any(k in words for r in table.values() for k in r)]
-        ordered = [name for name in self._parameters if name in chosen or name in leaders]
-        return ordered, [name for name in self._defined if name in defined]
+        chosen = {name for name in self._parameters if name in words and self.describe(name)}
+        leaders = {name for name, rows in self._follow.items() if any(key in chosen for row in rows.values() for key in row)}
+        return [name for name in self._parameters if name in chosen | leaders], [name for name in self._defined if name in defined]
 
     def payload(self, names: Iterable[str], defined: Iterable[str]) -> dict:
         """The description that travels with a chart or a card in the page."""
@@ -153,7 +159,7 @@ class Controls:
 
     def attach(self, spec: dict) -> dict:
         """Add to a Vega-Lite specification the parameters, bound to inputs, that its expressions use."""
-        names, defined = self.used_in(json.dumps({key: spec[key] for key in spec if key not in ("config", "data", "datasets")}))
+        names, defined = self.used_in(*_expressions({key: spec[key] for key in spec if key not in ("config", "data", "datasets")}))
         params = [{"name": name, "value": getattr(self._case, name), "bind": self._bind(name)} for name in names]
         params += [self._defined[name] for name in defined]
         taken = {entry["name"] for entry in params}
@@ -170,6 +176,29 @@ class Controls:
             return {"input": "select", "options": entry["choices"], "name": label}
         step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
         return {"input": "range", "min": entry["low"], "max": entry["high"], "step": step, "name": label}
+
+
+_HOLD_EXPRESSIONS = ("calculate", "filter", "expr", "test", "labelExpr")
+
+
+def _expressions(spec: Any) -> list[str]:
+    """All Vega expressions of a specification."""
+    if isinstance(spec, list):
+        return [text for item in spec for text in _expressions(item)]
+    if not isinstance(spec, dict):
+        return []
+    own = [value for key, value in spec.items() if key in _HOLD_EXPRESSIONS and isinstance(value, str)]
+    return own + [text for value in spec.values() for text in _expressions(value)]
+
+
+def _names(expression: str) -> set[str]:
+    """Names that an expression reads: neither words in its texts nor fields of a row.
+
+    >>> sorted(_names("datum.price * rent + ({'own': [1, 2]})[chip][0]"))
+    ['chip', 'datum', 'rent']
+    """
+    bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "''", expression)
+    return set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", bare))
 
 
 def _expression(expression: Any) -> str:

@@ -20,7 +20,7 @@ import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber
-from scaleright.charts.words import say, unit_words
+from scaleright.charts.words import say
 
 DIGITS = 12
 VEGALITE = "application/vnd.vegalite.v6+json"
@@ -162,7 +162,7 @@ def answer_card(
     items = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in facts)
     payload = ""
     if controls is not None:
-        used, defined = controls.used_in(" ".join(f"{n.name} {n.name}_text" for n in numbers.values() if isinstance(n, LiveNumber)))
+        used, defined = controls.used_in(*(f"{n.name}_text" for n in numbers.values() if isinstance(n, LiveNumber)))
         payload = f'<script type="application/json" class="sr-model">{_json(rounded(controls.payload(used, defined)))}</script>'
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
     card += f"<dl>{items}</dl>{payload}</section>"
@@ -250,17 +250,3 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
     sides = [">" if column in numeric else "<" for column in columns]
     return ["  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip() for line in zip(*filled)]
 
-
-def parameters_table(case: Any) -> Display:
-    """The chapter's parameters: what each means, its value here, what is allowed."""
-
-    def allowed(p) -> str:
-        if p.choices:
-            return ", ".join(map(str, p.choices)) if len(p.choices) <= 8 else f"{len(p.choices)} choices, such as {p.choices[0]}"
-        if p.low is None and p.high is None:
-            return "any"
-        return f"{p.low:,} to {p.high:,}"
-
-    rows = [(p.name, p.meaning, f"{getattr(case, p.name)}", unit_words(p.unit), allowed(p)) for p in case.parameters]
-    frame = pd.DataFrame(rows, columns=["name", "meaning", "value", "unit", "allowed"])
-    return table(frame, "Parameters of this chapter")

@@ -156,8 +156,8 @@ def claims() -> list[Claim]:
     ]
 
 
-def stated(claim_id: str) -> float:
-    """A figure that a source document states itself: the middle of a claim, for checks of a document against itself.
+def stated_interval(claim_id: str) -> tuple[float, float]:
+    """What a source document states itself, for checks of a document against itself.
 
     Raises
     ------
@@ -165,7 +165,13 @@ def stated(claim_id: str) -> float:
     """
     by_id = {claim.id: claim for claim in claims()}
     claim = by_id.get(claim_id) or catalog.nearest(claim_id, by_id, "claim")
-    return (claim.low + claim.high) / 2
+    return claim.low, claim.high
+
+
+def stated(claim_id: str) -> float:
+    """The middle of what a source document states itself."""
+    low, high = stated_interval(claim_id)
+    return (low + high) / 2
 
 
 def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:

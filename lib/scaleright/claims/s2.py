@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, cost_factor, electricity_price, model, rental_price, rental_prices, table
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated
-from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
+from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
@@ -61,20 +61,16 @@ def own_figures_rule() -> Recomputed:
     return point(break_even_hours_per_day(stated("S2-4090-rent"), fixed, _stated_watts(), 0.0, 1.0, USD_PER_KWH), internal=True)
 
 
-def _hours(ownership: Ownership, usd_per_hour: float) -> float:
-    return float(break_even_hours_per_day(usd_per_hour, ownership.fixed_usd_per_year, **ownership.power))
-
-
 @recomputes("S2-4090-rule-market")
 def market_rule() -> Recomputed:
     listed, home = rental_price(CARD), Ownership.typical(CARD, "home")
-    return span(_hours(home, listed.low), _hours(home, listed.high))
+    return span(home.break_even_hours_per_day(listed.low), home.break_even_hours_per_day(listed.high))
 
 
 @recomputes("S2-h100-rule")
 def data_center_rule() -> Recomputed:
     owned = Ownership.typical(CHIP, "data center")
-    return span(*(_hours(owned, rent) for rent in (2.85, 3.50)))
+    return span(*map(owned.break_even_hours_per_day, stated_interval("S2-h100-rent")))
 
 
 @recomputes("S2-second-year")
@@ -143,7 +139,7 @@ def server_price() -> Recomputed:
 def true_cost() -> Recomputed:
     def usd_per_hour(chip_usd: float, hours_per_day: float) -> float:
         owned = Ownership.typical(CHIP, "data center", chip_usd=chip_usd)
-        return float(break_even_usd_per_hour(hours_per_day, owned.fixed_usd_per_year, **owned.power))
+        return owned.break_even_usd_per_hour(hours_per_day)
 
     low, high = accelerator(CHIP).require("purchase_usd")
     idle = Condition("a cluster that works four to six hours a day", usd_per_hour(low, 6.0), usd_per_hour(high, 4.0))

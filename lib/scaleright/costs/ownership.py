@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 from scaleright.catalog import accelerator, cost_factor, electricity_price, nearest
+from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour
 from scaleright.costs.own import OwnedCost, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.units import WATTS_PER_KILOWATT
@@ -127,3 +128,11 @@ class Ownership:
         """Power, facility, maintenance and people at so many hours a day [USD/year]."""
         bill = self.owned_usd_per_year(hours_per_day)
         return bill.power_usd + bill.facility_usd + bill.maintenance_usd + bill.people_usd
+
+    def break_even_hours_per_day(self, usd_per_hour: Any) -> Any:
+        """Hours of use a day above which owning on these terms beats that rent."""
+        return break_even_hours_per_day(usd_per_hour, self.fixed_usd_per_year, **self.power)
+
+    def break_even_usd_per_hour(self, hours_per_day: Any) -> Any:
+        """What an owned hour of work costs in full at so many hours of use a day [USD/h]."""
+        return break_even_usd_per_hour(hours_per_day, self.fixed_usd_per_year, **self.power)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scaleright.costs.break_even import break_even_hours_per_day, break_even_months, break_even_usd_per_hour, fleet_usd_per_year
+from scaleright.costs.break_even import break_even_months, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
@@ -38,11 +38,10 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
     hours_per_day : mean hours of use a day, 0 to 24 [h/day]
     accelerators : how many are needed [1]; scales the money, and S2's rule looks at it
     """
-    fixed = ownership.fixed_usd_per_year
     owned = ownership.owned_usd_per_year(hours_per_day).total * accelerators
     rented = rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators
-    hours = break_even_hours_per_day(usd_per_hour, fixed, **ownership.power)
-    rent = break_even_usd_per_hour(hours_per_day, fixed, **ownership.power)
+    hours = ownership.break_even_hours_per_day(usd_per_hour)
+    rent = ownership.break_even_usd_per_hour(hours_per_day)
     months = float(break_even_months(
         ownership.price_usd, ownership.resale_share, ownership.years, ownership.running_usd_per_year(hours_per_day),
         rent_usd_per_year(usd_per_hour, hours_per_day), ownership.cost_of_capital,
@@ -74,7 +73,7 @@ def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst:
         for name, owned in plans.items()
     }
     what = min(bills, key=bills.get)
-    hours = break_even_hours_per_day(usd_per_hour, ownership.fixed_usd_per_year, **ownership.power)
+    hours = ownership.break_even_hours_per_day(usd_per_hour)
     rule = source_rule(HOURS_PER_DAY, ownership.years * MONTHS_PER_YEAR, int(baseline + burst), bursts=burst > 0)
     compare = " or ".join(f"{usd(bill)} ({name})" for name, bill in sorted(bills.items(), key=lambda item: item[1]))
     reasons = (

@@ -135,7 +135,7 @@ def children_ended() -> Iterator[None]:
         import psutil
 
         ended = []
-        for child in psutil.Process().children(recursive=True):
+        for child in reversed(psutil.Process().children(recursive=True)):  # kernels before the workers that would miss them
             try:
                 if "resource_tracker" not in " ".join(child.cmdline()):  # multiprocessing's own; it ends with this process
                     child.kill()

@@ -11,7 +11,6 @@ import os
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -170,9 +169,9 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
             for future in as_completed(waiting):
                 try:
                     run = future.result()
-                except (PressError, BrokenProcessPool) as error:
+                except Exception as error:  # whatever it is, the other chapters finish before it is reported
                     chapter = waiting[future].chapter
-                    failures.append(str(error) if isinstance(error, PressError) else f"{chapter}: its worker was killed")
+                    failures.append(str(error) if isinstance(error, PressError) else f"{chapter}: {type(error).__name__}: {error}")
                     tqdm.write(f"  {chapter}  failed")
                 else:
                     keep(run)

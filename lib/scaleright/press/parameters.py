@@ -13,11 +13,12 @@ papermill's own inspection reads the same lines (all but those with `| None`, wh
 from __future__ import annotations
 
 import ast
+import linecache
 import math
 import re
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Iterator, Mapping
 
 from scaleright.press import Book, PressError, suggestion
 
@@ -303,8 +304,8 @@ class Case:
 def case() -> Case:
     """The case of the chapter this is called in, right after its parameters cell.
 
-    Reads the lines of the latest parameters cell from IPython's history and the values now in force, which
-    papermill's injected cell or the reader may have changed, and checks them.
+    Reads the lines of the latest parameters cell that IPython ran and the values now in force, which papermill's
+    injected cell or the reader may have changed, and checks them.
 
     Raises
     ------
@@ -318,11 +319,19 @@ def case() -> Case:
     shell = get_ipython()
     if shell is None:
         raise RuntimeError("case() works inside a notebook; elsewhere use declared() and validate()")
-    source = next((s for s in reversed(shell.user_ns["In"]) if _looks_declared(s)), None)
+    source = next(filter(_looks_declared, _cells_run(shell)), None)
     if source is None:
         raise RuntimeError("run the parameters cell above first")
     parameters = parse(source, check_defaults=False)
     return Case(parameters, validate(parameters, {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}))
+
+
+def _cells_run(shell: Any) -> Iterator[str]:
+    """Sources of the cells that ran, latest first: the history, then (nbval keeps none) what tracebacks quote from."""
+    yield from reversed(shell.user_ns["In"])
+    for entry in reversed(list(linecache.cache.values())):
+        if len(entry) == 4 and entry[1] is None:
+            yield "".join(entry[2])
 
 
 def _looks_declared(source: str) -> bool:
