@@ -249,4 +249,3 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
     wide = [max(map(len, cells)) for cells in filled]
     sides = [">" if column in numeric else "<" for column in columns]
     return ["  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip() for line in zip(*filled)]
-
