@@ -141,6 +141,14 @@ def test_a_malformed_parameter_line_fails_the_chapter(book):
         run(book, "tiny")
 
 
+def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed(book):
+    write_whole(book.notebook("tiny"), run(book, "tiny")[0].content)
+    nbval = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", str(book.notebook("tiny"))]
+    assert subprocess.run(nbval, cwd=book.root).returncode == 0
+    write_whole(book.notebook("tiny"), book.notebook("tiny").read_text().replace("$60.00", "$61.00"))
+    assert subprocess.run(nbval, cwd=book.root).returncode == 1
+
+
 # Files and the swap
 
 

@@ -1,0 +1,143 @@
+"""The command line: one clear message on stderr and a telling exit code for everything that can be wrong."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import scaleright as library
+from scaleright import cli, press
+from scaleright.press import execute, site
+
+
+@pytest.fixture
+def scaleright(book, monkeypatch, capsys):
+    """Call the command in the small book: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(book.root)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            cli.main(list(arguments))
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    """Fail the test if a chapter is run: the input is wrong and must be refused before any work."""
+    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
+
+
+def test_help_is_instant():
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "scaleright.cli", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Commands:" in done.stdout
+    modules = subprocess.run([sys.executable, "-c", "import sys, scaleright.cli; print(*sys.modules)"], capture_output=True, text=True)
+    assert not {"pandas", "numpy", "altair", "papermill", "jupytext", "psutil"} & set(modules.stdout.split())
+    assert time.perf_counter() - start < 3
+
+
+def test_run_prints_the_answer_of_ones_own_case_and_where_the_notebook_lies(scaleright, book):
+    code, out, err = scaleright("run", "tiny", "-p", "hours=20", "-p", "utilization=0.5")
+    assert (code, err) == (0, "")
+    assert "20 useful hours cost $96.00." in out
+    written = list((book.build / "runs").glob("tiny-????????.ipynb"))
+    assert len(written) == 1 and str(written[0]) in out and not (book.build / "executed").exists()
+
+
+def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
+    code, out, _ = scaleright("run", "tiny", "--out", str(tmp_path / "mine.ipynb"))
+    assert code == 0 and (tmp_path / "mine.ipynb").is_file() and "10 useful hours" in out
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["run", "tinny"], 1, "unknown chapter 'tinny'; nearest: tiny"),
+        (["run", "tiny", "-p", "hour=3"], 1, "hour: no such parameter; nearest: hours"),
+        (["run", "tiny", "-p", "hours=many"], 1, "hours = 'many': needs a whole number"),
+        (["run", "tiny", "-p", "hours=0"], 1, "hours = 0: outside 1 to 1,000 h"),
+        (["run", "tiny", "-p", "utilization=40"], 1, "did you mean 0.4 (40 %)?"),
+        (["run", "tiny", "-p", "usd_per_hour=24"], 1, "8-GPU node: per GPU 3.00"),
+        (["run", "tiny", "-p", "hours"], 2, "expected NAME=VALUE"),
+        (["run"], 2, "Missing argument 'CHAPTER'"),
+        (["rum", "tiny"], 2, "No such command 'rum'"),
+        (["book", "--jobs", "0"], 2, "0 is not in the range"),
+        (["data", "refresh", "--from", "nowhere"], 2, "'nowhere' does not exist"),
+        (["validate", "counts", "nowhere.csv"], 2, "'nowhere.csv' does not exist"),
+    ],
+)
+def test_wrong_input_is_refused_before_any_work(scaleright, arguments, code, says):
+    got, out, err = scaleright(*arguments)
+    assert (got, out) == (code, "") and says in err and "Traceback" not in err
+
+
+def test_parameters_are_listed_with_bounds_and_meaning(scaleright):
+    code, out, _ = scaleright("parameters", "tiny")
+    assert code == 0
+    assert out.splitlines()[0].split() == ["parameter", "default", "unit", "allowed", "meaning"]
+    assert "utilization   0.4      " in out and "spot, on demand" in out and "share of paid hours at work" in out
+
+
+def test_outside_a_book_the_checkouts_own_is_used(scaleright, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    code, _, err = scaleright("run", "no_such_chapter")
+    assert code == 1 and "unknown chapter 'no_such_chapter'" in err
+
+
+def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", "html.next/index.html")
+
+    monkeypatch.setattr(execute, "run_all", lambda *_: None)
+    monkeypatch.setattr(site, "build", full)
+    code, _, err = scaleright("book")
+    assert code == 1 and err == "scaleright: the disk is full (html.next/index.html); the last good site is as it was\n"
+
+
+def test_an_interruption_ends_with_its_own_exit_code(scaleright, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execute, "run_all", interrupted)
+    code, _, err = scaleright("book")
+    assert code == 130 and "interrupted; the last good site is as it was" in err
+
+
+def test_debug_shows_where_an_error_arose(book, monkeypatch):
+    monkeypatch.chdir(book.root)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(cli.PressError, match="unknown chapter"):
+        cli.main(["--debug", "run", "tinny"])
+
+
+def test_data_commands_hand_over_to_the_importer_and_the_check(scaleright, monkeypatch, book, tmp_path):
+    importer = SimpleNamespace(refresh=lambda raw, data: [f"{raw.name} -> {data}"])
+    monkeypatch.setitem(sys.modules, "scaleright.press.refresh", importer)
+    assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data}\n"
+
+    problems: list[str] = []
+    monkeypatch.setattr(press, "datacheck", SimpleNamespace(check=lambda data: problems), raising=False)
+    assert scaleright("data", "check")[:2] == (0, "the data is sound\n")
+    problems.append("prices, line 2: no source")
+    code, _, err = scaleright("data", "check")
+    assert code == 1 and "prices, line 2: no source" in err and "1 problem in the data" in err
+
+
+def test_reports_come_as_text_or_json(scaleright, monkeypatch):
+    report = SimpleNamespace(to_text=lambda: "text", to_json=lambda: "{}")
+    monkeypatch.setattr(library, "validation", SimpleNamespace(validate=lambda kind, file: report), raising=False)
+    monkeypatch.setattr(library, "claims", SimpleNamespace(report=lambda as_json: "{}" if as_json else "text"), raising=False)
+    for command in (["validate", "counts"], ["claims"]):
+        assert scaleright(*command)[1] == "text\n"
+        assert scaleright(*command, "--json")[1] == "{}\n"
