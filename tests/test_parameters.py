@@ -79,7 +79,7 @@ def test_a_name_of_the_catalog_may_be_an_alias_and_a_wrong_one_gets_the_nearest(
     (chip,) = parse('chip: str = "h100"  # what computes (accelerators)')
     assert chip.catalog == "accelerators" and "H100 SXM" in chip.choices
     assert validate([chip], {"chip": "h100"}) == {"chip": "H100 SXM"}
-    with pytest.raises(ParameterError, match="chip = 'H1000': unknown accelerator 'H1000'; nearest: .*H100"):
+    with pytest.raises(ParameterError, match="(?i)chip = 'H1000': unknown accelerator 'H1000'; nearest: .*H100"):
         validate([chip], {"chip": "H1000"})
 
 
