@@ -69,7 +69,7 @@ class Parameter:
     def allowed(self) -> str:
         """What may be given, in words."""
         if self.low is not None:
-            text = f"{show(self.low)} to {show(self.high)}{f' {self.unit}' if self.unit not in ('', '1') else ''}"
+            text = f"{show(self.low)} to {show(self.high)}"
         elif self.catalog:
             text = f"any of {len(self.choices)} {self.catalog}"
         else:
@@ -96,7 +96,8 @@ class Parameter:
             raise ValueError(f"{self.name} = None: needs a value, {self.allowed}")
         value = self._typed(given)
         if self.low is not None and not self.low <= value <= self.high:
-            raise ValueError(f"{self.name} = {show(value)}: outside {self.allowed}{self._slip(value)}")
+            unit = "" if self.unit in ("", "1") else f" {self.unit}"
+            raise ValueError(f"{self.name} = {show(value)}: outside {show(self.low)} to {show(self.high)}{unit}{self._slip(value)}")
         if self.catalog:
             from scaleright import catalog
 
