@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable
 
+from scaleright.press import PressError
+
 Row = dict[str, Any]
 
 
-class RefreshError(Exception):
+class RefreshError(PressError):
     """Raw material or a table that cannot be read as documented; nothing has been written."""
 
 
@@ -39,6 +41,10 @@ class Report:
     rows_out: int
     by_hand: int
     dropped: tuple[Dropped, ...]
+
+    def __str__(self) -> str:
+        head = f"{self.table}: {self.rows_in} raw rows in, {self.rows_out} rows out ({self.by_hand} by hand), {len(self.dropped)} left out"
+        return "\n".join([head, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
 
 
 def read_text(path: Path) -> str:

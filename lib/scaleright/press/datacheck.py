@@ -1,0 +1,227 @@
+"""Check `data/` against its package: types and constraints, keys between tables, sources, licences, dates.
+
+frictionless judges cells and rows; what it cannot know (that a source key is in the bibliography, that no
+table is left out of the package, that a date lies in the future, that facts have gone stale) is checked here.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Iterator
+
+_NEEDED = ("name", "path", "title", "description", "schema", "sources", "licenses", "as_of", "stale_after_days")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a table; a notice (staleness) does not fail the check.
+
+    row : line of the file, the header being line 1; None where no single row is meant.
+    """
+
+    table: str
+    row: int | None
+    field: str | None
+    message: str
+    notice: bool = False
+
+    def __str__(self) -> str:
+        where = [f"table {self.table}", f"row {self.row}" if self.row else "", f"column {self.field}" if self.field else ""]
+        return f"{', '.join(filter(None, where))}: {self.message}"
+
+
+def check(data_dir: Path, bibliography: Path | None = None, today: date | None = None) -> list[Problem]:
+    """Every problem of the tables in a folder, errors before notices.
+
+    Parameters
+    ----------
+    data_dir : folder with `datapackage.json`
+    bibliography : BibTeX file of the source keys; by default `book/references.bib` beside the folder, else inside it
+    today : the day on which to judge ages
+
+    >>> check(Path("nowhere"))[0].message
+    'no datapackage.json in nowhere'
+    """
+    data_dir, today = Path(data_dir), today or date.today()
+    path = data_dir / "datapackage.json"
+    try:
+        package = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return [Problem("datapackage.json", None, None, f"no datapackage.json in {data_dir}")]
+    except json.JSONDecodeError as error:
+        return [Problem("datapackage.json", error.lineno, None, f"not valid JSON: {error.msg}")]
+    problems = [*_strangers(data_dir, package), *_descriptions(package, today)]
+    keys, whole = _keys(bibliography or _bibliography(data_dir)), []
+    for entry in package["resources"]:
+        if not all(key in entry for key in _NEEDED):
+            continue
+        try:
+            header, rows = _rows(data_dir / entry["path"])
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            problems.append(Problem(_name(entry), None, None, f"{entry['path']} cannot be read: {getattr(error, 'strerror', None) or error}"))
+            continue
+        bad = list(_shape(entry, header, rows))
+        problems += bad
+        if not bad:
+            whole.append(entry)
+            problems += [*_sources(entry, header, rows, keys), *_future(entry, header, rows, today), *_ranges(entry, header, rows)]
+    problems += _frictionless(data_dir, whole)
+    return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
+
+
+def _name(entry: dict) -> str:
+    return entry.get("path", entry.get("name", "?")).removesuffix(".csv")
+
+
+def _bibliography(data_dir: Path) -> Path:
+    beside = data_dir.resolve().parent / "book" / "references.bib"
+    return beside if beside.exists() else data_dir / "references.bib"
+
+
+def _keys(path: Path) -> set[str] | None:
+    return set(re.findall(r"^@\w+\{\s*([^,\s]+)", path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else None
+
+
+def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    return (lines[0], lines[1:]) if lines else ([], [])
+
+
+def _strangers(data_dir: Path, package: dict) -> Iterator[Problem]:
+    known = {entry.get("path") for entry in package["resources"]}
+    for path in sorted(data_dir.rglob("*.csv")):
+        relative = path.relative_to(data_dir).as_posix()
+        if relative not in known:
+            yield Problem(relative.removesuffix(".csv"), None, None, "the file is in no resource of datapackage.json")
+
+
+def _descriptions(package: dict, today: date) -> Iterator[Problem]:
+    for entry in package["resources"]:
+        table, missing = _name(entry), [key for key in _NEEDED if not entry.get(key)]
+        if missing:
+            yield Problem(table, None, None, f"its resource lacks {', '.join(missing)}")
+            continue
+        for source in entry["sources"]:
+            if gaps := [key for key in ("title", "accessed") if not source.get(key)]:
+                yield Problem(table, None, None, f"source {source.get('title', '?')!r} lacks {', '.join(gaps)}")
+        for field in entry["schema"]["fields"]:
+            if not field.get("description"):
+                yield Problem(table, None, field["name"], "the field has no description")
+        try:
+            as_of = date.fromisoformat(entry["as_of"])
+        except ValueError:
+            yield Problem(table, None, None, f"as_of {entry['as_of']!r} is not a date (YYYY-MM-DD)")
+            continue
+        if as_of > today:
+            yield Problem(table, None, None, f"as_of {as_of} lies in the future")
+        elif today > as_of + timedelta(days=int(entry["stale_after_days"])):
+            yield Problem(table, None, None, f"facts of {as_of} are older than {entry['stale_after_days']} days", notice=True)
+
+
+def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
+    """Columns and cells per row; where these are wrong, nothing else about the table can be judged."""
+    expected = [field["name"] for field in entry["schema"]["fields"]]
+    if header != expected:
+        yield Problem(_name(entry), 1, None, f"columns are {', '.join(header) or 'none'}; expected {', '.join(expected)}")
+    for number, cells in enumerate(rows, start=2):
+        if len(cells) != len(expected):
+            yield Problem(_name(entry), number, None, f"{len(cells)} cells, expected {len(expected)}: {','.join(cells)[:80]!r}")
+
+
+def _sources(entry: dict, header: list[str], rows: list[list[str]], keys: set[str] | None) -> Iterator[Problem]:
+    if "source" not in header:
+        yield Problem(_name(entry), None, "source", "the table has no source column: a number without a source")
+        return
+    if keys is None:
+        yield Problem(_name(entry), None, "source", "no bibliography found to look its keys up in")
+        return
+    column = header.index("source")
+    for number, cells in enumerate(rows, start=2):
+        for key in filter(None, re.split(r"[;\s]+", cells[column])):
+            if key not in keys:
+                yield Problem(_name(entry), number, "source", f"{key!r} is not a key of references.bib")
+
+
+def _future(entry: dict, header: list[str], rows: list[list[str]], today: date) -> Iterator[Problem]:
+    for field in entry["schema"]["fields"]:
+        if field["type"] != "date" and field["name"] != "year":
+            continue
+        column = header.index(field["name"])
+        for number, cells in enumerate(rows, start=2):
+            text = cells[column] if field["type"] == "date" else f"{cells[column]}-01-01"
+            try:
+                ahead = date.fromisoformat(text) > today
+            except ValueError:
+                continue  # a cell that is no date is reported by its type
+            if ahead:
+                yield Problem(_name(entry), number, field["name"], f"{cells[column]} lies in the future")
+
+
+def _ranges(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
+    """Cells of columns low..., typical..., high... must rise."""
+    columns = [next((i for i, name in enumerate(header) if re.match(rf"{word}(_|$)", name)), None) for word in ("low", "typical", "high")]
+    if None in columns:
+        return
+    for number, cells in enumerate(rows, start=2):
+        try:
+            low, typical, high = (float(cells[i]) for i in columns)
+        except ValueError:
+            continue  # a cell that is no number is reported by its type
+        if not low <= typical <= high:
+            yield Problem(_name(entry), number, header[columns[1]], f"low {low:g}, typical {typical:g}, high {high:g} do not rise")
+
+
+def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
+    from frictionless import Checklist, Package, Resource, system
+
+    names = {entry["name"] for entry in entries}
+    with system.use_context(trusted=True):
+        package = Package(resources=[Resource.from_descriptor(_descriptor(entry, names), basepath=str(data_dir)) for entry in entries])
+        report = package.validate(Checklist(), limit_errors=50)
+    for error in report.errors:
+        yield Problem("datapackage.json", None, None, error.message)
+    by_name = {entry["name"]: entry for entry in entries}
+    for task in report.tasks:
+        for error in task.errors:
+            entry, row, field = by_name[task.name], getattr(error, "row_number", None), getattr(error, "field_name", None)
+            if error.type == "foreign-key":
+                field = ", ".join(error.field_names)
+            yield Problem(_name(entry), row, field, _words(entry, error, field))
+
+
+def _descriptor(entry: dict, names: set[str]) -> dict:
+    """What frictionless needs of a resource; keys into a table that could not be read are left out."""
+    schema = dict(entry["schema"])
+    schema["foreignKeys"] = [key for key in schema.get("foreignKeys", []) if key["reference"]["resource"] in names]
+    if not schema["foreignKeys"]:
+        del schema["foreignKeys"]
+    return {"name": entry["name"], "path": entry["path"], "type": "table", "format": "csv", "encoding": "utf-8", "schema": schema}
+
+
+def _words(entry: dict, error, field: str | None) -> str:
+    """An error of frictionless as a person would say it: the value, and what is allowed."""
+    value = getattr(error, "cell", None)
+    spec = next((f for f in entry["schema"]["fields"] if f["name"] == field), {})
+    if error.type == "type-error":
+        return f"{value!r} is not a {spec.get('type', 'value of its type')}"
+    if error.type == "foreign-key":
+        return f"{', '.join(map(repr, error.field_cells))} is not in column {', '.join(error.reference_field_names)} of table {error.reference_name}"
+    if error.type in ("primary-key", "unique-error"):
+        return f"repeats another row: {error.note}"
+    if error.type != "constraint-error":
+        return error.note or error.message
+    rules = spec.get("constraints", {})
+    if value in (None, ""):
+        return "the cell is empty, but a value is required"
+    if value not in rules.get("enum", [value]):
+        near = difflib.get_close_matches(str(value), rules["enum"], 1)
+        return f"{value!r} is not allowed; " + (f"nearest: {near[0]}" if near else f"allowed: {', '.join(rules['enum'])}")
+    limits = [f"{words} {rules[rule]:g}" for rule, words in (("minimum", "at least"), ("maximum", "at most")) if rule in rules]
+    return f"{value!r} is not allowed: {' and '.join(limits) or error.note}"
