@@ -32,6 +32,7 @@ BYTES_PER_PARAMETER = MappingProxyType(
 """Bytes of one weight by number format, scales of its block included."""
 
 
+@counting
 def bytes_per_parameter(precision: str) -> float:
     """Bytes of one weight in a number format.
 

@@ -46,12 +46,14 @@ class Parameters(Breakdown):
     head: Any
 
 
+@counting
 def query_weights(t: Transformer):
     """Weights from the residual stream to the queries of one layer: straight, or through a latent (MLA)."""
     width = t.heads * t.head_dim
     return where(t.q_lora_rank > 0, t.hidden * t.q_lora_rank + t.q_lora_rank * width, t.hidden * width)
 
 
+@counting
 def key_value_weights(t: Transformer):
     """Weights to keys and values of one layer.
 
@@ -63,6 +65,7 @@ def key_value_weights(t: Transformer):
     return where(t.kv_lora_rank > 0, latent, t.hidden * t.kv_heads * (t.head_dim + t.v_head_dim))
 
 
+@counting
 def indexer_weights(t: Transformer):
     """Weights of the sparse-attention indexer of one layer: queries, one shared key, a weight per index head."""
     source = where(t.q_lora_rank > 0, t.q_lora_rank, t.hidden)
@@ -70,16 +73,19 @@ def indexer_weights(t: Transformer):
     return (t.index_heads > 0) * weights
 
 
+@counting
 def feed_forward_weights(t: Transformer, width):
     """Weights of one feed-forward block of a given inner width: two matrices, three where it is gated."""
     return (2 + t.gated_ffn) * t.hidden * width
 
 
+@counting
 def projection_weights(t: Transformer):
     """Weights of all projections of one attention layer, those of the indexer included."""
     return query_weights(t) + key_value_weights(t) + t.hidden * t.heads * t.v_head_dim + indexer_weights(t)
 
 
+@counting
 def adapter_weights(t: Transformer):
     """Weights between a token table and a residual stream of different widths, one way."""
     return (t.embedding_width != t.hidden) * t.embedding_width * t.hidden
@@ -186,6 +192,7 @@ def rule_of_thumb_parameters(layers, hidden):
     return 12 * layers * hidden * hidden
 
 
+@counting
 def counts(models: Iterable[Transformer]) -> pd.DataFrame:
     """Exact counts of many models, one row each, in one broadcast call.
 

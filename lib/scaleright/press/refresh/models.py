@@ -306,9 +306,7 @@ _POOR = (
     "model,arch,hidden_size,num_hidden_layers,num_attention_heads,num_key_value_heads,intermediate_size,vocab_size,n_embd,n_head,"
     "n_layer,n_inner,d_model,d_ff,num_heads,num_layers"
 )
-_ANALYSIS = (
-    "file,name,num_layers,n_head,hidden_dim,vocab_size,max_seq_len,ffn_embed_dim,model_type,num_key_value_heads,mlp_gated_linear_units"
-)
+_ANALYSIS = "file,name,num_layers,n_head,hidden_dim,vocab_size,max_seq_len,ffn_embed_dim,model_type,num_key_value_heads,mlp_gated_linear_units"
 COLLECTIONS: dict[str, tuple[str, str, Callable[[Row], Row]]] = {
     "aiconfigurator": ("hf_configs_from_aiconfigurator.csv", _HF, _configuration),
     "gpupoor": ("gpu_poor_hf_configs_selected.csv", _POOR, _older),

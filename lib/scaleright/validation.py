@@ -1,0 +1,250 @@
+"""Predicted against measured: every kind of evidence, one report.
+
+A kind names a table of `data/measured/`, how to predict its rows from their configuration alone, and the dumbest
+honest baseline beside it. `validate` hands out the rows with their signed errors and what sums them up. A row whose
+configuration cannot determine the answer is shown and not scored; a stated rule decides, never a list.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.transformer import counts, rule_of_thumb_parameters
+from scaleright.units import significant
+
+_SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one kind of measurement is read and predicted.
+
+    table : its table of the data package
+    required : columns that a reader's file needs; others of the schema may be left out
+    judge : adds family, predicted, baseline, scored, within_rounding to the rows, given the model of each row
+    baseline, rule : what the baseline is and which rows are scored, in words
+    fitted_constants : constants fitted to measurements
+    """
+
+    table: str
+    required: tuple[str, ...]
+    judge: Callable[[pd.DataFrame, list[Transformer]], pd.DataFrame]
+    baseline: str
+    rule: str
+    fitted_constants: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of the signed."""
+
+    rows: int
+    median_absolute_percent: float
+    p90_absolute_percent: float
+    bias_percent: float
+    within_rounding: int
+    baseline_median_absolute_percent: float
+    baseline_p90_absolute_percent: float
+
+
+def summarize(rows: pd.DataFrame) -> Summary:
+    """Sum up the scored rows of a judged table.
+
+    >>> rows = pd.DataFrame({"scored": True, "error_percent": [1.0, -3.0], "baseline_error_percent": [9.0, 11.0],
+    ...                      "within_rounding": [True, False]})
+    >>> summarize(rows).median_absolute_percent, summarize(rows).bias_percent
+    (2.0, -1.0)
+    """
+    scored = rows[rows["scored"]]
+    quantile = lambda column, q: float(np.quantile(scored[column].abs(), q)) if len(scored) else float("nan")  # noqa: E731
+    return Summary(
+        rows=len(scored),
+        median_absolute_percent=quantile("error_percent", 0.5),
+        p90_absolute_percent=quantile("error_percent", 0.9),
+        bias_percent=float(scored["error_percent"].mean()),
+        within_rounding=int(scored["within_rounding"].fillna(False).sum()),
+        baseline_median_absolute_percent=quantile("baseline_error_percent", 0.5),
+        baseline_p90_absolute_percent=quantile("baseline_error_percent", 0.9),
+    )
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A judged table: one row a measurement, with the rule by which rows were scored."""
+
+    kind: str
+    definition: Kind
+    rows: pd.DataFrame
+
+    @property
+    def summary(self) -> Summary:
+        """Errors over all scored rows."""
+        return summarize(self.rows)
+
+    def by(self, column: str) -> pd.DataFrame:
+        """Errors of the scored rows by source, family or any other column, most rows first."""
+        if column not in self.rows:
+            catalog.nearest(column, self.rows.columns, "column")
+        groups = {key: vars(summarize(group)) for key, group in self.rows[self.rows["scored"]].groupby(column)}
+        return pd.DataFrame.from_dict(groups, orient="index").rename_axis(column).sort_values("rows", ascending=False, kind="stable")
+
+    def to_json(self) -> str:
+        """Everything as JSON: summary, groups and rows; numbers rounded to what a reader can use, the bytes stable."""
+        plain = lambda value: None if pd.isna(value) else round(value, 6) if isinstance(value, float) else value  # noqa: E731
+        records = lambda frame: [{k: plain(v) for k, v in row.items()} for row in frame.astype(object).to_dict("records")]  # noqa: E731
+        document = {
+            "kind": self.kind,
+            "rule": self.definition.rule,
+            "baseline": self.definition.baseline,
+            "fitted_constants": self.definition.fitted_constants,
+            "summary": {k: plain(v) for k, v in vars(self.summary).items()},
+            "by_source": records(self.by("source").reset_index()),
+            "by_family": records(self.by("family").reset_index()),
+            "rows": records(self.rows),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+    def to_text(self, worst: int = 12) -> str:
+        """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
+        s, apart = self.summary, self.rows[~self.rows["scored"]]
+        lines = [
+            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {self.definition.fitted_constants}",
+            f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %; "
+            f"{s.within_rounding} within the rounding of the published digits",
+            f"  baseline ({self.definition.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
+            f"  rule: {self.definition.rule}",
+        ]
+        if s.rows:
+            families = self.by("family").reset_index()
+            lines += ["", f"  {'family':<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
+            lines += [
+                f"  {g.family:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
+                for g in families.itertuples()
+            ]
+            order = self.rows[self.rows["scored"]].assign(size=lambda f: f["error_percent"].abs()).sort_values("size", ascending=False, kind="stable")
+            lines += ["", f"  furthest off of {s.rows} (published, predicted to the same digits):", *map(self._line, order.head(worst).itertuples())]
+        if len(apart):
+            lines += ["", "  not scored:", *(f"{self._line(row)}  ({row.scope})" for row in apart.itertuples())]
+        return "\n".join(lines)
+
+    def _line(self, row) -> str:
+        published, predicted = (significant(value, int(row.digits)) for value in (row.published, row.predicted))
+        return f"  {row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}{row.error_percent:>+9.3f} %  [{row.source}]"
+
+
+def _counts(rows: pd.DataFrame, models: list[Transformer]) -> pd.DataFrame:
+    counted = counts(models)
+    predicted = np.array([counted[quantity].iloc[i] for i, quantity in enumerate(rows["quantity"])], dtype=float)
+    published = rows["published"].to_numpy(dtype=float)
+    digits = rows["digits"].to_numpy(dtype=float)
+    half_unit = 0.5 * 10.0 ** (np.floor(np.log10(published)) - digits + 1)
+    rough = np.array([float(rule_of_thumb_parameters(m.layers, m.hidden)) for m in models])
+    return rows.assign(
+        predicted=predicted,
+        error_percent=100 * (predicted / published - 1),
+        within_rounding=np.abs(predicted - published) <= half_unit,
+        baseline_error_percent=100 * (rough / published - 1),
+        scored=(rows["scope"] == "language model").to_numpy(),
+    )
+
+
+KINDS: dict[str, Kind] = {
+    "counts": Kind(
+        table="measured/counts",
+        required=("model", "quantity", "published"),
+        judge=_counts,
+        baseline="12 L h^2",
+        rule="a row is scored if its publication counts the language model alone (scope `language model`): "
+        "a shape says nothing about a vision encoder or a module for multi-token prediction",
+    ),
+}
+
+
+def validate(kind: str, file: str | Path | None = None) -> Validation:
+    """Predict every row of a kind of measurement from its configuration alone and compare.
+
+    Parameters
+    ----------
+    kind : "counts" (published parameter counts)
+    file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
+        model that the catalog does not know may be given by the columns of `Transformer` instead.
+
+    Raises
+    ------
+    LookupError : unknown kind, or a kind without a predictor; unknown model (line and nearest name).
+    DataError : the file does not fit the schema: which line, which column, what is allowed.
+
+    >>> validate("counts").summary.median_absolute_percent < 0.2
+    True
+    >>> validate("training")
+    Traceback (most recent call last):
+    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts (schema: data/measured/training.csv)
+    """
+    if kind not in KINDS:
+        tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]
+        if kind in tables:
+            raise LookupError(
+                f"validate: nothing predicts {kind!r} in this version; kinds that work: {', '.join(KINDS)} (schema: data/measured/{kind}.csv)"
+            )
+        catalog.nearest(kind, KINDS, "kind of measurement")
+    definition = KINDS[kind]
+    rows = catalog.table(definition.table) if file is None else _own_rows(Path(file), definition)
+    label = definition.table if file is None else Path(file).name
+    models = [_model(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))]
+    families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family"))))
+    rows = rows.drop(columns=[c for c in rows if c in _SHAPE_TYPES])
+    judged = definition.judge(rows.assign(family=[families.get(m.name, "given by shape") for m in models]), models)
+    return Validation(kind, definition, judged)
+
+
+def _own_rows(path: Path, definition: Kind) -> pd.DataFrame:
+    """A reader's file, typed and checked against the kind's schema, with shape columns allowed."""
+    schema = {field["name"]: field for field in catalog.resource(definition.table)["schema"]["fields"]}
+    known = schema | {name: {"name": name, "type": kind} for name, kind in _SHAPE_TYPES.items()}
+    try:
+        header = list(pd.read_csv(path, nrows=0).columns)
+    except FileNotFoundError:
+        raise catalog.DataError(f"{path.name}: no such file") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise catalog.DataError(f"{path.name}: not a CSV file: {str(error).strip()}") from None
+    for column in header:
+        if column not in known:
+            catalog.nearest(column, known, f"column of {path.name}")
+    if missing := [c for c in definition.required if c not in header]:
+        raise catalog.DataError(f"{path.name}: column {missing[0]} is missing; needed: {', '.join(definition.required)}")
+    rows = catalog.read_csv(path, {"fields": [known[column] for column in header]}, path.name)
+    for column in header:
+        _check(rows[column], known[column].get("constraints", {}), path.name, column)
+    printed = rows["published"].map(lambda value: len(str(value).rstrip("0")))
+    optional = {"digits": printed, "scope": "language model", "source": path.name, "note": None}
+    return rows.assign(**{column: value for column, value in optional.items() if column not in rows})
+
+
+def _check(column: pd.Series, constraints: dict, label: str, name: str) -> None:
+    for index, value in column.dropna().items():
+        where = f"{label}, line {index + 2}, column {name}"
+        if "enum" in constraints and value not in constraints["enum"]:
+            catalog.nearest(value, constraints["enum"], f"value in {where}")
+        if "minimum" in constraints and value < constraints["minimum"]:
+            raise catalog.DataError(f"{where}: {value} is below {constraints['minimum']}")
+        if "maximum" in constraints and value > constraints["maximum"]:
+            raise catalog.DataError(f"{where}: {value} is above {constraints['maximum']}")
+
+
+def _model(row: dict, where: str) -> Transformer:
+    """The model of a row: by its shape columns if they are filled, else by name."""
+    shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
+    try:
+        return Transformer(name=row["model"], **shape) if shape else catalog.model(row["model"])
+    except LookupError as error:
+        raise LookupError(f"{where}: {error}; or give its shape in columns layers, hidden, heads, ...") from None
+    except (TypeError, ValueError) as error:
+        raise catalog.DataError(f"{where}: shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}") from None
