@@ -31,7 +31,9 @@ _EPOCH = {
 _SEGMENT = {"Amazon Web Services": "hyperscaler", "Microsoft Azure": "hyperscaler", "Google Cloud": "hyperscaler",
             "Oracle Cloud": "hyperscaler", "vast.ai": "marketplace", "Salad": "marketplace"}  # fmt: skip
 _PROVIDER = {"Amazon Web Services": "AWS", "vast.ai": "Vast.ai", "Lambda Labs": "Lambda"}
-_EPOCH_SINCE = "2023-06-01"
+_EPOCH_SINCE = "2023-01-01"
+_HISTORY_BEFORE = "2024-01-01"
+"""Quotes of 2023 stay beside newer rate cards: they are what S3's prices of April 2023 are checked against."""
 
 
 def rows(raw: Path) -> tuple[list[Row], list[Dropped]]:
@@ -162,14 +164,14 @@ def _epoch(raw: Path, covered: set[tuple[str, str]]) -> tuple[list[Row], list[Dr
             price = to_float(row[column], path, label, column)
             if price is None:
                 continue
-            if (chip, pricing) in covered:
+            if (chip, pricing) in covered and date >= _HISTORY_BEFORE:
                 dropped.append(Dropped(f"{label} {pricing}", "a newer rate card covers this chip and kind of pricing"))
                 continue
             sku = (row["Cloud GPU description"] or row["Notes"]).split("\n")[0].split("$")[0].strip(" ;,").removeprefix("instance ")[:40] or model
             region = row["Location"] or "not stated"
             listing = _listing(date, _PROVIDER.get(vendor, vendor), _SEGMENT.get(vendor, "neocloud"), chip, _count(row), region,
                                pricing, price, "list", sku, "epochprices")  # fmt: skip
-            key = (vendor, chip, pricing, region, sku, listing["accelerators"])
+            key = (date[:4], vendor, chip, pricing, region, sku, listing["accelerators"])
             if key in newest:
                 dropped.append(Dropped(f"{label} {pricing}", "an older or equal quote of the same provider and product"))
             if key not in newest or newest[key]["date"] < date:
