@@ -322,6 +322,27 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     return PriceRange(float(by_provider.min()), float(by_provider.median()), float(by_provider.max()), len(recent), newest.date())
 
 
+def rent_or_buy_market() -> pd.DataFrame:
+    """Chips with an on-demand listing, a purchase price and a power: what owning and renting can be compared for.
+
+    Only chips released since 2020 with a listing of the newest two years of the table: what a used part of an
+    older generation fetches says nothing about a server built around it.
+
+    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour [USD/h].
+    """
+    prices = rental_prices()
+    listed = set(prices[prices["date"] > prices["date"].max() - pd.DateOffset(years=2)]["accelerator"])
+    rows = [
+        {
+            "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "tdp_watts": chip.tdp_watts,
+            "chip_usd": chip.purchase_mid_usd, "rent_usd_per_hour": rental_price(chip.name).median,
+        }
+        for chip in accelerators().values()
+        if chip.name in listed and chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
+    ]
+    return pd.DataFrame(rows)
+
+
 def electricity_price(region: str, sector: str = "industrial") -> Range:
     """Electricity price of a region and sector [USD/kWh] as a range."""
     prices = table("electricity_prices")
@@ -333,7 +354,7 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
     if chosen.empty:
         nearest(sector, rows["sector"], f"sector of {region}")
     row = chosen.iloc[0]
-    return Range(row["low_usd_per_kwh"], row["typical_usd_per_kwh"], row["high_usd_per_kwh"])
+    return Range(*map(float, row[["low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh"]]))
 
 
 def cost_factor(factor: str, setting: str) -> Range:
@@ -346,7 +367,7 @@ def cost_factor(factor: str, setting: str) -> Range:
     if chosen.empty:
         nearest(setting, rows["setting"], f"setting of {factor}")
     row = chosen.iloc[0]
-    return Range(row["low"], row["typical"], row["high"])
+    return Range(*map(float, row[["low", "typical", "high"]]))
 
 
 def fact(name: str) -> float:

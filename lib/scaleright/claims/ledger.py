@@ -23,8 +23,8 @@ ABSENT = "depends on absent data"
 UNCHECKABLE = "not checkable from public data"
 VERDICTS = (REPRODUCED, CONDITIONAL, OFF, SLIP, INCONSISTENT, ABSENT, UNCHECKABLE)
 
-AGREEMENT = 0.01
-"""A claim also agrees within 1 %, so that a document is not blamed for rounding an intermediate step."""
+AGREEMENT = 0.02
+"""A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate step."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Claim:
     missing: str
 
     def tolerance(self, value: float) -> float:
-        """Half a unit of the last printed digit, or 1 %, whichever is more."""
+        """Half a unit of the last printed digit, or 2 %, whichever is more."""
         if not math.isfinite(value) or value == 0:
             return 0.0
         last_digit = 10.0 ** (math.floor(math.log10(abs(value))) - self.digits + 1)
@@ -200,10 +200,11 @@ def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
     return Finding(claim, recomputed, INCONSISTENT if recomputed.internal else OFF, factor)
 
 
-def findings(chapter: str | None = None) -> list[Finding]:
-    """Every claim judged, or those that one chapter explains, in the ledger's order."""
+def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Finding]:
+    """Every claim judged, or those that one chapter explains, or those named, in the ledger's order."""
     known = recomputations()
-    return [judge(c, known[c.id]() if c.id in known else None) for c in claims() if chapter in (None, c.chapter)]
+    chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
+    return [judge(c, known[c.id]() if c.id in known else None) for c in chosen]
 
 
 def _interval(low: float, high: float) -> str:
@@ -228,7 +229,7 @@ def _off(finding: Finding) -> str:
     return f"{significant(ratio, 2)}x too {'high' if high else 'low'}"
 
 
-def table(chapter: str | None = None) -> pd.DataFrame:
+def table(chapter: str | None = None, ids: tuple[str, ...] = ()) -> pd.DataFrame:
     """The judged claims as a reader's table."""
     return pd.DataFrame(
         [
@@ -238,7 +239,7 @@ def table(chapter: str | None = None) -> pd.DataFrame:
                 "recomputed": _interval(f.recomputed.low, f.recomputed.high) if f.recomputed else "",
                 "unit": f.claim.unit, "verdict": f.verdict, "off by": _off(f), "why": f.line(),
             }
-            for f in findings(chapter)
+            for f in findings(chapter, ids)
         ]
     )
 

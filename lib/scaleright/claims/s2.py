@@ -9,7 +9,7 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, cost_factor, electricity_price, model, rental_price, rental_prices, table
 from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
-from scaleright.costs.own import energy_kwh_per_year, fixed_usd_per_year, installed_usd
+from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
@@ -130,36 +130,37 @@ def h100_price() -> Recomputed:
 
 @recomputes("S2-server-price", "S2-server-exceeds")
 def server_price() -> Recomputed:
-    share = cost_factor("accelerator_share_of_installation", "data center")
+    around = [cost_factor(f"{part}_share_of_price", "data center") for part in ("server", "network")]
     low, high = accelerator(CHIP).require("purchase_usd")
-    return span(SERVER_CHIPS * installed_usd(low, share.high), SERVER_CHIPS * installed_usd(high, share.low))
+    cheap, dear = (sum(getattr(part, end) for part in around) for end in ("low", "high"))
+    return span(SERVER_CHIPS * installed_usd(low, cheap), SERVER_CHIPS * installed_usd(high, dear))
+
+
+def _data_center_ends() -> list[Ownership]:
+    """An H100 in a data center with everything cheap and with everything dear."""
+    return [Ownership.typical(CHIP, "data center", chip_usd=usd, end=end) for usd, end in zip(accelerator(CHIP).require("purchase_usd"), ("cheap", "dear"))]
+
+
+def _running(owned: Ownership) -> float:
+    return owned.running_usd_per_year(24.0)
 
 
 @recomputes("S2-true-cost")
 def true_cost() -> Recomputed:
-    def usd_per_hour(chip_usd: float, hours_per_day: float) -> float:
-        owned = Ownership.typical(CHIP, "data center", chip_usd=chip_usd)
-        return owned.break_even_usd_per_hour(hours_per_day)
-
-    low, high = accelerator(CHIP).require("purchase_usd")
-    idle = Condition("a cluster that works four to six hours a day", usd_per_hour(low, 6.0), usd_per_hour(high, 4.0))
-    return span(usd_per_hour(low, 24.0), usd_per_hour(high, 24.0), idle)
+    cheap, dear = _data_center_ends()
+    idle = Condition("a cluster that works six hours a day", cheap.break_even_usd_per_hour(6.0), dear.break_even_usd_per_hour(6.0))
+    return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0), idle)
 
 
 @recomputes("S2-overhead")
 def overhead() -> Recomputed:
-    bill = Ownership.typical(CHIP, "data center").owned_usd_per_year(24.0)
-    return point((bill.total - bill.depreciation_usd - bill.capital_usd) / HOURS_PER_YEAR)
+    return span(*(_running(owned) / HOURS_PER_YEAR for owned in _data_center_ends()))
 
 
 @recomputes("S2-hidden")
 def hidden() -> Recomputed:
-    def ratio(chip_usd: float) -> float:
-        owned = Ownership.typical(CHIP, "data center", chip_usd=chip_usd)
-        bill = owned.owned_usd_per_year(24.0)
-        return (owned.price_usd + (bill.total - bill.depreciation_usd - bill.capital_usd) * owned.years) / chip_usd
-
-    return span(*(ratio(price) for price in accelerator(CHIP).require("purchase_usd")))
+    prices = accelerator(CHIP).require("purchase_usd")
+    return span(*((owned.price_usd + _running(owned) * owned.years) / usd for owned, usd in zip(_data_center_ends(), prices)))
 
 
 @recomputes("S2-cooling-upgrade")
@@ -169,14 +170,16 @@ def cooling_upgrade() -> Recomputed:
     return span(per_kw.low * kilowatts, per_kw.high * kilowatts)
 
 
-def _home_power_usd_per_month(hours_per_day: float, usd_per_kwh: float) -> float:
-    home = Ownership.typical(CARD, "home")
-    return energy_kwh_per_year(hours_per_day, home.busy_watts, home.idle_watts, home.pue) * usd_per_kwh / MONTHS_PER_YEAR
+def _home_power_usd_per_month(hours_per_day: float, low_usd_per_kwh: float, high_usd_per_kwh: float) -> Recomputed:
+    def bill(end: str, usd_per_kwh: float) -> float:
+        return Ownership.typical(CARD, "home", usd_per_kwh=usd_per_kwh, end=end).owned_usd_per_year(hours_per_day).power_usd / MONTHS_PER_YEAR
+
+    return span(bill("cheap", low_usd_per_kwh), bill("dear", high_usd_per_kwh))
 
 
 @recomputes("S2-4090-power-month")
 def power_month() -> Recomputed:
-    return point(_home_power_usd_per_month(24.0, USD_PER_KWH))
+    return _home_power_usd_per_month(24.0, USD_PER_KWH, USD_PER_KWH)
 
 
 @recomputes("S2-4090-power-year")
@@ -188,10 +191,10 @@ def power_year() -> Recomputed:
 def power_high() -> Recomputed:
     prices = table("electricity_prices")
     homes = prices[prices["sector"] == "residential"]["region"]
-    dear = sorted(electricity_price(region, "residential").best for region in homes)[-3:]
-    return span(_home_power_usd_per_month(24.0, dear[0]), _home_power_usd_per_month(24.0, dear[-1]))
+    dearest = sorted(electricity_price(region, "residential").best for region in homes)[-3:]
+    return _home_power_usd_per_month(24.0, dearest[0], dearest[-1])
 
 
 @recomputes("S2-power-fixed")
 def power_fixed() -> Recomputed:
-    return point(_home_power_usd_per_month(RULE_HOURS, USD_PER_KWH))
+    return _home_power_usd_per_month(RULE_HOURS, USD_PER_KWH, USD_PER_KWH)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form
+from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, WATTS_PER_KILOWATT
 
@@ -149,16 +149,17 @@ def owned_usd_per_year(
     )
 
 
-@closed_form(price_usd=POSITIVE, accelerator_share=Domain(0.05, 1.0, (0.3, 1.0)))
-def installed_usd(price_usd, accelerator_share):
-    """Price of an accelerator with its share of server, network and storage [USD].
+@closed_form(price_usd=NON_NEGATIVE, installation_share=NON_NEGATIVE, host_usd=NON_NEGATIVE)
+def installed_usd(price_usd, installation_share, host_usd=0.0):
+    """Price of an accelerator with what it needs around it [USD].
 
     Parameters
     ----------
     price_usd : price of the bare accelerator [USD]
-    accelerator_share : share of the accelerators in the price of the whole installation [1]
+    installation_share : server and network that grow with that price, over it [1]
+    host_usd : computer whose price does not depend on the accelerator [USD]
 
-    >>> installed_usd(30_000.0, 0.75)
-    40000.0
+    >>> installed_usd(30_000.0, 0.5), installed_usd(1_200.0, 0.0, 1_000.0)
+    (45000.0, 2200.0)
     """
-    return price_usd / accelerator_share
+    return price_usd * (1 + installation_share) + host_usd

@@ -5,31 +5,77 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from scaleright.catalog import accelerator, cost_factor, electricity_price, nearest
+from scaleright.catalog import accelerator, cost_factor, electricity_price, nearest, table
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour
-from scaleright.costs.own import OwnedCost, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.costs.own import OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.formulas import lookup
-from scaleright.units import WATTS_PER_KILOWATT
+from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
-ELECTRICITY = {"home": ("United States", "residential"), "colocation": ("United States", "commercial"), "data center": ("United States", "industrial")}
+ELECTRICITY = {"home": ("United States", "residential"), "colocation": ("United States", "commercial"), "data center": ("United States", "data center")}
 """Whose electricity price a setting pays when none is given."""
-FACTORS = (
-    "accelerator_share_of_installation", "host_watts_per_accelerator", "idle_share_of_power", "pue", "facility_usd_per_kw_year",
-    "maintenance_share_per_year", "people_usd_per_accelerator_year", "value_kept_per_year", "service_years", "cost_of_capital",
-)
+BORROWED = {"colocation": "data center"}
+"""A setting whose own figure is missing from the table takes that of this one: the machines are the same."""
+
+
+LONGER_IS_CHEAPER = {"chips_per_staff", "facility_life_years", "resale_share_after_2_years", "useful_life_years"}
+ENDS = {"cheap": ("low", "high"), "typical": ("best", "best"), "dear": ("high", "low")}
+
+
+def _factor(factor: str, setting: str, end: str) -> float:
+    stated = {name for name, place in zip(*(table("cost_factors")[c] for c in ("factor", "setting"))) if place == setting}
+    values = cost_factor(factor, setting if factor in stated else BORROWED.get(setting, setting))
+    return getattr(values, ENDS[end][factor in LONGER_IS_CHEAPER])
 
 
 @lookup
-def setting_factors(setting: str) -> dict[str, float]:
-    """The typical cost factors of owning in a setting: "home", "colocation" or "data center".
+def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
+    """The factors of owning an accelerator in a setting.
+
+    Parameters
+    ----------
+    setting : "home", "colocation" or "data center"
+    end : "typical", or all factors at once at their "cheap" or their "dear" end, which bounds the cost
+
+    Returns
+    -------
+    host_usd : computer around the card, where its price does not depend on the card [USD]
+    installation_share : server and network over the price of the accelerator [1]
+    host_watts, host_idle_watts : draw of its share of the host [W]
+    idle_share_of_tdp : draw of the idle accelerator over its power at work [1]
+    facility_usd_per_kw_year : nothing at home, the yearly rate of a colocation, the even yearly cost of the building
+        of a data center [USD/kW/year]
+    people_usd_per_year : [USD/accelerator/year]
+    pue, maintenance_share_per_year, value_kept_per_year, service_years, cost_of_capital : as named
 
     Raises
     ------
-    LookupError : unknown setting.
+    LookupError : unknown setting or end.
     """
     if setting not in ELECTRICITY:
         nearest(setting, ELECTRICITY, "setting")
-    return {factor: cost_factor(factor, setting).best for factor in FACTORS}
+    if end not in ENDS:
+        nearest(end, ENDS, "end of the cost factors")
+    value = lambda factor: _factor(factor, setting, end)  # noqa: E731
+    facility = {
+        "home": lambda: 0.0,
+        "colocation": lambda: value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR,
+        "data center": lambda: value("facility_capex_usd_per_kw") / annuity_years(value("cost_of_capital"), value("facility_life_years")),
+    }
+    at_home = setting == "home"
+    return {
+        "host_usd": value("home_pc_usd") if at_home else 0.0,
+        "installation_share": 0.0 if at_home else value("server_share_of_price") + value("network_share_of_price"),
+        "host_watts": value("host_watts_per_chip"),
+        "host_idle_watts": value("host_idle_watts_per_chip"),
+        "idle_share_of_tdp": value("idle_share_of_tdp"),
+        "pue": value("pue"),
+        "facility_usd_per_kw_year": facility[setting](),
+        "maintenance_share_per_year": value("maintenance_share_per_year"),
+        "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
+        "value_kept_per_year": value("resale_share_after_2_years") ** 0.5,
+        "service_years": value("useful_life_years"),
+        "cost_of_capital": value("cost_of_capital"),
+    }
 
 
 @lookup
@@ -70,31 +116,34 @@ class Ownership:
         years, cost_of_capital, value_kept_per_year : the factors' values if None
         """
         pick = lambda given, factor: factors[factor] if given is None else given  # noqa: E731
-        years, busy = pick(years, "service_years"), tdp_watts + factors["host_watts_per_accelerator"]
+        years, busy = pick(years, "service_years"), tdp_watts + factors["host_watts"]
         return cls(
-            price_usd=installed_usd(chip_usd, factors["accelerator_share_of_installation"]),
+            price_usd=installed_usd(chip_usd, factors["installation_share"], factors["host_usd"]),
             resale_share=pick(value_kept_per_year, "value_kept_per_year") ** years,
             years=years,
             cost_of_capital=pick(cost_of_capital, "cost_of_capital"),
             busy_watts=busy,
-            idle_watts=busy * factors["idle_share_of_power"],
+            idle_watts=factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
             facility_usd_per_year=factors["facility_usd_per_kw_year"] * busy / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
-            people_usd_per_year=factors["people_usd_per_accelerator_year"],
+            people_usd_per_year=factors["people_usd_per_year"],
         )
 
     @classmethod
-    def typical(cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, **given: float | None) -> Ownership:
-        """Typical terms of one accelerator in a setting; what is given replaces the typical value.
+    def typical(
+        cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, end: str = "typical",
+        **given: float | None,
+    ) -> Ownership:
+        """Typical terms of one accelerator in a setting (or those at an end); what is given replaces the table's value.
 
         Raises
         ------
         LookupError : unknown accelerator or setting.
         DataError : the catalog has no price or power of this accelerator.
         """
-        factors, chip = setting_factors(setting), accelerator(name)
+        factors, chip = setting_factors(setting, end), accelerator(name)
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
         return cls.build(price, chip.require("tdp_watts"), power, factors, **given)
