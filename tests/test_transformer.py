@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parity import vega_values
 
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
+from scaleright.formulas import Formula
+from scaleright.press.refresh import models as importer
+from scaleright.press.refresh.tables import merge, read_table, table_text
 from scaleright.transformer import (
     BYTES_PER_PARAMETER,
     active_parameters,
@@ -155,6 +159,28 @@ def test_all_models_in_one_call_equal_a_loop():
         assert table.loc[name, "active_parameters"] == active_parameters(shape).total, name
         assert flops[i] == pytest.approx(forward_flop(shape, 4096).total, rel=1e-12), name
         assert step[i] == pytest.approx(decode_bytes_per_step(shape, 32), rel=1e-12), name
+
+
+@pytest.mark.parametrize("count", [parameters, active_parameters, lambda t: forward_flop(t, 4096), lambda t: sequence_kv_bytes(t, 4096)])
+def test_a_shape_counts_the_same_in_the_reader_s_browser(count):
+    table = stacked(MODELS.values())
+    columns = {name: np.asarray(getattr(table, name), dtype=float) for name in SHAPE_FIELDS[1:]}
+    found = vega_values(Formula("", "counting", lambda **shape: count(Transformer("drawn", **shape)), {}), columns)
+    expected = count(table)
+    expected = expected.total if "total" in found else expected
+    assert found["total" if "total" in found else "value"] == pytest.approx(np.asarray(expected, dtype=float), rel=1e-9)
+
+
+def test_the_importer_reproduces_the_committed_rows():
+    raw = catalog.data_dir().parents[1] / "shared" / "data"
+    if not (raw / "model_architectures").is_dir():
+        pytest.skip("raw material is not on this machine")
+    path, schema = catalog.data_dir() / "models.csv", catalog.resource("models")["schema"]
+    found, dropped = importer.rows(raw)
+    merged, lost = merge(read_table(path), found, ("name",), importer.SOURCES)
+    assert table_text(merged, schema) == path.read_text(encoding="utf-8")
+    assert (len(found) + len(dropped), lost) == (272, [])
+    assert all("not named" not in d.reason or "stablecode" in d.row for d in dropped)
 
 
 def test_counts_of_one_model_are_exact_integers():

@@ -85,8 +85,8 @@ FIXES: dict[str, dict[str, Any]] = {
     "Qwen3-14B": dict(max_context=40960),
     "Qwen2.5-7B": dict(max_context=131072),
     "Qwen2.5-72B": dict(max_context=131072),
-    "BLOOM-560M": dict(hidden=1024), "BLOOM-1.1B": dict(hidden=1536), "BLOOM-1.7B": dict(hidden=2048),
-    "BLOOM-3B": dict(hidden=2560), "BLOOM-7.1B": dict(hidden=4096), "BLOOM": dict(hidden=14336),
+    "BLOOM-560M": dict(hidden=1024), "BLOOM-1.1B": dict(hidden=1536), "BLOOM-1.7B": dict(hidden=2048), "BLOOM-3B": dict(hidden=2560),
+    "BLOOM-7.1B": dict(hidden=4096), "BLOOM": dict(hidden=14336),
 }  # fmt: skip
 
 # collection | raw name | name | family | developer | released | architecture as published in | traits | aliases
@@ -223,7 +223,6 @@ STARTS = (
     (("bigscience",), "fine-tuned or sharded copy of a BLOOM"),
     (("databricks/dolly",), "Pythia fine-tuned, vocabulary trimmed"),
     (("togethercomputer/RedPajama-INCITE",), "Pythia's shape with the vocabulary padded"),
-    (("stabilityai/stablecode",), "StableLM variant for code, not in use"),
     (("decapoda-research_llama", "NousResearch_Llama", "lmsys_vicuna"), "feed-forward of 4 x hidden is wrong: Llama's is gated and narrower"),
     (("upstage_Llama-2",), "fine-tuned copy of Llama-2-70B"),
     (("PygmalionAI",), "fine-tuned copy of GPT-J-6B"),
