@@ -130,8 +130,9 @@ WRONG = {  # (source, accelerator, quantity): why this value is not taken
     ("bekman2026", "TPU v6e", "dense_fp8_flops"): "emulated at the BF16 rate",
     **{("epochhardware", f"V100 {form} {size}GB", "dense_bf16_flops"): "Volta has no BF16; the column holds FP16 here"
        for form in ("SXM", "PCIe") for size in (16, 32)},
-    **{(source, f"TPU {version}", "dense_fp16_flops"): "TPUs multiply BF16, not FP16"
-       for source in ("epochhardware", "bekman2026") for version in ("v2", "v3", "v4", "v5e", "v5p", "v6e", "v7")},
+    **{("epochhardware", f"TPU {version}", "dense_fp16_flops"): "TPUs multiply BF16, not FP16"
+       for version in ("v2", "v3", "v4", "v5e", "v5p", "v6e")},
+    **{("bekman2026", f"TPU {version}", "dense_fp16_flops"): "TPUs multiply BF16, not FP16" for version in ("v6e", "v7")},
 }  # fmt: skip
 
 

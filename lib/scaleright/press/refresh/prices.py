@@ -156,7 +156,7 @@ def _epoch(raw: Path, covered: set[tuple[str, str]]) -> tuple[list[Row], list[Dr
         if not any(row[column] for column, _ in kinds):
             continue
         chip = _epoch_chip(row)
-        if date < _EPOCH_SINCE or chip is None or not vendor:
+        if date < _EPOCH_SINCE or chip is None or vendor in ("", "Databricks"):  # Databricks states a cost to train, no rent
             reason = f"before {_EPOCH_SINCE}" if date < _EPOCH_SINCE else "chip, variant or provider not in this book or not stated"
             dropped.append(Dropped(label, reason))
             continue
@@ -167,7 +167,8 @@ def _epoch(raw: Path, covered: set[tuple[str, str]]) -> tuple[list[Row], list[Dr
             if (chip, pricing) in covered and date >= _HISTORY_BEFORE:
                 dropped.append(Dropped(f"{label} {pricing}", "a newer rate card covers this chip and kind of pricing"))
                 continue
-            sku = (row["Cloud GPU description"] or row["Notes"]).split("\n")[0].split("$")[0].strip(" ;,").removeprefix("instance ")[:40] or model
+            words = row["Cloud GPU description"].split("\n")[0] or row["Notes"].partition("instance ")[2]
+            sku = words[:40].strip(" ;,") or model
             region = row["Location"] or "not stated"
             listing = _listing(date, _PROVIDER.get(vendor, vendor), _SEGMENT.get(vendor, "neocloud"), chip, _count(row), region,
                                pricing, price, "list", sku, "epochprices")  # fmt: skip
