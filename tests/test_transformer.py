@@ -163,7 +163,7 @@ def test_all_models_in_one_call_equal_a_loop():
 
 @pytest.mark.parametrize("count", [parameters, active_parameters, lambda t: forward_flop(t, 4096), lambda t: sequence_kv_bytes(t, 4096)])
 def test_a_shape_counts_the_same_in_the_reader_s_browser(count):
-    table = stacked(MODELS.values())
+    table = stacked(list(MODELS.values())[::3])
     columns = {name: np.asarray(getattr(table, name), dtype=float) for name in SHAPE_FIELDS[1:]}
     found = vega_values(Formula("", "counting", lambda **shape: count(Transformer("drawn", **shape)), {}), columns)
     expected = count(table)

@@ -2,8 +2,8 @@
 
 A raw configuration says layers, widths and heads; whether a family has biases, gated feed-forward layers, two or
 four norms a layer, tied embeddings or learned positions is a property of its architecture as published. `TRAITS`
-holds that per architecture, `FIXES` what a raw row has wrong or blank, `KEPT` the rows that become models: one a
-shape, under the name people use. Every other raw row is dropped with the reason.
+holds that per architecture, `FIXES` what a raw row has wrong or blank, `models_kept.csv` beside this module the rows
+that become models: one a shape, under the name people use. Every other raw row is dropped with the reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
-from scaleright.press.refresh.tables import Dropped, RefreshError, Row, read_csv
+from scaleright.press.refresh.tables import Dropped, RefreshError, Row, parse_csv, read_csv
 
 SOURCES = ("aiconfigurator", "gpupoor", "llmanalysis", "calculon", "scalerightshapes")
 FOLDER = "model_architectures"
@@ -88,121 +88,6 @@ FIXES: dict[str, dict[str, Any]] = {
     "BLOOM-560M": dict(hidden=1024), "BLOOM-1.1B": dict(hidden=1536), "BLOOM-1.7B": dict(hidden=2048), "BLOOM-3B": dict(hidden=2560),
     "BLOOM-7.1B": dict(hidden=4096), "BLOOM": dict(hidden=14336),
 }  # fmt: skip
-
-# collection | raw name | name | family | developer | released | architecture as published in | traits | aliases
-KEPT = """
-aiconfigurator|meta-llama/Meta-Llama-3.1-8B|Llama-3.1-8B|Llama|Meta|2024-07-23|llama3|llama|Llama-3-8B;Meta-Llama-3.1-8B;Llama-3.1-8B-Instruct
-aiconfigurator|meta-llama/Meta-Llama-3.1-70B|Llama-3.1-70B|Llama|Meta|2024-07-23|llama3|llama|Llama-3-70B;Llama-3.3-70B;Meta-Llama-3.1-70B;Llama-3.3-70B-Instruct
-aiconfigurator|meta-llama/Meta-Llama-3.1-405B|Llama-3.1-405B|Llama|Meta|2024-07-23|llama3|llama|Llama-3-405B;Meta-Llama-3.1-405B;Llama-3.1-405B-Instruct
-aiconfigurator|meta-llama/Llama-4-Scout-17B-16E-Instruct|Llama-4-Scout|Llama|Meta|2025-04-05|llama4|llama4|Llama-4-Scout-17B-16E
-aiconfigurator|meta-llama/Llama-4-Maverick-17B-128E-Instruct|Llama-4-Maverick|Llama|Meta|2025-04-05|llama4|llama4|Llama-4-Maverick-17B-128E
-aiconfigurator|mistralai/Mixtral-8x7B-v0.1|Mixtral-8x7B|Mistral|Mistral AI|2023-12-11|mixtral|llama|Mixtral 8x7B;Mixtral-8x7B-Instruct-v0.1
-aiconfigurator|mistralai/Mixtral-8x22B-v0.1|Mixtral-8x22B|Mistral|Mistral AI|2024-04-17|mixtral|llama|Mixtral 8x22B
-aiconfigurator|deepseek-ai/DeepSeek-V3|DeepSeek-V3|DeepSeek|DeepSeek|2024-12-26|deepseekv3|deepseek|DeepSeek-R1;DeepSeek-R1-0528;DeepSeek-V3.1
-aiconfigurator|deepseek-ai/DeepSeek-V3.2|DeepSeek-V3.2|DeepSeek|DeepSeek|2025-12-01|deepseekv32|deepseek-sparse|DeepSeek-V3.2-Exp
-aiconfigurator|moonshotai/Kimi-K2-Instruct|Kimi-K2|Kimi|Moonshot AI|2025-07-11|kimik2|deepseek|Kimi-K2-Instruct
-aiconfigurator|moonshotai/Kimi-K2.5|Kimi-K2.5|Kimi|Moonshot AI|2026-01-27|kimik2|deepseek|Kimi-K2.6;Kimi-K2.7-Code
-aiconfigurator|zai-org/GLM-5|GLM-5|GLM|Z.ai|2026-02-11|glm5|glm-sparse|GLM-5.1
-aiconfigurator|zai-org/GLM-5.2|GLM-5.2|GLM|Z.ai||glm5|glm-sparse|
-aiconfigurator|MiniMaxAI/MiniMax-M2.5|MiniMax-M2.5|MiniMax|MiniMax|2026-02-12|minimaxm2|minimax|MiniMax-M2;MiniMax-M2.1
-aiconfigurator|MiniMaxAI/MiniMax-M2.7|MiniMax-M2.7|MiniMax|MiniMax||minimaxm2|minimax|
-aiconfigurator|openai/gpt-oss-20b|gpt-oss-20b|GPT|OpenAI|2025-08-05|gptoss|gpt-oss|
-aiconfigurator|openai/gpt-oss-120b|gpt-oss-120b|GPT|OpenAI|2025-08-05|gptoss|gpt-oss|
-aiconfigurator|Qwen/Qwen3-0.6B|Qwen3-0.6B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|
-aiconfigurator|Qwen/Qwen3-1.7B|Qwen3-1.7B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|Qwen3-VL-2B
-aiconfigurator|Qwen/Qwen3-VL-4B-Instruct|Qwen3-4B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|Qwen3-VL-4B
-aiconfigurator|Qwen/Qwen3-8B|Qwen3-8B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|Qwen3-VL-8B
-aiconfigurator|Qwen/Qwen3-32B|Qwen3-32B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|Qwen3-VL-32B
-aiconfigurator|Qwen/Qwen3-30B-A3B|Qwen3-30B-A3B|Qwen|Alibaba|2025-04-29|qwen3|qwen3-moe|Qwen3-Coder-30B-A3B-Instruct;Qwen3-VL-30B-A3B
-aiconfigurator|Qwen/Qwen3-235B-A22B|Qwen3-235B-A22B|Qwen|Alibaba|2025-04-29|qwen3|qwen3-moe|Qwen3-VL-235B-A22B
-aiconfigurator|Qwen/Qwen3-Coder-480B-A35B-Instruct|Qwen3-Coder-480B-A35B|Qwen|Alibaba|2025-07-22|qwen3coder|qwen3-moe|Qwen3-Coder-480B-A35B-Instruct
-aiconfigurator|XiaomiMiMo/MiMo-7B-Base|MiMo-7B|MiMo|Xiaomi|2025-04-30|mimo|qwen|
-scalerightshapes|Qwen3-14B|Qwen3-14B|Qwen|Alibaba|2025-04-29|qwen3|qwen3|
-scalerightshapes|Qwen2.5-7B|Qwen2.5-7B|Qwen|Alibaba|2024-09-19|qwen25|qwen|
-scalerightshapes|Qwen2.5-72B|Qwen2.5-72B|Qwen|Alibaba|2024-09-19|qwen25|qwen|
-scalerightshapes|Gemma-3-12b|Gemma-3-12B|Gemma|Google|2025-03-12|gemma3|gemma3|gemma-3-12b-it
-scalerightshapes|Gemma-3-27b|Gemma-3-27B|Gemma|Google|2025-03-12|gemma3|gemma3|gemma-3-27b-it
-scalerightshapes|MPT-125m|MPT-125M|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-350m|MPT-350M|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-760m|MPT-760M|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-1b|MPT-1B|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-3b|MPT-3B|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-7b|MPT-7B|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-13b|MPT-13B|MPT|MosaicML|2023-05-05|llmfoundry|mpt|
-scalerightshapes|MPT-30b|MPT-30B|MPT|MosaicML|2023-06-22|llmfoundry|mpt|
-scalerightshapes|MPT-70b|MPT-70B|MPT|MosaicML|2023-06-22|llmfoundry|mpt|
-gpupoor|huggyllama/llama-7b|LLaMA-7B|Llama|Meta|2023-02-24|touvron2023|llama-fp16|Llama-1-7B
-gpupoor|huggyllama/llama-13b|LLaMA-13B|Llama|Meta|2023-02-24|touvron2023|llama-fp16|Llama-1-13B
-gpupoor|huggyllama/llama-30b|LLaMA-33B|Llama|Meta|2023-02-24|touvron2023|llama-fp16|LLaMA-30B
-gpupoor|huggyllama/llama-65b|LLaMA-65B|Llama|Meta|2023-02-24|touvron2023|llama-fp16|Llama-1-65B
-gpupoor|meta-llama/Llama-2-7b-hf|Llama-2-7B|Llama|Meta|2023-07-18|llama2|llama-fp16|Vicuna-7B
-gpupoor|meta-llama/Llama-2-13b-hf|Llama-2-13B|Llama|Meta|2023-07-18|llama2|llama-fp16|
-gpupoor|meta-llama/Llama-2-70b-hf|Llama-2-70B|Llama|Meta|2023-07-18|llama2|llama-fp16|
-gpupoor|EleutherAI/llemma_7b|CodeLlama-7B|Llama|Meta|2023-08-24|codellama|llama|Llemma-7B
-gpupoor|EleutherAI/llemma_34b|CodeLlama-34B|Llama|Meta|2023-08-24|codellama|llama|Llemma-34B
-gpupoor|mistralai/Mistral-7B-v0.1|Mistral-7B|Mistral|Mistral AI|2023-09-27|mistral7b|mistral|Mistral-7B-v0.1
-gpupoor|Qwen/Qwen-14B-Chat|Qwen-14B|Qwen|Alibaba|2023-09-25|qwen1|qwen|
-gpupoor|tiiuae/falcon-7b|Falcon-7B|Falcon|TII|2023-05-24|falcon|falcon|
-gpupoor|tiiuae/falcon-40b|Falcon-40B|Falcon|TII|2023-05-24|falcon|falcon|
-gpupoor|tiiuae/falcon-rw-1b|Falcon-RW-1B|Falcon|TII|2023-04-24|refinedweb|falcon-rw|
-gpupoor|tiiuae/falcon-rw-7b|Falcon-RW-7B|Falcon|TII|2023-04-24|refinedweb|falcon-rw|
-gpupoor|bigscience/bloom-560m|BLOOM-560M|BLOOM|BigScience|2022-07-06|bloom|bloom|
-gpupoor|bigscience/bloom-1b1|BLOOM-1.1B|BLOOM|BigScience|2022-07-06|bloom|bloom|
-gpupoor|bigscience/bloom-1b7|BLOOM-1.7B|BLOOM|BigScience|2022-07-06|bloom|bloom|
-gpupoor|bigscience/bloom-3b|BLOOM-3B|BLOOM|BigScience|2022-07-06|bloom|bloom|
-gpupoor|bigscience/bloom-7b1|BLOOM-7.1B|BLOOM|BigScience|2022-07-06|bloom|bloom|BLOOM-7B1
-gpupoor|bigscience/bloom|BLOOM|BLOOM|BigScience|2022-07-06|bloom|bloom|BLOOM-176B;BLOOMZ
-gpupoor|EleutherAI/gpt-neox-20b|GPT-NeoX-20B|GPT-NeoX|EleutherAI|2022-02-09|gptneox|neox|
-gpupoor|EleutherAI/pythia-14m|Pythia-14M|Pythia|EleutherAI|2023-07-26|pythia|neox|
-gpupoor|EleutherAI/pythia-31m|Pythia-31M|Pythia|EleutherAI|2023-07-26|pythia|neox|
-gpupoor|EleutherAI/pythia-70m|Pythia-70M|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-160m|Pythia-160M|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-410m|Pythia-410M|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-1b|Pythia-1B|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-1.4b|Pythia-1.4B|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-2.8b|Pythia-2.8B|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-6.9b|Pythia-6.9B|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/pythia-12b|Pythia-12B|Pythia|EleutherAI|2023-04-03|pythia|neox|
-gpupoor|EleutherAI/polyglot-ko-1.3b|Polyglot-Ko-1.3B|GPT-NeoX|EleutherAI|2022-10-17|polyglot|neox|
-gpupoor|EleutherAI/polyglot-ko-3.8b|Polyglot-Ko-3.8B|GPT-NeoX|EleutherAI|2022-10-17|polyglot|neox|
-gpupoor|EleutherAI/polyglot-ko-5.8b|Polyglot-Ko-5.8B|GPT-NeoX|EleutherAI|2022-10-17|polyglot|neox|
-gpupoor|EleutherAI/polyglot-ko-12.8b|Polyglot-Ko-12.8B|GPT-NeoX|EleutherAI|2023-04-03|polyglot|neox|
-gpupoor|stabilityai/stablelm-base-alpha-3b|StableLM-Alpha-3B|GPT-NeoX|Stability AI|2023-04-17|stablelm|neox|
-gpupoor|stabilityai/stablelm-base-alpha-7b|StableLM-Alpha-7B|GPT-NeoX|Stability AI|2023-04-17|stablelm|neox|
-gpupoor|microsoft/phi-1|Phi-1|Phi|Microsoft|2023-06-20|phi1|phi|Phi-1.5
-gpupoor|gpt2|GPT-2|GPT|OpenAI|2019-02-14|gpt2|gpt2|GPT-2 124M;GPT-2 small;GPT-2 S
-gpupoor|gpt2-medium|GPT-2 M|GPT|OpenAI|2019-02-14|gpt2|gpt2|GPT-2 medium;gpt2-medium
-gpupoor|gpt2-large|GPT-2 L|GPT|OpenAI|2019-02-14|gpt2|gpt2|GPT-2 large;gpt2-large
-gpupoor|gpt2-xl|GPT-2 XL|GPT|OpenAI|2019-02-14|gpt2|gpt2|GPT-2 1.5B;gpt2-xl
-llmanalysis|EleutherAI_gpt-j-6b|GPT-J-6B|GPT-J|EleutherAI|2021-06-09|gptj|gpt-j|
-llmanalysis|EleutherAI_gpt-neo-125m|GPT-Neo-125M|GPT-Neo|EleutherAI|2021-03-21|gptneo|gpt-neo|
-llmanalysis|EleutherAI_gpt-neo-1.3B|GPT-Neo-1.3B|GPT-Neo|EleutherAI|2021-03-21|gptneo|gpt-neo|
-llmanalysis|EleutherAI_gpt-neo-2.7B|GPT-Neo-2.7B|GPT-Neo|EleutherAI|2021-03-21|gptneo|gpt-neo|
-llmanalysis|facebook_opt-125m|OPT-125M|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-350m|OPT-350M|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-1.3b|OPT-1.3B|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-6.7b|OPT-6.7B|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-13b|OPT-13B|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-66b|OPT-66B|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|facebook_opt-175b|OPT-175B|OPT|Meta|2022-05-03|opt|opt|
-llmanalysis|bigcode_santacoder|SantaCoder|StarCoder|BigCode|2022-12-22|santacoder|santacoder|
-llmanalysis|bert-base-uncased|BERT-base|BERT|Google|2018-10-11|bert|bert|bert-base-uncased
-llmanalysis|bert-large|BERT-large|BERT|Google|2018-10-11|bert|bert|
-llmanalysis|distilgpt2|DistilGPT-2|GPT|Hugging Face|2019-11-19|distilgpt2|gpt2|
-calculon|gpt3-13B|GPT-3 13B|GPT|OpenAI|2020-05-28|brown2020|megatron|
-calculon|gpt3-175B|GPT-3 175B (Megatron)|GPT|NVIDIA|2021-04-09|korthikanti2022|megatron|Megatron GPT-3 175B;GPT3-175B;Megatron 175B
-calculon|megatron-126M|Megatron 126M|Megatron|NVIDIA||calculon|megatron|
-calculon|megatron-5B|Megatron 5B|Megatron|NVIDIA||calculon|megatron|GPT3-5B
-calculon|megatron-22B|Megatron 22B|Megatron|NVIDIA|2022-05-10|korthikanti2022|megatron|
-calculon|megatron-40B|Megatron 39.1B|Megatron|NVIDIA|2021-04-09|narayanan2021|megatron|Megatron 40B
-calculon|megatron-1T|Megatron 1T|Megatron|NVIDIA|2022-05-10|korthikanti2022|megatron|
-calculon|turing-530B|MT-NLG 530B|Megatron|NVIDIA, Microsoft|2022-01-28|mtnlg|megatron|Megatron-Turing NLG 530B;Megatron 530B
-calculon|palm-540B|PaLM-540B|PaLM|Google|2022-04-05|palm|palm|PaLM
-calculon|gopher-280B|Gopher-280B|Gopher|DeepMind|2021-12-08|gopher|gopher|Gopher
-calculon|chinchilla|Chinchilla-70B|Gopher|DeepMind|2022-03-29|hoffmann2022|gopher|Chinchilla
-calculon|lamda|LaMDA-137B|LaMDA|Google|2022-01-20|lamda|lamda|LaMDA
-calculon|anthropic-52B|Anthropic-52B|Anthropic|Anthropic|2021-12-01|askell2021|anthropic|
-"""
 
 # Why a raw row is no model of its own: by model type, else by the start of its name.
 HYBRIDS = {
@@ -348,9 +233,9 @@ def complete(shape: Row, traits: str, fixes: Row | None = None) -> Row:
     return {c: getattr(checked, c) for c in SHAPE_FIELDS[1:]} | {"precision": row["precision"]}
 
 
-def _kept() -> dict[tuple[str, str], list[str]]:
-    lines = [line.split("|") for line in KEPT.strip().splitlines()]
-    return {(line[0], line[1]): line[2:] for line in lines}
+def _kept() -> dict[tuple[str, str], Row]:
+    text = (Path(__file__).parent / "models_kept.csv").read_text(encoding="utf-8")
+    return {(row["collection"], row["raw"]): row for row in parse_csv(text, "models_kept.csv")}
 
 
 def _reason(row: Row, shape: Row, named: dict[tuple, str]) -> str:
@@ -361,7 +246,7 @@ def _reason(row: Row, shape: Row, named: dict[tuple, str]) -> str:
             return why
     if twin := named.get(_signature(shape)):
         return f"same columns as {twin}"
-    return "not named by this importer: a line in KEPT makes it a model"
+    return "not named by this importer: a line in models_kept.csv makes it a model"
 
 
 def _signature(shape: Row) -> tuple:
@@ -382,18 +267,18 @@ def rows(raw: Path) -> tuple[list[Row], list[Dropped]]:
         missing = [name for collection, name in kept if collection == source and name not in shapes]
         if missing:
             raise RefreshError(f"{FOLDER}/{file}: no row {missing[0]!r}, which the table of models needs")
-        ours = [(shapes[name], line[0]) for (collection, name), line in kept.items() if collection == source]
+        ours = [(shapes[name], line["name"]) for (collection, name), line in kept.items() if collection == source]
         named = {_signature(shape): name for shape, name in reversed(ours)}  # the first of several names a shape
         for row in table:
             if (source, row["model"]) not in kept:
                 dropped.append(Dropped(row["model"], _reason(row, shapes.get(row["model"], {}), named)))
                 continue
-            name, family, developer, released, published, traits, aliases = kept[source, row["model"]]
-            fixes = FIXES.get(name, {})
+            line = kept[source, row["model"]]
+            fixes = FIXES.get(line["name"], {})
             note = "; ".join(f"{column} {value} as published" for column, value in fixes.items() if column != "max_context")
             out.append(
-                dict(name=name, family=family, developer=developer, released=released, aliases=aliases)
-                | complete(shapes[row["model"]], traits, fixes)
-                | dict(source=source, architecture_source=published, note=note)
+                {column: line[column] for column in ("name", "family", "developer", "released", "aliases")}
+                | complete(shapes[row["model"]], line["traits"], fixes)
+                | dict(source=source, architecture_source=line["published"], note=note)
             )
     return out, dropped
