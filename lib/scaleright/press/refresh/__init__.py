@@ -7,31 +7,27 @@ error leaves `data/` as it was.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import os
 from pathlib import Path
 from typing import Callable
 
-from scaleright.press.refresh import accelerators, prices
+from scaleright.press.refresh import accelerators, measured, models, prices
 from scaleright.press.refresh.tables import Dropped, RefreshError, Report, Row, merge, primary_key, read_table, table_text
 
 __all__ = ["Dropped", "RefreshError", "Report", "refresh"]
 
 
 def _importers() -> dict[str, tuple[Callable, frozenset[str]]]:
-    found = {
+    return {
         "accelerators": (lambda raw: ([], []), frozenset()),
         "accelerator_specs": (accelerators.rows, accelerators.SOURCES),
         "rental_prices": (prices.rows, prices.SOURCES),
         "electricity_prices": (lambda raw: ([], []), frozenset()),
         "cost_factors": (lambda raw: ([], []), frozenset()),
+        "measured/energy": (measured.energy_rows, measured.SOURCES),
+        "models": (models.rows, frozenset(models.SOURCES)),
     }
-    if importlib.util.find_spec("scaleright.press.refresh.models"):
-        models = importlib.import_module("scaleright.press.refresh.models")
-        found["models"] = (models.rows, frozenset(models.SOURCES))
-    return found
 
 
 def refresh(raw: Path, data: Path) -> list[Report]:
