@@ -183,14 +183,14 @@ def test_a_swap_replaces_the_whole_site(book):
     assert {p.name for p in book.build.iterdir()} == {"html", "render"}
 
 
-@pytest.mark.parametrize("function", ["copytree", "rename"])
+@pytest.mark.parametrize("function", ["copyfile", "rename"])
 def test_a_full_disk_leaves_the_last_good_site(book, monkeypatch, function):
     site.swap(book, rendered(book, "good"), "key")
 
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(shutil if function == "copytree" else os, function, full)
+    monkeypatch.setattr(shutil if function == "copyfile" else os, function, full)
     with pytest.raises(OSError, match="No space left"):
         site.swap(book, rendered(book, "new"), "key")
     assert shown(book) == "good"

@@ -109,7 +109,10 @@ def swap(book: Book, rendered: Path, stamp: str) -> None:
     html, previous, following = (book.build / name for name in ("html", "html.previous", "html.next"))
     shutil.rmtree(following, ignore_errors=True)
     try:
-        shutil.copytree(rendered, following)
+        for source in filter(Path.is_file, rendered.rglob("*")):  # copytree would go on through a full disk
+            target = following / source.relative_to(rendered)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
         write_whole(following / ".key", stamp)
     except BaseException:
         shutil.rmtree(following, ignore_errors=True)
