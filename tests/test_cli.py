@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 import scaleright as library
-from scaleright import cli, press
-from scaleright.press import execute, site
+from scaleright import cli
+from scaleright.press import datacheck, execute, site
 
 
 @pytest.fixture
@@ -126,12 +126,12 @@ def test_data_commands_hand_over_to_the_importer_and_the_check(scaleright, monke
     monkeypatch.setitem(sys.modules, "scaleright.press.refresh", importer)
     assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data}\n"
 
-    problems: list[str] = []
-    monkeypatch.setattr(press, "datacheck", SimpleNamespace(check=lambda data: problems), raising=False)
-    assert scaleright("data", "check")[:2] == (0, "the data is sound\n")
-    problems.append("prices, line 2: no source")
+    problems = [datacheck.Problem("prices", None, None, "is older than a year", notice=True)]
+    monkeypatch.setattr(datacheck, "check", lambda data: problems)
+    assert scaleright("data", "check")[:2] == (0, "notice: table prices: is older than a year\nthe data is sound\n")
+    problems.append(datacheck.Problem("prices", 2, "source", "has no source"))
     code, _, err = scaleright("data", "check")
-    assert code == 1 and "prices, line 2: no source" in err and "1 problem in the data" in err
+    assert code == 1 and "error: table prices, row 2, column source: has no source" in err and "1 error in the data" in err
 
 
 def test_reports_come_as_text_or_json(scaleright, monkeypatch):

@@ -145,8 +145,10 @@ def check() -> None:
     from scaleright.press import datacheck
 
     problems = datacheck.check(Book.find().data)
-    if problems:
-        raise PressError("\n".join([*map(str, problems), f"{len(problems)} problem{'s'[:len(problems) > 1]} in the data"]))
+    for problem in problems:
+        click.echo(f"notice: {problem}") if problem.notice else click.echo(f"error: {problem}", err=True)
+    if errors := sum(not problem.notice for problem in problems):
+        raise PressError(f"{errors} error{'s'[: errors > 1]} in the data")
     click.echo("the data is sound")
 
 
