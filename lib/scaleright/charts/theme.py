@@ -7,8 +7,8 @@ marks are labeled directly.
 
 from __future__ import annotations
 
-BLUE, VERMILLION, GREEN, PURPLE = "#2b7cd3", "#d0521b", "#1f9161", "#a45fb4"
-GOLD, CYAN, GRAY, ROSE = "#a97800", "#1790ab", "#7b8591", "#d1477a"
+BLUE, VERMILLION, GREEN, PURPLE = "#2b7cd3", "#bf3d12", "#1f9161", "#8f4fb8"
+GOLD, CYAN, GRAY, ROSE = "#b58500", "#2699b8", "#656e78", "#e8609a"
 
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, GOLD, CYAN, ROSE, GRAY)
 """Order in which series without a meaning of their own take colors."""

@@ -1,0 +1,244 @@
+"""Charts, live controls, words and tables as Python sees them; what the browser does is in test_site."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import re
+from types import SimpleNamespace
+
+import altair as alt
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+from altair.expr.core import ConstExpression
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaleright import charts, ranges
+from scaleright.charts import theme
+
+
+def parameter(name, default, meaning="a thing", unit="", low=None, high=None, choices=()):
+    kind = type(default).__name__
+    return SimpleNamespace(name=name, type=kind, default=default, meaning=meaning, unit=unit, low=low, high=high, choices=choices)
+
+
+def case_of(*parameters):
+    return SimpleNamespace(parameters=parameters, **{p.name: p.default for p in parameters})
+
+
+@pytest.fixture
+def live():
+    return charts.controls(
+        case_of(
+            parameter("chip", "A", choices=("A", "B")),
+            parameter("price", 2.0, "rent of one chip", "USD/h", 0.05, 15),
+            parameter("load", 0.4, "share of hours used", "1", 0, 1),
+            parameter("chips", 8, "number of chips", "chip", 1, 10_000),
+            parameter("taxed", False, "with tax"),
+            parameter("note", "free text"),
+        )
+    )
+
+
+def bar_chart(value):
+    return charts.bars(pd.DataFrame({"what": ["a", "b"], "usd": [1.0, 2.0]}), "what", value, "usd", "USD per hour")
+
+
+def vega_text(expressions):
+    """Texts of Vega expressions without fields, as Vega itself computes them."""
+    rows = [{"row": i} for i in range(len(expressions))]
+    pick = " : ".join(f"datum.row == {i} ? ({e})" for i, e in enumerate(expressions)) + " : ''"
+    chart = alt.Chart(alt.Data(values=rows)).transform_calculate(out=f"'@' + datum.row + '@' + ({pick})").mark_text().encode(y="row:O", text="out:N")
+    found = dict(re.findall(r">@(\d+)@([^<]*)<", vl_convert.vegalite_to_svg(chart.to_dict())))
+    return [html.unescape(found[str(i)]) for i in range(len(expressions))]
+
+
+# ---- words ---------------------------------------------------------------------------------------------------
+
+KINDS = ("usd", "usd 2", "percent", "number", "whole", "duration", "si FLOP/s", "hours", "tokens/s")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_python_and_the_page_say_a_number_alike(kind):
+    generator = np.random.default_rng(7)
+    values = [float(f"{v:.6g}") for v in 10 ** generator.uniform(-4, 13, 40)] + [999.6, 999_600.0, 0.35, 1e6, 7200.0]
+    values += [-v for v in values[:5]] if kind.startswith("usd") else []
+    said = vega_text([charts.say(ConstExpression(repr(v)), kind) for v in values])
+    assert said == [charts.say(v, kind) for v in values]
+
+
+# ---- the look ------------------------------------------------------------------------------------------------
+
+
+def luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("color", sorted({*theme.CYCLE, *theme.VENDOR.values(), *theme.COST.values(), *theme.TIME.values()}))
+def test_every_mark_stands_out_on_the_light_and_on_the_dark_page(color):
+    assert contrast(color, "#fdfdfc") >= 3 and contrast(color, "#14171b") >= 3
+
+
+def seen_by(color, kind):
+    """A color as seen without one cone type, by Vienot's matrices on linear RGB."""
+    matrix = {
+        "protan": [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+        "deutan": [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+    }[kind]
+    srgb = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.clip(np.array(matrix) @ np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4), 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear / [0.95047, 1, 1.08883]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("kind", ["protan", "deutan"])
+def test_what_meets_in_a_chart_differs_to_the_color_blind(kind):
+    choices = [theme.CHOICE[name] for name in ("rent", "own", "hybrid")]
+    pairs = [*itertools.pairwise(theme.COST.values()), *itertools.pairwise(theme.TIME.values())]
+    pairs += [*itertools.combinations(choices, 2), *itertools.combinations(theme.VENDOR.values(), 2)]
+    apart = {pair: float(np.linalg.norm(seen_by(pair[0], kind) - seen_by(pair[1], kind))) for pair in pairs}
+    assert min(apart.values()) > 10, apart
+
+
+def test_names_that_mean_something_keep_their_color_and_others_never_borrow_it():
+    assert theme.colors_for(["rent", "own"]) == [theme.CHOICE["rent"], theme.CHOICE["own"]]
+    colors = theme.colors_for(["weights", "chips", "activations", "rent"])
+    assert len(set(colors)) == 4 and colors[1] == theme.COST["chips"]
+
+
+# ---- showing -------------------------------------------------------------------------------------------------
+
+
+def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
+    shown = charts.show(bar_chart(alt.datum.usd * live.price), alt="Two bars & their <cost>.", name="costs", controls=live)
+    bundle = shown._repr_mimebundle_()
+    cell = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("display_data", data=bundle)])
+    nbformat.validate(nbformat.v4.new_notebook(cells=[cell]))
+    assert "://" not in json.dumps(bundle)
+    assert bundle["text/plain"] == "Two bars & their <cost>."
+    assert 'aria-label="Two bars &amp; their &lt;cost&gt;."' in bundle["text/html"]
+    inside = re.search(r'class="sr-spec">(.*?)</script>', bundle["text/html"]).group(1)
+    assert "<" not in inside and json.loads(inside) == bundle[charts.render.VEGALITE]
+
+
+def test_an_output_is_the_same_on_machines_that_differ_in_the_last_bit(live):
+    rows = pd.DataFrame({"what": ["a", "b"], "usd": [1 / 3, 2 / 7]})
+    nudged = rows.assign(usd=np.nextafter(rows["usd"], 1))
+    one, other = (charts.show(charts.bars(r, "what", "usd", "usd", "USD"), alt="Two bars of cost.").bundle for r in (rows, nudged))
+    assert one == other and re.search(r'id="sr-[0-9a-f]{12}"', one["text/html"])
+
+
+def test_a_chart_without_a_description_is_refused():
+    with pytest.raises(ValueError, match="does not tell what the chart shows"):
+        charts.show(bar_chart("usd"), alt="Chart")
+
+
+def test_showing_a_chart_leaves_altair_as_it_was():
+    before = alt.theme.active, alt.data_transformers.active, alt.renderers.active
+    charts.show(bar_chart("usd"), alt="Two bars of cost.")
+    assert (alt.theme.active, alt.data_transformers.active, alt.renderers.active) == before
+
+
+EVERY = {
+    "bars": lambda live: bar_chart(alt.datum.usd * live.price),
+    "dots": lambda live: charts.bars(pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what", "usd", "usd", "USD", log=True),
+    "lines": lambda live: charts.lines(pd.DataFrame({"h": [1.0, 2.0]}), "h", {"rent": alt.datum.h * live.price, "own": 3 + alt.datum.h}, "usd", "hours", "USD"),
+    "long lines": lambda live: charts.lines(pd.DataFrame({"h": [1.0, 2.0], "y": [1.0, 9.0], "s": ["a", "a"]}), "h", "s", "usd", "h", "USD", value="y", log_y=True),
+    "parts": lambda live: charts.stacked_parts({"chips": live.price * 2, "power": 1.5}, "usd", "USD"),
+    "stacked": lambda live: charts.stacked_parts({"chips": "usd", "power": alt.datum.usd * live.load}, "usd", "USD", pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what"),
+    "tornado": lambda live: charts.tornado(ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)), 4.0, "usd", "USD"),
+    "measured": lambda live: charts.predicted_vs_measured(pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"),
+    "map": lambda live: charts.decision_map(("x", 1, 24), ("y", 1, 60), {"rent": alt.datum.x * live.price, "own": 60 / alt.datum.y}, (live.price, 3), log_y=True),
+}
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_every_form_draws_in_vega_itself(form, live):
+    spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[charts.render.VEGALITE]
+    drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
+    assert drawn.count("<path") > 3 and "NaN" not in drawn and "undefined" not in drawn
+
+
+def test_a_breakdown_ends_where_its_parts_add_up_to(live):
+    spec = charts.show(charts.stacked_parts({"chips": live.price * 2, "power": 1.5}, "usd", "USD"), alt="Parts of a cost.", controls=live).bundle[charts.render.VEGALITE]
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}))
+    assert {"$4.00 (73%)", "$1.50 (27%)", "$5.50"} <= set(texts)
+
+
+# ---- controls ------------------------------------------------------------------------------------------------
+
+
+def test_a_control_is_an_expression_and_an_unknown_name_is_answered(live):
+    assert str(live.price * 24 + live.load) == "((price * 24) + load)"
+    assert live.note == "free text"
+    with pytest.raises(AttributeError, match="did you mean price"):
+        live.prices
+
+
+def test_a_chart_carries_the_controls_it_uses_and_no_others(live):
+    spec = charts.show(bar_chart(alt.datum.usd * live.price), alt="Two bars of cost.", controls=live).bundle[charts.render.VEGALITE]
+    assert [p["name"] for p in spec["params"]] == ["price"]
+    assert spec["params"][0]["bind"] | {"step": 0} == {"input": "range", "min": 0.05, "max": 15, "step": 0, "name": "rent of one chip [USD per hour] "}
+    (control,) = spec["usermeta"]["scaleright"]["controls"]
+    assert control["log"] and not control["whole"] and control["value"] == 2.0
+
+
+def test_kinds_of_controls(live):
+    kinds = {name: (live.describe(name) or {}).get("kind") for name in ("chip", "price", "load", "chips", "taxed", "note")}
+    assert kinds == {"chip": "choice", "price": "number", "load": "number", "chips": "number", "taxed": "flag", "note": None}
+    assert live.describe("load")["percent"] and live.describe("chips")["whole"]
+
+
+def test_a_choice_that_others_follow_comes_with_them(live):
+    live.follow("chip", {"A": {"price": 2.0}, "B": {"price": 4.0}})
+    meta = charts.show(bar_chart(alt.datum.usd * live.price), alt="Two bars of cost.", controls=live).bundle[charts.render.VEGALITE]["usermeta"]["scaleright"]
+    assert [c["name"] for c in meta["controls"]] == ["chip", "price"] and meta["follow"]["chip"]["B"] == {"price": 4.0}
+    with pytest.raises(ValueError, match="'prices' is no parameter"):
+        live.follow("chip", {"A": {"prices": 2.0}})
+
+
+def test_a_named_number_is_computed_from_what_it_names(live):
+    cost = live.number("cost", live.price * live.chips, 16.0, "usd")
+    assert (cost.text, str(cost)) == ("$16.00", "$16.00")
+    assert live.used_in("cost_text") == (["price", "chips"], ["cost", "cost_text"])
+    card = charts.answer_card("It costs <b>{cost}</b> an hour.", range="$12 to $20", controls=live, cost=cost)
+    assert str(card) == "It costs $16.00 an hour. Range: $12 to $20."
+    model = json.loads(re.search(r'class="sr-model">(.*?)</script>', card.bundle["text/html"]).group(1))
+    assert [d["name"] for d in model["defined"]] == ["cost", "cost_text"]
+
+
+# ---- tables --------------------------------------------------------------------------------------------------
+
+
+def test_a_table_says_its_numbers_links_its_sources_and_escapes_its_texts():
+    rows = pd.DataFrame({"chip": ["A<1>", "B"], "price": [1600.0, None], "source": ["S", "T"], "url": ["https://example.org/?a&b", ""]})
+    shown = charts.table(rows, "Prices & more", {"price": "usd"}, link={"source": "url"}, headers={"price": "price, new"})
+    markup = shown.bundle["text/html"]
+    assert "<caption>Prices &amp; more</caption>" in markup and '<th scope="row">A&lt;1&gt;</th>' in markup
+    assert '<td class="sr-num">$1,600</td>' in markup and '<td class="sr-num">–</td>' in markup
+    assert '<a href="https://example.org/?a&amp;b">S</a>' in markup and "<td>T</td>" in markup and "<th scope=\"col\">url" not in markup
+    assert str(shown).splitlines()[2].startswith("A<1>")
+
+
+def test_a_table_refuses_a_column_it_does_not_have():
+    with pytest.raises(KeyError, match="no column 'cost'; there are price"):
+        charts.table(pd.DataFrame({"price": [1]}), "Prices", {"cost": "usd"})
+
+
+@given(st.floats(-1e15, 1e15, allow_nan=False))
+def test_rounding_changes_no_digit_that_is_shown(value):
+    kept = charts.render.rounded(value)
+    assert kept == pytest.approx(value, rel=1e-11) and charts.render.rounded(kept) == kept

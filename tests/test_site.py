@@ -1,0 +1,363 @@
+"""The built site in a real browser with every outside host unreachable.
+
+The site is brought up to date by `scaleright book` first (seconds if nothing changed); `SCALERIGHT_SITE` names
+another built site to test instead. Without a browser the tests are skipped, except where `CI` is set.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
+CHAPTERS = [f"{entry['file']}.html" for entry in CONTENTS.get("chapters", [])]
+PAGES = [f"{CONTENTS['root']}.html", *CHAPTERS, "search.html"]
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+OFFLINE = ["--no-sandbox", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+
+# (page, controls to set, named number, what the library says it is at all values of the page's controls)
+LIVE = []
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    """The folder of the site."""
+    given = os.environ.get("SCALERIGHT_SITE")
+    folder = Path(given) if given else ROOT / "_build" / "html"
+    if not given:
+        done = subprocess.run([sys.executable, "-m", "scaleright.cli", "book"], cwd=ROOT, text=True, capture_output=True)
+        if done.returncode:
+            pytest.fail(f"scaleright book failed, so there is no site to test:\n{done.stdout[-2000:]}{done.stderr[-4000:]}", pytrace=False)
+    if not (folder / "index.html").is_file():
+        pytest.fail(f"no site at {folder}: run make book", pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(html) -> str:
+    """The address of the site, served on this machine."""
+    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory=str(html)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if not CHROMIUM:
+        if os.environ.get("CI"):
+            pytest.fail("Chromium is not installed: apt-get install chromium", pytrace=False)
+        pytest.skip("Chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page in the browser and all that went wrong on it."""
+
+    def __init__(self, browser, site: str, width: int = 1280, mode: str = "light"):
+        self.site, self.troubles = site, []
+        self.context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=mode, reduced_motion="reduce")
+        self.page = self.context.new_page()
+        self.page.on("console", lambda m: m.type in ("error", "warning") and self.troubles.append(f"console {m.type}: {m.text}"))
+        self.page.on("pageerror", lambda error: self.troubles.append(f"uncaught: {error}"))
+        self.page.on("requestfailed", lambda r: self.troubles.append(f"failed: {r.url} {r.failure}"))
+        self.page.on("response", lambda r: r.status >= 400 and self.troubles.append(f"{r.status}: {r.url}"))
+        self.page.on("request", lambda r: r.url.startswith((site, "data:", "blob:")) or self.troubles.append(f"outside: {r.url}"))
+
+    def open(self, name: str):
+        self.page.goto(self.site + name, wait_until="load")
+        if name == "index.html":  # it only points to the first page
+            self.page.wait_for_url(self.site + PAGES[0])
+        self.page.evaluate("window.scaleright.ready")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+        self.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        self.page.wait_for_timeout(150)  # the charts of folded blocks take their width
+        return self
+
+    def ask(self, script: str, argument=None):
+        return self.page.evaluate(script, argument)
+
+    def controls(self) -> dict[str, dict]:
+        return self.ask("Object.fromEntries(window.scaleright.page.controls)")
+
+    def set(self, values: dict) -> None:
+        self.ask("(values) => window.scaleright.set(values)", values)
+
+    def drawn(self) -> dict[str, str]:
+        """The marks and texts of each chart, as drawn."""
+        return self.ask("Object.fromEntries([...document.querySelectorAll('.sr-chart')].map((f) => [f.dataset.srName || f.id, f.querySelector('svg')?.innerHTML || '']))")
+
+
+@pytest.fixture(scope="session")
+def look(browser, site):
+    """A page for tests that only look at it, opened once: look(name, width, mode)."""
+    made = {}
+
+    def start(name: str, width: int = 1280, mode: str = "light") -> Visit:
+        if (name, width, mode) not in made:
+            made[name, width, mode] = Visit(browser, site, width, mode).open(name)
+        return made[name, width, mode]
+
+    yield start
+    for one in made.values():
+        one.context.close()
+
+
+@pytest.fixture
+def visit(browser, site):
+    """A page for a test that works with it, opened anew: visit(name, width, mode)."""
+    made = []
+
+    def start(name: str, width: int = 1280, mode: str = "light") -> Visit:
+        made.append(Visit(browser, site, width, mode))
+        return made[-1].open(name)
+
+    yield start
+    for one in made:
+        one.context.close()
+
+
+@pytest.mark.parametrize("name", [*PAGES, "index.html"])
+def test_a_page_asks_nobody_else_and_complains_of_nothing(look, name):
+    opened = look(name)
+    opened.page.mouse.wheel(0, 5000)
+    for _ in range(2):
+        opened.page.click(".mode")
+    opened.page.wait_for_timeout(100)
+    assert opened.troubles == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_chart_draws_and_describes_itself(look, name):
+    charts = look(name).ask(
+        """[...document.querySelectorAll('.sr-chart')].map((figure) => { const svg = figure.querySelector('svg'), box = svg?.getBoundingClientRect();
+        return { name: figure.dataset.srName || figure.id, marks: svg?.querySelectorAll('[class*=role-mark] path, [class*=role-mark] text').length ?? 0,
+          width: box?.width ?? 0, height: box?.height ?? 0, column: figure.clientWidth, alt: figure.querySelector('[role=img]')?.getAttribute('aria-label') ?? '',
+          wrong: /NaN|undefined|null|Infinity/.test(svg?.textContent ?? '') }; })"""
+    )
+    assert charts, "a chapter without a chart"
+    for chart in charts:
+        assert chart["marks"] > 0 and chart["height"] > 40 and not chart["wrong"], chart
+        assert 0.6 * chart["column"] < chart["width"] <= chart["column"] + 1, chart
+        assert len(chart["alt"].split()) > 4, chart
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_numbers_in_sentences_are_at_first_what_the_notebook_computed(look, html, name):
+    stored = re.findall(r'data-sr-signal="(\w+)">([^<]*)<', (html / name).read_text(encoding="utf-8"))
+    opened = look(name)
+    now = opened.ask("[...document.querySelectorAll('[data-sr-signal]')].map((s) => [s.dataset.srSignal, s.textContent])")
+    assert [tuple(pair) for pair in now] == [(signal, text.replace("&amp;", "&").replace("&lt;", "<")) for signal, text in stored]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_moving_any_control_redraws_a_chart_or_a_sentence_and_reset_undoes_it(visit, name):
+    opened = visit(name)
+    first = opened.drawn()
+    texts = {name: sorted(re.findall(">([^<>]+)</text>", svg)) for name, svg in first.items()}
+    said = "[...document.querySelectorAll('.sr-answer')].map((s) => s.textContent).join()"
+    first_said = opened.ask(said)
+    controls = opened.controls()
+    assert controls, "a chapter without a live control"
+    silent = []
+    for control in controls.values():
+        others = {"flag": [not control["value"]], "choice": [c for c in control.get("choices", []) if c != control["value"]]}
+        tries = others.get(control["kind"]) or [control["low"], control["high"], (control["low"] + control["high"]) / 2]
+        changed = False
+        for value in tries[:6]:
+            opened.set({control["name"]: round(value) if control.get("whole") else value})
+            changed = changed or opened.drawn() != first or opened.ask(said) != first_said
+        if not changed:
+            silent.append(control["name"])
+        opened.ask("window.scaleright.reset()")
+    assert silent == [], "these controls change nothing that the reader sees"
+    assert opened.ask(said) == first_said
+    assert {name: sorted(re.findall(">([^<>]+)</text>", svg)) for name, svg in opened.drawn().items()} == texts
+    assert opened.troubles == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_all_views_share_the_values_of_the_controls(visit, name):
+    opened = visit(name)
+    numbers = {c["name"]: (c["low"] + c["high"]) / 2 for c in opened.controls().values() if c["kind"] == "number" and not c["whole"]}
+    opened.set(numbers)
+    views = opened.ask(
+        """(names) => Object.values(window.scaleright.views).map((view) => { const s = view.getState({ signals: () => true, data: () => false }).signals;
+        return Object.fromEntries(names.filter((n) => n in s).map((n) => [n, s[n]])); })""",
+        list(numbers),
+    )
+    assert any(views) or not numbers
+    for view in views:
+        assert all(math.isclose(value, numbers[key]) for key, value in view.items())
+    again = Visit(opened.page.context.browser, opened.site)
+    again.open(opened.page.url.removeprefix(opened.site))  # the address carries the case
+    assert {k: v for k, v in again.ask("window.scaleright.page.values").items() if k in numbers} == pytest.approx(numbers)
+    again.context.close()
+
+
+@pytest.mark.parametrize("row", LIVE, ids=lambda row: f"{Path(row[0]).stem}-{row[2]}-{len(row[1])}")
+def test_a_live_number_is_the_librarys_own(visit, row):
+    name, values, number, expected = row
+    opened = visit(name)
+    opened.set(values)
+    everything = opened.ask("window.scaleright.page.values")
+    assert opened.ask(f"window.scaleright.value({number!r})") == pytest.approx(expected(everything), rel=1e-9)
+    text = opened.ask(f"window.scaleright.page.hub.signal({number + '_text'!r})")
+    assert text in opened.ask("document.querySelector('article').textContent")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_overflows_a_phone(look, name):
+    opened = look(name, width=360)
+    assert opened.ask("document.documentElement.scrollWidth") <= 360
+    outside = opened.ask(
+        """[...document.querySelectorAll('main *')].filter((e) => !e.closest('.sr-table, pre, div.math, mjx-container, mjx-assistive-mml, .sr-refused') &&
+        e.getBoundingClientRect().width > 0 && (e.getBoundingClientRect().right > 361 || e.getBoundingClientRect().left < -1))
+        .map((e) => e.tagName + '.' + (e.className.baseVal ?? e.className)).slice(0, 5)"""
+    )
+    assert outside == []
+
+
+CONTRAST = """() => {
+  const parse = (c) => { const n = c.match(/[\\d.]+/g).map(Number); return { rgb: n.slice(0, 3), a: n.length > 3 ? n[3] : 1 }; };
+  const light = (rgb) => { const [r, g, b] = rgb.map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const under = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.a > 0.99) return c.rgb; } return [255, 255, 255]; };
+  const low = [];
+  const check = (e, color, text) => {
+    const [a, b] = [light(color), light(under(e))].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(`${ratio.toFixed(2)} ${e.tagName} ${text.trim().slice(0, 40)}`);
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let seen = 0;
+  while (walker.nextNode()) {
+    const node = walker.currentNode, e = node.parentElement;
+    if (!node.data.trim() || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || e.closest('script, style, noscript, mjx-assistive-mml, .skip, select')) continue;
+    const style = getComputedStyle(e);
+    seen += 1;
+    check(e, parse(e.closest('svg') ? style.fill : style.color).rgb, node.data);
+  }
+  document.querySelectorAll('input:not([type=range], [type=checkbox]), select, button').forEach((e) => check(e, parse(getComputedStyle(e).color).rgb, e.value || e.textContent));
+  return { seen, low };
+}"""
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_text_is_legible(look, name, mode):
+    opened = look(name, mode=mode)
+    assert opened.ask("document.documentElement.dataset.theme") == mode
+    found = opened.ask(CONTRAST)
+    assert found["seen"] > 5 and found["low"] == []
+
+
+def test_the_chosen_mode_is_kept_from_page_to_page(visit):
+    opened = visit(PAGES[0])
+    opened.page.click(".mode")
+    opened.open(CHAPTERS[0])
+    assert opened.ask("document.documentElement.dataset.theme") == "dark"
+
+
+FOCUS = """() => { const e = document.activeElement, s = getComputedStyle(e);
+  return { id: e.id || e.className || e.tagName, shown: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2, name: (e.labels?.[0]?.textContent || e.getAttribute('aria-label') || e.textContent || e.value || '').trim() }; }"""
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_keyboard_reaches_and_moves_every_control(visit, name):
+    opened = visit(name)
+    wanted = set(opened.ask("[...document.querySelectorAll('[data-control] :is(input[type=range], input[type=checkbox], select)')].map((e) => e.id)"))
+    assert wanted
+    reached, moved, before = {}, set(), None
+    for _ in range(600):
+        opened.page.keyboard.press("Tab")
+        focus = opened.ask(FOCUS)
+        if focus["id"] == before and focus["id"] in ("BODY", ""):
+            break
+        before = focus["id"]
+        if focus["id"] in wanted and focus["id"] not in reached:
+            reached[focus["id"]] = focus
+            control = focus["id"].split("-", 1)[1]
+            value = opened.ask(f"window.scaleright.page.values[{control!r}]")
+            for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Space"):
+                opened.page.keyboard.press(key)
+                if opened.ask(f"window.scaleright.page.values[{control!r}]") != value:
+                    moved.add(focus["id"])
+                    break
+        if wanted <= set(reached):
+            break
+    assert set(reached) == wanted and moved == wanted
+    assert [focus for focus in reached.values() if not focus["shown"] or not focus["name"]] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_whatever_can_be_operated_has_a_name(look, name):
+    nameless = look(name).ask(
+        """[...document.querySelectorAll('button, input:not([type=hidden]), select, a[href]')].filter((e) =>
+        !(e.labels?.[0]?.textContent || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent || e.value || e.title || '').trim()).map((e) => e.outerHTML.slice(0, 120))"""
+    )
+    assert nameless == []
+
+
+def test_a_value_out_of_bounds_is_refused_in_words(visit):
+    opened = visit(CHAPTERS[-1])
+    control = next(c for c in opened.controls().values() if c["kind"] == "number" and not c["percent"])
+    field = opened.page.locator(f"[data-control={control['name']}] .sr-field").first
+    field.fill(str(control["high"] * 10))
+    field.press("Enter")
+    opened.page.keyboard.press("Tab")
+    assert opened.ask(f"window.scaleright.page.values[{control['name']!r}]") == control["value"]
+    assert " to " in opened.page.locator(f"[data-control={control['name']}] [role=alert]").first.inner_text()
+    field.fill(str(control["low"]))
+    field.press("Enter")
+    assert opened.ask(f"window.scaleright.page.values[{control['name']!r}]") == control["low"]
+
+
+def test_search_finds_a_word_and_leads_to_its_page(visit):
+    opened = visit(PAGES[0])
+    opened.page.fill("header input[name=q]", "parameters")
+    opened.page.press("header input[name=q]", "Enter")
+    opened.page.wait_for_selector("ul.search li a")
+    opened.page.click("ul.search li a")
+    opened.page.wait_for_load_state()
+    assert "search" not in opened.page.url and "parameters" in opened.page.inner_text("article").lower()
+    assert opened.troubles == []
+
+
+def test_the_chapter_menu_opens_on_a_phone(visit):
+    opened = visit(CHAPTERS[0], width=360)
+    assert not opened.page.is_visible("#chapters")
+    opened.page.click(".menu")
+    opened.page.click(f"#chapters a >> nth={len(CHAPTERS)}")
+    opened.page.wait_for_load_state()
+    assert opened.page.url.endswith(CHAPTERS[-1])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_light_and_every_link_on_the_site_leads_somewhere(html, name):
+    text = (html / name).read_text(encoding="utf-8")
+    assert len(text.encode()) < 1_000_000
+    for address in re.findall(r'(?:href|src)="([^"]+)"', text):
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc or not parts.path:
+            continue
+        target = (html / name).parent / unquote(parts.path)
+        assert target.exists(), f"{name} links to {address}"
