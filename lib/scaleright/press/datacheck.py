@@ -32,7 +32,8 @@ class Problem:
     notice: bool = False
 
     def __str__(self) -> str:
-        where = [f"table {self.table}", f"row {self.row}" if self.row else "", f"column {self.field}" if self.field else ""]
+        row, field = f"row {self.row}" if self.row else "", f"column {self.field}" if self.field else ""
+        where = [f"table {self.table}", row, field]
         return f"{', '.join(filter(None, where))}: {self.message}"
 
 
@@ -64,13 +65,15 @@ def check(data_dir: Path, bibliography: Path | None = None, today: date | None =
         try:
             header, rows = _rows(data_dir / entry["path"])
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            problems.append(Problem(_name(entry), None, None, f"{entry['path']} cannot be read: {getattr(error, 'strerror', None) or error}"))
+            reason = getattr(error, "strerror", None) or error
+            problems.append(Problem(_name(entry), None, None, f"{entry['path']} cannot be read: {reason}"))
             continue
         bad = list(_shape(entry, header, rows))
         problems += bad
         if not bad:
             whole.append(entry)
-            problems += [*_sources(entry, header, rows, keys), *_future(entry, header, rows, today), *_ranges(entry, header, rows)]
+            problems += [*_sources(entry, header, rows, keys), *_ranges(entry, header, rows)]
+            problems += _future(entry, header, rows, today)
     problems += _frictionless(data_dir, whole)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
 
@@ -85,7 +88,9 @@ def _bibliography(data_dir: Path) -> Path:
 
 
 def _keys(path: Path) -> set[str] | None:
-    return set(re.findall(r"^@\w+\{\s*([^,\s]+)", path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else None
+    if not path.is_file():
+        return None
+    return set(re.findall(r"^@\w+\{\s*([^,\s]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -122,17 +127,20 @@ def _descriptions(package: dict, today: date) -> Iterator[Problem]:
         if as_of > today:
             yield Problem(table, None, None, f"as_of {as_of} lies in the future")
         elif today > as_of + timedelta(days=int(entry["stale_after_days"])):
-            yield Problem(table, None, None, f"facts of {as_of} are older than {entry['stale_after_days']} days", notice=True)
+            days = entry["stale_after_days"]
+            yield Problem(table, None, None, f"facts of {as_of} are older than {days} days", notice=True)
 
 
 def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
     """Columns and cells per row; where these are wrong, nothing else about the table can be judged."""
     expected = [field["name"] for field in entry["schema"]["fields"]]
     if header != expected:
-        yield Problem(_name(entry), 1, None, f"columns are {', '.join(header) or 'none'}; expected {', '.join(expected)}")
+        message = f"columns are {', '.join(header) or 'none'}; expected {', '.join(expected)}"
+        yield Problem(_name(entry), 1, None, message)
     for number, cells in enumerate(rows, start=2):
         if len(cells) != len(expected):
-            yield Problem(_name(entry), number, None, f"{len(cells)} cells, expected {len(expected)}: {','.join(cells)[:80]!r}")
+            message = f"{len(cells)} cells, expected {len(expected)}: {','.join(cells)[:80]!r}"
+            yield Problem(_name(entry), number, None, message)
 
 
 def _sources(entry: dict, header: list[str], rows: list[list[str]], keys: set[str] | None) -> Iterator[Problem]:
@@ -166,8 +174,9 @@ def _future(entry: dict, header: list[str], rows: list[list[str]], today: date) 
 
 def _ranges(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
     """Cells of columns low..., typical..., high... must rise."""
-    columns = [next((i for i, name in enumerate(header) if re.match(rf"{word}(_|$)", name)), None) for word in ("low", "typical", "high")]
-    if None in columns:
+    words = ("low", "typical", "high")
+    columns = [i for word in words for i, name in enumerate(header) if re.match(rf"{word}(_|$)", name)]
+    if len(columns) != 3:
         return
     for number, cells in enumerate(rows, start=2):
         try:
@@ -175,7 +184,8 @@ def _ranges(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[P
         except ValueError:
             continue  # a cell that is no number is reported by its type
         if not low <= typical <= high:
-            yield Problem(_name(entry), number, header[columns[1]], f"low {low:g}, typical {typical:g}, high {high:g} do not rise")
+            message = f"low {low:g}, typical {typical:g}, high {high:g} do not rise"
+            yield Problem(_name(entry), number, header[columns[1]], message)
 
 
 def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
@@ -183,14 +193,16 @@ def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
 
     names = {entry["name"] for entry in entries}
     with system.use_context(trusted=True):
-        package = Package(resources=[Resource.from_descriptor(_descriptor(entry, names), basepath=str(data_dir)) for entry in entries])
-        report = package.validate(Checklist(), limit_errors=50)
+        descriptors = [_descriptor(entry, names) for entry in entries]
+        resources = [Resource.from_descriptor(descriptor, basepath=str(data_dir)) for descriptor in descriptors]
+        report = Package(resources=resources).validate(Checklist(), limit_errors=50)
     for error in report.errors:
         yield Problem("datapackage.json", None, None, error.message)
     by_name = {entry["name"]: entry for entry in entries}
     for task in report.tasks:
         for error in task.errors:
-            entry, row, field = by_name[task.name], getattr(error, "row_number", None), getattr(error, "field_name", None)
+            entry, row = by_name[task.name], getattr(error, "row_number", None)
+            field = getattr(error, "field_name", None)
             if error.type == "foreign-key":
                 field = ", ".join(error.field_names)
             yield Problem(_name(entry), row, field, _words(entry, error, field))
@@ -202,7 +214,8 @@ def _descriptor(entry: dict, names: set[str]) -> dict:
     schema["foreignKeys"] = [key for key in schema.get("foreignKeys", []) if key["reference"]["resource"] in names]
     if not schema["foreignKeys"]:
         del schema["foreignKeys"]
-    return {"name": entry["name"], "path": entry["path"], "type": "table", "format": "csv", "encoding": "utf-8", "schema": schema}
+    form = {"type": "table", "format": "csv", "encoding": "utf-8"}
+    return {"name": entry["name"], "path": entry["path"], **form, "schema": schema}
 
 
 def _words(entry: dict, error, field: str | None) -> str:
@@ -212,7 +225,8 @@ def _words(entry: dict, error, field: str | None) -> str:
     if error.type == "type-error":
         return f"{value!r} is not a {spec.get('type', 'value of its type')}"
     if error.type == "foreign-key":
-        return f"{', '.join(map(repr, error.field_cells))} is not in column {', '.join(error.reference_field_names)} of table {error.reference_name}"
+        values, columns = ", ".join(map(repr, error.field_cells)), ", ".join(error.reference_field_names)
+        return f"{values} is not in column {columns} of table {error.reference_name}"
     if error.type in ("primary-key", "unique-error"):
         return f"repeats another row: {error.note}"
     if error.type != "constraint-error":
@@ -222,6 +236,7 @@ def _words(entry: dict, error, field: str | None) -> str:
         return "the cell is empty, but a value is required"
     if value not in rules.get("enum", [value]):
         near = difflib.get_close_matches(str(value), rules["enum"], 1)
-        return f"{value!r} is not allowed; " + (f"nearest: {near[0]}" if near else f"allowed: {', '.join(rules['enum'])}")
-    limits = [f"{words} {rules[rule]:g}" for rule, words in (("minimum", "at least"), ("maximum", "at most")) if rule in rules]
+        return f"{value!r} is not allowed; {'nearest' if near else 'allowed'}: {', '.join(near or rules['enum'])}"
+    bounds = (("minimum", "at least"), ("maximum", "at most"))
+    limits = [f"{words} {rules[rule]:g}" for rule, words in bounds if rule in rules]
     return f"{value!r} is not allowed: {' and '.join(limits) or error.note}"

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Callable
 
 from scaleright.press.refresh import accelerators, measured, models, prices
-from scaleright.press.refresh.tables import Dropped, RefreshError, Report, Row, merge, primary_key, read_table, table_text
+from scaleright.press.refresh.tables import (
+    Dropped, RefreshError, Report, Row, merge, primary_key, read_table, table_text,
+)  # fmt: skip
 
 __all__ = ["Dropped", "RefreshError", "Report", "refresh"]
 
@@ -60,7 +62,8 @@ def refresh(raw: Path, data: Path) -> list[Report]:
         if table == "accelerator_specs":  # share-alike figures stay apart, and only what no other source gives
             apart, out = accelerators.stas_rows(raw, {(r["accelerator"], r["quantity"]): r for r in merged})
             name = "accelerator_specs_stas"
-            texts[name] = table_text(_merge(name, data, schemas[name], apart, accelerators.STAS_SOURCES, out, reports), schemas[name])
+            merged = _merge(name, data, schemas[name], apart, accelerators.STAS_SOURCES, out, reports)
+            texts[name] = table_text(merged, schemas[name])
     _swap_in(data, texts)
     return reports
 
@@ -72,7 +75,10 @@ def _package(data: Path) -> dict:
         raise RefreshError(f"no data package at {data / 'datapackage.json'}") from None
 
 
-def _merge(table: str, data: Path, schema: dict, found: list[Row], sources, dropped: list[Dropped], reports: list[Report]) -> list[Row]:
+def _merge(
+    table: str, data: Path, schema: dict, found: list[Row], sources: frozenset[str], dropped: list[Dropped], reports: list[Report]
+) -> list[Row]:
+    """Merge raw rows into a committed table, and append what happened to the reports."""
     key = primary_key(schema)
     existing = read_table(data / f"{table}.csv")
     merged, lost = merge(existing, found, key, sources)

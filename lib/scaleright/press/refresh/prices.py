@@ -11,17 +11,19 @@ from scaleright.press.refresh.tables import Dropped, RefreshError, Row, read_csv
 SOURCES = frozenset({"ewyluda2026", "skypilot2026", "gpuhunt2026", "vantage2023", "epochprices"})
 
 _EWYLUDA = {
-    "A100-40GB": "A100 SXM 40GB", "A100-80GB": "A100 SXM 80GB", "A100-80GB-PCIe": "A100 PCIe 80GB", "H100": "H100 SXM",
-    "H100-PCIe": "H100 PCIe", "H100-NVL": "H100 NVL", "H200": "H200 SXM", "B200": "B200", "B300": "B300", "L40S": "L40S",
-    "MI300X": "MI300X",
+    "A100-40GB": "A100 SXM 40GB", "A100-80GB": "A100 SXM 80GB", "A100-80GB-PCIe": "A100 PCIe 80GB",
+    "H100": "H100 SXM", "H100-PCIe": "H100 PCIe", "H100-NVL": "H100 NVL", "H200": "H200 SXM", "B200": "B200",
+    "B300": "B300", "L40S": "L40S", "MI300X": "MI300X",
 }  # fmt: skip
 _SKYPILOT = {"H100-SXM": "H100 SXM", "H200-SXM": "H200 SXM", "B200-SXM": "B200", "V100-16GB": "V100 SXM 16GB",
              "A6000": "RTX A6000", "L40S (AMD host)": "L40S", "L40S (Intel host)": "L40S"}  # fmt: skip
-_VANTAGE = {"g4dn": "T4", "g5": "A10G", "inf2": "Inferentia2", "trn1": "Trainium1", "trn1n": "Trainium1", "p3": "V100 SXM 16GB",
-            "p3dn": "V100 SXM 32GB", "p4d": "A100 SXM 40GB", "p4de": "A100 SXM 80GB", "p5": "H100 SXM"}  # fmt: skip
+_VANTAGE = {"g4dn": "T4", "g5": "A10G", "inf2": "Inferentia2", "trn1": "Trainium1", "trn1n": "Trainium1",
+            "p3": "V100 SXM 16GB", "p3dn": "V100 SXM 32GB", "p4d": "A100 SXM 40GB", "p4de": "A100 SXM 80GB",
+            "p5": "H100 SXM"}  # fmt: skip
 _EPOCH = {
-    "NVIDIA H100 SXM5 80GB": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA H100 NVL": "H100 NVL", "NVIDIA H200 SXM": "H200 SXM",
-    "NVIDIA A100 SXM4 80 GB": "A100 SXM 80GB", "NVIDIA A100 SXM4 40 GB": "A100 SXM 40GB", "NVIDIA RTX A6000": "RTX A6000",
+    "NVIDIA H100 SXM5 80GB": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA H100 NVL": "H100 NVL",
+    "NVIDIA H200 SXM": "H200 SXM", "NVIDIA A100 SXM4 80 GB": "A100 SXM 80GB",
+    "NVIDIA A100 SXM4 40 GB": "A100 SXM 40GB", "NVIDIA RTX A6000": "RTX A6000",
     "NVIDIA A40 PCIe": "A40", "NVIDIA L40": "L40", "NVIDIA L40S": "L40S", "NVIDIA L4": "L4", "NVIDIA A30 PCIe": "A30",
     "NVIDIA A10 PCIe": "A10", "NVIDIA GeForce RTX 4090": "RTX 4090", "NVIDIA GeForce RTX 3090": "RTX 3090",
     "NVIDIA GeForce RTX 3080 Ti": "RTX 3080 Ti", "NVIDIA Tesla V100 PCIe 16 GB": "V100 PCIe 16GB",
@@ -50,14 +52,16 @@ def rows(raw: Path) -> tuple[list[Row], list[Dropped]]:
 
 def _listing(date, provider, segment, chip, count, region, pricing, price, basis, sku, source, note="") -> Row:
     return {
-        "date": date, "provider": provider, "segment": segment, "accelerator": chip, "accelerators": count, "region": region,
-        "pricing": pricing, "usd_per_accelerator_hour": round(price, 6), "basis": basis, "sku": sku, "source": source, "note": note,
+        "date": date, "provider": provider, "segment": segment, "accelerator": chip, "accelerators": count,
+        "region": region, "pricing": pricing, "usd_per_accelerator_hour": round(price, 6), "basis": basis, "sku": sku,
+        "source": source, "note": note,
     }  # fmt: skip
 
 
 def _ewyluda(raw: Path) -> tuple[list[Row], list[Dropped]]:
     path, good, dropped = "gpu_prices/ewyluda_ratecards_2026-09-29_selected.csv", [], []
-    columns = ("date", "provider", "segment", "pricing", "gpu_model", "sku", "region", "gpu_count", "usd_per_hour", "usd_per_gpu_hour")
+    columns = ("date", "provider", "segment", "pricing", "gpu_model", "sku", "region", "gpu_count", "usd_per_hour",
+               "usd_per_gpu_hour")  # fmt: skip
     for row in read_csv(raw / path, columns):
         label = f"{row['provider']} {row['gpu_model']} {row['sku']} {row['region']} {row['usd_per_gpu_hour']}"
         chip = _EWYLUDA.get(row["gpu_model"])
@@ -72,14 +76,15 @@ def _ewyluda(raw: Path) -> tuple[list[Row], list[Dropped]]:
         else:
             vast = row["sku"].startswith("median-offer")
             note = "form factor not stated by the marketplace" if vast and chip.startswith("A100 SXM") else ""
-            good.append(_listing(row["date"], row["provider"], row["segment"], chip, count, row["region"], row["pricing"], price,
-                                 "median offer" if vast else "list", row["sku"], "ewyluda2026", note))  # fmt: skip
+            common = (row["date"], row["provider"], row["segment"], chip, count, row["region"], row["pricing"], price)
+            good.append(_listing(*common, "median offer" if vast else "list", row["sku"], "ewyluda2026", note))
     return good, dropped
 
 
 def _skypilot(raw: Path) -> tuple[list[Row], list[Dropped]]:
     path, good, dropped = "gpu_prices/skypilot_catalog_extract.csv", [], []
-    columns = ("cloud", "catalog", "accelerator", "count", "vcpus", "mem_gib", "price_usd_hr", "spot_usd_hr", "region", "usd_per_gpu_hr")
+    columns = ("cloud", "catalog", "accelerator", "count", "vcpus", "mem_gib", "price_usd_hr", "spot_usd_hr", "region",
+               "usd_per_gpu_hr")  # fmt: skip
     note = "the catalog states no date: placed in the first month in which Nebius listed H100 at 2.95"
     for row in read_csv(raw / path, columns):
         chip, count = _SKYPILOT.get(row["accelerator"]), int(row["count"])
@@ -90,8 +95,8 @@ def _skypilot(raw: Path) -> tuple[list[Row], list[Dropped]]:
             price = to_float(row[column], path, row["accelerator"], column)
             if price is not None:
                 sku = f"{row['accelerator']} x{count}, {row['vcpus']} vCPU, {row['mem_gib']} GiB"
-                good.append(_listing("2025-07-31", row["cloud"].capitalize(), "neocloud", chip, count, row["region"], pricing,
-                                     price / count, "list", sku, "skypilot2026", note))  # fmt: skip
+                common = ("2025-07-31", row["cloud"].capitalize(), "neocloud", chip, count, row["region"], pricing)
+                good.append(_listing(*common, price / count, "list", sku, "skypilot2026", note))
     return good, dropped
 
 
@@ -122,7 +127,10 @@ def _vantage(raw: Path) -> tuple[list[Row], list[Dropped]]:
     path, good, dropped, smallest = "gpu_prices/aws_ec2_accelerator_instances_vantage.csv", [], [], set()
     columns = ("Name", "API Name", "GPUs", "GPU model", "GPU memory", "vCPUs", "Instance Memory", "Network Performance",
                "On Demand", "Linux Reserved cost", "Linux Spot Minimum cost", "Linux Spot Maximum cost")  # fmt: skip
-    price = lambda row, column: to_float(row[column].removesuffix(" hourly"), path, row["API Name"], column)  # noqa: E731
+
+    def price(row: Row, column: str) -> float | None:
+        return to_float(row[column].removesuffix(" hourly"), path, row["API Name"], column)
+
     for row in sorted(read_csv(raw / path, columns), key=lambda r: price(r, "On Demand")):
         sku, count = row["API Name"], int(row["GPUs"])
         family = sku.split(".")[0]
@@ -156,9 +164,11 @@ def _epoch(raw: Path, covered: set[tuple[str, str]]) -> tuple[list[Row], list[Dr
         if not any(row[column] for column, _ in kinds):
             continue
         chip = _epoch_chip(row)
-        if date < _EPOCH_SINCE or chip is None or vendor in ("", "Databricks"):  # Databricks states a cost to train, no rent
-            reason = f"before {_EPOCH_SINCE}" if date < _EPOCH_SINCE else "chip, variant or provider not in this book or not stated"
-            dropped.append(Dropped(label, reason))
+        if date < _EPOCH_SINCE:
+            dropped.append(Dropped(label, f"before {_EPOCH_SINCE}"))
+            continue
+        if chip is None or vendor in ("", "Databricks"):  # Databricks states a cost to train, no rent
+            dropped.append(Dropped(label, "chip, variant or provider not in this book or not stated"))
             continue
         for column, pricing in kinds:
             price = to_float(row[column], path, label, column)
@@ -170,11 +180,13 @@ def _epoch(raw: Path, covered: set[tuple[str, str]]) -> tuple[list[Row], list[Dr
             words = row["Cloud GPU description"].split("\n")[0] or row["Notes"].partition("instance ")[2]
             sku = words[:40].strip(" ;,") or model
             region = row["Location"] or "not stated"
-            listing = _listing(date, _PROVIDER.get(vendor, vendor), _SEGMENT.get(vendor, "neocloud"), chip, _count(row), region,
-                               pricing, price, "list", sku, "epochprices")  # fmt: skip
+            provider, segment = _PROVIDER.get(vendor, vendor), _SEGMENT.get(vendor, "neocloud")
+            common = (date, provider, segment, chip, _count(row), region, pricing)
+            listing = _listing(*common, price, "list", sku, "epochprices")
             key = (date[:4], vendor, chip, pricing, region, sku, listing["accelerators"])
             if key in newest:
-                dropped.append(Dropped(f"{label} {pricing}", "an older or equal quote of the same provider and product"))
+                reason = "an older or equal quote of the same provider and product"
+                dropped.append(Dropped(f"{label} {pricing}", reason))
             if key not in newest or newest[key]["date"] < date:
                 newest[key] = listing
     return list(newest.values()), dropped

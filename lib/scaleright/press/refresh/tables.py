@@ -43,7 +43,8 @@ class Report:
     dropped: tuple[Dropped, ...]
 
     def __str__(self) -> str:
-        head = f"{self.table}: {self.rows_in} raw rows in, {self.rows_out} rows out ({self.by_hand} by hand), {len(self.dropped)} left out"
+        counts = f"{self.rows_in} raw rows in, {self.rows_out} rows out ({self.by_hand} by hand)"
+        head = f"{self.table}: {counts}, {len(self.dropped)} left out"
         return "\n".join([head, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
 
 
@@ -52,9 +53,9 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1) if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"; nearest there: {near[0]}" if near else ""
-        raise RefreshError(f"raw file {path.parent.name}/{path.name} is missing under {path.parent}{hint}") from None
+        raise RefreshError(f"raw file {path.parent.name}/{path.name} is missing in {path.parent}{hint}") from None
 
 
 def read_csv(path: Path, columns: Iterable[str]) -> list[Row]:
@@ -88,7 +89,8 @@ def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> lis
         if not cells:
             continue
         if len(cells) != len(header):
-            raise RefreshError(f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {','.join(cells)[:80]}")
+            shown = ",".join(cells)[:80]
+            raise RefreshError(f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {shown}")
         rows.append({column: cell.strip() for column, cell in zip(header, cells)})
     return rows
 
@@ -164,7 +166,9 @@ def write_table(path: Path, rows: Iterable[Row], schema: dict) -> None:
     path.write_text(table_text(list(rows), schema), encoding="utf-8", newline="\n")
 
 
-def merge(existing: list[Row], raw: list[Row], key: tuple[str, ...], sources: Iterable[str]) -> tuple[list[Row], list[Dropped]]:
+def merge(
+    existing: list[Row], raw: list[Row], key: tuple[str, ...], sources: Iterable[str]
+) -> tuple[list[Row], list[Dropped]]:
     """Rows kept by hand plus raw rows; a fact entered by hand wins, then the raw row that comes first.
 
     Returns
@@ -190,7 +194,8 @@ def merge(existing: list[Row], raw: list[Row], key: tuple[str, ...], sources: It
         apart = [f"{c}: {cell_text(winner.get(c))}, not {cell_text(v)}" for c, v in row.items()
                  if c not in skip and not _same(winner.get(c), v)]  # fmt: skip
         verdict = f"differs in {'; '.join(apart)}" if apart else "agrees"
-        dropped.append(Dropped(f"{' / '.join(where)} ({row['source']})", f"{words} {winner['source']}, which {verdict}"))
+        label = f"{' / '.join(where)} ({row['source']})"
+        dropped.append(Dropped(label, f"{words} {winner['source']}, which {verdict}"))
     return list(kept.values()), dropped
 
 
