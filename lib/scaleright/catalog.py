@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from html import escape
 from pathlib import Path
+from statistics import median
 from types import MappingProxyType
 from typing import Any, Iterable, Mapping, NoReturn
 
@@ -341,6 +342,25 @@ def rent_or_buy_market() -> pd.DataFrame:
         if chip.name in listed and chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
     ]
     return pd.DataFrame(rows)
+
+
+def matmul_chips() -> dict[str, dict[str, float]]:
+    """Chips with a BF16 peak, a bandwidth and an on-demand listing: what the roofline of a token can be drawn for.
+
+    Keys: bf16_flops [FLOP/s], memory_bytes_per_s [B/s], compute_efficiency (best measured matmul over peak; the
+    median of the measured chips where nobody published one) [1], rent_usd_per_hour [USD/h].
+    """
+    listed = set(rental_prices()["accelerator"])
+    chips = [chip for chip in accelerators().values() if chip.name in listed and "bf16" in chip.dense and chip.memory_bytes_per_s]
+    shares = {chip.name: chip.measured["bf16"] / chip.dense["bf16"] for chip in accelerators().values() if "bf16" in chip.measured}
+    usual = median(shares.values())
+    return {
+        chip.name: {
+            "bf16_flops": chip.dense["bf16"], "memory_bytes_per_s": chip.memory_bytes_per_s,
+            "compute_efficiency": shares.get(chip.name, usual), "rent_usd_per_hour": rental_price(chip.name).median,
+        }
+        for chip in chips
+    }
 
 
 def electricity_price(region: str, sector: str = "industrial") -> Range:

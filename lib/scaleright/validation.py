@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.architecture import SHAPE_FIELDS, Transformer
-from scaleright.transformer import counts, rule_of_thumb_parameters
+from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
+from scaleright.transformer import bytes_per_parameter, counts, decode_step, rule_of_thumb_parameters
 from scaleright.units import significant
 
 _SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
@@ -248,3 +248,30 @@ def _model(row: dict, where: str) -> Transformer:
         raise LookupError(f"{where}: {error}; or give its shape in columns layers, hidden, heads, ...") from None
     except (TypeError, ValueError) as error:
         raise catalog.DataError(f"{where}: shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}") from None
+
+
+def decode_floor(measured: pd.DataFrame, compute_efficiency: float = 1.0, bandwidth_efficiency: float = 1.0) -> pd.DataFrame:
+    """Measured decode steps beside their roofline floor, from each row's own configuration.
+
+    Parameters
+    ----------
+    measured : rows of `measured/energy` with a batch and a time between tokens
+    compute_efficiency, bandwidth_efficiency : shares of the peaks that the floor supposes [1]
+
+    Returns
+    -------
+    the rows with `predicted` [s] and `ratio`, measured over predicted. Where the prompt length is not stated the
+    floor counts the cache of half the answer alone. Rows whose batch is spread over copies of the model
+    (attention data parallel) are left out, since the batch of one copy is not stated.
+    """
+    rows = measured[measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)].copy()
+    chips = [catalog.accelerator(name) for name in rows["accelerator"]]
+    column = lambda name: rows[name].astype(float).to_numpy()  # noqa: E731
+    step = decode_step(
+        stacked(catalog.model(name) for name in rows["model"]),
+        np.maximum(np.nan_to_num(column("input_tokens")) + column("output_tokens") / 2, 1.0), column("batch"),
+        np.array([bytes_per_parameter(name) for name in rows["precision"]]), column("accelerators"),
+        np.array([chip.dense.get(name.lower(), chip.peak_flops("bf16")) for chip, name in zip(chips, rows["precision"])]), np.array([chip.require("memory_bytes_per_s") for chip in chips]),
+        compute_efficiency, bandwidth_efficiency,
+    )
+    return rows.assign(predicted=step.seconds, ratio=column("measured_itl_s") / step.seconds)

@@ -6,7 +6,7 @@ the page; `answer_card` and `table` are the rest of a chapter's displays.
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
-from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, stacked_parts, tornado
+from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.render import Display, answer_card, show, strip, table
 from scaleright.charts.words import say, unit_words
 
@@ -18,8 +18,10 @@ __all__ = [
     "bars",
     "controls",
     "decision_map",
+    "folded",
     "lines",
     "predicted_vs_measured",
+    "rule",
     "say",
     "show",
     "stacked_parts",

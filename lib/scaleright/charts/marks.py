@@ -116,6 +116,16 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
     return alt.layer(line, dots, names_at_end).properties(height=300)
 
 
+def rule(value: Any, title: str, label: str, horizontal: bool = False, log: bool = False):
+    """A dashed line at a value, named, to be layered over another chart with the same title on that axis."""
+    chart = alt.Chart(pd.DataFrame({"name": [label]})).transform_calculate(at=_literal(value))
+    scale = alt.Scale(type="log") if log else alt.Undefined
+    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
+    text = {"align": "left", "dx": 5, "dy": -7} if horizontal else {"align": "left", "dx": 5, "dy": 6, "baseline": "top"}
+    corner = {"x": alt.value(0)} if horizontal else {"y": alt.value(0)}
+    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), chart.mark_text(**text).encode(text="name:N", **at, **corner))
+
+
 def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
     """The parts of a total, which add up to it.
 

@@ -70,7 +70,7 @@ def say(value: Any, kind: str = "number"):
     Parameters
     ----------
     value : float or Vega expression
-    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "hours a day" (no more than 24), "duration"
+    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions", "hours a day" (no more than 24), "duration"
         (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2").
         Any other word is a unit written after the number ("tokens/s").
 
@@ -93,6 +93,8 @@ def say(value: Any, kind: str = "number"):
     if kind.startswith("si "):
         return _si(value, kind[3:], digits)
     expression = is_expression(value)
+    if kind == "billions":
+        return say(value / 1e9, f"B {digits}")
     if kind == "hours a day":
         return where(value > 24, "more than 24 hours", say(value, "hours 2"))
     if kind == "whole":

@@ -5,6 +5,8 @@ whole table is counted in one call. *Closed forms* take plain numbers, arrays or
 charts; they start from the totals which the counting functions deliver.
 """
 
+from scaleright.architecture import stacked
+from scaleright.transformer.decode import DecodeStep, decode_step, live_fields
 from scaleright.transformer.flops import (
     ForwardFlop,
     attended_positions,
@@ -39,12 +41,13 @@ from scaleright.transformer.parameters import (
     parameters,
     rule_of_thumb_parameters,
 )
+from scaleright.transformer.rules import exact_over_rule, rules_and_counts
 
 __all__ = [
-    "BYTES_PER_PARAMETER", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
-    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "experts_touched", "forward_flop",
-    "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "kv_cache_bytes", "matmul_parameters",
+    "BYTES_PER_PARAMETER", "DecodeStep", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
+    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "decode_step", "exact_over_rule", "experts_touched", "forward_flop",
+    "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "kv_cache_bytes", "live_fields", "matmul_parameters",
     "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes", "parameters",
-    "rule_of_thumb_parameters", "sequence_kv_bytes", "token_seconds", "training_flop", "training_flop_per_token",
+    "rule_of_thumb_parameters", "rules_and_counts", "sequence_kv_bytes", "stacked", "token_seconds", "training_flop", "training_flop_per_token",
     "weight_bytes", "windowed_kv_cache_bytes",
 ]  # fmt: skip

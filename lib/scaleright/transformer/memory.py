@@ -33,8 +33,8 @@ BYTES_PER_PARAMETER = MappingProxyType(
 
 
 @counting
-def bytes_per_parameter(precision: str) -> float:
-    """Bytes of one weight in a number format.
+def bytes_per_parameter(precision):
+    """Bytes of one weight in a number format, given by name; bytes given as a number or expression pass through.
 
     Raises
     ------
@@ -43,6 +43,8 @@ def bytes_per_parameter(precision: str) -> float:
     >>> bytes_per_parameter("MXFP4"), bytes_per_parameter("NVFP4")
     (0.53125, 0.5625)
     """
+    if not isinstance(precision, str):
+        return precision
     return BYTES_PER_PARAMETER[precision] if precision in BYTES_PER_PARAMETER else nearest(precision, BYTES_PER_PARAMETER, "precision")
 
 

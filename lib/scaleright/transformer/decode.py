@@ -1,0 +1,75 @@
+"""One decode step as a roofline: the arithmetic, the bytes, and the longer of the two times.
+
+A floor, not a forecast: it leaves out communication between accelerators, kernel launches and the scheduler,
+which the models of inference add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from scaleright.architecture import Transformer
+from scaleright.formulas import counting
+from scaleright.transformer.flops import compute_seconds, forward_flop, memory_seconds, token_seconds
+from scaleright.transformer.memory import decode_bytes_per_step, sequence_kv_bytes
+
+
+@dataclass(frozen=True)
+class DecodeStep:
+    """One step that gives each of `batch` sequences its next token."""
+
+    flop: Any
+    weight_bytes: Any
+    kv_bytes: Any
+    compute_s: Any
+    memory_s: Any
+
+    @property
+    def seconds(self) -> Any:
+        """Time of the step: arithmetic and memory traffic overlap, the longer one counts [s]."""
+        return token_seconds(self.compute_s, self.memory_s)
+
+
+@counting
+def decode_step(
+    t: Transformer, context, batch, precision, accelerators, peak_flops, bytes_per_s, compute_efficiency, bandwidth_efficiency
+) -> DecodeStep:
+    """Arithmetic, bytes and least time of one decode step on a group of accelerators that share the model evenly.
+
+    Parameters
+    ----------
+    t : the model; its fields may be arrays or Vega expressions
+    context : tokens that each new token attends to [token]
+    batch : sequences decoded together [1]
+    precision : number format of the weights by name, or bytes per weight; the cache is kept in 2 bytes
+    accelerators : chips in the group [1]
+    peak_flops, bytes_per_s : of one chip [FLOP/s], [B/s]
+    compute_efficiency, bandwidth_efficiency : achieved shares of the two peaks [1]
+
+    Source: [pope2022, section 2.1] for weights and cache as the memory traffic of decoding.
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> step = decode_step(tiny, 100, 1, "BF16", 1, 1e12, 1e9, 1.0, 1.0)
+    >>> step.seconds == step.memory_s
+    True
+    """
+    flop = batch * forward_flop(t, context, causal=False).total
+    weight_bytes, kv_bytes = decode_bytes_per_step(t, batch, precision), sequence_kv_bytes(t, context, batch)
+    return DecodeStep(
+        flop=flop,
+        weight_bytes=weight_bytes,
+        kv_bytes=kv_bytes,
+        compute_s=compute_seconds(flop, accelerators * peak_flops, compute_efficiency),
+        memory_s=memory_seconds(weight_bytes + kv_bytes, accelerators * bytes_per_s, bandwidth_efficiency),
+    )
+
+
+@counting
+def live_fields(t: Transformer) -> dict[str, int]:
+    """The numbers of a shape by field, for a chart that lets the reader choose the model.
+
+    >>> live_fields(Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True))["gated_ffn"]
+    1
+    """
+    return {field.name: int(getattr(t, field.name)) for field in fields(t) if field.name != "name"}
