@@ -25,6 +25,18 @@
     window.addEventListener("resize", settle);
   }
 
+  /** Search results quote the text of a chapter, not its code. */
+  function quoteText() {
+    if (typeof Search === "undefined") return;
+    const toText = Search.htmlToText;
+    Search.htmlToText = (markup, anchor) => {
+      const page = new DOMParser().parseFromString(markup, "text/html");
+      page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .rerun, .turn, .foot").forEach((part) => part.remove());
+      return toText(page.documentElement.outerHTML, anchor);
+    };
+  }
+
+  quoteText();
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelector(".mode")?.addEventListener("click", () => keep(root.dataset.theme === "dark" ? "light" : "dark"));
     const menu = document.querySelector(".menu");

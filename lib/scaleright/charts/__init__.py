@@ -1,14 +1,16 @@
 """One look for all charts, live controls, the answer card and tables.
 
 `controls(case)` gives the chapter's parameters as expressions; `bars`, `lines`, `stacked_parts`, `tornado`,
-`predicted_vs_measured` and `decision_map` build charts from rows or from expressions; `show` hands a chart to
-the page; `answer_card` and `table` are the rest of a chapter's displays.
+`predicted_vs_measured` and `decision_map` build charts from rows or from expressions, to which `rule` adds a line;
+`show` hands a chart to the page; `answer_card`, `table` and `parameters_table` are the rest of a chapter's displays.
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, rule, stacked_parts, tornado
-from scaleright.charts.render import Display, answer_card, show, strip, table
+from scaleright.charts.render import Display, answer_card, parameters_table, show, strip, table
 from scaleright.charts.words import say, unit_words
+from scaleright.ops import minimum as capped
+from scaleright.ops import where as choose
 
 __all__ = [
     "Controls",
@@ -16,11 +18,15 @@ __all__ = [
     "LiveNumber",
     "answer_card",
     "bars",
+    "capped",
+    "choose",
     "controls",
     "decision_map",
     "folded",
     "lines",
+    "parameters_table",
     "predicted_vs_measured",
+    "rule",
     "rule",
     "say",
     "show",

@@ -183,6 +183,21 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
+def rule(value: Any, title: str, label: str):
+    """A vertical line at a value of the horizontal axis, with its name above; layer it: `lines(...) + rule(...)`.
+
+    Parameters
+    ----------
+    value : number or live expression.
+    title : of the axis, the same as the chart's own.
+    label : the words at the top of the line.
+    """
+    chart = alt.Chart(pd.DataFrame({"rule": [label]})).transform_calculate(at=_literal(value))
+    x = alt.X("at:Q", title=title)
+    line = chart.mark_rule(strokeDash=[4, 3]).encode(x=x)
+    return alt.layer(line, chart.mark_text(baseline="bottom", dy=-3).encode(x=x, y=alt.value(0), text="rule:N"))
+
+
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
     """What moves the answer: for each input the span of the result, largest first, around the best estimate.
 

@@ -255,3 +255,9 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
     wide = [max(map(len, cells)) for cells in filled]
     sides = [">" if column in numeric else "<" for column in columns]
     return ["  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip() for line in zip(*filled)]
+
+
+def parameters_table(case: Any) -> Display:
+    """The chapter's parameters: what each means, its value in this case, what is allowed."""
+    rows = case.table()
+    return table(rows, "Your case: one line of the parameters cell each")
