@@ -28,6 +28,8 @@ def _axis(kind: str, log: bool = False, **more) -> alt.Axis:
         label = "format(datum.value, '.0%')"
     elif kind.startswith("si "):
         label = "format(datum.value, '~s')"
+    elif kind.startswith("duration"):
+        label = str(say(alt.datum.value, "duration 2")).replace("2r'", "2~r'")
     else:
         small = f"format(datum.value, '{money},.3~r')"
         label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"
@@ -183,7 +185,7 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: str):
+def rule(value: Any, title: str, label: str, log: bool = False):
     """A vertical line at a value of the horizontal axis, with its name above; layer it: `lines(...) + rule(...)`.
 
     Parameters
@@ -191,9 +193,10 @@ def rule(value: Any, title: str, label: str):
     value : number or live expression.
     title : of the axis, the same as the chart's own.
     label : the words at the top of the line.
+    log : the axis is logarithmic, as the chart's own.
     """
     chart = alt.Chart(pd.DataFrame({"rule": [label]})).transform_calculate(at=_literal(value))
-    x = alt.X("at:Q", title=title)
+    x = alt.X("at:Q", title=title, scale=alt.Scale(type="log") if log else alt.Undefined)
     line = chart.mark_rule(strokeDash=[4, 3]).encode(x=x)
     return alt.layer(line, chart.mark_text(baseline="bottom", dy=-3).encode(x=x, y=alt.value(0), text="rule:N"))
 
