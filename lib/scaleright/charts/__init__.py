@@ -7,7 +7,7 @@
 
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, rule, stacked_parts, tornado
-from scaleright.charts.render import Display, answer_card, parameters_table, show, strip, table
+from scaleright.charts.render import Display, answer_card, folded, parameters_table, show, strip, table
 from scaleright.charts.words import say, unit_words
 from scaleright.ops import minimum as capped
 from scaleright.ops import where as choose
@@ -22,6 +22,7 @@ __all__ = [
     "choose",
     "controls",
     "decision_map",
+    "folded",
     "folded",
     "lines",
     "parameters_table",

@@ -261,3 +261,13 @@ def parameters_table(case: Any) -> Display:
     """The chapter's parameters: what each means, its value in this case, what is allowed."""
     rows = case.table()
     return table(rows, "Your case: one line of the parameters cell each")
+
+
+def folded(display: Display, summary: str) -> Display:
+    """A display that opens on demand, such as a long table.
+
+    >>> folded(table(pd.DataFrame({"chip": ["A"]}), "Chips"), "All chips").bundle["text/html"][:56]
+    '<details class="sr-folded"><summary>All chips</summary><'
+    """
+    markup = f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>{display.bundle["text/html"]}</details>'
+    return Display(display.bundle | {"text/html": markup})
