@@ -9,8 +9,6 @@ from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.marks import bars, decision_map, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, show, strip, table
 from scaleright.charts.words import say, unit_words
-from scaleright.ops import minimum as capped
-from scaleright.ops import where as choose
 
 __all__ = [
     "Controls",
@@ -18,16 +16,12 @@ __all__ = [
     "LiveNumber",
     "answer_card",
     "bars",
-    "capped",
-    "choose",
     "controls",
     "decision_map",
-    "folded",
     "folded",
     "lines",
     "parameters_table",
     "predicted_vs_measured",
-    "rule",
     "rule",
     "say",
     "show",

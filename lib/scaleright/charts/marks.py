@@ -118,16 +118,6 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
     return alt.layer(line, dots, names_at_end).properties(height=300)
 
 
-def rule(value: Any, title: str, label: str, horizontal: bool = False, log: bool = False):
-    """A dashed line at a value, named, to be layered over another chart with the same title on that axis."""
-    chart = alt.Chart(pd.DataFrame({"name": [label]})).transform_calculate(at=_literal(value))
-    scale = alt.Scale(type="log") if log else alt.Undefined
-    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
-    text = {"align": "left", "dx": 5, "dy": -7} if horizontal else {"align": "left", "dx": 5, "dy": 6, "baseline": "top"}
-    corner = {"x": alt.value(0)} if horizontal else {"y": alt.value(0)}
-    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), chart.mark_text(**text).encode(text="name:N", **at, **corner))
-
-
 def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
     """The parts of a total, which add up to it.
 
@@ -185,20 +175,23 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: str, log: bool = False):
-    """A vertical line at a value of the horizontal axis, with its name above; layer it: `lines(...) + rule(...)`.
+def rule(value: Any, title: str, label: str, horizontal: bool = False, log: bool = False):
+    """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
 
     Parameters
     ----------
     value : number or live expression.
     title : of the axis, the same as the chart's own.
-    label : the words at the top of the line.
+    label : the words at the end of the line.
+    horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
     """
     chart = alt.Chart(pd.DataFrame({"rule": [label]})).transform_calculate(at=_literal(value))
-    x = alt.X("at:Q", title=title, scale=alt.Scale(type="log") if log else alt.Undefined)
-    line = chart.mark_rule(strokeDash=[4, 3]).encode(x=x)
-    return alt.layer(line, chart.mark_text(baseline="bottom", dy=-3).encode(x=x, y=alt.value(0), text="rule:N"))
+    scale = alt.Scale(type="log") if log else alt.Undefined
+    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
+    end = {"x": alt.value(4)} if horizontal else {"y": alt.value(0)}
+    text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
+    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), text.encode(text="rule:N", **at, **end))
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
