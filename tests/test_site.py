@@ -251,7 +251,7 @@ CONTRAST = """() => {
   let seen = 0;
   while (walker.nextNode()) {
     const node = walker.currentNode, e = node.parentElement;
-    if (!node.data.trim() || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || e.closest('script, style, noscript, mjx-assistive-mml, .skip, select')) continue;
+    if (!/[\\p{L}\\d]/u.test(node.data) || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || e.closest('script, style, noscript, mjx-assistive-mml, .skip, select')) continue;
     const style = getComputedStyle(e);
     seen += 1;
     check(e, parse(e.closest('svg') ? style.fill : style.color).rgb, node.data);

@@ -114,6 +114,8 @@
     const known = view.getState({ signals: () => true, data: () => false }).signals;
     for (const [name, value] of Object.entries(page.values)) if (name in known && known[name] !== value) view.signal(name, value);
     await view.runAsync();
+    const figure = view.container()?.closest("figure");
+    if (figure) spread(figure);
   }
 
   function remember(changed) {
@@ -251,10 +253,29 @@
       alt.remove();
       target.style.minHeight = "";
       figure.classList.add("sr-drawn");
+      spread(figure);
+      result.view.addResizeListener(() => requestAnimationFrame(() => spread(figure)));
     } catch (error) {
       host.remove();
       console.error(`chart ${figure.dataset.srName || figure.id}: ${error.message}`);
     }
+  }
+
+  /** Move names at the ends of lines apart; `translate` leaves the positions that Vega sets untouched. */
+  function spread(figure) {
+    const ends = [...figure.querySelectorAll(".mark-text text[font-weight=bold][text-anchor=end]")];
+    const rows = new Map();
+    for (const text of ends) {
+      const [, x, y] = (text.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || [];
+      if (y === undefined) continue;
+      const key = Math.round(Number(y) * 2);
+      rows.set(key, { y: Number(y), texts: [...((rows.get(key) || {}).texts || []), text] });
+    }
+    const gap = 16, sorted = [...rows.values()].sort((a, b) => a.y - b.y);
+    sorted.forEach((row, i) => { row.to = i ? Math.max(row.y, sorted[i - 1].to + gap) : row.y; });
+    const floor = (figure.querySelector(".background")?.getBBox().height || Infinity) - 2;
+    for (let i = sorted.length - 1, limit = floor; i >= 0; i--, limit -= gap) sorted[i].to = Math.min(sorted[i].to, Math.max(limit, sorted[i].y > floor ? sorted[i].y : limit));
+    for (const row of sorted) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
   }
 
   /** Charts in a folded block get their width when it opens. */

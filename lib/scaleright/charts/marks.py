@@ -114,8 +114,10 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
     ends = chart.transform_joinaggregate(last=f"max({x})", groupby=["series"]).transform_filter(alt.datum[x] == alt.datum.last)
-    names_at_end = ends.mark_text(align="right", dx=-4, dy=-11, fontWeight="bold").encode(x=across, y=up, text="series:N")
-    return alt.layer(line, dots, names_at_end).properties(height=300)
+    # The page's script keeps names apart where lines end close together; the dot says which line is meant.
+    names_at_end = ends.mark_text(align="right", dx=-16, dy=-11, fontWeight="bold").encode(x=across, y=up, text="series:N")
+    marks_at_end = ends.mark_text(align="right", dx=-2, dy=-11, fontWeight="bold").encode(x=across, y=up, text=alt.value("●"), color=color)
+    return alt.layer(line, dots, names_at_end, marks_at_end).properties(height=300)
 
 
 def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
@@ -175,23 +177,22 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: str, horizontal: bool = False, log: bool = False):
-    """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
+def rule(value: Any, title: str, label: str, log: bool = False, horizontal: bool = False):
+    """A named line at a value of an axis; layer it: `lines(...) + rule(...)`.
 
     Parameters
     ----------
     value : number or live expression.
     title : of the axis, the same as the chart's own.
-    label : the words at the end of the line.
-    horizontal : a value of the vertical axis instead.
+    label : the words at the line's top, or at its left end if it is horizontal.
     log : the axis is logarithmic, as the chart's own.
     """
     chart = alt.Chart(pd.DataFrame({"rule": [label]})).transform_calculate(at=_literal(value))
-    scale = alt.Scale(type="log") if log else alt.Undefined
-    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
-    end = {"x": alt.value(4)} if horizontal else {"y": alt.value(0)}
-    text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
-    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), text.encode(text="rule:N", **at, **end))
+    channel, other = (alt.Y, "x") if horizontal else (alt.X, "y")
+    at = channel("at:Q", title=title, scale=alt.Scale(type="log") if log else alt.Undefined)
+    line = chart.mark_rule(strokeDash=[4, 3]).encode(at)
+    text = chart.mark_text(align="left", dx=4, dy=-8) if horizontal else chart.mark_text(baseline="bottom", dy=-3)
+    return alt.layer(line, text.encode(at, text="rule:N", **{other: alt.value(0)}))
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
