@@ -96,10 +96,10 @@ def _joined(outputs: Iterable[Any]) -> list[Any]:
 def kernel_environment(build: Path) -> dict[str, str]:
     """Environment in which a kernel depends on the checkout alone, not on its user's profile or warning filters.
 
-    Writes that profile into the build folder: no history file, and no log line about the transport on this machine.
+    Writes that profile into the build folder: no history file, and no log lines about the transport or a shutdown.
     """
     profile = build / "runtime" / "ipython" / "profile_default"
-    write_whole(profile / "ipython_kernel_config.py", "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\n")
+    write_whole(profile / "ipython_kernel_config.py", "c.IPKernelApp.log_level = 50\nc.HistoryManager.enabled = False\n")
     return {
         "IPYTHONDIR": str(build / "runtime" / "ipython"),
         "JUPYTER_RUNTIME_DIR": str(build / "runtime"),
