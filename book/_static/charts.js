@@ -36,7 +36,10 @@
   function stops(control) {
     const { low, high, whole } = control;
     const values = new Set([low, high, control.value]);
-    if (control.log) {
+    if (control.log && whole && high <= 1e6) {
+      // Sizes that machines and batches come in: 1, 2, 3, 4, 6, 8, 12, 16 ...
+      for (let x = 1; x <= high; x *= 2) for (const size of [x, x * 1.5]) if (Number.isInteger(size)) values.add(size);
+    } else if (control.log) {
       for (let i = 0; i <= STEPS; i++) {
         const x = tidy(low * Math.pow(high / low, i / STEPS), 2);
         values.add(whole ? Math.round(x) : x);
@@ -158,7 +161,7 @@
   function drawControl(control, prefix) {
     const id = `${prefix}-${control.name}`, value = page.values[control.name];
     const change = (next) => set({ [control.name]: next });
-    const label = make("label", { for: id }, control.label);
+    const label = make("label", { for: id, title: control.help }, control.label);
     if (control.kind === "flag") {
       const box = make("input", { type: "checkbox", id, checked: value });
       box.addEventListener("input", () => change(box.checked));
@@ -237,6 +240,12 @@
     }
   }
 
+  /** Names of lines above their ends instead of beside them. */
+  function narrow(styles) {
+    if (styles["line-name"]) Object.assign(styles["line-name"], { align: "right", dx: -16, dy: -11 });
+    if (styles["line-dot"]) Object.assign(styles["line-dot"], { align: "right", dx: -2, dy: -11 });
+  }
+
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
     const host = make("div", { class: "sr-host" });
@@ -246,6 +255,7 @@
       delete param.bind;
       if (param.name in page.values) param.value = page.values[param.name];
     }
+    if (target.clientWidth < 480) narrow(spec.config.style || {});
     wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
       const result = await window.vegaEmbed(host, spec, { mode: "vega-lite", renderer: "svg", actions: false, tooltip: { theme: "custom" } });
@@ -263,7 +273,7 @@
 
   /** Move names at the ends of lines apart; `translate` leaves the positions that Vega sets untouched. */
   function spread(figure) {
-    const ends = [...figure.querySelectorAll(".mark-text text[font-weight=bold][text-anchor=end]")];
+    const ends = [...figure.querySelectorAll(".mark-text text[font-weight=bold]:not([text-anchor=middle])")];
     const rows = new Map();
     for (const text of ends) {
       const [, x, y] = (text.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || [];

@@ -67,8 +67,10 @@ class Controls:
     def describe(self, name: str) -> dict | None:
         """What the page needs to draw one control; None for a parameter that no control can set."""
         parameter, value = self._parameters[name], getattr(self._case, name)
-        label, unit = str(parameter.meaning), str(parameter.unit or "")
-        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value}
+        # A label is what comes before the first comma; the rest explains and shows on hover.
+        label, _, more = str(parameter.meaning).partition(",")
+        unit = str(parameter.unit or "")
+        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value} | ({"help": more.strip()} if more else {})
         if isinstance(value, bool):
             return entry | {"kind": "flag"}
         if parameter.choices:

@@ -21,7 +21,7 @@ _ROW = 30
 """Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
 
 
-def _axis(kind: str, log: bool = False, **more) -> alt.Axis:
+def _axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.Axis:
     """An axis whose ticks are said as values of a kind are: $2M, 40 %, 3T."""
     money = "$" if kind.startswith("usd") else ""
     if kind.startswith("percent"):
@@ -34,10 +34,12 @@ def _axis(kind: str, log: bool = False, **more) -> alt.Axis:
         small = f"format(datum.value, '{money},.3~r')"
         label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"
     if log:
-        # Lines and labels at whole powers of ten only.
-        power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
-        more |= {"gridOpacity": alt.condition(power, alt.value(0.16), alt.value(0)), "labelOverlap": "greedy"}
-        label = f"{power} ? ({label}) : ''"
+        # Lines and labels at whole powers of ten, and at 2 and 5 between them where the axis spans few of those.
+        lead = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
+        few = f"log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10 < 2.2"
+        shown = f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
+        more |= {"gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)), "labelOverlap": "greedy"}
+        label = f"{shown} ? ({label}) : ''"
     return alt.Axis(labelExpr=label, **more)
 
 
@@ -107,16 +109,16 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
         chart = chart.transform_fold(names, as_=["series", "value"])
     chart = chart.transform_calculate(label=say(alt.datum.value, kind))
     color = alt.Color("series:N", scale=_paint(names), legend=None)
-    scale = alt.Scale(type="log" if log_x else "linear", nice=False, zero=False)
+    scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
     across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=_axis("number", log_x))
-    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y))
+    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y, "y"))
     tip = [alt.Tooltip("series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("label:N", title=y_title)]
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
     ends = chart.transform_joinaggregate(last=f"max({x})", groupby=["series"]).transform_filter(alt.datum[x] == alt.datum.last)
-    # The page's script keeps names apart where lines end close together; the dot says which line is meant.
-    names_at_end = ends.mark_text(align="right", dx=-16, dy=-11, fontWeight="bold").encode(x=across, y=up, text="series:N")
-    marks_at_end = ends.mark_text(align="right", dx=-2, dy=-11, fontWeight="bold").encode(x=across, y=up, text=alt.value("●"), color=color)
+    # The page's script keeps names apart where lines end close together, and moves them inside on a phone.
+    names_at_end = ends.mark_text(style="line-name").encode(x=across, y=up, text="series:N")
+    marks_at_end = ends.mark_text(style="line-dot").encode(x=across, y=up, text=alt.value("●"), color=color)
     return alt.layer(line, dots, names_at_end, marks_at_end).properties(height=300)
 
 
@@ -237,7 +239,7 @@ def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, 
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
     scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
     x = alt.X(measured, type="quantitative", scale=scale, title=f"measured [{unit}]", axis=_axis("number", log))
-    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log))
+    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log, "y"))
     diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"measured [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
     tips = [alt.Tooltip(label, type="nominal"), alt.Tooltip(measured, format=".4~s"), alt.Tooltip(predicted, format=".4~s"), alt.Tooltip("error:Q", format="+.1%")]
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
@@ -288,7 +290,7 @@ def decision_map(
 
     def axis(spec, log, field, kind):
         scale = alt.Scale(type="log" if log else "linear", domain=list(spec[1:]), nice=False)
-        return kind(field, type="quantitative", title=spec[0], scale=scale, axis=_axis("number", log, grid=False))
+        return kind(field, type="quantitative", title=spec[0], scale=scale, axis=_axis("number", log, field[0], grid=False))
 
     across, up = axis(x, log_x, "x1", alt.X), axis(y, log_y, "y1", alt.Y)
     color = alt.Color("choice:N", scale=_paint(names), legend=None)

@@ -233,10 +233,19 @@ def table(
         if isinstance(address, str) and address:
             text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
         tag, extra = ("th", ' scope="row"') if column == columns[0] else ("td", "")
-        return f"<{tag}{extra}" + (' class="sr-num"' if column in numeric else "") + f">{text}</{tag}>"
+        return f"<{tag}{extra}{side[column]}>{text}</{tag}>"
 
-    head = "".join(f'<th scope="col"{" class=" + chr(34) + "sr-num" + chr(34) if c in numeric else ""}>{html.escape(words[c])}</th>' for c in columns)
-    body = "".join("<tr>" + "".join(entry(column, index) for column in columns) + "</tr>\n" for index in np.arange(len(rows)))
+    # Long texts of a wide table get a line of their own beneath their row.
+    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60]
+    beside = [column for column in columns if column not in below]
+
+    def more(index: int) -> str:
+        notes = "".join(f"<p><span>{html.escape(words[c])}:</span> {html.escape(texts[c][index])}</p>" for c in below if texts[c][index])
+        return f'<tr class="sr-notes"><td colspan="{len(beside)}">{notes}</td></tr>\n' if notes else ""
+
+    side = {column: ' class="sr-num"' if column in numeric else "" for column in columns}
+    head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
+    body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in np.arange(len(rows)))
     label = html.escape(caption, quote=True)
     box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption>{html.escape(caption)}</caption>'
     box += f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"

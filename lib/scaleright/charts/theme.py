@@ -90,7 +90,7 @@ def config() -> dict:
             "labelOverlap": True,
         },
         "axisX": {"titleAnchor": "start", "tickCount": 5},
-        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0},
+        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0, "tickCount": 5},
         "legend": {
             "labelColor": INK,
             "titleColor": INK,
@@ -101,6 +101,11 @@ def config() -> dict:
             "title": None,
             "columns": 3,
             "symbolType": "square",
+        },
+        # The names of lines, which the page's script moves inside the plot where it is narrow.
+        "style": {
+            "line-name": {"align": "left", "dx": 18, "fontWeight": "bold"},
+            "line-dot": {"align": "left", "dx": 5, "fontWeight": "bold"},
         },
         "text": {"color": INK, "fontSize": 13},
         "rule": {"color": INK},

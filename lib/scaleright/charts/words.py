@@ -13,6 +13,9 @@ from scaleright.ops import is_expression, where
 
 _PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
+_TRIMMED = ("hours", "days", "months", "years")
+"""Kinds said without zeros at the end: 5 hours, not 5.00 hours."""
+
 
 def _format(value, d3: str):
     import altair
@@ -70,8 +73,8 @@ def say(value: Any, kind: str = "number"):
     Parameters
     ----------
     value : float or Vega expression
-    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions", "hours a day" (no more than 24), "duration"
-        (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2").
+    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions",
+        "hours a day" (no more than 24), "duration" (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2").
         Any other word is a unit written after the number ("tokens/s").
 
     Returns
@@ -103,9 +106,12 @@ def say(value: Any, kind: str = "number"):
         value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
     else:
         unit = "" if kind in ("number", "") else f" {kind}"
+    trim = kind in _TRIMMED
     if expression:
-        return _format(value, f",.{digits}r") + unit if unit else _format(value, f",.{digits}r")
-    return units.significant(value, digits) + unit
+        text = _format(value, f",.{digits}{'~' if trim else ''}r")
+        return text + unit if unit else text
+    text = units.significant(value, digits)
+    return (text.rstrip("0").rstrip(".") if trim and "." in text else text) + unit
 
 
 def unit_words(unit: str) -> str:
@@ -115,8 +121,8 @@ def unit_words(unit: str) -> str:
     ('USD per hour', 'USD per kWh', '', 'hours per day', 'months')
     """
     singular = {"h": "hour", "d": "day", "s": "second", "B": "byte", "FLOP": "FLOP", "yr": "year", "mo": "month"}
-    plural = {"h": "hours", "d": "days", "day": "days", "s": "seconds", "month": "months", "year": "years", "token": "tokens"}
-    plural |= {"chip": "chips", "person": "people", "B": "bytes", "yr": "years", "mo": "months"}
+    plural = {"h": "hours", "d": "days", "s": "seconds", "B": "bytes", "yr": "years", "mo": "months", "person": "people"}
+    plural |= {word: word + "s" for word in ("hour", "day", "month", "year", "token", "chip", "sequence", "request", "accelerator")}
     if unit in ("1", "", None):
         return ""
     first, *rest = str(unit).replace("*", "·").split("/")
