@@ -12,7 +12,7 @@ from typing import Callable
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.units import significant
+from scaleright.units import si, significant, usd
 
 REPRODUCED = "reproduced"
 CONDITIONAL = "reproduced under stated conditions"
@@ -207,18 +207,33 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     return [judge(c, known[c.id]() if c.id in known else None) for c in chosen]
 
 
-def _interval(low: float, high: float) -> str:
-    if low == high:
-        return _number(low)
-    if math.isinf(high):
-        return f"more than {_number(low)}"
-    if math.isinf(low):
-        return f"less than {_number(high)}"
-    return f"{_number(low)} to {_number(high)}"
+def _said(value: float, unit: str) -> str:
+    """A claimed or recomputed value in the words of its unit."""
+    if unit.startswith("USD"):
+        return usd(value) + unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
+    if unit in ("FLOP", "FLOP/s", "B"):
+        return si(value, unit)
+    return f"{_number(value)} {unit}"
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if value and not 1e-3 <= abs(value) < 1e7 else significant(value, 3) if value else "0"
+    return si(value, "").strip() if abs(value) >= 1e7 else f"{value:.3g}" if abs(value) < 1000 else significant(value)
+
+
+def interval(low: float, high: float, unit: str) -> str:
+    """An interval as a person says it; an infinite end is "more than" or "less than".
+
+    >>> interval(4, 6, "h/day"), interval(1e12, math.inf, "B"), interval(0.18, 0.18, "USD/h")
+    ('4 to 6 h/day', 'more than 1.00 TB', '$0.18 an hour')
+    """
+    if math.isinf(high):
+        return f"more than {_said(low, unit)}"
+    if math.isinf(low):
+        return f"less than {_said(high, unit)}"
+    ends = [_said(low, unit), _said(high, unit)]
+    if ends[0] == ends[1]:
+        return ends[0]
+    return " to ".join(end.removesuffix(f" {unit}") if last == 0 else end for last, end in enumerate(ends))
 
 
 def _off(finding: Finding) -> str:
@@ -226,20 +241,21 @@ def _off(finding: Finding) -> str:
         return ""
     high = finding.factor > 1
     ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
-    return f"{significant(ratio, 2)}x too {'high' if high else 'low'}"
+    return f", {significant(ratio, 2)} times too {'high' if high else 'low'}" if ratio >= 1.05 else ""
 
 
-def table(chapter: str | None = None, ids: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The judged claims as a reader's table."""
+def table(chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None) -> pd.DataFrame:
+    """The judged claims as a reader's table: those of a chapter, those named, those reproduced or the others."""
+    chosen = [f for f in findings(chapter, ids) if reproduced in (None, f.verdict == REPRODUCED)]
     return pd.DataFrame(
         [
             {
-                "id": f.claim.id, "the source says": f.claim.statement,
-                "claimed": _interval(f.claim.low, f.claim.high) if f.recomputed else "",
-                "recomputed": _interval(f.recomputed.low, f.recomputed.high) if f.recomputed else "",
-                "unit": f.claim.unit, "verdict": f.verdict, "off by": _off(f), "why": f.line(),
+                "claim": f"{f.claim.source}: {f.claim.statement}",
+                "claimed": interval(f.claim.low, f.claim.high, f.claim.unit),
+                "recomputed": interval(f.recomputed.low, f.recomputed.high, f.claim.unit) if f.recomputed else "",
+                "verdict": f"{f.verdict}{_off(f)}: {f.line()}",
             }
-            for f in findings(chapter, ids)
+            for f in chosen
         ]
     )
 
@@ -258,8 +274,9 @@ def report(as_json: bool = False) -> str:
         clean = lambda o: {k: clean(v) for k, v in o.items()} if isinstance(o, dict) else [clean(v) for v in o] if isinstance(o, (list, tuple)) else finite(o)  # noqa: E731
         return json.dumps({"verdicts": counts(found), "claims": clean(rows)}, indent=1, ensure_ascii=False, allow_nan=False)
     lines = [
-        f"{f.claim.id:<8} {f.verdict:<36} {_interval(f.claim.low, f.claim.high) if f.recomputed else '-':>20} claimed, "
-        f"{_interval(f.recomputed.low, f.recomputed.high) if f.recomputed else '-':>20} {f.claim.unit}  {_off(f)}\n         {f.claim.statement}: {f.line()}"
+        f"{f.claim.id}: {f.claim.statement}\n    claimed {interval(f.claim.low, f.claim.high, f.claim.unit)}"
+        + (f", recomputed {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}" if f.recomputed else "")
+        + f"\n    {f.verdict}{_off(f)}: {f.line()}"
         for f in found
     ]
     return "\n".join([*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"])

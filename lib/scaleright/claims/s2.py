@@ -6,7 +6,8 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 from __future__ import annotations
 
 from scaleright import transformer
-from scaleright.catalog import accelerator, cost_factor, electricity_price, model, rental_price, rental_prices, table
+from scaleright.catalog import accelerator, model, table
+from scaleright.market import cost_factor, electricity_price, rental_price, rental_prices
 from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd

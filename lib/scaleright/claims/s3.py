@@ -6,7 +6,8 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 from __future__ import annotations
 
 from scaleright import transformer
-from scaleright.catalog import accelerator, fact, model, rental_prices
+from scaleright.catalog import accelerator, fact, model
+from scaleright.market import rental_prices
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, recomputes, span, stated
 from scaleright.costs.rent import compute_usd
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT

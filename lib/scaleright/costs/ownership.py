@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from scaleright.catalog import accelerator, cost_factor, electricity_price, nearest, table
+from scaleright.catalog import accelerator, nearest, table
+from scaleright.market import cost_factor, electricity_price
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour
 from scaleright.costs.own import OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.formulas import lookup

@@ -1,0 +1,131 @@
+"""The market: what accelerators rent for, what power costs, and what owning hardware takes, from the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from statistics import median
+
+import pandas as pd
+
+from scaleright.catalog import accelerator, accelerators, nearest, table
+from scaleright.ranges import Range
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """What the latest listings of one chip say, USD per accelerator and hour."""
+
+    low: float
+    median: float
+    high: float
+    listings: int
+    as_of: date
+
+    def check(self, usd_per_hour: float, accelerator: str) -> float:
+        """Refuse a rent that looks like the price of a node.
+
+        Raises
+        ------
+        ValueError : the rent is over three times the dearest listing while an eighth of it is among them.
+        """
+        per_chip = usd_per_hour / 8
+        if usd_per_hour > 3 * self.high and self.low / 3 <= per_chip <= 3 * self.high:
+            raise ValueError(
+                f"rent of {usd_per_hour:g} USD/h for one {accelerator} is over three times the dearest listing "
+                f"({self.high:g}, {self.as_of}); it looks like the price of an 8-chip node: per chip {per_chip:g}"
+            )
+        return usd_per_hour
+
+
+def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand") -> pd.DataFrame:
+    """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour."""
+    prices = table("rental_prices")
+    prices = prices[prices["pricing"] == pricing]
+    return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
+
+
+def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
+    """Lowest, median and highest price of the latest year of listings of one chip.
+
+    One figure per provider (its median), so that a provider with many regions does not outvote the others.
+
+    Raises
+    ------
+    LookupError : unknown chip, or a chip without a listing.
+    """
+    listed = rental_prices(accelerator_name, pricing)
+    if listed.empty:
+        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
+        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
+    newest = listed["date"].max()
+    recent = listed[listed["date"] > newest - pd.DateOffset(years=1)]
+    by_provider = recent.groupby("provider")["usd_per_accelerator_hour"].median()
+    return PriceRange(float(by_provider.min()), float(by_provider.median()), float(by_provider.max()), len(recent), newest.date())
+
+
+def rent_or_buy_market() -> pd.DataFrame:
+    """Chips with an on-demand listing, a purchase price and a power: what owning and renting can be compared for.
+
+    Only chips released since 2020 with a listing of the newest two years of the table: what a used part of an
+    older generation fetches says nothing about a server built around it.
+
+    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour [USD/h].
+    """
+    prices = rental_prices()
+    listed = set(prices[prices["date"] > prices["date"].max() - pd.DateOffset(years=2)]["accelerator"])
+    rows = [
+        {
+            "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "tdp_watts": chip.tdp_watts,
+            "chip_usd": chip.purchase_mid_usd, "rent_usd_per_hour": rental_price(chip.name).median,
+        }
+        for chip in accelerators().values()
+        if chip.name in listed and chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
+    ]
+    return pd.DataFrame(rows)
+
+
+def matmul_chips() -> dict[str, dict[str, float]]:
+    """Chips with a BF16 peak, a bandwidth and an on-demand listing: what the roofline of a token can be drawn for.
+
+    Keys: bf16_flops [FLOP/s], memory_bytes_per_s [B/s], compute_efficiency (best measured matmul over peak; the
+    median of the measured chips where nobody published one) [1], rent_usd_per_hour [USD/h].
+    """
+    listed = set(rental_prices()["accelerator"])
+    chips = [chip for chip in accelerators().values() if chip.name in listed and "bf16" in chip.dense and chip.memory_bytes_per_s]
+    shares = {chip.name: chip.measured["bf16"] / chip.dense["bf16"] for chip in accelerators().values() if "bf16" in chip.measured}
+    usual = median(shares.values())
+    return {
+        chip.name: {
+            "bf16_flops": chip.dense["bf16"], "memory_bytes_per_s": chip.memory_bytes_per_s,
+            "compute_efficiency": shares.get(chip.name, usual), "rent_usd_per_hour": rental_price(chip.name).median,
+        }
+        for chip in chips
+    }
+
+
+def electricity_price(region: str, sector: str = "industrial") -> Range:
+    """Electricity price of a region and sector [USD/kWh] as a range."""
+    prices = table("electricity_prices")
+    regions = sorted(set(prices["region"]))
+    if region not in regions:
+        nearest(region, regions, "region")
+    rows = prices[prices["region"] == region]
+    chosen = rows[rows["sector"] == sector]
+    if chosen.empty:
+        nearest(sector, rows["sector"], f"sector of {region}")
+    row = chosen.iloc[0]
+    return Range(*map(float, row[["low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh"]]))
+
+
+def cost_factor(factor: str, setting: str) -> Range:
+    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range."""
+    factors = table("cost_factors")
+    rows = factors[factors["factor"] == factor]
+    if rows.empty:
+        nearest(factor, factors["factor"], "cost factor")
+    chosen = rows[rows["setting"] == setting]
+    if chosen.empty:
+        nearest(setting, rows["setting"], f"setting of {factor}")
+    row = chosen.iloc[0]
+    return Range(*map(float, row[["low", "typical", "high"]]))
