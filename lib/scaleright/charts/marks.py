@@ -52,6 +52,19 @@ def _value(value: Any) -> Any:
     return value if is_expression(value) else alt.datum[value]
 
 
+_SAID = alt.datum["_value"]
+"""The value that a label says. Computed fields start with an underscore: one that took the name of a column which
+it reads would read its own last result as soon as a slider moves."""
+
+
+def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
+    """A row for each of the named values, its name in the field `key`, the value in `_value`."""
+    fields = [f"_value_{index}" for index in range(len(values))]
+    chart = chart.transform_calculate(**{field: _value(value) for field, value in zip(fields, values.values())})
+    chart = chart.transform_fold(fields, as_=["_field", "_value"])
+    return chart.transform_calculate(**{key: f"{list(values)!r}[indexof({fields!r}, datum._field)]"})
+
+
 def _paint(names: Iterable[str]) -> alt.Scale:
     names = list(names)
     return alt.Scale(domain=names, range=theme.colors_for(names))
@@ -76,16 +89,16 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
     """
     frame = _rows(rows)
-    order = alt.EncodingSortField("value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
-    chart = alt.Chart(frame).transform_calculate(value=_value(value), label=say(alt.datum.value, kind))
-    x = alt.X("value:Q", title=title, scale=alt.Scale(type="log" if log else "linear", nice=False), axis=_axis(kind, log))
+    order = alt.EncodingSortField("_value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
+    chart = alt.Chart(frame).transform_calculate(_value=_value(value)).transform_calculate(_label=say(_SAID, kind))
+    x = alt.X("_value:Q", title=title, scale=alt.Scale(type="log" if log else "linear", nice=False), axis=_axis(kind, log))
     y = _band(category, order)
-    tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("label:N", title=title)]
+    tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("_label:N", title=title)]
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     mark = mark.encode(x=x, y=y, tooltip=tip)
     if color:
         mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
-    text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="label:N")
+    text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
     return alt.layer(mark, text).properties(height=_ROW * frame[category].nunique())
 
 
@@ -102,22 +115,22 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
     """
     frame = _rows(rows)
     if isinstance(series, str):
-        names, chart = list(dict.fromkeys(frame[series])), alt.Chart(frame).transform_calculate(value=_value(value), series=alt.datum[series])
+        names = list(dict.fromkeys(frame[series]))
+        chart = alt.Chart(frame).transform_calculate(_value=_value(value), _series=alt.datum[series])
     else:
         names = list(series)
-        chart = alt.Chart(frame).transform_calculate(**{name: _value(v) for name, v in series.items()})
-        chart = chart.transform_fold(names, as_=["series", "value"])
-    chart = chart.transform_calculate(label=say(alt.datum.value, kind))
-    color = alt.Color("series:N", scale=_paint(names), legend=None)
+        chart = _folded(alt.Chart(frame), series, "_series")
+    chart = chart.transform_calculate(_label=say(_SAID, kind))
+    color = alt.Color("_series:N", scale=_paint(names), legend=None)
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
     across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=_axis("number", log_x))
-    up = alt.Y("value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y, "y"))
-    tip = [alt.Tooltip("series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("label:N", title=y_title)]
+    up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y, "y"))
+    tip = [alt.Tooltip("_series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("_label:N", title=y_title)]
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
-    ends = chart.transform_joinaggregate(last=f"max({x})", groupby=["series"]).transform_filter(alt.datum[x] == alt.datum.last)
+    ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=["_series"]).transform_filter(alt.datum[x] == alt.datum["_last"])
     # The page's script keeps names apart where lines end close together, and moves them inside on a phone.
-    names_at_end = ends.mark_text(style="line-name").encode(x=across, y=up, text="series:N")
+    names_at_end = ends.mark_text(style="line-name").encode(x=across, y=up, text="_series:N")
     marks_at_end = ends.mark_text(style="line-dot").encode(x=across, y=up, text=alt.value("●"), color=color)
     return alt.layer(line, dots, names_at_end, marks_at_end).properties(height=300)
 
@@ -136,21 +149,21 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     if category is None:
         return _staircase(names, parts, kind, title)
     frame = _rows(rows)
-    chart = alt.Chart(frame).transform_calculate(**{name: _value(v) for name, v in parts.items()})
-    total = sum((alt.datum[name] for name in names[1:]), alt.datum[names[0]])
-    chart = chart.transform_calculate(total=total, total_label=say(alt.datum.total, kind))
-    order = alt.EncodingSortField("total", op="max", order="descending")
-    stack = chart.transform_fold(names, as_=["part", "value"])
-    stack = stack.transform_calculate(order=f"indexof({names!r}, datum.part)", label=say(alt.datum.value, kind))
-    across = alt.X("value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
+    values = [_value(part) for part in parts.values()]
+    chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
+    order = alt.EncodingSortField("_total", op="max", order="descending")
+    stack = _folded(chart, parts, "_part")
+    stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(_SAID, kind))
+    chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
+    across = alt.X("_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
         y=_band(category, order),
-        order="order:Q",
-        color=alt.Color("part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
-        tooltip=[alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)],
+        order="_order:Q",
+        color=alt.Color("_part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
+        tooltip=[alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("_part:N", title="part"), alt.Tooltip("_label:N", title=title)],
     )
-    ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("total:Q", title=title), y=_band(category, order), text="total_label:N")
+    ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
     return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
 
 
@@ -167,7 +180,7 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     share = alt.expr.format(alt.datum.size / alt.datum.total, ".0%")
     chart = chart.transform_calculate(
         start=where(last, 0, alt.datum.end - alt.datum.size),
-        label=where(last, say(alt.datum.total, kind), say(alt.datum.size, kind) + " (" + share + ")"),
+        label=where(last, say(alt.datum.total, kind), where(alt.datum.size == 0, "–", say(alt.datum.size, kind) + " (" + share + ")")),
     )
     y = _band("part", [*names, "total"])
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
@@ -179,22 +192,25 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: str, log: bool = False, horizontal: bool = False):
-    """A named line at a value of an axis; layer it: `lines(...) + rule(...)`.
+def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool = False, foot: bool = False):
+    """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
 
     Parameters
     ----------
     value : number or live expression.
     title : of the axis, the same as the chart's own.
-    label : the words at the line's top, or at its left end if it is horizontal.
+    label : the words at the end of the line, or a live expression of them.
+    horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
+    foot : the words stand at the foot of a vertical line, to its right, instead of above it.
     """
-    chart = alt.Chart(pd.DataFrame({"rule": [label]})).transform_calculate(at=_literal(value))
-    channel, other = (alt.Y, "x") if horizontal else (alt.X, "y")
-    at = channel("at:Q", title=title, scale=alt.Scale(type="log") if log else alt.Undefined)
-    line = chart.mark_rule(strokeDash=[4, 3]).encode(at)
-    text = chart.mark_text(align="left", dx=4, dy=-8) if horizontal else chart.mark_text(baseline="bottom", dy=-3)
-    return alt.layer(line, text.encode(at, text="rule:N", **{other: alt.value(0)}))
+    words = label if is_expression(label) else repr(str(label))
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=_literal(value), rule=words)
+    scale = alt.Scale(type="log") if log else alt.Undefined
+    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
+    end = {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
+    text = chart.mark_text(baseline="bottom", dy=-3, dx=4 if foot else 0, align="left" if horizontal or foot else "center")
+    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), text.encode(text="rule:N", **at, **end))
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
@@ -281,10 +297,11 @@ def decision_map(
     corners |= {"y": ("j", y, log_y, 0.5), "y1": ("j", y, log_y, 0.0), "y2": ("j", y, log_y, 1.0)}
     grid = grid.transform_calculate(**{name: at(*corner) for name, corner in corners.items()})
     names = list(choices)
-    chart = grid.transform_calculate(**{name: _value(cost) for name, cost in choices.items()})
+    fields = [f"_cost_{index}" for index in range(len(names))]
+    chart = grid.transform_calculate(**{field: _value(cost) for field, cost in zip(fields, choices.values())})
     best = f"{names[0]!r}"
     for index, name in enumerate(names[1:], 1):
-        beats = " && ".join(f"datum[{name!r}] < datum[{other!r}]" for other in names if other != name)
+        beats = " && ".join(f"datum.{fields[index]} < datum.{other}" for other in fields if other != fields[index])
         best = f"({beats}) ? {name!r} : {best}"
     chart = chart.transform_calculate(choice=best)
 

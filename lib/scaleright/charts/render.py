@@ -236,7 +236,7 @@ def table(
         return f"<{tag}{extra}{side[column]}>{text}</{tag}>"
 
     # Long texts of a wide table get a line of their own beneath their row.
-    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60]
+    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 80]
     beside = [column for column in columns if column not in below]
 
     def more(index: int) -> str:
@@ -247,7 +247,7 @@ def table(
     head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
     body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in np.arange(len(rows)))
     label = html.escape(caption, quote=True)
-    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption>{html.escape(caption)}</caption>'
+    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption><span>{html.escape(caption)}</span></caption>'
     box += f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
 
