@@ -214,15 +214,16 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
     return chips
 
 
-def _lookup(name: str, known: Mapping[str, Any], aliases: pd.DataFrame, what: str) -> Any:
+def _lookup(name: str, known: Mapping[str, Any], rows: pd.DataFrame, what: str) -> Any:
     if name in known:
         return known[name]
-    index = {n.casefold(): n for n in known}
-    for row in aliases.itertuples():
-        for alias in (row.aliases or "").split(";") if isinstance(row.aliases, str) else ():
-            index.setdefault(alias.strip().casefold(), row.name)
-    key = index.get(str(name).strip().casefold())
-    return known[key] if key else nearest(name, [*known, *(a for a in index if a not in known)], what)
+    spoken = {n: n for n in known}
+    for row in rows[rows["aliases"].notna()].itertuples():
+        for alias in row.aliases.split(";"):
+            spoken.setdefault(alias.strip(), row.name)
+    folded = {alias.casefold(): key for alias, key in spoken.items()}
+    key = folded.get(str(name).strip().casefold())
+    return known[key] if key else nearest(name, spoken, what)
 
 
 def accelerators() -> dict[str, Accelerator]:

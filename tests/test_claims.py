@@ -1,0 +1,103 @@
+"""The ledger judges by computing: a changed claim changes its verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+
+import pytest
+
+from scaleright import catalog, claims
+from scaleright.claims import ledger
+from scaleright.claims.ledger import Claim, Condition, Slip, judge, point, span
+
+FOUND = claims.findings()
+CHECKED = [finding for finding in FOUND if finding.recomputed]
+
+
+def claim(low: float, high: float | None = None, digits: int = 2, missing: str = "") -> Claim:
+    return Claim("x", "S2", "c", "says", low, low if high is None else high, digits, "USD", "", "", "", ledger.ABSENT if missing else "", missing)
+
+
+@pytest.mark.parametrize(
+    ("stated", "recomputed", "verdict"),
+    [
+        (claim(350, digits=2), point(354.9), ledger.REPRODUCED),
+        (claim(350, digits=3), point(358), ledger.OFF),
+        (claim(350), span(300, 400), ledger.REPRODUCED),
+        (claim(350), point(700, Condition("half of it", 350, 350)), ledger.CONDITIONAL),
+        (claim(350), point(1050, Slip("a third", 3)), ledger.SLIP),
+        (claim(350), point(700, internal=True), ledger.INCONSISTENT),
+        (claim(350), point(700), ledger.OFF),
+        (claim(1e12, math.inf), point(2.8e12), ledger.REPRODUCED),
+        (claim(1e12, math.inf), point(0.5e12), ledger.OFF),
+        (claim(1, missing="a survey"), None, ledger.ABSENT),
+    ],
+)
+def test_the_verdict_follows_from_the_two_intervals(stated, recomputed, verdict):
+    assert judge(stated, recomputed).verdict == verdict
+
+
+def test_a_claim_needs_exactly_one_of_recomputation_and_missing_data():
+    with pytest.raises(ValueError, match="needs either a recomputation"):
+        judge(claim(1), None)
+    with pytest.raises(ValueError, match="and not both"):
+        judge(claim(1, missing="a survey"), point(1))
+
+
+@pytest.mark.parametrize("finding", [f for f in CHECKED if f.verdict == ledger.REPRODUCED], ids=lambda f: f.claim.id)
+def test_a_perturbed_claim_is_no_longer_reproduced(finding):
+    stated = finding.claim
+    factor = 0.01 if math.isinf(stated.high) else 100.0
+    beyond = max(finding.recomputed.high, 0) * 100 if math.isinf(stated.high) else None
+    moved = dataclasses.replace(stated, low=beyond) if beyond else dataclasses.replace(
+        stated, low=stated.low * (factor if math.isfinite(stated.low) else 1), high=stated.high * factor if math.isfinite(stated.low) else finding.recomputed.low / 100
+    )
+    assert judge(moved, finding.recomputed).verdict != ledger.REPRODUCED
+
+
+@pytest.mark.parametrize("finding", [f for f in CHECKED if f.verdict != ledger.REPRODUCED], ids=lambda f: f.claim.id)
+def test_a_corrected_claim_is_reproduced(finding):
+    middle = (finding.recomputed.low + finding.recomputed.high) / 2
+    assert judge(dataclasses.replace(finding.claim, low=middle, high=middle), finding.recomputed).verdict == ledger.REPRODUCED
+
+
+def test_every_recomputation_belongs_to_a_claim():
+    assert set(ledger.recomputations()) <= {finding.claim.id for finding in FOUND}
+
+
+def test_inputs_name_tables_or_references():
+    keys = set(re.findall(r"^@\w+\{([^,]+),", (catalog.data_dir().parent / "book" / "references.bib").read_text(), re.M))
+    known = keys | {"S2", "S3", "S3 itself", "S2 itself"} | {entry["path"].removesuffix(".csv") for entry in json.loads((catalog.data_dir() / "datapackage.json").read_text())["resources"]}
+    for finding in CHECKED:
+        named = re.findall(r"[\w ]+", finding.claim.inputs)
+        assert any(word.strip() in known for word in named) or "definition" in finding.claim.inputs, finding.claim.id
+        assert finding.claim.call and finding.claim.why
+
+
+def test_the_ledger_holds_what_these_chapters_explain():
+    assert len(FOUND) >= 60
+    assert {finding.claim.chapter for finding in FOUND} == {"scaling_math", "buy_or_rent"}
+    assert {finding.claim.source for finding in FOUND} == {"S2", "S3"}
+
+
+def test_the_report_counts_its_verdicts():
+    document = json.loads(claims.report(as_json=True))
+    assert sum(document["verdicts"].values()) == len(document["claims"]) == len(FOUND)
+    assert f"{len(FOUND):4d} claims" in claims.report()
+
+
+def test_known_corrections():
+    by_id = {finding.claim.id: finding for finding in FOUND}
+    assert by_id["S2-4090-rule"].recomputed.low == pytest.approx(23.8, abs=0.1)
+    assert by_id["S3-3500-kwh"].verdict == ledger.SLIP
+    assert by_id["S3-training-flop"].recomputed.low == pytest.approx(3.143e23, rel=1e-3)
+    assert by_id["S3-train-usd"].verdict == ledger.CONDITIONAL
+    assert by_id["S2-kv-triples"].recomputed.low == 4.0
+
+
+def test_an_unknown_claim_offers_the_nearest():
+    with pytest.raises(LookupError, match="S3-training-flop"):
+        ledger.stated("S3-training-flops")

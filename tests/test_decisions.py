@@ -1,0 +1,82 @@
+"""Every branch of a decision is reached by its computed money, with cases where the source's rule differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from scaleright.costs.ownership import Ownership
+from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
+from scaleright.decisions.deployment import deployment, source_branch
+
+CARD = Ownership(
+    price_usd=2200.0, resale_share=0.27, years=2.0, cost_of_capital=0.05, busy_watts=550.0, idle_watts=50.0, pue=1.0, usd_per_kwh=0.16
+)
+
+
+@pytest.mark.parametrize(
+    ("rent", "hours", "accelerators", "what", "rule"),
+    [
+        (2.0, 12.0, 1, "buy", "buy"),
+        (0.18, 3.0, 1, "rent", "rent"),
+        (0.18, 5.0, 1, "rent", "buy"),  # the source's own example: its rule says buy, its money says rent
+        (3.0, 20.0, 8, "buy", "rent"),  # several cards around the clock: the rule says rent whatever it costs
+    ],
+)
+def test_rent_or_buy_follows_the_money(rent, hours, accelerators, what, rule):
+    verdict = capex_opex(CARD, rent, hours, accelerators)
+    owned, rented = (verdict.numbers[name][0] for name in ("owned", "rented"))
+    assert (verdict.what, verdict.rule) == (what, rule)
+    assert (owned < rented) == (what == "buy")
+    assert verdict.agrees == (what == rule)
+    assert verdict.reasons
+
+
+@pytest.mark.parametrize(("rent", "burst_hours", "what"), [(0.09, 4.0, "rent"), (0.5, 4.0, "hybrid"), (2.0, 20.0, "buy")])
+def test_each_mix_of_a_fleet_wins_somewhere(rent, burst_hours, what):
+    verdict = fleet_mix(CARD, rent, 2, 6, burst_hours)
+    assert verdict.what == what
+    assert verdict.agrees == (what == "hybrid")
+
+
+def test_the_owned_part_of_the_best_mix_works_more_than_the_break_even_hours():
+    verdict = fleet_mix(CARD, 0.5, 2, 6, 4.0)
+    assert 4.0 < CARD.break_even_hours_per_day(0.5) < 24.0
+    assert verdict.numbers["hybrid"][0] == min(number for number, _ in verdict.numbers.values())
+
+
+@pytest.mark.parametrize(
+    ("case", "what", "branch"),
+    [
+        ({"hours_per_day": 1.0}, "multi-cloud", "rent"),
+        ({"hours_per_day": 20.0}, "on premises", "buy"),
+        ({"hours_per_day": 20.0, "accelerators": 8}, "on premises", "rent"),
+        ({"hours_per_day": 3.0, "sensitive_data": True}, "on premises", "on premises"),
+        ({"hours_per_day": 20.0, "many_regions": True}, "multi-cloud", "multi-cloud"),
+    ],
+)
+def test_each_branch_of_the_deployment_tree(case, what, branch):
+    verdict = deployment(CARD, [1.0, 2.0, 4.0], **case)
+    assert (verdict.what, verdict.rule) == (what, branch)
+
+
+def test_one_cloud_alone_is_just_renting():
+    assert deployment(CARD, [0.2], 3.0).what == "rent"
+
+
+def test_impossible_questions_are_refused():
+    with pytest.raises(ValueError, match="sensitive_data rules out every cloud"):
+        deployment(CARD, [1.0], 3.0, sensitive_data=True, many_regions=True)
+    with pytest.raises(ValueError, match="rents_usd_per_hour is empty"):
+        deployment(CARD, [], 3.0)
+
+
+def test_the_rule_reads_as_the_document_says():
+    assert source_rule(3, 24) == "rent" and source_rule(5, 24) == "buy" and source_rule(5, 12) == "rent"
+    assert source_rule(12, 24, bursts=True) == "hybrid" and source_rule(12, 24, accelerators=4) == "rent"
+    assert source_branch(5, 24, 1, False, False) == "buy"
+
+
+def test_a_verdict_shows_answer_reasons_and_rule():
+    bundle = capex_opex(CARD, 0.18, 5.0)._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("Rent or buy? rent.")
+    assert "differs" in bundle["text/plain"] and "<ol>" in bundle["text/html"]
