@@ -91,7 +91,8 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     frame = _rows(rows)
     order = alt.EncodingSortField("_value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
     chart = alt.Chart(frame).transform_calculate(_value=_value(value)).transform_calculate(_label=say(_SAID, kind))
-    x = alt.X("_value:Q", title=title, scale=alt.Scale(type="log" if log else "linear", nice=False), axis=_axis(kind, log))
+    scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
+    x = alt.X("_value:Q", title=title, scale=scale, axis=_axis(kind, log))
     y = _band(category, order)
     tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("_label:N", title=title)]
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))

@@ -247,7 +247,8 @@ def table(
     head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
     body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in np.arange(len(rows)))
     label = html.escape(caption, quote=True)
-    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption><span>{html.escape(caption)}</span></caption>'
+    keys = ' class="sr-keys"' if max(map(len, texts[columns[0]]), default=0) <= 26 else ""  # short names stay in view
+    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys}><caption><span>{html.escape(caption)}</span></caption>'
     box += f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
 
