@@ -23,19 +23,20 @@ class PriceRange:
     as_of: date
 
     def check(self, usd_per_hour: float, accelerator: str) -> float:
-        """Refuse a rent that looks like the price of a node.
+        """Refuse a rent far above every listing, which is mostly that of a whole node.
 
         Raises
         ------
-        ValueError : the rent is over three times the dearest listing while an eighth of it is among them.
+        ValueError : the rent is over three times the dearest listing; says what it would be per chip of an 8-chip node.
         """
+        if usd_per_hour <= 3 * self.high:
+            return usd_per_hour
         per_chip = usd_per_hour / 8
-        if usd_per_hour > 3 * self.high and self.low / 3 <= per_chip <= 3 * self.high:
-            raise ValueError(
-                f"rent of {usd_per_hour:g} USD/h for one {accelerator} is over three times the dearest listing "
-                f"({self.high:g}, {self.as_of}); it looks like the price of an 8-chip node: per chip {per_chip:g}"
-            )
-        return usd_per_hour
+        node = f"; if it is that of an 8-chip node, give {per_chip:.3g}" if self.low / 3 <= per_chip <= 3 * self.high else ""
+        raise ValueError(
+            f"rent of {usd_per_hour:g} USD/h for one {accelerator} is {usd_per_hour / self.high:.1f} times the dearest listing "
+            f"({self.high:.4g} on {self.as_of}); allowed: up to {3 * self.high:.3g}{node}"
+        )
 
 
 def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand") -> pd.DataFrame:

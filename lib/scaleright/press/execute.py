@@ -118,6 +118,8 @@ def _prepare_worker(environment: dict[str, str]) -> None:
 
 
 def _run(text: Path, folder: Path, job: Job) -> Run:
+    import logging
+
     import papermill
     from papermill.exceptions import PapermillException, PapermillExecutionError
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -125,6 +127,8 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
     from scaleright.press.parameters import declared
 
     declared(job.chapter, Book(folder.parent))
+    # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the names already.
+    logging.getLogger("papermill").setLevel(logging.ERROR)
     start = time.perf_counter()
     notebook = load(text)
     try:
