@@ -21,6 +21,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
+from scaleright import catalog, transformer
+from scaleright.costs.ownership import Ownership, setting_factors
+from scaleright.costs.rent import rent_usd_per_year
+
 ROOT = Path(__file__).resolve().parents[1]
 CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
 LISTED = [f"{entry['file']}.html" for entry in CONTENTS.get("chapters", [])]
@@ -29,8 +33,46 @@ PAGES = [f"{CONTENTS['root']}.html", *LISTED, "search.html"]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 OFFLINE = ["--no-sandbox", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
+
+
+def owned(values: dict) -> Ownership:
+    """The terms of ownership that the controls of `buy_or_rent` describe."""
+    tdp = catalog.accelerator(values["accelerator"]).require("tdp_watts")
+    chosen = (values[name] for name in ("years", "cost_of_capital", "value_kept_per_year"))
+    return Ownership.build(values["chip_usd"], tdp, values["usd_per_kwh"], setting_factors(values["setting"]), *chosen)
+
+
+def saving(values: dict) -> float:
+    hours = values["hours_per_day"]
+    return abs(owned(values).owned_usd_per_year(hours).total - rent_usd_per_year(values["rent_usd_per_hour"], hours))
+
+
+def step(values: dict) -> transformer.DecodeStep:
+    """The decode step that the controls of `scaling_math` describe."""
+    chip, shape = catalog.accelerator(values["accelerator"]), catalog.model(values["model"])
+    case = (values[name] for name in ("context", "batch", "weights", "accelerators"))
+    shares = (values[name] for name in ("compute_efficiency", "bandwidth_efficiency"))
+    return transformer.decode_step(shape, *case, chip.peak_flops("bf16"), chip.require("memory_bytes_per_s"), *shares)
+
+
+def token_flop(values: dict) -> float:
+    return transformer.forward_flop(catalog.model(values["model"]), values["context"], causal=False).total
+
+
+BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
+OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
+DEAR_POWER = {"rent_usd_per_hour": 0.2, "usd_per_kwh": 0.35, "years": 4.0, "value_kept_per_year": 0.6}
+MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "context": 65536, "batch": 64, "weights": "FP8"}
+WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
+
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
-LIVE = []
+LIVE = [
+    *((BUY, case, "break_even_hours", lambda v: owned(v).break_even_hours_per_day(v["rent_usd_per_hour"])) for case in ({}, OTHER_CARD, DEAR_POWER)),
+    *((BUY, case, "saving", saving) for case in ({}, OTHER_CARD, DEAR_POWER)),
+    *((SCALE, case, "token_flop", token_flop) for case in ({}, MIXTURE, WINDOWED)),
+    *((SCALE, case, "step_bytes", lambda v: step(v).weight_bytes + step(v).kv_bytes) for case in ({}, MIXTURE, WINDOWED)),
+    *((SCALE, case, "step_seconds", lambda v: step(v).seconds) for case in ({}, MIXTURE, WINDOWED)),
+]
 
 
 @pytest.fixture(scope="session")
