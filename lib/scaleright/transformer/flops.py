@@ -176,7 +176,7 @@ def megatron_batch_flop(batch, sequence, layers, hidden, vocab):
     sequence : tokens of each [token]
     layers, hidden, vocab : shape of a GPT with an ungated feed-forward of 4 h and as many key as query heads
 
-    Source: [korthikanti2022, appendix A, equation 8].
+    Source: [korthikanti2022, appendix A, equation 7].
 
     >>> f"{megatron_batch_flop(1536, 2048, 96, 12288, 51200):.4e}"
     '3.3862e+18'
@@ -192,7 +192,7 @@ def megatron_hardware_flop(batch, sequence, layers, hidden, vocab, full_recomput
     the paper prints s / 3h in place of s / 6h, which charges the attention core a whole second forward and backward
     pass; its reported hardware utilization follows that formula, though one forward pass more would be 2 s / 9h.
 
-    Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 9] selective.
+    Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 8] selective.
 
     >>> round(megatron_hardware_flop(64, 2048, 96, 12288, 51200, 0) / megatron_batch_flop(64, 2048, 96, 12288, 51200), 3)
     1.027
