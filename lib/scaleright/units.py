@@ -74,12 +74,11 @@ def usd(value: float, digits: int = 3) -> str:
 def duration(seconds: float, digits: int = 3) -> str:
     """Write a time span in the unit a person would use.
 
-    >>> duration(116_000), duration(0.0083), duration(3.2e9)
-    ('32.2 hours', '8.30 ms', '101 years')
+    >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90)
+    ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s')
     """
     if seconds == 0:
         return "0 s"
-    scale, unit = next((pair for pair in _SPANS if abs(seconds) >= 2 * pair[0] or pair[0] <= 1e-3), _SPANS[-1])
-    if abs(seconds) < 1e-3:
-        scale, unit = _SPANS[-1]
+    enough = lambda scale: 2 * scale if scale >= 60 else scale  # noqa: E731
+    scale, unit = next((pair for pair in _SPANS if abs(seconds) >= enough(pair[0])), _SPANS[-1])
     return f"{significant(seconds / scale, digits)} {unit}"

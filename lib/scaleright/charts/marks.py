@@ -242,11 +242,20 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     chart = chart.transform_calculate(both=alt.datum.low + " to " + alt.datum.high)
     text = chart.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
     rule = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
-    return alt.layer(bar, text, rule).properties(height=_ROW * len(rows))
+    return alt.layer(rule, bar, text).properties(height=_ROW * len(rows))
 
 
-def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, unit: str, log: bool = True, name_worst: int = 3):
-    """A dot for each row, on the diagonal where the prediction is right; the worst are named."""
+def predicted_vs_measured(
+    rows: Any, measured: str, predicted: str, label: str, unit: str, said: str = "measured", log: bool = True, name_worst: int = 3
+):
+    """A dot for each row, on the diagonal where the prediction is right; the worst are named.
+
+    Parameters
+    ----------
+    measured, predicted, label : columns.
+    unit : of both axes.
+    said : the word for the evidence: "measured" or "published".
+    """
     frame = _rows(rows)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
     worst = frame["error"].abs().rank(ascending=False, method="first") <= name_worst
@@ -255,9 +264,9 @@ def predicted_vs_measured(rows: Any, measured: str, predicted: str, label: str, 
     low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
     scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
-    x = alt.X(measured, type="quantitative", scale=scale, title=f"measured [{unit}]", axis=_axis("number", log))
+    x = alt.X(measured, type="quantitative", scale=scale, title=f"{said} [{unit}]", axis=_axis("number", log))
     y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log, "y"))
-    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"measured [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
+    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
     tips = [alt.Tooltip(label, type="nominal"), alt.Tooltip(measured, format=".4~s"), alt.Tooltip(predicted, format=".4~s"), alt.Tooltip("error:Q", format="+.1%")]
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
     upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2

@@ -236,7 +236,7 @@ def table(
         return f"<{tag}{extra}{side[column]}>{text}</{tag}>"
 
     # Long texts of a wide table get a line of their own beneath their row.
-    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 80]
+    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60]
     beside = [column for column in columns if column not in below]
 
     def more(index: int) -> str:

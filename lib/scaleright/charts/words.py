@@ -54,7 +54,7 @@ def _duration(value, digits: int):
     written = f",.{digits}r"
     cases = [(value == 0, "0 s")]
     cases += [(abs(value) >= 2 * scale, _format(value / scale, written) + " " + unit) for scale, unit in spans]
-    cases += [(abs(value) >= 2, _format(value, written) + " s"), (abs(value) >= 1e-3, _format(value * 1e3, written) + " ms")]
+    cases += [(abs(value) >= 1, _format(value, written) + " s"), (abs(value) >= 1e-3, _format(value * 1e3, written) + " ms")]
     return _chain(cases, _format(value * 1e6, written) + " µs")
 
 

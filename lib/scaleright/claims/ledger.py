@@ -213,6 +213,8 @@ def _said(value: float, unit: str) -> str:
         return usd(value) + unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
     if unit in ("FLOP", "FLOP/s", "B"):
         return si(value, unit)
+    if unit == "parameters":
+        return f"{significant(value / 1e9)} billion {unit}"
     return f"{_number(value)} {unit}"
 
 
@@ -253,7 +255,8 @@ def table(chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: boo
                 "claim": f"{f.claim.source}: {f.claim.statement}",
                 "claimed": interval(f.claim.low, f.claim.high, f.claim.unit),
                 "recomputed": interval(f.recomputed.low, f.recomputed.high, f.claim.unit) if f.recomputed else "",
-                "verdict": f"{f.verdict}{_off(f)}: {f.line()}",
+                "verdict": f"{f.verdict}{_off(f)}",
+                "why": f.line(),
             }
             for f in chosen
         ]

@@ -254,8 +254,9 @@ def validate(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[
 
 
 def rows(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The reader's table: name, value, unit, allowed, meaning."""
-    return [(p.name, show(values.get(p.name, p.default)), "" if p.unit == "1" else p.unit, p.allowed, p.meaning) for p in parameters]
+    """The reader's table: name, value to four digits, unit, allowed, meaning."""
+    short = lambda value: float(f"{value:.4g}") if isinstance(value, float) else value  # noqa: E731
+    return [(p.name, show(short(values.get(p.name, p.default))), "" if p.unit == "1" else p.unit, p.allowed, p.meaning) for p in parameters]
 
 
 COLUMNS = ("parameter", "value", "unit", "allowed", "meaning")

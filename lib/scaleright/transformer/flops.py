@@ -62,6 +62,15 @@ class ForwardFlop(Breakdown):
     router_flop: Any
     head_flop: Any
 
+    def grouped(self) -> dict[str, Any]:
+        """The parts in four groups that every model has, for charts; they add up to the total."""
+        return {
+            "attention projections": self.projections_flop,
+            "attention to context": self.scores_and_values_flop + self.index_scores_flop,
+            "feed-forward": self.ffn_flop + self.experts_flop + self.shared_experts_flop + self.router_flop,
+            "output head": self.embedding_flop + self.head_flop,
+        }
+
 
 @counting
 def forward_flop(t: Transformer, context, causal: bool = True, absorbed: bool = False) -> ForwardFlop:
