@@ -191,7 +191,7 @@ def train_usd() -> Recomputed:
 
 @recomputes("S3-train-usd-top")
 def train_usd_top() -> Recomputed:
-    return point(compute_usd(_training_flop(), fact("gpt3_v100_achieved_flops"), 1.0, fact("gpt3_v100_usd_per_hour")))
+    return point(compute_usd(_training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")))
 
 
 @recomputes("S3-two-3080ti")
