@@ -52,15 +52,18 @@ def test_the_two_views_of_breaking_even_agree(price, resale, span, running, rate
     assert today == pytest.approx(yearly * own.annuity_years(rate, span), rel=1e-6)
 
 
-def test_months_to_break_even_is_the_first_month_that_is_no_dearer():
-    months = even.break_even_months(2200.0, 0.25, 4.0, 100.0, 900.0, 0.05)
-    owned = [even.owned_until_usd(m, 2200.0, 0.25, 4.0, 100.0, 0.05) for m in (months - 1, months)]
-    rented = [even.rented_until_usd(m, 900.0, 0.05) for m in (months - 1, months)]
-    assert owned[0] > rented[0] and owned[1] <= rented[1]
+@given(price=st.floats(100, 1e5), saving=st.floats(-100, 1e4), rate=rates)
+def test_what_is_saved_until_the_payback_is_worth_the_price(price, saving, rate):
+    months = even.payback_months(price, saving, rate)
+    if months < 600:
+        assert even.rented_until_usd(months, saving * 12, rate) == pytest.approx(price, rel=1e-6)
+    else:
+        assert saving <= 0 or even.rented_until_usd(600, saving * 12, rate) < price
 
 
-def test_break_even_months_broadcasts():
-    assert even.break_even_months(np.array([1200.0, 1e9]), 0.5, 2.0, 100.0, 400.0, 0.0).tolist() == [24.0, math.inf]
+def test_selling_ends_owning_cheaper_by_what_the_machine_fetches():
+    gap = even.spent_until_usd(36.0, 2000.0, 300.0, 0.0) - even.owned_until_usd(36.0, 2000.0, 0.5, 2.0, 300.0, 0.0)
+    assert gap == pytest.approx(even.resale_usd(36.0, 2000.0, 0.5, 2.0))
 
 
 @given(baseline=st.integers(0, 50), burst=st.integers(0, 50), h=hours)

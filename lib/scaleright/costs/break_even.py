@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from scaleright.costs.own import PUE, RATE, YEARS, annuity_years, energy_kwh_per_year
-from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form, search
+from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, REAL, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, maximum, minimum, where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
@@ -62,16 +60,16 @@ def break_even_usd_per_hour(hours_per_day, fixed_usd_per_year, busy_watts, idle_
     return where(hours_per_day > 0, yearly / (where(hours_per_day > 0, hours_per_day, 1.0) * DAYS_PER_YEAR), INFINITY)
 
 
-@closed_form(price_usd=NON_NEGATIVE, saving_usd_per_month=NON_NEGATIVE, cost_of_capital=RATE)
+@closed_form(price_usd=NON_NEGATIVE, saving_usd_per_month=REAL, cost_of_capital=RATE)
 def payback_months(price_usd, saving_usd_per_month, cost_of_capital):
     """Months until the rent saved has paid back the price with interest, nothing sold [months].
 
-    Infinite where the saving does not even pay the interest.
+    Infinite where the saving does not even pay the interest, or where owning costs more to run than the rent.
 
     Parameters
     ----------
     price_usd : installed price [USD]
-    saving_usd_per_month : rent avoided less running cost [USD/month]
+    saving_usd_per_month : rent avoided less running cost, negative if that is dearer [USD/month]
     cost_of_capital : yearly rate [1/year]
 
     Source: brealey2020, chapter 5, discounted payback.
@@ -108,23 +106,32 @@ def resale_usd(months, price_usd, resale_share, years):
     return price_usd * maximum(resale_share, 1e-6) ** (months / (MONTHS_PER_YEAR * years))
 
 
-@closed_form(
-    months=MONTHS, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
-    cost_of_capital=RATE,
-)
-def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year, cost_of_capital):
-    """Present value of owning for so many months and then selling [USD].
+@closed_form(months=MONTHS, price_usd=NON_NEGATIVE, running_usd_per_year=NON_NEGATIVE, cost_of_capital=RATE)
+def spent_until_usd(months, price_usd, running_usd_per_year, cost_of_capital):
+    """Present value of buying and running for so many months, nothing sold [USD].
 
     Parameters
     ----------
     running_usd_per_year : power, facility, maintenance and people [USD/year]
 
+    >>> spent_until_usd(24.0, 1200.0, 100.0, 0.0)
+    1400.0
+    """
+    return price_usd + running_usd_per_year * _annuity(cost_of_capital, months / MONTHS_PER_YEAR)
+
+
+@closed_form(
+    months=MONTHS, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
+    cost_of_capital=RATE,
+)
+def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year, cost_of_capital):
+    """Present value of owning for so many months and then selling at `resale_usd`, without selling costs [USD].
+
     >>> owned_until_usd(24.0, 1200.0, 0.5, 2.0, 100.0, 0.0)
     800.0
     """
-    elapsed = months / MONTHS_PER_YEAR
-    sold = resale_usd(months, price_usd, resale_share, years) * (1 + cost_of_capital) ** -elapsed
-    return price_usd - sold + running_usd_per_year * _annuity(cost_of_capital, elapsed)
+    sold = resale_usd(months, price_usd, resale_share, years) * (1 + cost_of_capital) ** -(months / MONTHS_PER_YEAR)
+    return spent_until_usd(months, price_usd, running_usd_per_year, cost_of_capital) - sold
 
 
 @closed_form(months=MONTHS, rent_usd_per_year=NON_NEGATIVE, cost_of_capital=RATE)
@@ -140,22 +147,6 @@ def rented_until_usd(months, rent_usd_per_year, cost_of_capital):
 def _annuity(cost_of_capital, elapsed_years):
     """`annuity_years` that also takes no time at all."""
     return where(elapsed_years > 0, annuity_years(cost_of_capital, where(elapsed_years > 0, elapsed_years, 1.0)), 0.0)
-
-
-@search
-def break_even_months(price_usd, resale_share, years, running_usd_per_year, rent_usd_per_year, cost_of_capital, longest=120):
-    """The first whole month after which owning and selling has cost no more than renting; infinite if none.
-
-    Arguments broadcast; `longest` bounds the months that are tried.
-
-    >>> float(break_even_months(1200.0, 0.5, 2.0, 100.0, 400.0, 0.0))
-    24.0
-    """
-    arguments = [np.asarray(a, dtype=float)[..., None] for a in (price_usd, resale_share, years, running_usd_per_year)]
-    capital, rent = np.asarray(cost_of_capital, dtype=float)[..., None], np.asarray(rent_usd_per_year, dtype=float)[..., None]
-    months = np.arange(1.0, longest + 1)
-    cheaper = owned_until_usd(months, *arguments, capital) <= rented_until_usd(months, rent, capital) * (1 + 1e-12)
-    return np.where(cheaper.any(axis=-1), months[cheaper.argmax(axis=-1)], INFINITY)
 
 
 @dataclass(frozen=True)

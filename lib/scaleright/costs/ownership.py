@@ -7,8 +7,9 @@ from typing import Any, Mapping
 
 from scaleright.catalog import accelerator, nearest, table
 from scaleright.market import cost_factor, electricity_price
-from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour
+from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
 from scaleright.costs.own import OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
@@ -186,3 +187,8 @@ class Ownership:
     def break_even_usd_per_hour(self, hours_per_day: Any) -> Any:
         """What an owned hour of work costs in full at so many hours of use a day [USD/h]."""
         return break_even_usd_per_hour(hours_per_day, self.fixed_usd_per_year, **self.power)
+
+    def payback_months(self, usd_per_hour: Any, hours_per_day: Any) -> Any:
+        """Months until the rent saved has paid back the installed price with interest, nothing sold."""
+        saving = rent_usd_per_year(usd_per_hour, hours_per_day) - self.running_usd_per_year(hours_per_day)
+        return payback_months(self.price_usd, saving / MONTHS_PER_YEAR, self.cost_of_capital)

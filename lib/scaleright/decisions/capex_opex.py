@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scaleright.costs.break_even import break_even_months, fleet_usd_per_year
+from scaleright.costs.break_even import INFINITY, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
@@ -42,10 +42,7 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
     rented = rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators
     hours = ownership.break_even_hours_per_day(usd_per_hour)
     rent = ownership.break_even_usd_per_hour(hours_per_day)
-    months = float(break_even_months(
-        ownership.price_usd, ownership.resale_share, ownership.years, ownership.running_usd_per_year(hours_per_day),
-        rent_usd_per_year(usd_per_hour, hours_per_day), ownership.cost_of_capital,
-    ))
+    months = ownership.payback_months(usd_per_hour, hours_per_day)
     what = "buy" if owned < rented else "rent"
     rule = source_rule(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators)
     reasons = [
@@ -53,10 +50,11 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
         f"owning is cheaper above {hours:.1f} hours a day" if hours <= HOURS_PER_DAY
         else "no number of hours a day makes owning cheaper at this rent",
         f"at {hours_per_day:g} hours a day, renting is cheaper below {usd(rent)} an hour",
+        f"the rent saved pays back the price in {months:.0f} months" if months < INFINITY else "the rent saved never pays back the price",
     ]
     numbers = {
         "owned": (owned, "USD/year"), "rented": (rented, "USD/year"), "break-even use": (hours, "h/day"),
-        "break-even rent": (rent, "USD/h"), "break-even time": (months, "months"),
+        "break-even rent": (rent, "USD/h"), "payback": (months, "months"),
     }
     return Verdict("Rent or buy?", what, tuple(reasons), numbers, SOURCE, rule, what == rule)
 
