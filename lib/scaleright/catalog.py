@@ -11,6 +11,7 @@ import difflib
 import functools
 import json
 import os
+import re
 from dataclasses import dataclass, field, fields
 from datetime import date
 from html import escape
@@ -191,25 +192,29 @@ def _none(value: Any) -> Any:
     return None if pd.isna(value) else value
 
 
+_SCALARS = ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")
+
+
+def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float]:
+    """The figures whose name fits a pattern with one group, by what the group matches."""
+    found = ((re.fullmatch(pattern, quantity), value) for quantity, value in spec.items())
+    return MappingProxyType({match[1]: value for match, value in found if match})
+
+
 @functools.cache
 def _accelerators(folder: Path) -> dict[str, Accelerator]:
     facts = pd.concat([_read(folder, "accelerator_specs"), _read(folder, "accelerator_specs_stas")], ignore_index=True)
-    specs: dict[str, dict[str, float]] = {}
-    for row in facts.itertuples():
-        specs.setdefault(row.accelerator, {})[row.quantity] = row.value
+    specs = {name: dict(zip(rows["quantity"], rows["value"], strict=True)) for name, rows in facts.groupby("accelerator")}
     chips = {}
     for row in _read(folder, "accelerators").itertuples():
         spec = specs.get(row.name, {})
-        by_precision = lambda head, tails: MappingProxyType(  # noqa: E731
-            {q.removeprefix(head).removesuffix(t): v for q, v in spec.items() for t in tails if q.startswith(head) and q.endswith(t)}
-        )
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
         chips[row.name] = Accelerator(
             name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, form=_none(row.form), status=row.status,
             released=None if pd.isna(row.released) else row.released.date(),
             purchase_usd=(min(bounds), max(bounds)) if bounds else None,
-            dense=by_precision("dense_", ("_flops", "_ops")), measured=by_precision("measured_", ("_matmul_flops",)),
-            **{q: spec.get(q) for q in ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")},
+            dense=_by_precision(spec, "dense_(.+)_(?:flops|ops)"), measured=_by_precision(spec, "measured_(.+)_matmul_flops"),
+            **{quantity: spec.get(quantity) for quantity in _SCALARS},
         )
     return chips
 

@@ -253,12 +253,6 @@ def table(
     return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
 
 
-def folded(shown: Display, summary: str) -> Display:
-    """A display behind a line that opens it."""
-    text = f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>{shown.bundle["text/html"]}</details>'
-    return Display(shown.bundle | {"text/html": text})
-
-
 def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:
     """A table as lines of text, numbers to the right."""
     filled = [[words[column], *texts[column]] for column in columns]
