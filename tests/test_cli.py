@@ -122,8 +122,12 @@ def test_debug_shows_where_an_error_arose(book, monkeypatch):
 
 
 def test_data_commands_hand_over_to_the_importer_and_the_check(scaleright, monkeypatch, book, tmp_path):
-    importer = SimpleNamespace(refresh=lambda raw, data: [f"{raw.name} -> {data}"])
-    monkeypatch.setitem(sys.modules, "scaleright.press.refresh", importer)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "refresh", raising=False)
+    code, _, err = scaleright("data", "refresh", "--from", str(tmp_path))
+    assert code == 1 and f"{book.root} has no refresh/; use a checkout" in err
+    (book.root / "refresh").mkdir()
+    (book.root / "refresh" / "__init__.py").write_text('def refresh(raw, data): return [f"{raw.name} -> {data}"]\n')
     assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data}\n"
 
     problems = [datacheck.Problem("prices", None, None, "is older than a year", notice=True)]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scaleright.press import refresh as package
-from scaleright.press.refresh import RefreshError, accelerators, prices, refresh
-from scaleright.press.refresh.tables import cell_text, merge, number_text, parse_csv, table_text
+import refresh as package
+from refresh import RefreshError, accelerators, prices, refresh
+from refresh.rules import columns, facts, header, kept, rule
+from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
@@ -24,6 +25,43 @@ def test_the_committed_tables_are_what_the_raw_material_gives(tmp_path):
     for path in DATA.rglob("*.csv"):
         assert (tmp_path / "data" / path.relative_to(DATA)).read_bytes() == path.read_bytes(), path.name
     assert sum(len(report.dropped) for report in reports) > 100
+
+
+# the tables beside the importers
+
+
+def test_every_rule_says_what_becomes_of_a_name_and_every_drop_why():
+    lines = facts("rules.csv")
+    assert len({(line["file"], line["what"], line["name"]) for line in lines}) == len(lines)
+    assert {line["action"] for line in lines} == {"keep", "drop", "skip"}
+    for line in lines:
+        assert (line["action"] == "keep") != bool(line["reason"]), line
+        assert line["action"] == "keep" or not line["ours"], line
+
+
+def test_names_and_wrong_values_are_of_chips_that_the_tables_hold():
+    known = {row["name"] for row in read_table(DATA / "accelerators.csv")}
+    ours = {chip for line in facts("rules.csv") if line["what"] in ("accelerator", "instance family") for chip in line["ours"].split(";")}
+    ours |= {line["ours"] for line in facts("rules.csv") if line["what"].startswith("accelerator ")}
+    assert ours - {""} - known == set()
+    assert {line["accelerator"] for line in facts("wrong.csv") if "*" not in line["accelerator"]} - known == set()
+    owned = {source for _, sources in package.IMPORTERS.values() for source in sources}
+    assert {line["source"] for line in facts("wrong.csv")} <= owned and all(line["reason"] for line in facts("wrong.csv"))
+
+
+def test_a_name_of_its_own_goes_before_a_pattern_and_patterns_in_their_order():
+    sheet = "epoch/ml_hardware_ai_accelerators.csv"
+    assert rule(sheet, "accelerator", "NVIDIA GeForce RTX 4090").ours == "RTX 4090"
+    assert rule(sheet, "accelerator", "NVIDIA GeForce RTX 2080").reason == "a variant outside the set of this book"
+    assert rule(sheet, "accelerator", "Some chip").reason == "the generation is covered by its variants"
+    with pytest.raises(RefreshError, match="unknown precision 'int2'; add a line for it to refresh/rules.csv"):
+        rule("ml_energy/v3_2026-02_lm-arena-chat.csv", "precision", "int2")
+
+
+def test_the_first_filled_column_counts_and_names_its_factor():
+    names, ours, line = columns("model_architectures/gpu_poor_hf_configs_selected.csv")[1]
+    assert (names, ours, line["scale"]) == (["num_hidden_layers", "n_layer", "num_layers"], ["layers"], "")
+    assert all(line["scale"] == "" or float(line["scale"]) > 0 for line in facts("columns.csv"))
 
 
 # a raw folder with one or two rows a file
@@ -61,13 +99,13 @@ def _quote(model, date, **cells) -> dict:
 def raw(tmp_path):
     root, specs = tmp_path / "raw", tmp_path / "raw" / "accelerator_specs"
     (specs / "aiconfigurator_systems").mkdir(parents=True)
-    for stem in accelerators.AICONFIGURATOR:
+    for stem in kept(accelerators.SYSTEMS, "accelerator"):
         link, network = (900000000000, 100000000000) if "b200" in stem else (32000000000, 25000000000)
         text = f"gpu:\n  mem_bw: 1000000000000\n  mem_capacity: 85899345920\n  bfloat16_tc_flops: 100000000000000\n  fp8_tc_flops: 1\n  power: 300\n"
         node = f"node:\n  num_gpus_per_node: 8\n  inter_node_bw: {network}\n  intra_node_bw: {link}\n"
         (specs / "aiconfigurator_systems" / f"{stem}.yaml").write_text(text + node)
     tensor, memory = "Tensor-FP16/BF16 performance (FLOP/s)", "Memory size per board (Byte)"
-    _csv(root / "epoch/ml_hardware_ai_accelerators.csv", (*accelerators._EPOCH_COLUMNS, *accelerators._EPOCH_UNUSED),
+    _csv(root / "epoch/ml_hardware_ai_accelerators.csv", header("epoch/ml_hardware_ai_accelerators.csv"),
          {"Hardware name": "NVIDIA GeForce RTX 4090", tensor: "330000000000000", memory: "24000000000"},
          {"Hardware name": "NVIDIA L40", tensor: "181000000000000"}, {"Hardware name": "Apple M3"})  # fmt: skip
     _csv(specs / "llm_analysis_gpu_configs.csv", _LLM,
@@ -76,7 +114,7 @@ def raw(tmp_path):
          dict(name="v100-sxm-16gb", mem_per_GPU_in_GB=32, peak_fp16_TFLOPS=125))  # fmt: skip
     _csv(specs / "tool_spec_tables_compared.csv", _TOOL,
          dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"))), dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"))))  # fmt: skip
-    _csv(root / "epoch/hardware_prices.csv", accelerators._PRICE_COLUMNS,
+    _csv(root / "epoch/hardware_prices.csv", header(accelerators.QUOTES),
          _quote("NVIDIA H100 PCIe", "2025-03-03", **{"Price (hardware purchase)": "$24,500.00"}),
          _quote("NVIDIA H100 PCIe", "2019-03-03", **{"Price (hardware purchase)": "1"}),
          _quote("NVIDIA H100 SXM5 80GB", "2025-03-03", **{"Price (hardware purchase)": "46875", "Notes": "$375,000.00 / 8", "Number of GPUs": "8"}),
@@ -117,7 +155,7 @@ def _reasons(dropped, row: str) -> str:
 
 
 def test_known_wrong_specs_are_dropped_with_their_reason(raw):
-    found, dropped = accelerators.rows(raw)
+    found, dropped = sift(accelerators.rows(raw))
     facts = _specs(found)
     for fact, words in {
         ("A10", "memory_bytes"): "28 GB is wrong",
@@ -139,7 +177,7 @@ def test_known_wrong_specs_are_dropped_with_their_reason(raw):
 
 
 def test_purchase_prices_leave_out_old_quotes_and_whole_servers(raw):
-    found, dropped = accelerators.rows(raw)
+    found, dropped = sift(accelerators.rows(raw))
     facts = _specs(found)
     assert facts["H100 PCIe", "purchase_low_usd"] == facts["H100 PCIe", "purchase_high_usd"] == 24500
     assert (facts["H100 SXM", "purchase_low_usd"], facts["H100 SXM", "purchase_high_usd"]) == (20000, 27000)
@@ -147,8 +185,8 @@ def test_purchase_prices_leave_out_old_quotes_and_whole_servers(raw):
 
 
 def test_share_alike_facts_only_fill_gaps(raw):
-    known = {("Gaudi 3", "memory_bytes_per_s"): {"value": "3.7e12", "source": "datasheet"}}
-    found, dropped = accelerators.stas_rows(raw, known)
+    known = [{"accelerator": "Gaudi 3", "quantity": "memory_bytes_per_s", "value": "3.7e12", "source": "datasheet"}]
+    found, dropped = sift(accelerators.stas_rows(raw, known))
     facts = _specs(found)
     assert facts["H100 SXM", "measured_bf16_matmul_flops"] == facts["H200 SXM", "measured_bf16_matmul_flops"] == 794.5e12
     assert facts["Gaudi 3", "memory_bytes"] == 128 * 2**30 and facts["GB300", "dense_fp32_flops"] == 80e12
@@ -157,7 +195,7 @@ def test_share_alike_facts_only_fill_gaps(raw):
 
 
 def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
-    found, dropped = prices.rows(raw)
+    found, dropped = sift(prices.rows(raw))
     price = {(row["provider"], row["accelerator"], row["pricing"]): row["usd_per_accelerator_hour"] for row in found}
     assert price["AWS", "H100 SXM", "on_demand"] == 6.88
     assert price["Nebius", "H100 SXM", "on_demand"] == 2.95 and price["Nebius", "H100 SXM", "spot"] == 1.25
@@ -178,9 +216,9 @@ def data(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     shutil.copy(DATA / "datapackage.json", folder)
-    mine = ("accelerators", "accelerator_specs", "rental_prices", "electricity_prices", "cost_factors")
-    importers = {table: importer for table, importer in package._importers().items() if table in mine}
-    monkeypatch.setattr(package, "_importers", lambda: importers)
+    others = ("measured/energy", "models")
+    importers = {table: importer for table, importer in package.IMPORTERS.items() if table not in others}
+    monkeypatch.setattr(package, "IMPORTERS", importers)
     return folder
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parity import vega_values
 
+from refresh import models as importer
+from refresh.tables import merge, read_table, sift, table_text
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
 from scaleright.formulas import Formula
-from scaleright.press.refresh import models as importer
-from scaleright.press.refresh.tables import merge, read_table, table_text
 from scaleright.transformer import (
     BYTES_PER_PARAMETER,
     active_parameters,
@@ -176,7 +176,7 @@ def test_the_importer_reproduces_the_committed_rows():
     if not (raw / "model_architectures").is_dir():
         pytest.skip("raw material is not on this machine")
     path, schema = catalog.data_dir() / "models.csv", catalog.resource("models")["schema"]
-    found, dropped = importer.rows(raw)
+    found, dropped = sift(importer.rows(raw))
     merged, lost = merge(read_table(path), found, ("name",), importer.SOURCES)
     assert table_text(merged, schema) == path.read_text(encoding="utf-8")
     assert (len(found) + len(dropped), lost) == (272, [])

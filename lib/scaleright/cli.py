@@ -133,9 +133,13 @@ def data() -> None:
 @click.option("--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files.")
 def refresh(raw: Path) -> None:
     """Write the tables of data/ anew from raw public files."""
-    from scaleright.press.refresh import refresh as write_tables
+    place = Book.find()
+    if not (place.root / "refresh" / "__init__.py").is_file():
+        raise PressError(f"importers are not installed with the package: {place.root} has no refresh/; use a checkout")
+    sys.path.insert(0, str(place.root))
+    import refresh as importers
 
-    for report in write_tables(raw, Book.find().data):
+    for report in importers.refresh(raw, place.data):
         click.echo(str(report))
 
 

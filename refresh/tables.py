@@ -1,9 +1,6 @@
-"""The shapes that importers share: read raw rows strictly, merge with facts kept by hand, write byte-stable CSV.
+"""Read raw rows strictly, merge them with facts kept by hand, write byte-stable CSV.
 
-An importer is a module with `SOURCES`, the bibliography keys its rows carry, and
-`rows(raw) -> (rows, dropped)`, where a row is a dict of column to value. Everything else in a committed
-table, that is every row whose source is not one of those keys, was entered by hand from a publication and
-stays as it is.
+A table's importer owns the sources that its rows name; every other row of a committed table was entered by hand.
 """
 
 from __future__ import annotations
@@ -11,9 +8,9 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Iterable, Iterator, NamedTuple
 
 from scaleright.press import PressError
 
@@ -24,16 +21,14 @@ class RefreshError(PressError):
     """Raw material or a table that cannot be read as documented; nothing has been written."""
 
 
-@dataclass(frozen=True)
-class Dropped:
+class Dropped(NamedTuple):
     """A raw row that was left out on purpose: what identifies it, and why."""
 
     row: str
     reason: str
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What a refresh did to one table: raw rows offered, rows written, of these kept by hand, rows left out."""
 
     table: str
@@ -48,6 +43,17 @@ class Report:
         return "\n".join([head, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
 
 
+Items = Iterator[Row | Dropped]  # what an importer yields
+
+
+def sift(items: Iterable[Row | Dropped]) -> tuple[list[Row], list[Dropped]]:
+    """What an importer yields, apart: rows to write, and rows left out."""
+    found, dropped = [], []
+    for item in items:
+        (dropped if isinstance(item, Dropped) else found).append(item)
+    return found, dropped
+
+
 def read_text(path: Path) -> str:
     """The text of a raw file; a missing one is named."""
     try:
@@ -58,50 +64,33 @@ def read_text(path: Path) -> str:
         raise RefreshError(f"raw file {path.parent.name}/{path.name} is missing in {path.parent}{hint}") from None
 
 
-def read_csv(path: Path, columns: Iterable[str]) -> list[Row]:
-    """Rows of a raw CSV whose header must be exactly `columns` (in any order), as dicts of stripped text.
-
-    Raises
-    ------
-    RefreshError : file missing, a column unknown or missing, a row with too many or too few cells.
-    """
-    return parse_csv(read_text(path), f"{path.parent.name}/{path.name}", columns)
-
-
 def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> list[Row]:
-    """Rows of CSV text; see `read_csv`. Without `columns` any header is taken.
-
-    >>> parse_csv("a,b\\n1, 2\\n", "demo.csv", ("a", "b"))
-    [{'a': '1', 'b': '2'}]
-    >>> parse_csv("a,c\\n1,2\\n", "demo.csv", ("a", "b"))
-    Traceback (most recent call last):
-    scaleright.press.refresh.tables.RefreshError: demo.csv: unknown column 'c', missing column 'b'; expected a, b
-    """
+    """Rows of CSV text as dicts of stripped text; the header must be exactly `columns` in any order, if given."""
     reader = csv.reader(io.StringIO(text))
     header = [cell.strip() for cell in next(reader, [])]
-    expected = list(columns) if columns is not None else header
+    expected = header if columns is None else list(columns)
     if sorted(header) != sorted(expected):
         parts = [f"unknown column {c!r}" for c in header if c not in expected]
         parts += [f"missing column {c!r}" for c in expected if c not in header]
         raise RefreshError(f"{name}: {', '.join(parts) or 'a column is given twice'}; expected {', '.join(expected)}")
     rows = []
     for number, cells in enumerate(reader, start=2):
-        if not cells:
-            continue
-        if len(cells) != len(header):
+        if cells and len(cells) != len(header):
             shown = ",".join(cells)[:80]
             raise RefreshError(f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {shown}")
-        rows.append({column: cell.strip() for column, cell in zip(header, cells)})
+        rows += [{column: cell.strip() for column, cell in zip(header, cells)}] if cells else []
     return rows
 
 
-def to_float(text: str, name: str, row: str, column: str) -> float | None:
+def to_float(text: str | float, name: str, row: str, column: str) -> float | None:
     """A number as people write it in price lists; None for an empty cell or a sign of absence.
 
     >>> to_float("$1,417.00", "p.csv", "RTX 4090", "price"), to_float("?", "p.csv", "x", "y")
     (1417.0, None)
     """
-    clean = text.replace("$", "").replace(",", "").strip()
+    if isinstance(text, (int, float)):
+        return text
+    clean = text.replace("$", "").replace(",", "").removesuffix("hourly").strip()
     if clean in ("", "?", "X", "V", "N/A", "unavailable"):
         return None
     try:
@@ -120,26 +109,14 @@ def number_text(value: float | int) -> str:
         return str(int(value))
     if abs(value) < 1e12:
         return repr(float(value))
-    for precision in range(18):
-        mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
-        if float(f"{mantissa}e{exponent}") == value:
-            break
-    return f"{mantissa}e{int(exponent)}"
+    return f"{Decimal(repr(float(value))).normalize():e}".replace("e+", "e")
 
 
 def cell_text(value: Any) -> str:
     """One CSV cell: empty for None, lower-case booleans, shortest numbers."""
-    if value is None:
-        return ""
     if isinstance(value, bool):
-        return "true" if value else "false"
-    return number_text(value) if isinstance(value, (int, float)) else str(value)
-
-
-def primary_key(schema: dict) -> tuple[str, ...]:
-    """The columns of a Frictionless schema that identify a row."""
-    key = schema.get("primaryKey", schema["fields"][0]["name"])
-    return (key,) if isinstance(key, str) else tuple(key)
+        return str(value).lower()
+    return "" if value is None else number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
 def read_table(path: Path) -> list[Row]:
@@ -149,7 +126,7 @@ def read_table(path: Path) -> list[Row]:
 
 def table_text(rows: Iterable[Row], schema: dict) -> str:
     """CSV text of a table: the schema's columns, sorted by its primary key, line feeds, always the same bytes."""
-    columns, key = [field["name"] for field in schema["fields"]], primary_key(schema)
+    columns, key = [field["name"] for field in schema["fields"]], schema["primaryKey"]
     texts = [{column: cell_text(row.get(column)) for column in columns} for row in rows]
     unknown = sorted({column for row in rows for column in row} - set(columns))
     if unknown:
@@ -161,28 +138,16 @@ def table_text(rows: Iterable[Row], schema: dict) -> str:
     return out.getvalue()
 
 
-def write_table(path: Path, rows: Iterable[Row], schema: dict) -> None:
-    """Write a table; see `table_text`."""
-    path.write_text(table_text(list(rows), schema), encoding="utf-8", newline="\n")
-
-
-def merge(
-    existing: list[Row], raw: list[Row], key: tuple[str, ...], sources: Iterable[str]
-) -> tuple[list[Row], list[Dropped]]:
+def merge(existing: list[Row], raw: list[Row], key: list[str], sources: set[str]) -> tuple[list[Row], list[Dropped]]:
     """Rows kept by hand plus raw rows; a fact entered by hand wins, then the raw row that comes first.
 
-    Returns
-    -------
-    the merged rows, and the raw rows that lost with the winner and whether the two agree.
+    With them come the raw rows that lost, each with the winner and whether the two agree.
 
-    >>> hand = [{"chip": "A10", "gb": "24", "source": "datasheet"}]
-    >>> raw = [{"chip": "A10", "gb": 28, "source": "tool"}, {"chip": "L4", "gb": 24, "source": "tool"}]
-    >>> rows, dropped = merge(hand, raw, ("chip",), {"tool"})
-    >>> [row["chip"] for row in rows], dropped[0].reason
-    (['A10', 'L4'], 'the table holds this fact by hand from datasheet, which differs in gb: 24, not 28')
+    >>> hand, raw = {"chip": "A10", "gb": "24", "source": "datasheet"}, {"chip": "A10", "gb": 28, "source": "tool"}
+    >>> merge([hand], [raw], ("chip",), {"tool"})[1][0].reason
+    'the table holds this fact by hand from datasheet, which differs in gb: 24, not 28'
     """
-    owned = set(sources)
-    kept = {tuple(row[k] for k in key): row for row in existing if row["source"] not in owned}
+    kept = {tuple(row[k] for k in key): row for row in existing if row["source"] not in sources}
     by_hand, dropped = set(kept), []
     for row in raw:
         where = tuple(cell_text(row[k]) for k in key)

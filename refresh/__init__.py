@@ -1,0 +1,76 @@
+"""Rebuild the committed tables from the raw public material: `scaleright data refresh --from DIR`.
+
+A maintainer's tool that runs from a checkout; the library needs none of it. The facts of the import are tables:
+`rules.csv` says what each raw name is called here (keep) or why its rows are left out (drop; skip: not even told),
+`columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
+to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
+`accelerators`, `prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
+
+An importer yields rows to write and, as `Dropped`, the raw rows it leaves out with the reason. Facts entered by hand
+stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from refresh import accelerators, measured, models, prices
+from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
+
+__all__ = ["RefreshError", "Report", "refresh"]
+
+_BY_HAND = (lambda raw, done: (), frozenset())
+IMPORTERS = {
+    "accelerators": _BY_HAND,
+    "accelerator_specs": (lambda raw, done: accelerators.rows(raw), accelerators.SOURCES),
+    # Share-alike figures stay apart, and only what no other source gives.
+    "accelerator_specs_stas": (
+        lambda raw, done: accelerators.stas_rows(raw, done["accelerator_specs"]), accelerators.STAS_SOURCES),
+    "rental_prices": (lambda raw, done: prices.rows(raw), prices.SOURCES),
+    "electricity_prices": _BY_HAND,
+    "cost_factors": _BY_HAND,
+    "measured/energy": (lambda raw, done: measured.energy_rows(raw), measured.SOURCES),
+    "models": (lambda raw, done: models.rows(raw), models.SOURCES),
+}  # fmt: skip
+"""For each table, in order: its rows from the raw folder and the tables done before, and the sources it owns."""
+
+
+def refresh(raw: Path, data: Path) -> list[Report]:
+    """Rewrite the tables of `data`, beside their `datapackage.json`, from `raw`, laid out as its SOURCES.md says.
+
+    Raises
+    ------
+    RefreshError : a raw file missing or laid out differently, a value that is no number; nothing has been written.
+    """
+    if not raw.is_dir():
+        raise RefreshError(f"raw folder {raw} does not exist")
+    try:
+        package = json.loads((data / "datapackage.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RefreshError(f"no data package at {data / 'datapackage.json'}") from None
+    schemas = {entry["path"].removesuffix(".csv"): entry["schema"] for entry in package["resources"]}
+    reports, done = [], {}
+    for table, (importer, sources) in IMPORTERS.items():
+        if table not in schemas:
+            raise RefreshError(f"data package has no resource with path {table}.csv")
+        found, dropped = sift(importer(raw, done))
+        existing = read_table(data / f"{table}.csv")
+        done[table], lost = merge(existing, found, schemas[table]["primaryKey"], sources)
+        by_hand = sum(row["source"] not in sources for row in existing)
+        reports.append(Report(table, len(found) + len(dropped), len(done[table]), by_hand, (*dropped, *lost)))
+    _swap_in(data, {table: table_text(rows, schemas[table]) for table, rows in done.items()})
+    return reports
+
+
+def _swap_in(data: Path, texts: dict[str, str]) -> None:
+    staged = {data / f"{table}.csv.new": text for table, text in texts.items()}
+    try:
+        for new, text in staged.items():
+            new.write_text(text, encoding="utf-8", newline="\n")
+        for new in staged:
+            os.replace(new, new.with_suffix(""))
+    finally:
+        for new in staged:
+            new.unlink(missing_ok=True)
