@@ -10,7 +10,6 @@ import time
 from typing import Callable
 
 import numpy as np
-
 from scaleright import catalog, transformer
 from scaleright.costs.ownership import Ownership, setting_factors
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 
 from refresh.rules import columns, facts, read_csv, rule

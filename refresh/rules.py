@@ -12,7 +12,6 @@ from typing import Iterator, NamedTuple
 
 from refresh.tables import Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
 
-
 # What becomes of a raw name: keep it (as `ours`), drop it (for `reason`) or skip it (without a word).
 Rule = NamedTuple("Rule", [("action", str), ("ours", str), ("reason", str)])
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
 

@@ -8,7 +8,6 @@ import re
 import altair as alt
 import numpy as np
 import vl_convert as vlc
-
 from scaleright.formulas import Breakdown, Domain, Formula
 
 

@@ -17,7 +17,6 @@ import vl_convert
 from altair.expr.core import ConstExpression
 from hypothesis import given
 from hypothesis import strategies as st
-
 from scaleright import charts, ranges
 from scaleright.charts import theme
 

@@ -8,7 +8,6 @@ import math
 import re
 
 import pytest
-
 from scaleright import catalog, claims
 from scaleright.claims import ledger
 from scaleright.claims.ledger import Claim, Condition, Slip, judge, point, span

@@ -10,7 +10,6 @@ import time
 from types import SimpleNamespace
 
 import pytest
-
 import scaleright as library
 from scaleright import cli
 from scaleright.press import datacheck, execute, site

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
 from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
 from scaleright.press.datacheck import check
 
 ROOT = Path(__file__).resolve().parents[1]

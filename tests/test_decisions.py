@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
 from scaleright.decisions.deployment import deployment, source_branch

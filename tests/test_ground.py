@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from scaleright import ops, ranges, units
 from scaleright.formulas import POSITIVE, closed_form
 

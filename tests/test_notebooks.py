@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-
 from scaleright.press import Book
 from scaleright.press.execute import answer, load, normalize
 from scaleright.press.parameters import declared, tagged

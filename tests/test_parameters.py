@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from scaleright.press import Book, PressError
 from scaleright.press.execute import load
 from scaleright.press.parameters import Case, DeclarationError, ParameterError, declared, parse, validate

@@ -7,9 +7,8 @@ import inspect
 import pkgutil
 
 import pytest
-from parity import largest_difference
-
 import scaleright
+from parity import largest_difference
 from scaleright.formulas import REGISTRY
 
 FORMULA_ROOMS = ("transformer", "scaling_laws", "roofline", "collectives", "training", "inference", "costs", "footprint")

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-
 from scaleright.press import Book, PressError, notebooks, site, staleness, write_whole
 from scaleright.press.execute import ChapterError, Job, Run, answer, run_all
 from scaleright.press.staleness import Inputs, tables_read

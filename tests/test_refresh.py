@@ -101,7 +101,7 @@ def raw(tmp_path):
     (specs / "aiconfigurator_systems").mkdir(parents=True)
     for stem in kept(accelerators.SYSTEMS, "accelerator"):
         link, network = (900000000000, 100000000000) if "b200" in stem else (32000000000, 25000000000)
-        text = f"gpu:\n  mem_bw: 1000000000000\n  mem_capacity: 85899345920\n  bfloat16_tc_flops: 100000000000000\n  fp8_tc_flops: 1\n  power: 300\n"
+        text = "gpu:\n  mem_bw: 1000000000000\n  mem_capacity: 85899345920\n  bfloat16_tc_flops: 100000000000000\n  fp8_tc_flops: 1\n  power: 300\n"
         node = f"node:\n  num_gpus_per_node: 8\n  inter_node_bw: {network}\n  intra_node_bw: {link}\n"
         (specs / "aiconfigurator_systems" / f"{stem}.yaml").write_text(text + node)
     tensor, memory = "Tensor-FP16/BF16 performance (FLOP/s)", "Memory size per board (Byte)"

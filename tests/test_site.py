@@ -20,7 +20,6 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-
 from scaleright import catalog, transformer
 from scaleright.costs.ownership import Ownership, setting_factors
 from scaleright.costs.rent import rent_usd_per_year

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from parity import vega_values
-
-from refresh import models as importer
-from refresh.tables import merge, read_table, sift, table_text
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
 from scaleright.formulas import Formula
@@ -34,6 +31,9 @@ from scaleright.transformer import (
     sequence_kv_bytes,
     training_flop_per_token,
 )
+
+from refresh import models as importer
+from refresh.tables import merge, read_table, sift, table_text
 
 MODELS = catalog.models()
 

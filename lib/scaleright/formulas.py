@@ -22,7 +22,7 @@ import numpy as np
 
 from scaleright.ops import is_expression
 
-REGISTRY: dict[str, "Formula"] = {}
+REGISTRY: dict[str, Formula] = {}
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Range:
             raise ValueError(f"Range(low={self.low:g}, best={self.best:g}, high={self.high:g}): needs finite low <= best <= high")
 
     @classmethod
-    def around(cls, best: float, factor: float) -> "Range":
+    def around(cls, best: float, factor: float) -> Range:
         """From best / factor to best * factor: "right within a factor of".
 
         >>> Range.around(10.0, 2.0)

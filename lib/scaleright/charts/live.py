@@ -114,7 +114,7 @@ class Controls:
         self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
         return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
 
-    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> "Controls":
+    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Controls:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
         missing = [n for n in [choice, *(key for row in table.values() for key in row)] if n not in self._parameters]
         if missing:

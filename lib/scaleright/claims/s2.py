@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, model, table
-from scaleright.market import cost_factor, electricity_price, rental_price, rental_prices
 from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
+from scaleright.market import cost_factor, electricity_price, rental_price, rental_prices
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 CARD, CHIP = "RTX 4090", "H100 SXM"

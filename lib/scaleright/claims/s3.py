@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.market import rental_prices
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, recomputes, span, stated
 from scaleright.costs.rent import compute_usd
+from scaleright.market import rental_prices
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 
 GPT3, A100 = "GPT-3 175B", "A100 SXM 80GB"

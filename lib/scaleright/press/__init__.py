@@ -41,7 +41,7 @@ class Book:
     root: Path
 
     @classmethod
-    def find(cls) -> "Book":
+    def find(cls) -> Book:
         """The book around the working directory, else the checkout this package was installed from.
 
         Raises

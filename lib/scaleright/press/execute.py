@@ -121,8 +121,8 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
     import logging
 
     import papermill
-    from papermill.exceptions import PapermillException, PapermillExecutionError
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillException, PapermillExecutionError
 
     from scaleright.press.parameters import declared
 

@@ -31,7 +31,7 @@ _ANNOTATED = re.compile(r"[A-Za-z]\w*\s*:[^=]+=[^=]")
 _BOUNDS = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 _PER_CHIP = re.compile(r"(/\s*|\bper |\bof one |\bof an? )(gpu|accelerator|chip)\b", re.IGNORECASE)
 _CATALOG = {"accelerators": "accelerator", "models": "model"}
-_RESERVED = {"parameters", "table", "values"}
+_RESERVED = {"filled", "parameters", "table", "values"}
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
