@@ -16,15 +16,17 @@ from refresh.tables import cell_text, merge, number_text, parse_csv, read_table,
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
+"""Folder of the raw material, for those who have it."""
 
 
-@pytest.mark.skipif(not RAW, reason="SCALERIGHT_RAW names no folder of raw material")
-def test_the_committed_tables_are_what_the_raw_material_gives(tmp_path):
-    shutil.copytree(DATA, tmp_path / "data")
-    reports = refresh(Path(RAW), tmp_path / "data")
-    for path in DATA.rglob("*.csv"):
-        assert (tmp_path / "data" / path.relative_to(DATA)).read_bytes() == path.read_bytes(), path.name
-    assert sum(len(report.dropped) for report in reports) > 100
+if RAW:  # defined only where there is raw material, so that nobody takes a skip for a pass
+
+    def test_the_committed_tables_are_what_the_raw_material_gives(tmp_path):
+        shutil.copytree(DATA, tmp_path / "data")
+        reports = refresh(Path(RAW), tmp_path / "data")
+        for path in DATA.rglob("*.csv"):
+            assert (tmp_path / "data" / path.relative_to(DATA)).read_bytes() == path.read_bytes(), path.name
+        assert sum(len(report.dropped) for report in reports) > 100
 
 
 # the tables beside the importers
