@@ -32,9 +32,6 @@ from scaleright.transformer import (
     training_flop_per_token,
 )
 
-from refresh import models as importer
-from refresh.tables import merge, read_table, sift, table_text
-
 MODELS = catalog.models()
 
 
@@ -169,18 +166,6 @@ def test_a_shape_counts_the_same_in_the_reader_s_browser(count):
     expected = count(table)
     expected = expected.total if "total" in found else expected
     assert found["total" if "total" in found else "value"] == pytest.approx(np.asarray(expected, dtype=float), rel=1e-9)
-
-
-def test_the_importer_reproduces_the_committed_rows():
-    raw = catalog.data_dir().parents[1] / "shared" / "data"
-    if not (raw / "model_architectures").is_dir():
-        pytest.skip("raw material is not on this machine")
-    path, schema = catalog.data_dir() / "models.csv", catalog.resource("models")["schema"]
-    found, dropped = sift(importer.rows(raw))
-    merged, lost = merge(read_table(path), found, ("name",), importer.SOURCES)
-    assert table_text(merged, schema) == path.read_text(encoding="utf-8")
-    assert (len(found) + len(dropped), lost) == (272, [])
-    assert all("not named" not in d.reason or "stablecode" in d.row for d in dropped)
 
 
 def test_counts_of_one_model_are_exact_integers():

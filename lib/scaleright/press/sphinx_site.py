@@ -33,9 +33,22 @@ def bring_vendor(app, exception) -> None:
         vendor(Path(app.outdir) / "_static")
 
 
+def write_entrance(app, exception) -> None:
+    """Write the page at the site's root, which points to the first one; Jupyter Book's own lacks a title and an icon."""
+    if exception is None and app.builder.format == "html":
+        first = f"{app.config.root_doc}.html"  # an empty icon, so that no browser asks for one that is not there
+        (Path(app.outdir) / "index.html").write_text(
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{app.config.html_title or app.config.project}</title>'
+            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={first}"></head>'
+            f'<body><a href="{first}">Start here</a></body></html>\n',
+            encoding="utf-8",
+        )
+
+
 def setup(app) -> dict:
     """Register the hooks."""
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is left out
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("build-finished", bring_vendor)
+    app.connect("build-finished", write_entrance)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
