@@ -7,7 +7,6 @@ shows source, licence and date of every table it has read.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 import os
@@ -17,11 +16,12 @@ from datetime import date
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Iterable, Mapping, NoReturn
+from typing import Any, Iterable, Mapping
 
 import pandas as pd
 
 from scaleright.architecture import Transformer
+from scaleright.names import nearest
 
 _READ: list[str] = []
 TABLES_MIME = "application/vnd.scaleright.tables+json"
@@ -38,20 +38,6 @@ def data_dir() -> Path:
     package = Path(__file__).resolve().parent
     checkout = package.parents[1] / "data"
     return checkout if (checkout / "datapackage.json").exists() else package / "data"
-
-
-def nearest(name: str, choices: Iterable[str], what: str) -> NoReturn:
-    """Raise LookupError naming the value, the nearest valid choices and how many there are.
-
-    >>> nearest("H10", ["H100 SXM", "A100 SXM"], "accelerator")
-    Traceback (most recent call last):
-    LookupError: unknown accelerator 'H10'; nearest: H100 SXM, A100 SXM (2 known)
-    """
-    choices = list(dict.fromkeys(choices))
-    folded = {choice.casefold(): choice for choice in choices}
-    close = [folded[c] for c in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.3)]
-    hint = f"nearest: {', '.join(close)} ({len(choices)} known)" if close else f"allowed: {', '.join(choices[:12])}"
-    raise LookupError(f"unknown {what} {name!r}; {hint}")
 
 
 @functools.cache

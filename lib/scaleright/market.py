@@ -8,7 +8,8 @@ from statistics import median
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, nearest, table
+from scaleright.catalog import accelerator, accelerators, table
+from scaleright.names import nearest
 from scaleright.ranges import Range
 
 

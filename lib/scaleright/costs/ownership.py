@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from scaleright.catalog import accelerator, nearest, table
+from scaleright.catalog import accelerator, table
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
 from scaleright.costs.own import OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price
+from scaleright.names import nearest
 from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 ELECTRICITY = {"home": ("United States", "residential"), "colocation": ("United States", "commercial"), "data center": ("United States", "data center")}

@@ -7,31 +7,17 @@ things lie in a book, how a file is written whole or not at all, and how a build
 
 from __future__ import annotations
 
-import difflib
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable, Iterator
+from typing import Iterator
+
+from scaleright.names import suggestion
 
 
 class PressError(Exception):
     """A build that cannot go on, said in one message for the person who started it."""
-
-
-def suggestion(name: str, choices: Iterable[str]) -> str:
-    """What to offer for an unknown name: the nearest ones, else the first of all.
-
-    >>> suggestion("buy_or_rnt", ["buy_or_rent", "scaling_math"])
-    'nearest: buy_or_rent'
-    >>> suggestion("zzz", ["buy_or_rent", "scaling_math"])
-    'allowed: buy_or_rent, scaling_math'
-    """
-    folded = {str(choice).casefold(): str(choice) for choice in choices}
-    close = difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)
-    if close:
-        return f"nearest: {', '.join(folded[c] for c in close)}"
-    return f"allowed: {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ table is left out of the package, that a date lies in the future, that facts hav
 from __future__ import annotations
 
 import csv
-import difflib
 import json
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Iterator
+
+from scaleright.names import suggestion
 
 _NEEDED = ("name", "path", "title", "description", "schema", "sources", "licenses", "as_of", "stale_after_days")
 
@@ -235,8 +236,7 @@ def _words(entry: dict, error, field: str | None) -> str:
     if value in (None, ""):
         return "the cell is empty, but a value is required"
     if value not in rules.get("enum", [value]):
-        near = difflib.get_close_matches(str(value), rules["enum"], 1)
-        return f"{value!r} is not allowed; {'nearest' if near else 'allowed'}: {', '.join(near or rules['enum'])}"
+        return f"{value!r} is not allowed; {suggestion(value, rules['enum'])}"
     bounds = (("minimum", "at least"), ("maximum", "at most"))
     limits = [f"{words} {rules[rule]:g}" for rule, words in bounds if rule in rules]
     return f"{value!r} is not allowed: {' and '.join(limits) or error.note}"

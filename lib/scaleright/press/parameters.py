@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Iterable, Iterator, Mapping
 
-from scaleright.press import Book, PressError, suggestion
+from scaleright.names import suggestion
+from scaleright.press import Book, PressError
 
 FORM = "name: float|int|str|bool [| None] = default  # meaning [unit] (low..high, or a | b, or accelerators, or models)"
 _LINE = re.compile(

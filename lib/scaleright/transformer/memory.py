@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import nearest
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form, counting
+from scaleright.names import nearest
 from scaleright.ops import maximum, minimum, where
 from scaleright.transformer.parameters import active_parameters, parameters
 
