@@ -6,7 +6,6 @@ money is in US dollars of the date its source states; a year of operation has 8,
 
 from __future__ import annotations
 
-KILO, MEGA, GIGA, TERA, PETA, EXA = 1e3, 1e6, 1e9, 1e12, 1e15, 1e18
 GIB = 2**30
 """Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
 
@@ -16,20 +15,15 @@ DAYS_PER_YEAR = 365.25
 """Mean Julian year, so that leap years need no special case."""
 MONTHS_PER_YEAR = 12.0
 HOURS_PER_YEAR = HOURS_PER_DAY * DAYS_PER_YEAR
-DAYS_PER_MONTH = DAYS_PER_YEAR / MONTHS_PER_YEAR
 SECONDS_PER_YEAR = SECONDS_PER_HOUR * HOURS_PER_YEAR
 WATTS_PER_KILOWATT = 1e3
 
-_PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-_SPANS = (
-    (SECONDS_PER_YEAR, "years"),
-    (SECONDS_PER_HOUR * HOURS_PER_DAY, "days"),
-    (SECONDS_PER_HOUR, "hours"),
-    (60.0, "minutes"),
-    (1.0, "s"),
-    (1e-3, "ms"),
-    (1e-6, "µs"),
+PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+SPANS = (
+    (SECONDS_PER_YEAR, 2, "years"), (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"), (SECONDS_PER_HOUR, 2, "hours"),
+    (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 0, "µs"),
 )
+"""Units of time [s], and how many of them a span must last to be said in them: 90 s, but 2 minutes."""
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -52,7 +46,7 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     if value == 0:
         return f"0 {unit}"
     value = float(f"{value:.{digits - 1}e}")
-    scale, prefix = next((pair for pair in _PREFIXES if abs(value) >= pair[0]), _PREFIXES[-1])
+    scale, prefix = next((pair for pair in PREFIXES if abs(value) >= pair[0]), PREFIXES[-1])
     return f"{significant(value / scale, digits)} {prefix}{unit}"
 
 
@@ -79,6 +73,5 @@ def duration(seconds: float, digits: int = 3) -> str:
     """
     if seconds == 0:
         return "0 s"
-    enough = lambda scale: 2 * scale if scale >= 60 else scale  # noqa: E731
-    scale, unit = next((pair for pair in _SPANS if abs(seconds) >= enough(pair[0])), _SPANS[-1])
+    scale, unit = next((scale, unit) for scale, least, unit in SPANS if abs(seconds) >= least * scale)
     return f"{significant(seconds / scale, digits)} {unit}"

@@ -11,8 +11,6 @@ from typing import Any
 from scaleright import units
 from scaleright.ops import is_expression, where
 
-_PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-
 _TRIMMED = ("hours", "days", "months", "years")
 """Kinds said without zeros at the end: 5 hours, not 5.00 hours."""
 
@@ -50,12 +48,8 @@ def _usd(value, digits: int):
 def _duration(value, digits: int):
     if not is_expression(value):
         return units.duration(value, digits)
-    spans = ((units.SECONDS_PER_YEAR, "years"), (86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
-    written = f",.{digits}r"
-    cases = [(value == 0, "0 s")]
-    cases += [(abs(value) >= 2 * scale, _format(value / scale, written) + " " + unit) for scale, unit in spans]
-    cases += [(abs(value) >= 1, _format(value, written) + " s"), (abs(value) >= 1e-3, _format(value * 1e3, written) + " ms")]
-    return _chain(cases, _format(value * 1e6, written) + " µs")
+    spans = [(abs(value) >= least * scale, _format(value / scale, f",.{digits}r") + f" {unit}") for scale, least, unit in units.SPANS]
+    return _chain([(value == 0, "0 s"), *spans[:-1]], spans[-1][1])
 
 
 def _si(value, unit: str, digits: int):
@@ -63,7 +57,7 @@ def _si(value, unit: str, digits: int):
         return units.si(value, unit, digits)
     written, near = f",.{digits}r", 1 - 0.5 * 10**-digits
     cases = [(value == 0, f"0 {unit}")]
-    cases += [(abs(value) >= scale * near, _format(value / scale, written) + f" {prefix}{unit}") for scale, prefix in _PREFIXES]
+    cases += [(abs(value) >= scale * near, _format(value / scale, written) + f" {prefix}{unit}") for scale, prefix in units.PREFIXES]
     return _chain(cases, _format(value, written) + f" {unit}")
 
 
@@ -74,8 +68,8 @@ def say(value: Any, kind: str = "number"):
     ----------
     value : float or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions",
-        "hours a day" (no more than 24), "duration" (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2").
-        Any other word is a unit written after the number ("tokens/s").
+        "hours a day" (no more than 24), "duration" (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end
+        sets the significant digits ("usd 2"). Any other word is a unit written after the number ("tokens/s").
 
     Returns
     -------
