@@ -6,6 +6,7 @@ Every public function of the physics, systems and money layers is of one of thes
   carry the domain in which the formula means something; a number outside is refused before any work.
 - `counting`: exact integers counted from a shape (a dataclass whose fields may be arrays); no domain of its own.
 - `search` and `simulation`: cannot be a closed expression; charts precompute them on a grid.
+- `lookup`: figures read from the catalog.
 
 The parity test walks `REGISTRY`, evaluates each closed form both ways on random points of its domains, and
 fails on a public function that is of none of these kinds.
@@ -15,7 +16,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass, fields, is_dataclass
+import operator
+from dataclasses import dataclass, fields
 from typing import Any, Callable
 
 import numpy as np
@@ -80,13 +82,19 @@ class Formula:
     domains: dict[str, Domain]
 
 
-def _register(function: Callable, kind: str, domains: dict[str, Domain]) -> None:
+def _register(function: Callable, kind: str, domains: dict[str, Domain] | None = None) -> Callable:
     name = f"{function.__module__.removeprefix('scaleright.')}.{function.__name__}"
-    REGISTRY[name] = Formula(name, kind, function, domains)
+    REGISTRY[name] = Formula(name, kind, function, domains or {})
+    return function
 
 
 def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
     """Register a polymorphic formula and check its numeric arguments against their domains.
+
+    Raises
+    ------
+    TypeError : an argument without a domain, a domain without an argument; in a call, a value that is no number.
+    ValueError : a default, or in a call a value, outside its domain.
 
     >>> @closed_form(price=POSITIVE, load=FRACTION)
     ... def price_at(price, load):
@@ -100,50 +108,44 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
     """
 
     def decorate(function: Callable) -> Callable:
-        names = tuple(inspect.signature(function).parameters)
-        if set(domains) != set(names):
-            raise TypeError(f"{function.__name__}: domains given for {sorted(domains)}, arguments are {sorted(names)}")
-        defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
-        for name, default in defaults.items():
-            domains[name].check(function.__name__, name, default)
+        arguments = inspect.signature(function).parameters
+        if set(domains) != set(arguments):
+            raise TypeError(f"{function.__name__}: domains given for {sorted(domains)}, arguments are {sorted(arguments)}")
+
+        def check(given: dict[str, Any]) -> None:
+            for name, value in given.items():
+                if name in domains:  # the function itself refuses an unknown argument
+                    domains[name].check(function.__name__, name, value)
 
         @functools.wraps(function)
         def checked(*args, **kwargs):
-            for name, value in zip(names, args):
-                domains[name].check(function.__name__, name, value)
-            for name, value in kwargs.items():
-                if name in domains:
-                    domains[name].check(function.__name__, name, value)
+            check(dict(zip(arguments, args)) | kwargs)
             return function(*args, **kwargs)
 
-        _register(checked, "closed form", dict(domains))
-        return checked
+        check({name: argument.default for name, argument in arguments.items() if argument.default is not argument.empty})
+        return _register(checked, "closed form", domains)
 
     return decorate
 
 
 def counting(function: Callable) -> Callable:
     """Register a function that counts from a shape; checked against published counts, not drawn at random."""
-    _register(function, "counting", {})
-    return function
+    return _register(function, "counting")
 
 
 def search(function: Callable) -> Callable:
     """Register a function that looks for something (a layout, a root) and so has no closed expression."""
-    _register(function, "search", {})
-    return function
+    return _register(function, "search")
 
 
 def simulation(function: Callable) -> Callable:
     """Register a function that draws random numbers or steps through time."""
-    _register(function, "simulation", {})
-    return function
+    return _register(function, "simulation")
 
 
 def lookup(function: Callable) -> Callable:
     """Register a function that reads figures from the catalog and computes nothing."""
-    _register(function, "lookup", {})
-    return function
+    return _register(function, "lookup")
 
 
 class Breakdown:
@@ -159,7 +161,6 @@ class Breakdown:
 
     def parts(self) -> dict[str, Any]:
         """The named parts in the order in which they are declared."""
-        assert is_dataclass(self)
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def labeled(self) -> dict[str, Any]:
@@ -169,5 +170,4 @@ class Breakdown:
     @property
     def total(self):
         """The sum of the parts: a float, an array or an expression as they are."""
-        first, *rest = self.parts().values()
-        return functools.reduce(lambda total, part: total + part, rest, first)
+        return functools.reduce(operator.add, self.parts().values())
