@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from scaleright.catalog import TABLES_MIME
 from scaleright.press import Book, PressError, notebooks, site, staleness, write_whole
 from scaleright.press.execute import ChapterError, Job, Run, answer, run_all
 from scaleright.press.staleness import Inputs, tables_read
@@ -21,7 +22,7 @@ from scaleright.press.staleness import Inputs, tables_read
 
 def executed(*tables: str, text: str = "") -> bytes:
     """A stand-in for an executed notebook that read these tables."""
-    outputs = [{"output_type": "display_data", "data": {staleness.TABLES_MIME: {"tables": list(tables)}}}] if tables else []
+    outputs = [{"output_type": "display_data", "data": {TABLES_MIME: {"tables": list(tables)}}}] if tables else []
     return json.dumps({"cells": [{"cell_type": "code", "source": text, "outputs": outputs}]}).encode()
 
 

@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, Iterable, Mapping
 
 import pandas as pd
 
-from scaleright.architecture import Transformer
+from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.names import nearest
 
 _READ: list[str] = []
@@ -106,6 +106,9 @@ def table(name: str) -> pd.DataFrame:
     ------
     LookupError : no such table (the nearest names are offered).
     DataError : the file is missing or does not fit its schema.
+
+    >>> table("models").set_index("name").loc["GPT-3 175B", "hidden"]
+    np.int64(12288)
     """
     resource(name)
     if name not in _READ:
@@ -131,7 +134,7 @@ class Accelerator:
     vendor: str
     kind: str
     segment: str
-    form: str
+    form: str | None
     status: str
     released: date | None
     memory_bytes: float | None
@@ -174,10 +177,6 @@ class Accelerator:
         return (low * high) ** 0.5
 
 
-def _none(value: Any) -> Any:
-    return None if pd.isna(value) else value
-
-
 _SCALARS = ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")
 
 
@@ -196,7 +195,7 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
         spec = specs.get(row.name, {})
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
         chips[row.name] = Accelerator(
-            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, form=_none(row.form), status=row.status,
+            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, form=None if pd.isna(row.form) else row.form, status=row.status,
             released=None if pd.isna(row.released) else row.released.date(),
             purchase_usd=(min(bounds), max(bounds)) if bounds else None,
             dense=_by_precision(spec, "dense_(.+)_(?:flops|ops)"), measured=_by_precision(spec, "measured_(.+)_matmul_flops"),
@@ -225,7 +224,7 @@ def accelerators() -> dict[str, Accelerator]:
 
 
 def accelerator(name: str) -> Accelerator:
-    """An accelerator by name or alias.
+    """An accelerator by name or alias, upper or lower case.
 
     Raises
     ------
@@ -239,10 +238,8 @@ def accelerator(name: str) -> Accelerator:
 
 @functools.cache
 def _models(folder: Path) -> dict[str, Transformer]:
-    frame = _read(folder, "models")
-    known = {f.name for f in fields(Transformer)}
-    return {row["name"]: Transformer(**{k: v for k, v in row.items() if k in known and v is not None})
-            for row in ({k: _none(v) for k, v in r.items()} for r in frame.to_dict("records"))}
+    rows = _read(folder, "models")[list(SHAPE_FIELDS)].to_dict("records")
+    return {row["name"]: Transformer(**{field: value for field, value in row.items() if not pd.isna(value)}) for row in rows}
 
 
 def models() -> dict[str, Transformer]:
@@ -252,24 +249,43 @@ def models() -> dict[str, Transformer]:
 
 
 def model(name: str) -> Transformer:
-    """A model architecture by name or alias.
+    """A model architecture by name or alias, upper or lower case.
 
     Raises
     ------
     LookupError : unknown; the nearest names are offered.
+
+    >>> model("gpt-3 175b").layers
+    96
     """
     return _lookup(name, models(), _read(data_dir(), "models"), "model")
 
 
 def fact(name: str) -> float:
-    """A single figure of the table of reference facts.
+    """A single figure of the table of reference facts, in the unit that its row states.
 
     Raises
     ------
     LookupError : unknown; the nearest names are offered.
+
+    >>> fact("gpt3_prompt_tokens")
+    1024.0
     """
     facts = table("reference_facts").set_index("fact")["value"]
     return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
+
+
+def html_table(caption: str, rows: pd.DataFrame) -> str:
+    """A table of texts as HTML, its first column heading its rows; `charts.table` is the one for numbers.
+
+    >>> html_table("Chips", pd.DataFrame({"chip": ["A"]}))[-53:]
+    '<tr><th scope="row">A</th></tr></tbody></table></div>'
+    """
+    head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in rows.columns)
+    cells = ([escape(str(value)) for value in row] for row in rows.itertuples(index=False))
+    body = "".join(f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>" for first, *rest in cells)
+    table = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="sr-table">{table}</div>'
 
 
 class DataRecord:
@@ -293,9 +309,7 @@ class DataRecord:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
-        head = "".join(f'<th scope="col">{escape(str(c))}</th>' for c in frame.columns)
-        body = "".join("<tr>" + "".join(f"<td>{escape(str(v))}</td>" for v in row) + "</tr>" for row in frame.itertuples(index=False))
-        html = f'<div class="sr-table"><table><caption>Data record</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        html = html_table("Data record", frame)
         return {TABLES_MIME: {"tables": self.names}, "text/html": html, "text/plain": frame.to_string(index=False)}
 
 

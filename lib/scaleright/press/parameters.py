@@ -16,8 +16,8 @@ import ast
 import linecache
 import math
 import re
+import sys
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Iterable, Iterator, Mapping
 
 from scaleright.names import suggestion
@@ -32,6 +32,7 @@ _ANNOTATED = re.compile(r"[A-Za-z]\w*\s*:[^=]+=[^=]")
 _BOUNDS = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 _PER_CHIP = re.compile(r"(/\s*|\bper |\bof one |\bof an? )(gpu|accelerator|chip)\b", re.IGNORECASE)
 _CATALOG = {"accelerators": "accelerator", "models": "model"}
+"""Tables whose names may be choices, and the function of `catalog` that looks one up."""
 _RESERVED = {"filled", "parameters", "table", "values"}
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -256,8 +257,11 @@ def validate(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[
 
 def rows(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The reader's table: name, value to four digits, unit, allowed, meaning."""
-    short = lambda value: float(f"{value:.4g}") if isinstance(value, float) else value  # noqa: E731
-    return [(p.name, show(short(values.get(p.name, p.default))), "" if p.unit == "1" else p.unit, p.allowed, p.meaning) for p in parameters]
+
+    def short(value: Any) -> str:
+        return show(float(f"{value:.4g}") if isinstance(value, float) else value)
+
+    return [(p.name, short(values.get(p.name, p.default)), "" if p.unit == "1" else p.unit, p.allowed, p.meaning) for p in parameters]
 
 
 COLUMNS = ("parameter", "value", "unit", "allowed", "meaning")
@@ -296,12 +300,9 @@ class Case:
         return "\n".join(f"{name} = {value}{f' {unit}' if unit else ''}" for name, value, unit, *_ in rows(self.parameters, self.values))
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{c}</th>' for c in COLUMNS)
-        body = "".join(
-            f'<tr><th scope="row"><code>{escape(name)}</code></th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-            for name, *cells in rows(self.parameters, self.values)
-        )
-        return f'<div class="sr-table"><table><caption>Your case</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        from scaleright.catalog import html_table
+
+        return html_table("Your case", self.table())
 
 
 def case() -> Case:
@@ -315,11 +316,8 @@ def case() -> Case:
     RuntimeError : not in a notebook, or no parameters cell has run yet.
     ParameterError : a value is not allowed.
     """
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        get_ipython = lambda: None  # noqa: E731
-    shell = get_ipython()
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
     if shell is None:
         raise RuntimeError("case() works inside a notebook; elsewhere use declared() and validate()")
     source = next(filter(_looks_declared, _cells_run(shell)), None)

@@ -20,7 +20,6 @@ from typing import Iterable
 from scaleright.press import Book, write_whole
 from scaleright.press.execute import Run
 
-TABLES_MIME = "application/vnd.scaleright.tables+json"
 _LIBRARY = Path(__file__).resolve().parents[1]
 _OUTSIDE_CHAPTERS = ("press/", "cli.py")
 _INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters.py")
@@ -84,9 +83,8 @@ class Inputs:
 
 def tables_read(content: bytes) -> list[str] | None:
     """The tables named by a notebook's data record, None if it has none."""
-    found = None
-    for cell in json.loads(content)["cells"]:
-        for output in cell.get("outputs", ()):
-            if record := output.get("data", {}).get(TABLES_MIME):
-                found = sorted({*(found or ()), *record["tables"]})
-    return found
+    from scaleright.catalog import TABLES_MIME
+
+    outputs = (output for cell in json.loads(content)["cells"] for output in cell.get("outputs", ()))
+    records = [output["data"][TABLES_MIME]["tables"] for output in outputs if TABLES_MIME in output.get("data", {})]
+    return sorted(set().union(*records)) if records else None
