@@ -106,28 +106,39 @@ def matmul_chips() -> dict[str, dict[str, float]]:
     }
 
 
+def _range(name: str, ends: tuple[str, str, str], **wanted: str) -> Range:
+    """Lowest, typical and highest figure in the row of a table that has these values; nearest names for one it lacks."""
+    rows, what = table(name), ""
+    for column, value in wanted.items():
+        chosen = rows[rows[column] == value]
+        if chosen.empty:
+            nearest(value, rows[column], column + what)
+        rows, what = chosen, f" of {value}"
+    return Range(*map(float, rows.iloc[0][list(ends)]))
+
+
 def electricity_price(region: str, sector: str = "industrial") -> Range:
-    """Electricity price of a region and sector [USD/kWh] as a range."""
-    prices = table("electricity_prices")
-    regions = sorted(set(prices["region"]))
-    if region not in regions:
-        nearest(region, regions, "region")
-    rows = prices[prices["region"] == region]
-    chosen = rows[rows["sector"] == sector]
-    if chosen.empty:
-        nearest(sector, rows["sector"], f"sector of {region}")
-    row = chosen.iloc[0]
-    return Range(*map(float, row[["low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh"]]))
+    """Electricity price of a region and sector as a range [USD/kWh].
+
+    Raises
+    ------
+    LookupError : unknown region, or a sector that the region lacks; the nearest names are offered.
+
+    >>> electricity_price("United States").best < electricity_price("United States", "residential").best
+    True
+    """
+    ends = ("low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh")
+    return _range("electricity_prices", ends, region=region, sector=sector)
 
 
 def cost_factor(factor: str, setting: str) -> Range:
-    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range."""
-    factors = table("cost_factors")
-    rows = factors[factors["factor"] == factor]
-    if rows.empty:
-        nearest(factor, factors["factor"], "cost factor")
-    chosen = rows[rows["setting"] == setting]
-    if chosen.empty:
-        nearest(setting, rows["setting"], f"setting of {factor}")
-    row = chosen.iloc[0]
-    return Range(*map(float, row[["low", "typical", "high"]]))
+    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
+
+    Raises
+    ------
+    LookupError : unknown factor, or a setting that has none of its own; the nearest names are offered.
+
+    >>> cost_factor("pue", "data center").low >= 1
+    True
+    """
+    return _range("cost_factors", ("low", "typical", "high"), factor=factor, setting=setting)

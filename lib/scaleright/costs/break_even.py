@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from scaleright.costs.own import PUE, RATE, YEARS, annuity_years, energy_kwh_per_year
+from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, REAL, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, maximum, minimum, where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
@@ -117,7 +119,7 @@ def spent_until_usd(months, price_usd, running_usd_per_year, cost_of_capital):
     >>> spent_until_usd(24.0, 1200.0, 100.0, 0.0)
     1400.0
     """
-    return price_usd + running_usd_per_year * _annuity(cost_of_capital, months / MONTHS_PER_YEAR)
+    return price_usd + running_usd_per_year * annuity_years(cost_of_capital, months / MONTHS_PER_YEAR)
 
 
 @closed_form(
@@ -141,12 +143,7 @@ def rented_until_usd(months, rent_usd_per_year, cost_of_capital):
     >>> rented_until_usd(24.0, 400.0, 0.0)
     800.0
     """
-    return rent_usd_per_year * _annuity(cost_of_capital, months / MONTHS_PER_YEAR)
-
-
-def _annuity(cost_of_capital, elapsed_years):
-    """`annuity_years` that also takes no time at all."""
-    return where(elapsed_years > 0, annuity_years(cost_of_capital, where(elapsed_years > 0, elapsed_years, 1.0)), 0.0)
+    return rent_usd_per_year * annuity_years(cost_of_capital, months / MONTHS_PER_YEAR)
 
 
 @dataclass(frozen=True)
@@ -183,12 +180,10 @@ def fleet_usd_per_year(
     """
     steady = minimum(owned, baseline)
     bursting = minimum(maximum(owned - baseline, 0.0), burst)
-    owned_hours = HOURS_PER_DAY * steady + burst_hours_per_day * bursting
-    rented_hours = HOURS_PER_DAY * (baseline - steady) + burst_hours_per_day * (burst - bursting)
-    idle_hours = HOURS_PER_DAY * owned - owned_hours
-    kwh = (owned_hours * busy_watts + idle_hours * idle_watts) * pue * DAYS_PER_YEAR / WATTS_PER_KILOWATT
+    kwh = partial(energy_kwh_per_year, busy_watts=busy_watts, idle_watts=idle_watts, pue=pue)
+    rent = partial(rent_usd_per_year, usd_per_hour)
     return FleetCost(
         owned_usd=owned * fixed_usd_per_year,
-        power_usd=kwh * usd_per_kwh,
-        rent_usd=rented_hours * DAYS_PER_YEAR * usd_per_hour,
+        power_usd=(steady * kwh(HOURS_PER_DAY) + bursting * kwh(burst_hours_per_day) + (owned - steady - bursting) * kwh(0.0)) * usd_per_kwh,
+        rent_usd=(baseline - steady) * rent(HOURS_PER_DAY) + (burst - bursting) * rent(burst_hours_per_day),
     )

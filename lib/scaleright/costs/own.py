@@ -20,18 +20,21 @@ YEARS = Domain(0.0, 50.0, (0.1, 15.0), open_low=True)
 PUE = Domain(1.0, 10.0, (1.0, 3.0))
 
 
-@closed_form(cost_of_capital=RATE, years=YEARS)
+@closed_form(cost_of_capital=RATE, years=Domain(0.0, YEARS.high, YEARS.sample))
 def annuity_years(cost_of_capital, years):
-    """Present value of one dollar a year, paid evenly for so many years [years].
+    """Present value of one dollar a year, paid evenly for so many years, or for no time at all [years].
 
     The limit for free capital is the number of years itself.
 
+    Parameters
+    ----------
+    cost_of_capital : yearly rate [1/year]
+    years : [years]
+
     Source: brealey2020, chapter 2, the annuity with continuous payment.
 
-    >>> annuity_years(0.0, 3.0)
-    3.0
-    >>> round(annuity_years(0.08, 3.0), 4)
-    2.6789
+    >>> annuity_years(0.0, 3.0), annuity_years(0.08, 0.0), round(annuity_years(0.08, 3.0), 4)
+    (3.0, 0.0, 2.6789)
     """
     force = log(1 + where(cost_of_capital > 1e-9, cost_of_capital, 1.0))
     return where(cost_of_capital > 1e-9, (1 - (1 + cost_of_capital) ** -years) / force, years)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Mapping
 
 from scaleright.catalog import accelerator, table
@@ -14,20 +15,24 @@ from scaleright.market import cost_factor, electricity_price
 from scaleright.names import nearest
 from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
-ELECTRICITY = {"home": ("United States", "residential"), "colocation": ("United States", "commercial"), "data center": ("United States", "data center")}
-"""Whose electricity price a setting pays when none is given."""
+ELECTRICITY = {
+    "home": ("United States", "residential"),
+    "colocation": ("United States", "commercial"),
+    "data center": ("United States", "data center"),
+}
+"""Region and sector whose electricity price a setting pays when none is given."""
 BORROWED = {"colocation": "data center"}
 """A setting whose own figure is missing from the table takes that of this one: the machines are the same."""
-
-
-LONGER_IS_CHEAPER = {"chips_per_staff", "facility_life_years", "resale_share_after_2_years", "useful_life_years"}
+MORE_IS_CHEAPER = {"chips_per_staff", "facility_life_years", "resale_share_after_2_years", "useful_life_years"}
 ENDS = {"cheap": ("low", "high"), "typical": ("best", "best"), "dear": ("high", "low")}
+"""The end of a factor's range that each end of the cost takes, and the one where more of the factor costs less."""
 
 
 def _factor(factor: str, setting: str, end: str) -> float:
-    stated = {name for name, place in zip(*(table("cost_factors")[c] for c in ("factor", "setting"))) if place == setting}
-    values = cost_factor(factor, setting if factor in stated else BORROWED.get(setting, setting))
-    return getattr(values, ENDS[end][factor in LONGER_IS_CHEAPER])
+    factors = table("cost_factors")
+    own = setting in set(factors[factors["factor"] == factor]["setting"])
+    values = cost_factor(factor, setting if own else BORROWED.get(setting, setting))
+    return getattr(values, ENDS[end][factor in MORE_IS_CHEAPER])
 
 
 @lookup
@@ -53,18 +58,20 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     Raises
     ------
     LookupError : unknown setting or end.
+
+    >>> home = setting_factors("home")
+    >>> home["installation_share"], home["facility_usd_per_kw_year"]
+    (0.0, 0.0)
     """
     if setting not in ELECTRICITY:
         nearest(setting, ELECTRICITY, "setting")
     if end not in ENDS:
         nearest(end, ENDS, "end of the cost factors")
-    value = lambda factor: _factor(factor, setting, end)  # noqa: E731
-    facility = {
-        "home": lambda: 0.0,
-        "colocation": lambda: value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR,
-        "data center": lambda: value("facility_capex_usd_per_kw") / annuity_years(value("cost_of_capital"), value("facility_life_years")),
-    }
-    at_home = setting == "home"
+    value, at_home, facility = partial(_factor, setting=setting, end=end), setting == "home", 0.0
+    if setting == "colocation":
+        facility = value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
+    elif setting == "data center":
+        facility = value("facility_capex_usd_per_kw") / annuity_years(value("cost_of_capital"), value("facility_life_years"))
     return {
         "host_usd": value("home_pc_usd") if at_home else 0.0,
         "installation_share": 0.0 if at_home else value("server_share_of_price") + value("network_share_of_price"),
@@ -72,7 +79,7 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
         "host_idle_watts": value("host_idle_watts_per_chip"),
         "idle_share_of_tdp": value("idle_share_of_tdp"),
         "pue": value("pue"),
-        "facility_usd_per_kw_year": facility[setting](),
+        "facility_usd_per_kw_year": facility,
         "maintenance_share_per_year": value("maintenance_share_per_year"),
         "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
         "value_kept_per_year": value("resale_share_after_2_years") ** 0.5,
@@ -83,7 +90,11 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
 
 @lookup
 def setting_usd_per_kwh(setting: str) -> float:
-    """The typical electricity price of a setting [USD/kWh]."""
+    """The typical electricity price of a setting [USD/kWh].
+
+    >>> setting_usd_per_kwh("home") > setting_usd_per_kwh("data center")
+    True
+    """
     return electricity_price(*ELECTRICITY[setting]).best
 
 
@@ -118,18 +129,19 @@ class Ownership:
         factors : the setting's cost factors by name, see `setting_factors`
         years, cost_of_capital, value_kept_per_year : the factors' values if None
         """
-        pick = lambda given, factor: factors[factor] if given is None else given  # noqa: E731
-        years, busy = pick(years, "service_years"), tdp_watts + factors["host_watts"]
+        given = {"service_years": years, "cost_of_capital": cost_of_capital, "value_kept_per_year": value_kept_per_year}
+        factors = dict(factors) | {name: value for name, value in given.items() if value is not None}
+        busy_watts = tdp_watts + factors["host_watts"]
         return cls(
             price_usd=installed_usd(chip_usd, factors["installation_share"], factors["host_usd"]),
-            resale_share=pick(value_kept_per_year, "value_kept_per_year") ** years,
-            years=years,
-            cost_of_capital=pick(cost_of_capital, "cost_of_capital"),
-            busy_watts=busy,
+            resale_share=factors["value_kept_per_year"] ** factors["service_years"],
+            years=factors["service_years"],
+            cost_of_capital=factors["cost_of_capital"],
+            busy_watts=busy_watts,
             idle_watts=factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
-            facility_usd_per_year=factors["facility_usd_per_kw_year"] * busy / WATTS_PER_KILOWATT,
+            facility_usd_per_year=factors["facility_usd_per_kw_year"] * busy_watts / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
             people_usd_per_year=factors["people_usd_per_year"],
         )
@@ -154,16 +166,12 @@ class Ownership:
     @property
     def power(self) -> dict[str, float]:
         """The arguments of the formulas that deal with power."""
-        return {"busy_watts": self.busy_watts, "idle_watts": self.idle_watts, "pue": self.pue, "usd_per_kwh": self.usd_per_kwh}
+        return {name: getattr(self, name) for name in ("busy_watts", "idle_watts", "pue", "usd_per_kwh")}
 
     @property
     def overheads(self) -> dict[str, float]:
         """What is paid every year whatever the use, beside the price."""
-        return {
-            "facility_usd_per_year": self.facility_usd_per_year,
-            "maintenance_share": self.maintenance_share,
-            "people_usd_per_year": self.people_usd_per_year,
-        }
+        return {name: getattr(self, name) for name in ("facility_usd_per_year", "maintenance_share", "people_usd_per_year")}
 
     @property
     def fixed_usd_per_year(self) -> float:

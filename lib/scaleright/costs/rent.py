@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scaleright.formulas import FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.transformer.flops import compute_seconds
 from scaleright.units import DAYS_PER_YEAR, SECONDS_PER_HOUR
 
 
@@ -39,4 +40,4 @@ def compute_usd(flop, peak_flops, utilization, usd_per_hour):
     >>> round(compute_usd(3.14e23, 312e12, 1.0, 2.0))
     559117
     """
-    return flop / (peak_flops * utilization) / SECONDS_PER_HOUR * usd_per_hour
+    return compute_seconds(flop, peak_flops, utilization) / SECONDS_PER_HOUR * usd_per_hour
