@@ -9,11 +9,11 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
-RENT_BELOW_HOURS, BUY_ABOVE_HOURS, BUY_AFTER_MONTHS = 4.0, 4.0, 18.0
+RENT_BELOW_HOURS, BUY_AFTER_MONTHS = 4.0, 18.0
 
 
 def source_rule(hours_per_day: float, months: float, accelerators: int = 1, bursts: bool = False) -> str:
-    """What S2's matrix says: rent, buy or hybrid.
+    """What S2's matrix says, from hours of use a day, months of need, and whether the load bursts: rent, buy or hybrid.
 
     The document leaves gaps: above six hours it says buy elsewhere in the text, and between four and six hours
     for less than 18 months it says nothing; the reading here is to rent.
@@ -37,6 +37,9 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
     usd_per_hour : rent of one accelerator [USD/h]
     hours_per_day : mean hours of use a day, 0 to 24 [h/day]
     accelerators : how many are needed [1]; scales the money, and S2's rule looks at it
+
+    >>> capex_opex(Ownership.typical("RTX 4090", "home"), usd_per_hour=0.18, hours_per_day=1.0).what
+    'rent'
     """
     owned = ownership.owned_usd_per_year(hours_per_day).total * accelerators
     rented = rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators
@@ -64,12 +67,20 @@ def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst:
 
     Each accelerator is judged by its own hours: the baseline runs all day, a burst accelerator only in bursts,
     so each group is worth owning exactly if its hours exceed the break-even hours.
+
+    Parameters
+    ----------
+    ownership, usd_per_hour : as in `capex_opex`
+    baseline, burst : accelerators needed around the clock, and further ones needed in bursts [1]
+    burst_hours_per_day : hours of burst a day [h/day]
+
+    >>> fleet_mix(Ownership.typical("RTX 4090", "home"), 0.5, baseline=2, burst=6, burst_hours_per_day=1.0).what
+    'hybrid'
     """
     plans = {"rent": 0.0, "hybrid": float(baseline), "buy": float(baseline + burst)}
-    bills = {
-        name: fleet_usd_per_year(owned, baseline, burst, burst_hours_per_day, usd_per_hour, ownership.fixed_usd_per_year, **ownership.power).total
-        for name, owned in plans.items()
-    }
+    load = {"baseline": baseline, "burst": burst, "burst_hours_per_day": burst_hours_per_day, "usd_per_hour": usd_per_hour}
+    terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
+    bills = {name: fleet_usd_per_year(owned, **load, **terms).total for name, owned in plans.items()}
     what = min(bills, key=bills.get)
     hours = ownership.break_even_hours_per_day(usd_per_hour)
     rule = source_rule(HOURS_PER_DAY, ownership.years * MONTHS_PER_YEAR, int(baseline + burst), bursts=burst > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
-from scaleright.decisions.capex_opex import BUY_AFTER_MONTHS, RENT_BELOW_HOURS
+from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.verdict import Verdict
 from scaleright.units import MONTHS_PER_YEAR, usd
 
@@ -14,7 +14,8 @@ SOURCE = "S2, Deployment Decision Tree"
 def source_branch(hours_per_day: float, months: float, accelerators: int, sensitive_data: bool, many_regions: bool) -> str:
     """The branch that S2's tree takes; data that must not leave comes first, then regions, then size, then hours.
 
-    The document gives no order; this one puts what forbids before what merely costs.
+    The document gives no order; this one puts what forbids before what merely costs. Arguments as in `deployment`,
+    and the months for which the accelerators are needed.
 
     >>> source_branch(3, 24, 1, False, False), source_branch(5, 24, 1, True, False)
     ('rent', 'on premises')
@@ -23,9 +24,7 @@ def source_branch(hours_per_day: float, months: float, accelerators: int, sensit
         return "on premises"
     if many_regions:
         return "multi-cloud"
-    if accelerators > 1:
-        return "rent"
-    return "buy" if hours_per_day >= RENT_BELOW_HOURS and months >= BUY_AFTER_MONTHS else "rent"
+    return source_rule(hours_per_day, months, accelerators)
 
 
 def deployment(
@@ -46,6 +45,9 @@ def deployment(
     Raises
     ------
     ValueError : no rent is given, or the two constraints exclude every branch.
+
+    >>> deployment(Ownership.typical("RTX 4090", "home"), [0.18, 0.35], hours_per_day=1.0).what
+    'multi-cloud'
     """
     if not rents_usd_per_hour:
         raise ValueError("deployment: rents_usd_per_hour is empty; give at least one listing in USD/h")
@@ -58,13 +60,15 @@ def deployment(
         "multi-cloud": rent_usd_per_year(ordered[0], hours_per_day) * accelerators,
         "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
     }
-    allowed = {"on premises": bills["on premises"]} if sensitive_data else {k: v for k, v in bills.items() if not (many_regions and k == "on premises")}
-    what = min(allowed, key=allowed.get)
+    excluded = {"rent", "multi-cloud"} if sensitive_data else {"on premises"} if many_regions else set()
+    what = min((name for name in bills if name not in excluded), key=bills.get)
     branch = source_branch(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions)
     agrees = what == branch or {what, branch} == {"on premises", "buy"} or {what, branch} == {"rent", "multi-cloud"}
-    reasons = [f"{name}: {usd(bill)} a year" + ("" if name in allowed else " (ruled out)") for name, bill in sorted(bills.items(), key=lambda i: i[1])]
+    cheapest_first = sorted(bills, key=bills.get)
+    reasons = [f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}" for name in cheapest_first]
     if sensitive_data:
-        reasons.append(f"keeping the data in the house costs {usd(bills['on premises'] - min(bills['rent'], bills['multi-cloud']))} a year over the cheapest cloud")
+        extra = bills["on premises"] - bills["multi-cloud"]
+        reasons.append(f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud")
     if len(ordered) > 1:
         reasons.append(f"clouds differ by a factor of {ordered[-1] / ordered[0]:.1f} for the same accelerator")
     numbers = {name: (bill, "USD/year") for name, bill in bills.items()}

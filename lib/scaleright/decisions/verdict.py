@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Mapping
 
@@ -26,24 +26,20 @@ class Verdict:
     question: str
     what: str
     reasons: tuple[str, ...]
-    numbers: Mapping[str, tuple[float, str]] = field(default_factory=dict)
-    source: str = ""
-    rule: str = ""
-    agrees: bool = True
+    numbers: Mapping[str, tuple[float, str]]
+    source: str
+    rule: str
+    agrees: bool
 
     def text(self) -> str:
         """The verdict as plain text: the answer first."""
-        lines = [f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons)]
-        if self.rule:
-            lines.append(f"{self.source}'s rule says: {self.rule} ({'agrees' if self.agrees else 'differs'}).")
-        return "\n".join(lines)
+        rule = f"{self.source}'s rule says: {self.rule} ({'agrees' if self.agrees else 'differs'})."
+        return "\n".join([f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons), rule])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
-        rule = ""
-        if self.rule:
-            word = "The computed answer agrees." if self.agrees else "The computed answer differs."
-            rule = f'<p class="sr-rule">{escape(self.source)} says: {escape(self.rule)}. <strong>{word}</strong></p>'
+        word = f"The computed answer {'agrees' if self.agrees else 'differs'}."
+        rule = f'<p class="sr-rule">{escape(self.source)} says: {escape(self.rule)}. <strong>{word}</strong></p>'
         html = (
             f'<div class="sr-verdict"><p><span class="sr-question">{escape(self.question)}</span> '
             f"<strong>{escape(self.what)}</strong></p><ol>{reasons}</ol>{rule}</div>"
