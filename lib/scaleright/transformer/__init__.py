@@ -27,11 +27,9 @@ from scaleright.transformer.memory import (
     decode_bytes_per_step,
     experts_touched,
     kv_bytes_per_token,
-    kv_cache_bytes,
     model_weight_bytes,
     sequence_kv_bytes,
     weight_bytes,
-    windowed_kv_cache_bytes,
 )
 from scaleright.transformer.parameters import (
     Parameters,
@@ -45,9 +43,9 @@ from scaleright.transformer.rules import exact_over_rule, rules_and_counts
 
 __all__ = [
     "BYTES_PER_PARAMETER", "DecodeStep", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
-    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "decode_step", "exact_over_rule", "experts_touched", "forward_flop",
-    "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "kv_cache_bytes", "live_fields", "matmul_parameters",
-    "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes", "parameters",
-    "rule_of_thumb_parameters", "rules_and_counts", "sequence_kv_bytes", "stacked", "token_seconds", "training_flop", "training_flop_per_token",
-    "weight_bytes", "windowed_kv_cache_bytes",
+    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "decode_step", "exact_over_rule",
+    "experts_touched", "forward_flop", "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "live_fields",
+    "matmul_parameters", "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes",
+    "parameters", "rule_of_thumb_parameters", "rules_and_counts", "sequence_kv_bytes", "stacked", "token_seconds",
+    "training_flop", "training_flop_per_token", "weight_bytes",
 ]  # fmt: skip

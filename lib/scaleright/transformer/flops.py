@@ -17,7 +17,7 @@ from typing import Any
 from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, FLAG, FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, counting
 from scaleright.ops import floor, maximum, minimum, where
-from scaleright.transformer.parameters import adapter_weights, feed_forward_weights, projection_weights
+from scaleright.transformer.parameters import adapter_weights, feed_forward_weights, indexer_weights, projection_weights
 
 
 @closed_form(context=COUNT, window=NON_NEGATIVE, causal=FLAG, chunked=FLAG)
@@ -98,7 +98,7 @@ def forward_flop(t: Transformer, context, causal: bool = True, absorbed: bool = 
     indexed = t.layers * 2 * t.index_heads * t.index_head_dim
     return ForwardFlop(
         embedding_flop=2 * adapter_weights(t),
-        projections_flop=2 * t.layers * projection_weights(t),
+        projections_flop=2 * t.layers * (projection_weights(t) + indexer_weights(t)),
         scores_and_values_flop=per_position * ((t.layers - t.window_layers) * in_full + t.window_layers * in_window),
         index_scores_flop=indexed * attended_positions(context, 0, causal),
         ffn_flop=2 * (t.layers - t.moe_layers) * feed_forward_weights(t, t.ffn),

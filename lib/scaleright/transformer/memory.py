@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form, counting
+from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, counting
 from scaleright.names import nearest
 from scaleright.ops import maximum, minimum, where
 from scaleright.transformer.parameters import active_parameters, parameters
@@ -119,26 +119,6 @@ def weight_bytes(parameters, bytes_per_parameter):
     140000000000.0
     """
     return parameters * bytes_per_parameter
-
-
-@closed_form(kv_bytes_per_token=NON_NEGATIVE, tokens=NON_NEGATIVE, sequences=NON_NEGATIVE)
-def kv_cache_bytes(kv_bytes_per_token, tokens, sequences=1):
-    """Bytes of the cache of a batch of sequences in a model without local layers.
-
-    >>> kv_cache_bytes(516_096, 8192, 1)
-    4227858432
-    """
-    return kv_bytes_per_token * tokens * sequences
-
-
-@closed_form(full_bytes_per_token=NON_NEGATIVE, local_bytes_per_token=NON_NEGATIVE, window=COUNT, tokens=NON_NEGATIVE, sequences=NON_NEGATIVE)
-def windowed_kv_cache_bytes(full_bytes_per_token, local_bytes_per_token, window, tokens, sequences=1):
-    """Bytes of the cache where some layers keep only the last `window` tokens.
-
-    >>> windowed_kv_cache_bytes(10, 50, 1024, 8192)
-    133120
-    """
-    return (full_bytes_per_token * tokens + local_bytes_per_token * minimum(tokens, window)) * sequences
 
 
 @closed_form(

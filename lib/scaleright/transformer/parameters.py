@@ -81,8 +81,8 @@ def feed_forward_weights(t: Transformer, width):
 
 @counting
 def projection_weights(t: Transformer):
-    """Weights of all projections of one attention layer, those of the indexer included."""
-    return query_weights(t) + key_value_weights(t) + t.hidden * t.heads * t.v_head_dim + indexer_weights(t)
+    """Weights from the residual stream to queries, keys and values of one layer and from its heads back."""
+    return query_weights(t) + key_value_weights(t) + t.hidden * t.heads * t.v_head_dim
 
 
 @counting
@@ -96,16 +96,13 @@ def _feed_forward_biases(t: Transformer, width):
 
 
 def _attention(t: Transformer):
-    projections = projection_weights(t) - indexer_weights(t)
     biases = t.qkv_bias * (t.heads * t.head_dim + t.kv_heads * (t.head_dim + t.v_head_dim)) + t.out_bias * t.hidden
-    return t.layers * (projections + biases + t.sinks * t.heads)
+    return t.layers * (projection_weights(t) + biases + t.sinks * t.heads)
 
 
 def _norms(t: Transformer):
-    latent = t.q_lora_rank + t.kv_lora_rank
-    index = 2 * t.index_head_dim
     of_hidden = (t.norms_per_layer * t.layers + t.outer_norms) * t.norm_vectors * t.hidden
-    return of_hidden + t.layers * (t.qk_norm_width + latent + index)
+    return of_hidden + t.layers * (t.qk_norm_width + t.q_lora_rank + t.kv_lora_rank + 2 * t.index_head_dim)
 
 
 def _head(t: Transformer):
@@ -177,7 +174,7 @@ def matmul_parameters(t: Transformer):
     dense = (t.layers - t.moe_layers) * feed_forward_weights(t, t.ffn)
     visited = t.experts_per_token * feed_forward_weights(t, t.expert_ffn) + feed_forward_weights(t, t.shared_ffn)
     mixture = t.moe_layers * (visited + t.hidden * t.experts)
-    return t.layers * projection_weights(t) + dense + mixture + t.vocab * t.embedding_width + 2 * adapter_weights(t)
+    return t.layers * (projection_weights(t) + indexer_weights(t)) + dense + mixture + t.vocab * t.embedding_width + 2 * adapter_weights(t)
 
 
 @closed_form(layers=COUNT, hidden=COUNT)
