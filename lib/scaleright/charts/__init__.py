@@ -11,23 +11,6 @@ from scaleright.charts.render import Display, answer_card, folded, parameters_ta
 from scaleright.charts.words import say, unit_words
 
 __all__ = [
-    "Controls",
-    "Display",
-    "LiveNumber",
-    "answer_card",
-    "bars",
-    "controls",
-    "decision_map",
-    "folded",
-    "lines",
-    "parameters_table",
-    "predicted_vs_measured",
-    "rule",
-    "say",
-    "show",
-    "stacked_parts",
-    "strip",
-    "table",
-    "tornado",
-    "unit_words",
-]
+    "Controls", "Display", "LiveNumber", "answer_card", "bars", "controls", "decision_map", "folded", "lines",
+    "parameters_table", "predicted_vs_measured", "rule", "say", "show", "stacked_parts", "strip", "table", "tornado", "unit_words",
+]  # fmt: skip
