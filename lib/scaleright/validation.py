@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 import pandas as pd
 
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
+from scaleright.names import nearest
 from scaleright.transformer import bytes_per_parameter, counts, decode_step, rule_of_thumb_parameters
 from scaleright.units import significant
 
@@ -64,16 +65,25 @@ def summarize(rows: pd.DataFrame) -> Summary:
     (2.0, -1.0)
     """
     scored = rows[rows["scored"]]
-    quantile = lambda column, q: float(np.quantile(scored[column].abs(), q)) if len(scored) else float("nan")  # noqa: E731
+    size = scored[["error_percent", "baseline_error_percent"]].abs().astype(float)
+    (median, baseline_median), (p90, baseline_p90) = size.quantile([0.5, 0.9]).to_numpy().tolist()
     return Summary(
         rows=len(scored),
-        median_absolute_percent=quantile("error_percent", 0.5),
-        p90_absolute_percent=quantile("error_percent", 0.9),
+        median_absolute_percent=median,
+        p90_absolute_percent=p90,
         bias_percent=float(scored["error_percent"].mean()),
-        within_rounding=int(scored["within_rounding"].fillna(False).sum()),
-        baseline_median_absolute_percent=quantile("baseline_error_percent", 0.5),
-        baseline_p90_absolute_percent=quantile("baseline_error_percent", 0.9),
+        within_rounding=int(scored["within_rounding"].sum()),
+        baseline_median_absolute_percent=baseline_median,
+        baseline_p90_absolute_percent=baseline_p90,
     )
+
+
+def _plain(value: Any) -> Any:
+    return None if pd.isna(value) else round(value, 6) if isinstance(value, float) else value
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.astype(object).to_dict("records")]
 
 
 @dataclass(frozen=True)
@@ -92,45 +102,42 @@ class Validation:
     def by(self, column: str) -> pd.DataFrame:
         """Errors of the scored rows by source, family or any other column, most rows first."""
         if column not in self.rows:
-            catalog.nearest(column, self.rows.columns, "column")
+            nearest(column, self.rows.columns, "column")
         groups = {key: vars(summarize(group)) for key, group in self.rows[self.rows["scored"]].groupby(column)}
         return pd.DataFrame.from_dict(groups, orient="index").rename_axis(column).sort_values("rows", ascending=False, kind="stable")
 
     def to_json(self) -> str:
         """Everything as JSON: summary, groups and rows; numbers rounded to what a reader can use, the bytes stable."""
-        plain = lambda value: None if pd.isna(value) else round(value, 6) if isinstance(value, float) else value  # noqa: E731
-        records = lambda frame: [{k: plain(v) for k, v in row.items()} for row in frame.astype(object).to_dict("records")]  # noqa: E731
         document = {
             "kind": self.kind,
             "rule": self.definition.rule,
             "baseline": self.definition.baseline,
             "fitted_constants": self.definition.fitted_constants,
-            "summary": {k: plain(v) for k, v in vars(self.summary).items()},
-            "by_source": records(self.by("source").reset_index()),
-            "by_family": records(self.by("family").reset_index()),
-            "rows": records(self.rows),
+            "summary": {name: _plain(value) for name, value in vars(self.summary).items()},
+            "by_source": _records(self.by("source").reset_index()),
+            "by_family": _records(self.by("family").reset_index()),
+            "rows": _records(self.rows),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
 
     def to_text(self, worst: int = 12) -> str:
         """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
-        s, apart = self.summary, self.rows[~self.rows["scored"]]
+        s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
         lines = [
-            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {self.definition.fitted_constants}",
+            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
             f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %; "
             f"{s.within_rounding} within the rounding of the published digits",
-            f"  baseline ({self.definition.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
-            f"  rule: {self.definition.rule}",
+            f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
+            f"  rule: {of.rule}",
         ]
         if s.rows:
-            families = self.by("family").reset_index()
             lines += ["", f"  {'family':<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
             lines += [
                 f"  {g.family:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
-                for g in families.itertuples()
+                for g in self.by("family").reset_index().itertuples()
             ]
-            order = self.rows[self.rows["scored"]].assign(size=lambda f: f["error_percent"].abs()).sort_values("size", ascending=False, kind="stable")
-            lines += ["", f"  furthest off of {s.rows} (published, predicted to the same digits):", *map(self._line, order.head(worst).itertuples())]
+            furthest = scored.sort_values("error_percent", key=abs, ascending=False, kind="stable").head(worst).itertuples()
+            lines += ["", f"  furthest off of {s.rows} (published, predicted to the same digits):", *map(self._line, furthest)]
         if len(apart):
             lines += ["", "  not scored:", *(f"{self._line(row)}  ({row.scope})" for row in apart.itertuples())]
         return "\n".join(lines)
@@ -191,10 +198,9 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     if kind not in KINDS:
         tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]
         if kind in tables:
-            raise LookupError(
-                f"validate: nothing predicts {kind!r} in this version; kinds that work: {', '.join(KINDS)} (schema: data/measured/{kind}.csv)"
-            )
-        catalog.nearest(kind, KINDS, "kind of measurement")
+            works = f"kinds that work: {', '.join(KINDS)} (schema: data/measured/{kind}.csv)"
+            raise LookupError(f"validate: nothing predicts {kind!r} in this version; {works}")
+        nearest(kind, KINDS, "kind of measurement")
     definition = KINDS[kind]
     rows = catalog.table(definition.table) if file is None else _own_rows(Path(file), definition)
     label = definition.table if file is None else Path(file).name
@@ -217,7 +223,7 @@ def _own_rows(path: Path, definition: Kind) -> pd.DataFrame:
         raise catalog.DataError(f"{path.name}: not a CSV file: {str(error).strip()}") from None
     for column in header:
         if column not in known:
-            catalog.nearest(column, known, f"column of {path.name}")
+            nearest(column, known, f"column of {path.name}")
     if missing := [c for c in definition.required if c not in header]:
         raise catalog.DataError(f"{path.name}: column {missing[0]} is missing; needed: {', '.join(definition.required)}")
     rows = catalog.read_csv(path, {"fields": [known[column] for column in header]}, path.name)
@@ -232,7 +238,7 @@ def _check(column: pd.Series, constraints: dict, label: str, name: str) -> None:
     for index, value in column.dropna().items():
         where = f"{label}, line {index + 2}, column {name}"
         if "enum" in constraints and value not in constraints["enum"]:
-            catalog.nearest(value, constraints["enum"], f"value in {where}")
+            nearest(value, constraints["enum"], f"value in {where}")
         if "minimum" in constraints and value < constraints["minimum"]:
             raise catalog.DataError(f"{where}: {value} is below {constraints['minimum']}")
         if "maximum" in constraints and value > constraints["maximum"]:
@@ -263,15 +269,22 @@ def decode_floor(measured: pd.DataFrame, compute_efficiency: float = 1.0, bandwi
     the rows with `predicted` [s] and `ratio`, measured over predicted. Where the prompt length is not stated the
     floor counts the cache of half the answer alone. Rows whose batch is spread over copies of the model
     (attention data parallel) are left out, since the batch of one copy is not stated.
+
+    >>> bool((decode_floor(catalog.table("measured/energy")).ratio > 1).all())
+    True
     """
     rows = measured[measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)].copy()
     chips = [catalog.accelerator(name) for name in rows["accelerator"]]
-    column = lambda name: rows[name].astype(float).to_numpy()  # noqa: E731
+    given = {name: rows[name].to_numpy(float, na_value=np.nan) for name in ("input_tokens", "output_tokens", "batch", "accelerators")}
     step = decode_step(
         stacked(catalog.model(name) for name in rows["model"]),
-        np.maximum(np.nan_to_num(column("input_tokens")) + column("output_tokens") / 2, 1.0), column("batch"),
-        np.array([bytes_per_parameter(name) for name in rows["precision"]]), column("accelerators"),
-        np.array([chip.dense.get(name.lower(), chip.peak_flops("bf16")) for chip, name in zip(chips, rows["precision"])]), np.array([chip.require("memory_bytes_per_s") for chip in chips]),
-        compute_efficiency, bandwidth_efficiency,
+        context=np.maximum(np.nan_to_num(given["input_tokens"]) + given["output_tokens"] / 2, 1.0),
+        batch=given["batch"],
+        precision=np.array([bytes_per_parameter(name) for name in rows["precision"]]),
+        accelerators=given["accelerators"],
+        peak_flops=np.array([chip.dense.get(name.lower(), chip.peak_flops("bf16")) for chip, name in zip(chips, rows["precision"])]),
+        bytes_per_s=np.array([chip.require("memory_bytes_per_s") for chip in chips]),
+        compute_efficiency=compute_efficiency,
+        bandwidth_efficiency=bandwidth_efficiency,
     )
-    return rows.assign(predicted=step.seconds, ratio=column("measured_itl_s") / step.seconds)
+    return rows.assign(predicted=step.seconds, ratio=rows["measured_itl_s"] / step.seconds)
