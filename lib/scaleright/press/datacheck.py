@@ -10,12 +10,14 @@ import csv
 import json
 import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Iterator
 
 from scaleright.names import suggestion
 
+Cells = list[tuple[int, dict[str, str]]]
+"""The rows of a table: line of the file, cells by column."""
 _NEEDED = ("name", "path", "title", "description", "schema", "sources", "licenses", "as_of", "stale_after_days")
 
 
@@ -33,9 +35,8 @@ class Problem:
     notice: bool = False
 
     def __str__(self) -> str:
-        row, field = f"row {self.row}" if self.row else "", f"column {self.field}" if self.field else ""
-        where = [f"table {self.table}", row, field]
-        return f"{', '.join(filter(None, where))}: {self.message}"
+        row, column = f", row {self.row}" if self.row else "", f", column {self.field}" if self.field else ""
+        return f"table {self.table}{row}{column}: {self.message}"
 
 
 def check(data_dir: Path, bibliography: Path | None = None, today: date | None = None) -> list[Problem]:
@@ -73,8 +74,8 @@ def check(data_dir: Path, bibliography: Path | None = None, today: date | None =
         problems += bad
         if not bad:
             whole.append(entry)
-            problems += [*_sources(entry, header, rows, keys), *_ranges(entry, header, rows)]
-            problems += _future(entry, header, rows, today)
+            cells = [(number, dict(zip(header, row))) for number, row in enumerate(rows, start=2)]
+            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today)]
     problems += _frictionless(data_dir, whole)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
 
@@ -96,8 +97,8 @@ def _keys(path: Path) -> set[str] | None:
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))
-    return (lines[0], lines[1:]) if lines else ([], [])
+        header, *rows = [*csv.reader(file)] or [[]]
+    return header, rows
 
 
 def _strangers(data_dir: Path, package: dict) -> Iterator[Problem]:
@@ -127,8 +128,7 @@ def _descriptions(package: dict, today: date) -> Iterator[Problem]:
             continue
         if as_of > today:
             yield Problem(table, None, None, f"as_of {as_of} lies in the future")
-        elif today > as_of + timedelta(days=int(entry["stale_after_days"])):
-            days = entry["stale_after_days"]
+        elif (today - as_of).days > (days := int(entry["stale_after_days"])):
             yield Problem(table, None, None, f"facts of {as_of} are older than {days} days", notice=True)
 
 
@@ -144,49 +144,38 @@ def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Pr
             yield Problem(_name(entry), number, None, message)
 
 
-def _sources(entry: dict, header: list[str], rows: list[list[str]], keys: set[str] | None) -> Iterator[Problem]:
+def _sources(entry: dict, header: list[str], cells: Cells, keys: set[str] | None) -> Iterator[Problem]:
     if "source" not in header:
         yield Problem(_name(entry), None, "source", "the table has no source column: a number without a source")
-        return
-    if keys is None:
+    elif keys is None:
         yield Problem(_name(entry), None, "source", "no bibliography found to look its keys up in")
-        return
-    column = header.index("source")
-    for number, cells in enumerate(rows, start=2):
-        for key in filter(None, re.split(r"[;\s]+", cells[column])):
-            if key not in keys:
+    else:
+        for number, row in cells:
+            for key in sorted({*re.split(r"[;\s]+", row["source"])} - keys - {""}):
                 yield Problem(_name(entry), number, "source", f"{key!r} is not a key of references.bib")
 
 
-def _future(entry: dict, header: list[str], rows: list[list[str]], today: date) -> Iterator[Problem]:
-    for field in entry["schema"]["fields"]:
-        if field["type"] != "date" and field["name"] != "year":
-            continue
-        column = header.index(field["name"])
-        for number, cells in enumerate(rows, start=2):
-            text = cells[column] if field["type"] == "date" else f"{cells[column]}-01-01"
-            try:
-                ahead = date.fromisoformat(text) > today
-            except ValueError:
-                continue  # a cell that is no date is reported by its type
-            if ahead:
-                yield Problem(_name(entry), number, field["name"], f"{cells[column]} lies in the future")
+def _future(entry: dict, cells: Cells, today: date) -> Iterator[Problem]:
+    dated = {f["name"]: "" if f["type"] == "date" else "-01-01" for f in entry["schema"]["fields"] if f["type"] == "date" or f["name"] == "year"}
+    for number, row in cells:
+        for field, rest in dated.items():
+            # Of dates written alike the later one is the greater text; a cell that is no date is reported by its type.
+            if re.fullmatch(r"\d{4}-\d\d-\d\d", row[field] + rest) and row[field] + rest > today.isoformat():
+                yield Problem(_name(entry), number, field, f"{row[field]} lies in the future")
 
 
-def _ranges(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
+def _ranges(entry: dict, header: list[str], cells: Cells) -> Iterator[Problem]:
     """Cells of columns low..., typical..., high... must rise."""
-    words = ("low", "typical", "high")
-    columns = [i for word in words for i, name in enumerate(header) if re.match(rf"{word}(_|$)", name)]
+    columns = [name for word in ("low", "typical", "high") for name in header if re.match(rf"{word}(_|$)", name)]
     if len(columns) != 3:
         return
-    for number, cells in enumerate(rows, start=2):
+    for number, row in cells:
         try:
-            low, typical, high = (float(cells[i]) for i in columns)
+            low, typical, high = (float(row[name]) for name in columns)
         except ValueError:
             continue  # a cell that is no number is reported by its type
         if not low <= typical <= high:
-            message = f"low {low:g}, typical {typical:g}, high {high:g} do not rise"
-            yield Problem(_name(entry), number, header[columns[1]], message)
+            yield Problem(_name(entry), number, columns[1], f"low {low:g}, typical {typical:g}, high {high:g} do not rise")
 
 
 def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
@@ -194,29 +183,24 @@ def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
 
     names = {entry["name"] for entry in entries}
     with system.use_context(trusted=True):
-        descriptors = [_descriptor(entry, names) for entry in entries]
-        resources = [Resource.from_descriptor(descriptor, basepath=str(data_dir)) for descriptor in descriptors]
+        resources = [Resource.from_descriptor(_descriptor(entry, names), basepath=str(data_dir)) for entry in entries]
         report = Package(resources=resources).validate(Checklist(), limit_errors=50)
     for error in report.errors:
         yield Problem("datapackage.json", None, None, error.message)
     by_name = {entry["name"]: entry for entry in entries}
     for task in report.tasks:
         for error in task.errors:
-            entry, row = by_name[task.name], getattr(error, "row_number", None)
-            field = getattr(error, "field_name", None)
-            if error.type == "foreign-key":
-                field = ", ".join(error.field_names)
-            yield Problem(_name(entry), row, field, _words(entry, error, field))
+            entry = by_name[task.name]
+            field = ", ".join(error.field_names) if error.type == "foreign-key" else getattr(error, "field_name", None)
+            yield Problem(_name(entry), getattr(error, "row_number", None), field, _words(entry, error, field))
 
 
 def _descriptor(entry: dict, names: set[str]) -> dict:
     """What frictionless needs of a resource; keys into a table that could not be read are left out."""
-    schema = dict(entry["schema"])
-    schema["foreignKeys"] = [key for key in schema.get("foreignKeys", []) if key["reference"]["resource"] in names]
-    if not schema["foreignKeys"]:
-        del schema["foreignKeys"]
-    form = {"type": "table", "format": "csv", "encoding": "utf-8"}
-    return {"name": entry["name"], "path": entry["path"], **form, "schema": schema}
+    schema = {key: value for key, value in entry["schema"].items() if key != "foreignKeys"}
+    if keys := [key for key in entry["schema"].get("foreignKeys", ()) if key["reference"]["resource"] in names]:
+        schema["foreignKeys"] = keys
+    return {"name": entry["name"], "path": entry["path"], "type": "table", "format": "csv", "encoding": "utf-8", "schema": schema}
 
 
 def _words(entry: dict, error, field: str | None) -> str:
