@@ -106,10 +106,10 @@ class Controls:
         (chip_row[1] * 2)
         """
         if getattr(self._case, choice) not in table:
-            raise ValueError(f"controls.record: no row for {choice} = {getattr(self._case, choice)!r}; there are {', '.join(map(str, table))}")
+            there = ", ".join(map(str, table))
+            raise ValueError(f"controls.record: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")
         names = list(next(iter(table.values())))
-        number = lambda value: int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)  # noqa: E731
-        rows = {option: [number(row[name]) for name in names] for option, row in table.items()}
+        rows = {option: [_shortest(row[name]) for name in names] for option, row in table.items()}
         self._options[choice] = list(table)
         self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
         return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
@@ -178,6 +178,11 @@ class Controls:
             return {"input": "select", "options": entry["choices"], "name": label}
         step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
         return {"input": "range", "min": entry["low"], "max": entry["high"], "step": step, "name": label}
+
+
+def _shortest(value: float) -> float:
+    """A number as JSON writes it shortest: 700 rather than 700.0."""
+    return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
 
 
 _HOLD_EXPRESSIONS = ("calculate", "filter", "expr", "test", "labelExpr")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.words import say
+from scaleright.charts.words import first_case, say
 from scaleright.ops import is_expression, where
 from scaleright.ranges import Swing
 
@@ -70,8 +70,21 @@ def _paint(names: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=theme.colors_for(names))
 
 
-def _band(field: str, sort: Any, labels: bool = True) -> alt.Y:
-    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(labels=labels, grid=False, labelLimit=150))
+def _largest_first(field: str) -> alt.EncodingSortField:
+    return alt.EncodingSortField(field, op="max", order="descending")
+
+
+def _band(field: str, sort: Any) -> alt.Y:
+    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(labels=True, grid=False, labelLimit=150))
+
+
+def _tips(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
+    """The box that shows on hover: title -> a field of text, or a field and the format of its numbers."""
+    return [
+        alt.Tooltip(line, type="nominal", title=title) if isinstance(line, str)
+        else alt.Tooltip(line[0], type="quantitative", title=title, format=line[1])
+        for title, line in lines.items()
+    ]
 
 
 def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):
@@ -89,21 +102,22 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
     """
     frame = _rows(rows)
-    order = alt.EncodingSortField("_value", op="max", order="descending") if sort else list(dict.fromkeys(frame[category]))
+    order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
     chart = alt.Chart(frame).transform_calculate(_value=_value(value)).transform_calculate(_label=say(_SAID, kind))
     scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
     x = alt.X("_value:Q", title=title, scale=scale, axis=_axis(kind, log))
     y = _band(category, order)
-    tip = [alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("_label:N", title=title)]
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
-    mark = mark.encode(x=x, y=y, tooltip=tip)
+    mark = mark.encode(x=x, y=y, tooltip=_tips({"what": category, title: "_label"}))
     if color:
         mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
     text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
     return alt.layer(mark, text).properties(height=_ROW * frame[category].nunique())
 
 
-def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str, value: Any = None, log_x=False, log_y=False):
+def lines(
+    rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str, value: Any = None, log_x=False, log_y=False
+):
     """Lines with their names at their right ends.
 
     Parameters
@@ -126,7 +140,7 @@ def lines(rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
     across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=_axis("number", log_x))
     up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y, "y"))
-    tip = [alt.Tooltip("_series:N", title="line"), alt.Tooltip(x, type="quantitative", title=x_title, format=".3~r"), alt.Tooltip("_label:N", title=y_title)]
+    tip = _tips({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
     ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=["_series"]).transform_filter(alt.datum[x] == alt.datum["_last"])
@@ -152,7 +166,7 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     frame = _rows(rows)
     values = [_value(part) for part in parts.values()]
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
-    order = alt.EncodingSortField("_total", op="max", order="descending")
+    order = _largest_first("_total")
     stack = _folded(chart, parts, "_part")
     stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(_SAID, kind))
     chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
@@ -162,7 +176,7 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
         y=_band(category, order),
         order="_order:Q",
         color=alt.Color("_part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
-        tooltip=[alt.Tooltip(category, type="nominal", title="what"), alt.Tooltip("_part:N", title="part"), alt.Tooltip("_label:N", title=title)],
+        tooltip=_tips({"what": category, "part": "_part", title: "_label"}),
     )
     ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
     return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
@@ -172,11 +186,9 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     """Rows that start where the row above ends, then the total."""
     chart = alt.Chart(pd.DataFrame({"part": [*names, "total"], "step": range(len(names) + 1)}))
     values = [part if is_expression(part) else float(part) for part in parts.values()]
-    choose = values[-1]
-    for index in range(len(names) - 2, -1, -1):
-        choose = where(alt.datum.step == index, values[index], choose)
-    chart = chart.transform_calculate(size=where(alt.datum.step == len(names), 0, choose))
-    chart = chart.transform_window(end="sum(size)", sort=[alt.SortField("step")], frame=[None, 0]).transform_joinaggregate(total="sum(size)")
+    chart = chart.transform_calculate(size=first_case([(alt.datum.step == index, value) for index, value in enumerate(values)], 0))
+    chart = chart.transform_window(end="sum(size)", sort=[alt.SortField("step")], frame=[None, 0])
+    chart = chart.transform_joinaggregate(total="sum(size)")
     last = alt.datum.step == len(names)
     share = alt.expr.format(alt.datum.size / alt.datum.total, ".0%")
     chart = chart.transform_calculate(
@@ -187,7 +199,7 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
     x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
-        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=[alt.Tooltip("part:N"), alt.Tooltip("label:N", title=title)]
+        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=_tips({"part": "part", title: "label"})
     )
     text = chart.mark_text(align="left", dx=5).encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
@@ -237,12 +249,12 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
     y = _band("input", [row["input"] for row in rows])
     x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=_axis(kind))
-    tips = [alt.Tooltip("input:N"), alt.Tooltip("span:N", title="input from, to"), alt.Tooltip("low:N", title="result from"), alt.Tooltip("high:N", title="to")]
+    tips = _tips({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
     chart = chart.transform_calculate(both=alt.datum.low + " to " + alt.datum.high)
     text = chart.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
-    rule = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
-    return alt.layer(rule, bar, text).properties(height=_ROW * len(rows))
+    middle = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
+    return alt.layer(middle, bar, text).properties(height=_ROW * len(rows))
 
 
 def predicted_vs_measured(
@@ -266,8 +278,9 @@ def predicted_vs_measured(
     scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
     x = alt.X(measured, type="quantitative", scale=scale, title=f"{said} [{unit}]", axis=_axis("number", log))
     y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log, "y"))
-    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY).encode(x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
-    tips = [alt.Tooltip(label, type="nominal"), alt.Tooltip(measured, format=".4~s"), alt.Tooltip(predicted, format=".4~s"), alt.Tooltip("error:Q", format="+.1%")]
+    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY)
+    diagonal = diagonal.encode(x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
+    tips = _tips({label: label, measured: (measured, ".4~s"), predicted: (predicted, ".4~s"), "error": ("error", "+.1%")})
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
     upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
     named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
@@ -302,7 +315,8 @@ def decision_map(
         return f"{low!r} * pow({high / low!r}, {share})" if log else f"{low!r} + {high - low!r} * {share}"
 
     # The grid is made in the page: its thousands of cells would outweigh everything else on it.
-    grid = alt.Chart(alt.sequence(0, cells * cells, as_="cell")).transform_calculate(i=f"datum.cell % {cells}", j=f"floor(datum.cell / {cells})")
+    grid = alt.Chart(alt.sequence(0, cells * cells, as_="cell"))
+    grid = grid.transform_calculate(i=f"datum.cell % {cells}", j=f"floor(datum.cell / {cells})")
     corners = {"x": ("i", x, log_x, 0.5), "x1": ("i", x, log_x, 0.0), "x2": ("i", x, log_x, 1.0)}
     corners |= {"y": ("j", y, log_y, 0.5), "y1": ("j", y, log_y, 0.0), "y2": ("j", y, log_y, 1.0)}
     grid = grid.transform_calculate(**{name: at(*corner) for name, corner in corners.items()})
@@ -321,14 +335,14 @@ def decision_map(
 
     across, up = axis(x, log_x, "x1", alt.X), axis(y, log_y, "y1", alt.Y)
     color = alt.Color("choice:N", scale=_paint(names), legend=None)
-    tips = [alt.Tooltip("choice:N", title="cheapest"), alt.Tooltip("x:Q", title=x[0], format=".3~r"), alt.Tooltip("y:Q", title=y[0], format=".3~r")]
+    tips = _tips({"cheapest": "choice", x[0]: ("x", ".3~r"), y[0]: ("y", ".3~r")})
     cells_ = chart.mark_rect(opacity=0.32, stroke=None).encode(x=across, x2="x2:Q", y=up, y2="y2:Q", color=color, tooltip=tips)
-    area = chart.transform_aggregate(x="median(x)", y="median(y)", count="count()", groupby=["choice"]).transform_filter(alt.datum.count >= 12)
-    named = area.mark_text(fontSize=16, fontWeight="bold").encode(x=alt.X("x:Q", title=x[0]), y=alt.Y("y:Q", title=y[0]), text="choice:N")
-    layers = [cells_, named]
+    place = {"x": alt.X("x:Q", title=x[0]), "y": alt.Y("y:Q", title=y[0])}
+    area = chart.transform_aggregate(x="median(x)", y="median(y)", count="count()", groupby=["choice"])
+    named = area.transform_filter(alt.datum.count >= 12).mark_text(fontSize=16, fontWeight="bold")
+    layers = [cells_, named.encode(text="choice:N", **place)]
     if here is not None:
         point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x=_literal(here[0]), y=_literal(here[1]))
-        place = {"x": alt.X("x:Q", title=x[0]), "y": alt.Y("y:Q", title=y[0])}
         layers += [point.mark_point(size=110, color=theme.INK, opacity=1, clip=True).encode(**place)]
         layers += [point.mark_text(dy=-15).encode(text="what:N", **place)]
     return alt.layer(*layers).properties(height=320)

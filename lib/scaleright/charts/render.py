@@ -12,7 +12,7 @@ import html
 import json
 import math
 import re
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 import altair as alt
 import numpy as np
@@ -125,9 +125,15 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     figure = (
         f'<figure class="sr-chart" id="sr-{key}"' + (f' data-sr-name="{html.escape(name, quote=True)}"' if name else "") + ">"
         f'<div class="sr-view" role="img" aria-label="{label}" style="min-height:{height:g}px"><p class="sr-alt">{label}</p></div>'
-        f'<script type="application/json" class="sr-spec">{text}</script>' + (f"<figcaption>{caption}</figcaption>" if caption else "") + "</figure>"
+        f'<script type="application/json" class="sr-spec">{text}</script>'
+        + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
     )
     return Display({"text/plain": alt, "text/html": figure, VEGALITE: spec})
+
+
+def _model(controls: Controls, names: Iterable[str], defined: Iterable[str] = ()) -> str:
+    """What the page's script needs to draw these controls and to compute these definitions."""
+    return f'<script type="application/json" class="sr-model">{_json(rounded(controls.payload(names, defined)))}</script>'
 
 
 def _plain(text: str) -> str:
@@ -163,10 +169,10 @@ def answer_card(
     payload = ""
     if controls is not None:
         used, defined = controls.used_in(*(f"{n.name}_text" for n in numbers.values() if isinstance(n, LiveNumber)))
-        payload = f'<script type="application/json" class="sr-model">{_json(rounded(controls.payload(used, defined)))}</script>'
+        payload = _model(controls, used, defined)
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
     card += f"<dl>{items}</dl>{payload}</section>"
-    spoken = [f"{label}: {_plain(value)}." if label not in ("Data as of",) else f"{label} {_plain(value)}." for label, value in facts]
+    spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(value)}." for label, value in facts]
     return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card})
 
 
@@ -176,11 +182,9 @@ def strip(controls: Controls, *names: str) -> Display:
     With names, only those: a second strip near a later chart. All strips of a page move together.
     """
     names = names or tuple(name for name in controls._parameters if controls.describe(name))
-    unknown = [name for name in names if name not in controls._parameters]
-    if unknown:
-        getattr(controls, unknown[0])
-    payload = _json(rounded(controls.payload(names, [])))
-    box = f'<div class="sr-controls" data-sr-names="{" ".join(names)}"><script type="application/json" class="sr-model">{payload}</script></div>'
+    for name in names:
+        getattr(controls, name)  # refuses one that is no parameter
+    box = f'<div class="sr-controls" data-sr-names="{" ".join(names)}">{_model(controls, names)}</div>'
     return Display({"text/plain": f"Controls: {', '.join(names)}", "text/html": box})
 
 
@@ -245,11 +249,11 @@ def table(
 
     side = {column: ' class="sr-num"' if column in numeric else "" for column in columns}
     head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
-    body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in np.arange(len(rows)))
+    body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in range(len(rows)))
     label = html.escape(caption, quote=True)
     keys = ' class="sr-keys"' if max(map(len, texts[columns[0]]), default=0) <= 26 else ""  # short names stay in view
-    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys}><caption><span>{html.escape(caption)}</span></caption>'
-    box += f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys}>'
+    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
 
 
@@ -263,8 +267,7 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
 
 def parameters_table(case: Any) -> Display:
     """The chapter's parameters: what each means, its value in this case, what is allowed."""
-    rows = case.table()
-    return table(rows, "Your case: one line of the parameters cell each")
+    return table(case.table(), "Your case: one line of the parameters cell each")
 
 
 def folded(display: Display, summary: str) -> Display:

@@ -13,23 +13,10 @@ GOLD, CYAN, GRAY, ROSE = "#b58500", "#2699b8", "#656e78", "#e8609a"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, GOLD, CYAN, ROSE, GRAY)
 """Order in which series without a meaning of their own take colors."""
 
-VENDOR = {
-    "NVIDIA": GREEN,
-    "AMD": VERMILLION,
-    "Google": BLUE,
-    "AWS": GOLD,
-    "Intel": CYAN,
-    "other": GRAY,
-}
+VENDOR = {"NVIDIA": GREEN, "AMD": VERMILLION, "Google": BLUE, "AWS": GOLD, "Intel": CYAN, "other": GRAY}
 COST = {
-    "chips": BLUE,
-    "server": CYAN,
-    "network": PURPLE,
-    "power": GOLD,
-    "facility": GREEN,
-    "people": VERMILLION,
-    "capital": GRAY,
-    "rent": ROSE,
+    "chips": BLUE, "server": CYAN, "network": PURPLE, "power": GOLD,
+    "facility": GREEN, "people": VERMILLION, "capital": GRAY, "rent": ROSE,
 }
 TIME = {"compute": BLUE, "memory": VERMILLION, "communication": GOLD, "idle": GRAY}
 CHOICE = {"rent": ROSE, "own": BLUE, "buy": BLUE, "hybrid": GOLD}
@@ -68,18 +55,14 @@ def colors_for(names) -> list[str]:
 
 def config() -> dict:
     """The Vega-Lite configuration that `show` gives to every chart."""
+    words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal"}
     return {
         "background": "transparent",
         "font": FONT,
         "view": {"stroke": None},
         "padding": {"left": 2, "right": 6, "top": 6, "bottom": 4},
         "range": {"category": list(CYCLE), "heatmap": {"scheme": "viridis"}},
-        "axis": {
-            "labelColor": INK,
-            "titleColor": INK,
-            "labelFontSize": 13,
-            "titleFontSize": 13,
-            "titleFontWeight": "normal",
+        "axis": words | {
             "labelLimit": 150,
             "gridColor": INK,
             "gridOpacity": 0.12,
@@ -91,17 +74,7 @@ def config() -> dict:
         },
         "axisX": {"titleAnchor": "start", "tickCount": 5},
         "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0, "tickCount": 5},
-        "legend": {
-            "labelColor": INK,
-            "titleColor": INK,
-            "labelFontSize": 13,
-            "titleFontSize": 13,
-            "titleFontWeight": "normal",
-            "orient": "top",
-            "title": None,
-            "columns": 3,
-            "symbolType": "square",
-        },
+        "legend": words | {"orient": "top", "title": None, "columns": 3, "symbolType": "square"},
         # The names of lines, which the page's script moves inside the plot where it is narrow.
         "style": {
             "line-name": {"align": "left", "dx": 18, "fontWeight": "bold"},

@@ -21,8 +21,8 @@ def _format(value, d3: str):
     return altair.expr.format(value, d3)
 
 
-def _chain(cases, otherwise):
-    """Nested choice: the first case whose condition holds."""
+def first_case(cases, otherwise):
+    """The result of the first case, of pairs of a condition and a result, whose condition holds; an expression."""
     for condition, result in reversed(cases):
         otherwise = where(condition, result, otherwise)
     return otherwise
@@ -33,7 +33,7 @@ def _usd(value, digits: int):
         return units.usd(value, digits)
     size, three = abs(value), f",.{digits}r"
     near = 1 - 0.5 * 10**-digits
-    words = _chain(
+    words = first_case(
         [
             (size >= 1e9 * near, "$" + _format(size / 1e9, three) + " billion"),
             (size >= 1e6 * near, "$" + _format(size / 1e6, three) + " million"),
@@ -49,7 +49,7 @@ def _duration(value, digits: int):
     if not is_expression(value):
         return units.duration(value, digits)
     spans = [(abs(value) >= least * scale, _format(value / scale, f",.{digits}r") + f" {unit}") for scale, least, unit in units.SPANS]
-    return _chain([(value == 0, "0 s"), *spans[:-1]], spans[-1][1])
+    return first_case([(value == 0, "0 s"), *spans[:-1]], spans[-1][1])
 
 
 def _si(value, unit: str, digits: int):
@@ -58,7 +58,7 @@ def _si(value, unit: str, digits: int):
     written, near = f",.{digits}r", 1 - 0.5 * 10**-digits
     cases = [(value == 0, f"0 {unit}")]
     cases += [(abs(value) >= scale * near, _format(value / scale, written) + f" {prefix}{unit}") for scale, prefix in units.PREFIXES]
-    return _chain(cases, _format(value, written) + f" {unit}")
+    return first_case(cases, _format(value, written) + f" {unit}")
 
 
 def say(value: Any, kind: str = "number"):
