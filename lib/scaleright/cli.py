@@ -84,20 +84,17 @@ def notebooks_(jobs: int | None, check: bool) -> None:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the executed notebook goes.")
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     """Run CHAPTER on your case and print its answer."""
-    from scaleright.press.parameters import declared, validate
-
-    place = Book.find()
-    given = dict(_assignment(text) for text in assignments)
-    values = validate(declared(chapter, place), given)
-
     import hashlib
     import json
 
     from scaleright.press import write_whole
     from scaleright.press.execute import Job, answer, run_all
+    from scaleright.press.parameters import declared, validate
 
-    text_hash = hashlib.sha256((json.dumps([chapter, values], sort_keys=True)).encode()).hexdigest()[:8]
-    out = out or place.build / "runs" / f"{chapter}-{text_hash}.ipynb"
+    place = Book.find()
+    values = validate(declared(chapter, place), dict(_assignment(text) for text in assignments))
+    case_hash = hashlib.sha256(json.dumps([chapter, values], sort_keys=True).encode()).hexdigest()[:8]
+    out = out or place.build / "runs" / f"{chapter}-{case_hash}.ipynb"
     done = []
     run_all(place, [Job(chapter, values)], 1, done.append)
     write_whole(out, done[0].content)
@@ -130,7 +127,9 @@ def data() -> None:
 
 
 @data.command()
-@click.option("--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files.")
+@click.option(
+    "--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files."
+)
 def refresh(raw: Path) -> None:
     """Write the tables of data/ anew from raw public files."""
     place = Book.find()
@@ -177,15 +176,13 @@ def claims(as_json: bool) -> None:
     click.echo(ledger.report(as_json))
 
 
-def _explain(error: BaseException) -> tuple[str, int]:
-    """What to say of an error, and the exit code."""
+def _explain(error: BaseException) -> str:
+    """What to say of an error."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk is full ({error.filename or 'while writing'}); the last good site is as it was", 1
+        return f"the disk is full ({error.filename or 'while writing'}); the last good site is as it was"
     if isinstance(error, OSError):
-        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1
-    if isinstance(error, LookupError) and error.args:
-        return str(error.args[0]), 1
-    return str(error), 1
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    return str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -204,9 +201,8 @@ def main(arguments: list[str] | None = None) -> Any:
     except (PressError, ValueError, LookupError, OSError) as error:
         if "--debug" in arguments or isinstance(error, (KeyError, IndexError)):  # those are bugs, not wrong input
             raise
-        message, code = _explain(error)
-        click.echo(f"scaleright: {message}", err=True)
-        sys.exit(code)
+        click.echo(f"scaleright: {_explain(error)}", err=True)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,10 @@ from scaleright.press import Book, PressError, children_ended, write_whole
 CELL_TIMEOUT_S = 300
 """No cell of a ten-minute read may compute for longer."""
 
-_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-_LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"},
+}
 
 
 class ChapterError(PressError):
@@ -47,12 +49,12 @@ class Run:
 
 
 def load(text: Path):
-    """A chapter's text as a notebook whose cells have the same ids each time."""
+    """A chapter's text as a notebook."""
     import jupytext
+    import nbformat
 
     notebook = jupytext.read(text, fmt="md:myst")
-    notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": dict(_LANGUAGE)}
-    _name_cells(notebook.cells)
+    notebook.metadata = nbformat.from_dict(_METADATA)
     return notebook
 
 
@@ -67,12 +69,12 @@ def _name_cells(cells: Iterable[Any]) -> None:
 def normalize(notebook) -> bytes:
     """The file content of an executed notebook, without what changes from run to run.
 
-    Dropped: papermill's and the kernel's metadata, timings, paths, versions; streams are joined, because the
-    kernel sends a text in as many pieces as it likes.
+    Dropped: papermill's and the kernel's metadata, timings, paths, versions; cells are named by what they say, and
+    streams are joined, because the kernel sends a text in as many pieces as it likes.
     """
     import nbformat
 
-    notebook.metadata = {"kernelspec": dict(_KERNEL), "language_info": dict(_LANGUAGE)}
+    notebook.metadata = nbformat.from_dict(_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         cell.metadata = {k: v for k, v in cell.metadata.items() if v and k not in ("papermill", "execution", "lines_to_next_cell")}
