@@ -195,7 +195,8 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
         spec = specs.get(row.name, {})
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
         chips[row.name] = Accelerator(
-            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, form=None if pd.isna(row.form) else row.form, status=row.status,
+            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, status=row.status,
+            form=None if pd.isna(row.form) else row.form,
             released=None if pd.isna(row.released) else row.released.date(),
             purchase_usd=(min(bounds), max(bounds)) if bounds else None,
             dense=_by_precision(spec, "dense_(.+)_(?:flops|ops)"), measured=_by_precision(spec, "measured_(.+)_matmul_flops"),

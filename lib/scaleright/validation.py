@@ -125,8 +125,8 @@ class Validation:
         s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
         lines = [
             f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
-            f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %; "
-            f"{s.within_rounding} within the rounding of the published digits",
+            f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
+            f"bias {s.bias_percent:+.2f} %; {s.within_rounding} within the rounding of the published digits",
             f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
             f"  rule: {of.rule}",
         ]

@@ -182,8 +182,9 @@ def fleet_usd_per_year(
     bursting = minimum(maximum(owned - baseline, 0.0), burst)
     kwh = partial(energy_kwh_per_year, busy_watts=busy_watts, idle_watts=idle_watts, pue=pue)
     rent = partial(rent_usd_per_year, usd_per_hour)
+    idle_kwh = (owned - steady - bursting) * kwh(0.0)
     return FleetCost(
         owned_usd=owned * fixed_usd_per_year,
-        power_usd=(steady * kwh(HOURS_PER_DAY) + bursting * kwh(burst_hours_per_day) + (owned - steady - bursting) * kwh(0.0)) * usd_per_kwh,
+        power_usd=(steady * kwh(HOURS_PER_DAY) + bursting * kwh(burst_hours_per_day) + idle_kwh) * usd_per_kwh,
         rent_usd=(baseline - steady) * rent(HOURS_PER_DAY) + (burst - bursting) * rent(burst_hours_per_day),
     )

@@ -156,7 +156,8 @@ def _sources(entry: dict, header: list[str], cells: Cells, keys: set[str] | None
 
 
 def _future(entry: dict, cells: Cells, today: date) -> Iterator[Problem]:
-    dated = {f["name"]: "" if f["type"] == "date" else "-01-01" for f in entry["schema"]["fields"] if f["type"] == "date" or f["name"] == "year"}
+    dated = {field["name"]: "-01-01" for field in entry["schema"]["fields"] if field["name"] == "year"}
+    dated |= {field["name"]: "" for field in entry["schema"]["fields"] if field["type"] == "date"}
     for number, row in cells:
         for field, rest in dated.items():
             # Of dates written alike the later one is the greater text; a cell that is no date is reported by its type.
