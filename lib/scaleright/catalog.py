@@ -23,7 +23,7 @@ import pandas as pd
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.names import nearest
 
-_READ: list[str] = []
+_READ: set[str] = set()
 TABLES_MIME = "application/vnd.scaleright.tables+json"
 
 
@@ -111,14 +111,8 @@ def table(name: str) -> pd.DataFrame:
     np.int64(12288)
     """
     resource(name)
-    if name not in _READ:
-        _READ.append(name)
+    _READ.add(name)
     return _read(data_dir(), name).copy()
-
-
-def tables_read() -> tuple[str, ...]:
-    """The names of the tables read so far in this process, sorted."""
-    return tuple(sorted(_READ))
 
 
 @dataclass(frozen=True)
@@ -316,4 +310,4 @@ class DataRecord:
 
 def data_record() -> DataRecord:
     """The record of every table read so far in this process: the last cell of a chapter."""
-    return DataRecord(tables_read())
+    return DataRecord(_READ)
