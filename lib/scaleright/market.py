@@ -23,7 +23,7 @@ class PriceRange:
     listings: int
     as_of: date
 
-    def check(self, usd_per_hour: float, accelerator: str) -> float:
+    def check(self, usd_per_hour: float, accelerator_name: str) -> float:
         """Refuse a rent far above every listing, which is mostly that of a whole node.
 
         Raises
@@ -35,26 +35,34 @@ class PriceRange:
         per_chip = usd_per_hour / 8
         node = f"; if it is that of an 8-chip node, give {per_chip:.3g}" if self.low / 3 <= per_chip <= 3 * self.high else ""
         raise ValueError(
-            f"rent of {usd_per_hour:g} USD/h for one {accelerator} is {usd_per_hour / self.high:.1f} times the dearest listing "
+            f"rent of {usd_per_hour:g} USD/h for one {accelerator_name} is {usd_per_hour / self.high:.1f} times the dearest listing "
             f"({self.high:.4g} on {self.as_of}); allowed: up to {3 * self.high:.3g}{node}"
         )
 
 
 def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand") -> pd.DataFrame:
-    """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour."""
+    """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour.
+
+    >>> set(rental_prices("H100 NVL", "spot")["pricing"])
+    {'spot'}
+    """
     prices = table("rental_prices")
     prices = prices[prices["pricing"] == pricing]
     return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
 
 
 def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
-    """Lowest, median and highest price of the latest year of listings of one chip.
+    """Lowest, median and highest price of the latest year of listings of one chip [USD/h].
 
     One figure per provider (its median), so that a provider with many regions does not outvote the others.
 
     Raises
     ------
     LookupError : unknown chip, or a chip without a listing.
+
+    >>> price = rental_price("H100 SXM")
+    >>> price.low < price.median < price.high
+    True
     """
     listed = rental_prices(accelerator_name, pricing)
     if listed.empty:

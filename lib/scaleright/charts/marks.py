@@ -100,6 +100,9 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     color : column that chooses a fixed color (vendor, choice); one color otherwise.
     sort : largest first, also while sliders move; False keeps the order of the rows.
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
+
+    >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd", "USD an hour").height
+    60
     """
     frame = _rows(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
@@ -127,6 +130,9 @@ def lines(
     series : name -> column or live expression (one line each), or the column that names the line of each row.
     kind : how values are said in tips.
     value : column with the values, if `series` is a column.
+
+    >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load", "value").layer)
+    4
     """
     frame = _rows(rows)
     if isinstance(series, str):
@@ -159,6 +165,9 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     Parameters
     ----------
     parts : name -> number, column or live expression, in the order of drawing.
+
+    >>> stacked_parts({"power": 1.0, "chips": 3.0}, "usd", "USD a year").height
+    90
     """
     names = list(parts)
     if category is None:
@@ -216,6 +225,9 @@ def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool
     horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
     foot : the words stand at the foot of a vertical line, to its right, instead of above it.
+
+    >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
+    'rule'
     """
     words = label if is_expression(label) else repr(str(label))
     chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=_literal(value), rule=words)
@@ -235,6 +247,9 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     best : the result with all inputs at their best.
     names : input -> the words for it; underscores become spaces otherwise.
     most : how many inputs to draw.
+
+    >>> tornado([Swing("price", 1.0, 3.0, 5.0, 7.0)], 6.0, "usd", "USD a year").height
+    30
     """
     words = {s.name: (names or {}).get(s.name, s.name.replace("_", " ")) for s in swings}
     rows = [
@@ -267,6 +282,10 @@ def predicted_vs_measured(
     measured, predicted, label : columns.
     unit : of both axes.
     said : the word for the evidence: "measured" or "published".
+
+    >>> rows = [{"model": "A", "seen": 1.0, "found": 1.1}, {"model": "B", "seen": 2.0, "found": 1.9}]
+    >>> predicted_vs_measured(rows, "seen", "found", "model", "s").height
+    340
     """
     frame = _rows(rows)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
@@ -308,6 +327,9 @@ def decision_map(
     choices : name -> cost as an expression over datum.x, datum.y and the controls; the smallest wins.
     here : expressions or numbers of the reader's own point.
     cells : of the grid along each axis.
+
+    >>> decision_map(("hours", 0, 24), ("USD", 1, 9), {"own": 5.0 + 0 * alt.datum.x, "rent": alt.datum.x * alt.datum.y}).height
+    320
     """
 
     def at(column: str, span, log: bool, shift: float) -> str:

@@ -157,6 +157,9 @@ class Ownership:
         ------
         LookupError : unknown accelerator or setting.
         DataError : the catalog has no price or power of this accelerator.
+
+        >>> Ownership.typical("RTX 4090", "home", chip_usd=1600.0, years=2.0).years
+        2.0
         """
         factors, chip = setting_factors(setting, end), accelerator(name)
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
