@@ -233,8 +233,39 @@ def test_a_named_number_is_computed_from_what_it_names(live):
     assert live.used_in("cost_text") == (["price", "chips"], ["cost", "cost_text"])
     card = charts.answer_card("It costs <b>{cost}</b> an hour.", range="$12 to $20", controls=live, cost=cost)
     assert str(card) == "It costs $16.00 an hour. Range: $12 to $20."
-    model = json.loads(re.search(r'class="sr-model">(.*?)</script>', card.bundle["text/html"]).group(1))
-    assert [d["name"] for d in model["defined"]] == ["cost", "cost_text"]
+    assert [d["name"] for d in model_in(card)["defined"]] == ["cost", "cost_text"]
+
+
+def model_in(display):
+    return json.loads(re.search(r'class="sr-model">(.*?)</script>', display.bundle["text/html"]).group(1))
+
+
+def test_the_facts_of_an_answer_follow_the_controls_and_only_the_others_are_of_the_defaults(live):
+    cost = live.number("cost", live.price * live.chips, 16.0, "usd")
+    low = live.number("low", live.price * 6, 12.0, "usd")
+    day = live.words("day", live.choose_text("chip", {"A": "2026-09-29", "B": "2026-11-02"}), "2026-09-29")
+    card = charts.answer_card("It costs {cost}.", range="from {low}", as_of=day, model_error="5 %", controls=live, cost=cost, low=low)
+    assert str(card) == "It costs $16.00. Range: from $12.00. Data as of 2026-09-29. Model error: 5 %."
+    assert {"low_text", "day_text"} <= {d["name"] for d in model_in(card)["defined"]}
+    assert [c["name"] for c in model_in(card)["controls"]] == ["chip", "price", "chips"]
+    assert 'data-sr-note="Your case. The model error is of the chapter\'s defaults."' in card.bundle["text/html"]
+    assert "data-sr-note" not in charts.answer_card("{cost}", range="{low}", controls=live, cost=cost, low=low).bundle["text/html"]
+
+
+def test_a_sentence_follows_the_controls(live):
+    cost = live.number("cost", live.price * live.chips, 16.0, "usd")
+    shown = charts.sentence("At <i>{where}</i> it costs {cost}.", controls=live, cost=cost, where="A & B")
+    assert str(shown) == "At A & B it costs $16.00."
+    assert '<span class="sr-live" data-sr-signal="cost">$16.00</span>' in shown.bundle["text/html"]
+    assert [c["name"] for c in model_in(shown)["controls"]] == ["price", "chips"]
+
+
+def test_a_choice_offers_only_what_all_its_tables_hold(live):
+    live.record("chip", {"A": {"watts": 1.0}, "B": {"watts": 2.0}})
+    live.choose_text("chip", {"A": "one"})
+    assert live.describe("chip")["choices"] == ["A"]
+    with pytest.raises(ValueError, match="no row for chip = 'A'; there are B"):
+        live.choose_text("chip", {"B": "two"})
 
 
 # ---- tables --------------------------------------------------------------------------------------------------

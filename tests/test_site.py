@@ -217,7 +217,7 @@ def test_moving_any_control_redraws_a_chart_or_a_sentence_and_reset_undoes_it(vi
     opened = visit(name)
     first = opened.drawn()
     texts = {name: sorted(re.findall(">([^<>]+)</text>", svg)) for name, svg in first.items()}
-    said = "[...document.querySelectorAll('.sr-answer')].map((s) => s.textContent).join()"
+    said = "[...document.querySelectorAll('.sr-answer, .sr-said')].map((s) => s.textContent).join()"
     first_said = opened.ask(said)
     controls = opened.controls()
     assert controls, "a chapter without a live control"

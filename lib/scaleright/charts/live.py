@@ -105,14 +105,29 @@ class Controls:
         >>> live.record("chip", {"A": {"watts": 700, "price": 3e4}, "B": {"watts": 300, "price": 1e4}})["price"] * 2
         (chip_row[1] * 2)
         """
-        if getattr(self._case, choice) not in table:
-            there = ", ".join(map(str, table))
-            raise ValueError(f"controls.record: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")
+        self._offer(choice, table)
         names = list(next(iter(table.values())))
         rows = {option: [_shortest(row[name]) for name in names] for option, row in table.items()}
-        self._options[choice] = list(table)
         self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
         return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
+
+    def choose_text(self, choice: str, table: Mapping[str, str]) -> Any:
+        """The words of the option now chosen, for `words`: `{"H100 SXM": "2026-09-29", "B300": "2026-11-02"}`.
+
+        >>> from types import SimpleNamespace as N
+        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None, high=None, choices=("A", "B"))
+        >>> controls(N(parameters=[chip], chip="A")).choose_text("chip", {"A": "today", "B": "in May"})
+        ({"A":"today","B":"in May"})[chip]
+        """
+        self._offer(choice, table)
+        return ConstExpression(f"({json.dumps(dict(table), separators=(',', ':'))})[{choice}]")
+
+    def _offer(self, choice: str, table: Mapping) -> None:
+        """Let a choice offer only the options for which every table has a row."""
+        if getattr(self._case, choice) not in table:
+            there = ", ".join(map(str, table))
+            raise ValueError(f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")
+        self._options[choice] = [option for option in self._options.get(choice, table) if option in table]
 
     def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Controls:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""

@@ -141,6 +141,34 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", text))).strip()
 
 
+def _filled(text: str, numbers: Mapping[str, Any]) -> str:
+    """HTML with each `{name}` replaced by its live number, or by its escaped words."""
+    return text.format(**{k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v)) for k, v in numbers.items()})
+
+
+def _live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
+    if controls is None:
+        return ""
+    return _model(controls, *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))))
+
+
+def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber) -> Display:
+    """A paragraph of the chapter whose numbers and words follow the controls.
+
+    Parameters
+    ----------
+    text : HTML with `{name}` for each of `numbers`.
+    controls : the live controls of which the numbers are made (`controls.number`, `controls.words`).
+    numbers : live numbers, or anything to be written as it is.
+
+    >>> sentence("Rent of <b>{chip}</b> is {cost}.", chip="H100 & co", cost="$2")
+    Rent of H100 & co is $2.
+    """
+    filled = _filled(text, numbers)
+    markup = f'<p class="sr-said">{filled}</p>{_live_model(controls, numbers.values())}'
+    return Display({"text/plain": _plain(filled), "text/html": markup})
+
+
 def answer_card(
     sentence: str,
     range: str | None = None,
@@ -155,24 +183,27 @@ def answer_card(
     Parameters
     ----------
     sentence : HTML with `{name}` for each of `numbers`.
-    range, as_of, model_error, source : short texts for the line beneath; left out if None.
+    range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the sentence, or a live
+        number or word each; left out if None.
     controls : the live controls of which the numbers are made (`controls.number`).
     numbers : live numbers, or anything to be written as it is.
 
-    >>> answer_card("It costs <b>{cost}</b>.", range="$1 to $3", as_of="2026-11", cost="$2")
+    >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2", low="$1")
     It costs $2. Range: $1 to $3. Data as of 2026-11.
     """
-    filled = sentence.format(**{k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v)) for k, v in numbers.items()})
-    facts = [("Range", range), ("Data as of", as_of), ("Model error", model_error), ("Source", source)]
-    facts = [(label, str(value)) for label, value in facts if value is not None]
-    items = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in facts)
-    payload = ""
-    if controls is not None:
-        used, defined = controls.used_in(*(f"{n.name}_text" for n in numbers.values() if isinstance(n, LiveNumber)))
-        payload = _model(controls, used, defined)
+    facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
+    facts = {label: value for label, value in facts.items() if value is not None}
+    alone = {f"_{label}": value for label, value in facts.items() if isinstance(value, LiveNumber)}
+    texts = {label: _filled(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone) for label, value in facts.items()}
+    filled = _filled(sentence, numbers)
+    items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in texts.items())
+    # What no control moves is said to be of the defaults, once the reader has moved one.
+    fixed = [label.lower() for label in ("Range", "Model error") if label in texts and "data-sr-signal" not in texts[label]]
+    is_are = "are" if len(fixed) > 1 else "is"
+    note = f' data-sr-note="Your case. The {" and ".join(fixed)} {is_are} of the chapter\'s defaults."' if fixed else ""
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
-    card += f"<dl>{items}</dl>{payload}</section>"
-    spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(value)}." for label, value in facts]
+    card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
+    spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}." for label, text in texts.items()]
     return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card})
 
 
