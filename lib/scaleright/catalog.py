@@ -65,6 +65,8 @@ _CONVERT = {
     "date": lambda column: pd.to_datetime(column, format="%Y-%m-%d", errors="coerce"),
 }
 
+_ARTICLES = {"integer": "an"}
+
 
 def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
     """Read a CSV file as its schema types it; an error names table, line, column and value.
@@ -90,7 +92,8 @@ def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
         bad = typed[name].isna() & (column.notna() | bool(spec.get("constraints", {}).get("required")))
         if bad.any():
             row = int(bad.to_numpy().argmax())
-            raise DataError(f"table {label}, line {row + 2}, column {name}: {column[row]!r} is not a {spec['type']}")
+            cell = "the cell is empty, but needs" if pd.isna(column[row]) else f"{column[row]!r} is not"
+            raise DataError(f"table {label}, line {row + 2}, column {name}: {cell} {_ARTICLES.get(spec['type'], 'a')} {spec['type']}")
     return pd.DataFrame(typed)
 
 

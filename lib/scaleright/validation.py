@@ -18,6 +18,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
 from scaleright.names import nearest
+from scaleright.market import matmul_chips
 from scaleright.transformer import bytes_per_parameter, counts, decode_step, rule_of_thumb_parameters
 from scaleright.units import significant
 
@@ -256,13 +257,15 @@ def _model(row: dict, where: str) -> Transformer:
         raise catalog.DataError(f"{where}: shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}") from None
 
 
-def decode_floor(measured: pd.DataFrame, compute_efficiency: float = 1.0, bandwidth_efficiency: float = 1.0) -> pd.DataFrame:
+def decode_floor(measured: pd.DataFrame) -> pd.DataFrame:
     """Measured decode steps beside their roofline floor, from each row's own configuration.
+
+    Arithmetic runs at the chip's best measured share of its peak in the format of the weights, memory at the share of
+    the datasheet bandwidth that kernels reach (`market.matmul_chips`, reference fact `memory_bandwidth_efficiency`).
 
     Parameters
     ----------
     measured : rows of `measured/energy` with a batch and a time between tokens
-    compute_efficiency, bandwidth_efficiency : shares of the peaks that the floor supposes [1]
 
     Returns
     -------
@@ -270,11 +273,12 @@ def decode_floor(measured: pd.DataFrame, compute_efficiency: float = 1.0, bandwi
     floor counts the cache of half the answer alone. Rows whose batch is spread over copies of the model
     (attention data parallel) are left out, since the batch of one copy is not stated.
 
-    >>> bool((decode_floor(catalog.table("measured/energy")).ratio > 1).all())
+    >>> bool((decode_floor(catalog.table("measured/energy")).ratio > 0.9).all())
     True
     """
     rows = measured[measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)].copy()
-    chips = [catalog.accelerator(name) for name in rows["accelerator"]]
+    known = matmul_chips()
+    chips = pd.DataFrame([known[name] for name in rows["accelerator"]])
     given = {name: rows[name].to_numpy(float, na_value=np.nan) for name in ("input_tokens", "output_tokens", "batch", "accelerators")}
     step = decode_step(
         stacked(catalog.model(name) for name in rows["model"]),
@@ -282,9 +286,9 @@ def decode_floor(measured: pd.DataFrame, compute_efficiency: float = 1.0, bandwi
         batch=given["batch"],
         precision=np.array([bytes_per_parameter(name) for name in rows["precision"]]),
         accelerators=given["accelerators"],
-        peak_flops=np.array([chip.dense.get(name.lower(), chip.peak_flops("bf16")) for chip, name in zip(chips, rows["precision"])]),
-        bytes_per_s=np.array([chip.require("memory_bytes_per_s") for chip in chips]),
-        compute_efficiency=compute_efficiency,
-        bandwidth_efficiency=bandwidth_efficiency,
+        peak_flops=np.where(rows["precision"] == "FP8", chips["fp8_flops"], chips["bf16_flops"]),
+        bytes_per_s=chips["memory_bytes_per_s"].to_numpy(),
+        compute_efficiency=chips["compute_efficiency"].to_numpy(),
+        bandwidth_efficiency=catalog.fact("memory_bandwidth_efficiency"),
     )
     return rows.assign(predicted=step.seconds, ratio=rows["measured_itl_s"] / step.seconds)

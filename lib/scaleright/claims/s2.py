@@ -64,14 +64,23 @@ def own_figures_rule() -> Recomputed:
 
 @recomputes("S2-4090-rule-market")
 def market_rule() -> Recomputed:
-    listed, home = rental_price(CARD), Ownership.typical(CARD, "home")
-    return span(home.break_even_hours_per_day(listed.low), home.break_even_hours_per_day(listed.high))
+    listed, home = rental_price(CARD), Ownership.typical(CARD, "home", years=YEARS)
+    return point(home.break_even_hours_per_day(listed.median))
 
 
 @recomputes("S2-h100-rule")
 def data_center_rule() -> Recomputed:
-    owned = Ownership.typical(CHIP, "data center")
-    return span(*map(owned.break_even_hours_per_day, stated_interval("S2-h100-rent")))
+    owned = Ownership.typical(CHIP, "data center", years=YEARS)
+    kept = Ownership.typical(CHIP, "data center")
+    return span(
+        *map(owned.break_even_hours_per_day, stated_interval("S2-h100-rent")),
+        Condition("kept for its whole service life", *sorted(map(kept.break_even_hours_per_day, stated_interval("S2-h100-rent")))),
+    )
+
+
+@recomputes("S2-rule-self")
+def rule_self() -> Recomputed:
+    return point(stated_interval("S2-4090-rule")[0], internal=True)
 
 
 @recomputes("S2-second-year")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Mapping
+
+import numpy as np
 
 from scaleright.catalog import accelerator, table
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
@@ -23,7 +27,7 @@ ELECTRICITY = {
 """Region and sector whose electricity price a setting pays when none is given."""
 BORROWED = {"colocation": "data center"}
 """A setting whose own figure is missing from the table takes that of this one: the machines are the same."""
-MORE_IS_CHEAPER = {"chips_per_staff", "facility_life_years", "resale_share_after_2_years", "useful_life_years"}
+MORE_IS_CHEAPER = re.compile("chips_per_staff|facility_life_years|resale_share_after_[0-9]+_years|useful_life_years")
 ENDS = {"cheap": ("low", "high"), "typical": ("best", "best"), "dear": ("high", "low")}
 """The end of a factor's range that each end of the cost takes, and the one where more of the factor costs less."""
 
@@ -32,7 +36,21 @@ def _factor(factor: str, setting: str, end: str) -> float:
     factors = table("cost_factors")
     own = setting in set(factors[factors["factor"] == factor]["setting"])
     values = cost_factor(factor, setting if own else BORROWED.get(setting, setting))
-    return getattr(values, ENDS[end][factor in MORE_IS_CHEAPER])
+    return getattr(values, ENDS[end][bool(MORE_IS_CHEAPER.fullmatch(factor))])
+
+
+def _value_kept_per_year(setting: str, end: str, years: float) -> float:
+    """The yearly factor that leads to what is left at the end of service, between the ages for which a share is known."""
+    names = table("cost_factors")["factor"]
+    ages = sorted(int(age) for age in set(names.str.extract("resale_share_after_([0-9]+)_years")[0].dropna()))
+    known = [(0.0, 0.0)]
+    for age in ages:
+        try:
+            known.append((float(age), math.log(_factor(f"resale_share_after_{age}_years", setting, end))))
+        except LookupError:  # the setting has no share at that age
+            continue
+    at, left = zip(*known, strict=True)
+    return math.exp(float(np.interp(years, at, left)) / years)
 
 
 @lookup
@@ -50,10 +68,11 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     installation_share : server and network over the price of the accelerator [1]
     host_watts, host_idle_watts : draw of its share of the host [W]
     idle_share_of_tdp : draw of the idle accelerator over its power at work [1]
-    facility_usd_per_kw_year : nothing at home, the yearly rate of a colocation, the even yearly cost of the building
-        of a data center [USD/kW/year]
+    facility_usd_per_kw_year : what a colocation charges; 0 elsewhere [USD/kW/year]
+    building_usd_per_kw, building_years : price and life of the building and plant of a data center [USD/kW], [years]
     people_usd_per_year : [USD/accelerator/year]
-    pue, maintenance_share_per_year, value_kept_per_year, service_years, cost_of_capital : as named
+    value_kept_per_year : yearly factor of the machine's value over its service life [1/year]
+    pue, maintenance_share_per_year, service_years, cost_of_capital : as named
 
     Raises
     ------
@@ -67,11 +86,8 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
         nearest(setting, ELECTRICITY, "setting")
     if end not in ENDS:
         nearest(end, ENDS, "end of the cost factors")
-    value, at_home, facility = partial(_factor, setting=setting, end=end), setting == "home", 0.0
-    if setting == "colocation":
-        facility = value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
-    elif setting == "data center":
-        facility = value("facility_capex_usd_per_kw") / annuity_years(value("cost_of_capital"), value("facility_life_years"))
+    value, at_home = partial(_factor, setting=setting, end=end), setting == "home"
+    years, own_building = value("useful_life_years"), setting == "data center"
     return {
         "host_usd": value("home_pc_usd") if at_home else 0.0,
         "installation_share": 0.0 if at_home else value("server_share_of_price") + value("network_share_of_price"),
@@ -79,11 +95,13 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
         "host_idle_watts": value("host_idle_watts_per_chip"),
         "idle_share_of_tdp": value("idle_share_of_tdp"),
         "pue": value("pue"),
-        "facility_usd_per_kw_year": facility,
+        "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR if setting == "colocation" else 0.0,
+        "building_usd_per_kw": value("facility_capex_usd_per_kw") if own_building else 0.0,
+        "building_years": value("facility_life_years") if own_building else 1.0,
         "maintenance_share_per_year": value("maintenance_share_per_year"),
         "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
-        "value_kept_per_year": value("resale_share_after_2_years") ** 0.5,
-        "service_years": value("useful_life_years"),
+        "value_kept_per_year": _value_kept_per_year(setting, end, years),
+        "service_years": years,
         "cost_of_capital": value("cost_of_capital"),
     }
 
@@ -132,6 +150,7 @@ class Ownership:
         given = {"service_years": years, "cost_of_capital": cost_of_capital, "value_kept_per_year": value_kept_per_year}
         factors = dict(factors) | {name: value for name, value in given.items() if value is not None}
         busy_watts = tdp_watts + factors["host_watts"]
+        building = factors["building_usd_per_kw"] / annuity_years(factors["cost_of_capital"], factors["building_years"])
         return cls(
             price_usd=installed_usd(chip_usd, factors["installation_share"], factors["host_usd"]),
             resale_share=factors["value_kept_per_year"] ** factors["service_years"],
@@ -141,7 +160,7 @@ class Ownership:
             idle_watts=factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
-            facility_usd_per_year=factors["facility_usd_per_kw_year"] * busy_watts / WATTS_PER_KILOWATT,
+            facility_usd_per_year=(factors["facility_usd_per_kw_year"] + building) * busy_watts / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
             people_usd_per_year=factors["people_usd_per_year"],
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scaleright.formulas import FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.transformer.flops import compute_seconds
-from scaleright.units import DAYS_PER_YEAR, SECONDS_PER_HOUR
+from scaleright.units import MONTHS_PER_YEAR, DAYS_PER_YEAR, SECONDS_PER_HOUR
 
 
 @closed_form(usd_per_hour=NON_NEGATIVE, hours_per_day=HOURS_A_DAY)
@@ -41,3 +41,18 @@ def compute_usd(flop, peak_flops, utilization, usd_per_hour):
     559117
     """
     return compute_seconds(flop, peak_flops, utilization) / SECONDS_PER_HOUR * usd_per_hour
+
+
+@closed_form(gb_per_month=NON_NEGATIVE, usd_per_gb=NON_NEGATIVE)
+def egress_usd_per_year(gb_per_month, usd_per_gb):
+    """What moving data out of a cloud costs a year [USD/year].
+
+    Parameters
+    ----------
+    gb_per_month : data moved out a month [GB/month]
+    usd_per_gb : egress price [USD/GB]
+
+    >>> egress_usd_per_year(100.0, 0.1)
+    120.0
+    """
+    return gb_per_month * usd_per_gb * MONTHS_PER_YEAR

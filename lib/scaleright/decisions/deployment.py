@@ -28,48 +28,45 @@ def source_branch(hours_per_day: float, months: float, accelerators: int, sensit
 
 
 def deployment(
-    ownership: Ownership, rents_usd_per_hour: list[float], hours_per_day: float, accelerators: int = 1,
-    sensitive_data: bool = False, many_regions: bool = False,
+    ownership: Ownership, usd_per_hour: float, cheapest_usd_per_hour: float, hours_per_day: float, moving_usd_per_year: float,
+    accelerators: int = 1, sensitive_data: bool = False, many_regions: bool = False,
 ) -> Verdict:
-    """Where to run: rented at the middle listing, arbitraged over clouds, or on premises, by yearly money.
+    """Where to run: rented in one place, chased to the cheapest cloud, or on premises, by yearly money.
 
     Parameters
     ----------
     ownership : terms of buying one accelerator
-    rents_usd_per_hour : what different clouds ask for one accelerator [USD/h]; the spread is what arbitrage earns
+    usd_per_hour : rent of one accelerator where you are [USD/h]
+    cheapest_usd_per_hour : the lowest rent that any cloud asks for it [USD/h]
     hours_per_day : mean hours of use a day [h/day]
+    moving_usd_per_year : what following the cheapest cloud costs in data moved out [USD/year]
     accelerators : how many are needed [1]
     sensitive_data : the data must not leave the house: every rented branch is ruled out
-    many_regions : the load must run in several regions: on premises is ruled out
+    many_regions : the load must run in several regions: on premises and a single cloud are ruled out
 
     Raises
     ------
-    ValueError : no rent is given, or the two constraints exclude every branch.
+    ValueError : the two constraints exclude every branch.
 
-    >>> deployment(Ownership.typical("RTX 4090", "home"), [0.18, 0.35], hours_per_day=1.0).what
-    'multi-cloud'
+    >>> deployment(Ownership.typical("RTX 4090", "home"), 0.35, 0.18, 1.0, moving_usd_per_year=500.0).what
+    'rent'
     """
-    if not rents_usd_per_hour:
-        raise ValueError("deployment: rents_usd_per_hour is empty; give at least one listing in USD/h")
     if sensitive_data and many_regions:
         raise ValueError("deployment: sensitive_data rules out every cloud and many_regions rules out on premises; relax one")
-    ordered = sorted(rents_usd_per_hour)
-    middle = ordered[len(ordered) // 2]
     bills = {
-        "rent": rent_usd_per_year(middle, hours_per_day) * accelerators,
-        "multi-cloud": rent_usd_per_year(ordered[0], hours_per_day) * accelerators,
+        "rent": rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators,
+        "multi-cloud": rent_usd_per_year(cheapest_usd_per_hour, hours_per_day) * accelerators + moving_usd_per_year,
         "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
     }
-    excluded = {"rent", "multi-cloud"} if sensitive_data else {"on premises"} if many_regions else set()
+    excluded = {"rent", "multi-cloud"} if sensitive_data else {"on premises", "rent"} if many_regions else set()
     what = min((name for name in bills if name not in excluded), key=bills.get)
     branch = source_branch(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions)
-    agrees = what == branch or {what, branch} == {"on premises", "buy"} or {what, branch} == {"rent", "multi-cloud"}
+    agrees = what == branch or {what, branch} == {"on premises", "buy"}
     cheapest_first = sorted(bills, key=bills.get)
     reasons = [f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}" for name in cheapest_first]
     if sensitive_data:
-        extra = bills["on premises"] - bills["multi-cloud"]
+        extra = bills["on premises"] - min(bills["rent"], bills["multi-cloud"])
         reasons.append(f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud")
-    if len(ordered) > 1:
-        reasons.append(f"clouds differ by a factor of {ordered[-1] / ordered[0]:.1f} for the same accelerator")
+    reasons.append(f"the cheapest cloud asks {usd_per_hour / cheapest_usd_per_hour:.1f} times less; following it costs {usd(moving_usd_per_year)} a year")
     numbers = {name: (bill, "USD/year") for name, bill in bills.items()}
     return Verdict("Where should it run?", what, tuple(reasons), numbers, SOURCE, branch, agrees)

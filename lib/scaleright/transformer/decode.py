@@ -11,8 +11,9 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import counting
+from scaleright.ops import ceil
 from scaleright.transformer.flops import compute_seconds, forward_flop, memory_seconds, token_seconds
-from scaleright.transformer.memory import decode_bytes_per_step, sequence_kv_bytes
+from scaleright.transformer.memory import decode_bytes_per_step, model_weight_bytes, sequence_kv_bytes
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class DecodeStep:
     flop: Any
     weight_bytes: Any
     kv_bytes: Any
+    stored_bytes: Any
     compute_s: Any
     memory_s: Any
 
@@ -29,6 +31,10 @@ class DecodeStep:
     def seconds(self) -> Any:
         """Time of the step: arithmetic and memory traffic overlap, the longer one counts [s]."""
         return token_seconds(self.compute_s, self.memory_s)
+
+    def least_accelerators(self, memory_bytes: Any) -> Any:
+        """Chips of so much memory that hold all weights and the cache; a step on fewer has no time at all [1]."""
+        return ceil(self.stored_bytes / memory_bytes)
 
 
 @counting
@@ -47,6 +53,8 @@ def decode_step(
     peak_flops, bytes_per_s : of one chip [FLOP/s], [B/s]
     compute_efficiency, bandwidth_efficiency : achieved shares of the two peaks [1]
 
+    Latent attention (MLA) is counted as it decodes, in the latent space that is cached.
+
     Source: [pope2022, section 2.1] for weights and cache as the memory traffic of decoding.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
@@ -54,12 +62,13 @@ def decode_step(
     >>> step.seconds == step.memory_s
     True
     """
-    flop = batch * forward_flop(t, context, causal=False).total
+    flop = batch * forward_flop(t, context, causal=False, absorbed=True).total
     weight_bytes, kv_bytes = decode_bytes_per_step(t, batch, precision), sequence_kv_bytes(t, context, batch)
     return DecodeStep(
         flop=flop,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
+        stored_bytes=model_weight_bytes(t, precision) + kv_bytes,
         compute_s=compute_seconds(flop, accelerators * peak_flops, compute_efficiency),
         memory_s=memory_seconds(weight_bytes + kv_bytes, accelerators * bytes_per_s, bandwidth_efficiency),
     )
