@@ -160,7 +160,7 @@ EVERY = {
     "stacked": lambda live: charts.stacked_parts({"chips": "usd", "power": alt.datum.usd * live.load}, "usd", "USD", pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what"),
     "tornado": lambda live: charts.tornado(ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)), 4.0, "usd", "USD"),
     "measured": lambda live: charts.predicted_vs_measured(pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"),
-    "map": lambda live: charts.decision_map(("x", 1, 24), ("y", 1, 60), {"rent": alt.datum.x * live.price, "own": 60 / alt.datum.y}, (live.price, 3), log_y=True),
+    "boundary": lambda live: charts.boundary(("x", 0, 24), ("y", 1, live.price * 30), 60 / alt.datum.x, here=(live.load * 24, live.price)),
 }
 
 
@@ -187,6 +187,22 @@ def test_no_computed_field_can_overwrite_a_column_that_it_reads(form, live):
     # Vega recomputes in place: a field that took its own input's name would compound with every move of a slider.
     fields = computed_fields(EVERY[form](live).to_dict())
     assert fields and all(name.startswith("_") for name in fields), fields
+
+
+HERE = {"inside": (8.0, 2.0), "beneath the axis": (0.0, 0.02), "beyond the axis": (24.0, 90.0), "right of it": (40.0, 3.0)}
+CURVES = {"own rent": 30 / alt.datum.x, "own": 0.001 + 0 * alt.datum.x, "rent": 1 / (0 * alt.datum.x), "rent ": 0 * alt.datum.x / (0 * alt.datum.x)}
+
+
+@pytest.mark.parametrize("spot", HERE)
+@pytest.mark.parametrize("names", CURVES)
+def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, spot):
+    chart = charts.boundary(("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd")
+    drawn = vl_convert.vegalite_to_svg(charts.show(chart, alt="A plane in two parts.").bundle[charts.render.VEGALITE] | {"width": 300, "autosize": "pad"})
+    assert not re.search("NaN|undefined|Infinity", drawn)
+    assert set(re.findall(r'font-weight="bold"[^>]*>([^<]+)<', drawn)) == set(names.split()) and "your case" in drawn
+    width, height = (float(size) for size in re.search(r'width="(\d+)" height="(\d+)"', drawn).groups())
+    x, y = (float(place) for place in re.search(r'mark-symbol.*?translate\(([\d.]+),([\d.]+)\)', drawn, re.S).groups())
+    assert 0 <= x <= 300 < width and 5 < y < 315 < height
 
 
 def test_a_breakdown_ends_where_its_parts_add_up_to(live):
