@@ -189,6 +189,17 @@ def test_no_computed_field_can_overwrite_a_column_that_it_reads(form, live):
     assert fields and all(name.startswith("_") for name in fields), fields
 
 
+@pytest.mark.parametrize("place", [0.5, 12.0, 23.9])
+def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(place):
+    foot = [charts.rule(place, "hours", word, foot=True, lift=lift) for word, lift in (("break-even", 0), ("you use it", 16))]
+    chart = charts.lines({"h": [0.0, 24.0]}, "h", {"rent": alt.datum.h * 2}, "usd", "hours", "USD") + foot[0] + foot[1]
+    drawn = vl_convert.vegalite_to_svg(charts.show(chart, alt="A line and two rules.").bundle[charts.render.VEGALITE] | {"width": 300, "autosize": "pad"})
+    found = dict((word, (side, float(x), float(y))) for side, x, y, word in re.findall(r'text-anchor="(\w+)" transform="translate\(([\d.-]+),([\d.-]+)\)"[^>]*>(break-even|you use it)<', drawn))
+    assert found["break-even"][2] - found["you use it"][2] == 16
+    for side, x, _ in found.values():
+        assert (0 <= x <= 230) if side == "start" else (70 <= x <= 300)
+
+
 HERE = {"inside": (8.0, 2.0), "beneath the axis": (0.0, 0.02), "beyond the axis": (24.0, 90.0), "right of it": (40.0, 3.0)}
 CURVES = {"own rent": 30 / alt.datum.x, "own": 0.001 + 0 * alt.datum.x, "rent": 1 / (0 * alt.datum.x), "rent ": 0 * alt.datum.x / (0 * alt.datum.x)}
 

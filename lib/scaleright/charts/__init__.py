@@ -6,7 +6,8 @@
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
-from scaleright.charts.marks import bars, boundary, lines, predicted_vs_measured, rule, stacked_parts, tornado
+from scaleright.charts.marks import bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
+from scaleright.charts.plane import boundary
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
 from scaleright.charts.words import say, unit_words
 

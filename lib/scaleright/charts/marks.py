@@ -13,34 +13,13 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts import theme
+from scaleright.charts.axes import literal, text_of, tooltip, value_axis
 from scaleright.charts.words import first_case, say
 from scaleright.ops import is_expression, where
 from scaleright.ranges import Swing
 
 _ROW = 30
 """Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
-
-
-def _axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.Axis:
-    """An axis whose ticks are said as values of a kind are: $2M, 40 %, 3T."""
-    money = "$" if kind.startswith("usd") else ""
-    if kind.startswith("percent"):
-        label = "format(datum.value, '.0%')"
-    elif kind.startswith("si "):
-        label = "format(datum.value, '~s')"
-    elif kind.startswith("duration"):
-        label = str(say(alt.datum.value, "duration 2")).replace("2r'", "2~r'")
-    else:
-        small = f"format(datum.value, '{money},.3~r')"
-        label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"
-    if log:
-        # Lines and labels at whole powers of ten, and at 2 and 5 between them where the axis spans few of those.
-        lead = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
-        few = f"log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10 < 2.2"
-        shown = f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
-        more |= {"gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)), "labelOverlap": "greedy"}
-        label = f"{shown} ? ({label}) : ''"
-    return alt.Axis(labelExpr=label, **more)
 
 
 def _rows(rows: Any) -> pd.DataFrame:
@@ -78,15 +57,6 @@ def _band(field: str, sort: Any) -> alt.Y:
     return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(labels=True, grid=False, labelLimit=150))
 
 
-def _tips(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
-    """The box that shows on hover: title -> a field of text, or a field and the format of its numbers."""
-    return [
-        alt.Tooltip(line, type="nominal", title=title) if isinstance(line, str)
-        else alt.Tooltip(line[0], type="quantitative", title=title, format=line[1])
-        for title, line in lines.items()
-    ]
-
-
 def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):
     """Horizontal bars, largest first, each with its value at its end.
 
@@ -108,10 +78,10 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
     chart = alt.Chart(frame).transform_calculate(_value=_value(value)).transform_calculate(_label=say(_SAID, kind))
     scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
-    x = alt.X("_value:Q", title=title, scale=scale, axis=_axis(kind, log))
+    x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = _band(category, order)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
-    mark = mark.encode(x=x, y=y, tooltip=_tips({"what": category, title: "_label"}))
+    mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
         mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
     text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
@@ -144,9 +114,9 @@ def lines(
     chart = chart.transform_calculate(_label=say(_SAID, kind))
     color = alt.Color("_series:N", scale=_paint(names), legend=None)
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
-    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=_axis("number", log_x))
-    up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=_axis(kind, log_y, "y"))
-    tip = _tips({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
+    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=value_axis("number", log_x))
+    up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=value_axis(kind, log_y, "y"))
+    tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
     line = chart.mark_line().encode(x=across, y=up, color=color)
     dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
     ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=["_series"]).transform_filter(alt.datum[x] == alt.datum["_last"])
@@ -179,13 +149,13 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     stack = _folded(chart, parts, "_part")
     stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(_SAID, kind))
     chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
-    across = alt.X("_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
+    across = alt.X("_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
         y=_band(category, order),
         order="_order:Q",
         color=alt.Color("_part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
-        tooltip=_tips({"what": category, "part": "_part", title: "_label"}),
+        tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
     ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
     return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
@@ -206,15 +176,15 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     )
     y = _band("part", [*names, "total"])
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
-    x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=_axis(kind))
+    x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
-        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=_tips({"part": "part", title: "label"})
+        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=tooltip({"part": "part", title: "label"})
     )
     text = chart.mark_text(align="left", dx=5).encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool = False, foot: bool = False):
+def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool = False, foot: bool = False, lift: int = 0):
     """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
 
     Parameters
@@ -224,18 +194,30 @@ def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool
     label : the words at the end of the line, or a live expression of them.
     horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
-    foot : the words stand at the foot of a vertical line, to its right, instead of above it.
+    foot : the words stand at the foot of a vertical line, on the side that has room, instead of above it.
+    lift : how far above the foot [px], so that two lines can be named one above the other.
 
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
     """
     words = label if is_expression(label) else repr(str(label))
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=_literal(value), rule=words)
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=literal(value), rule=words)
     scale = alt.Scale(type="log") if log else alt.Undefined
     at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
     end = {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
-    text = chart.mark_text(baseline="bottom", dy=-3, dx=4 if foot else 0, align="left" if horizontal or foot else "center")
-    return alt.layer(chart.mark_rule(strokeDash=[4, 3]).encode(**at), text.encode(text="rule:N", **at, **end))
+    line = chart.mark_rule(strokeDash=[4, 3]).encode(**at)
+    if not foot or horizontal:
+        text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
+        return alt.layer(line, text.encode(text="rule:N", **at, **end))
+    # Whichever side has room: which one, only the drawn axis knows, so the other's words stay empty.
+    place = f"scale('x', {text_of(value)})"
+    right = f"({place} > width / 2 && {place} + 8 + 7 * length(datum.rule) > width)"
+    sides = [("left", 4, f"{right} ? '' : datum.rule"), ("right", -4, f"{right} ? datum.rule : ''")]
+    texts = [
+        chart.mark_text(baseline="bottom", dy=-3 - lift, dx=shift, align=side).encode(text=alt.Text(value=alt.ExprRef(words)), **at, **end)
+        for side, shift, words in sides
+    ]
+    return alt.layer(line, *texts)
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
@@ -263,8 +245,8 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     ]
     chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
     y = _band("input", [row["input"] for row in rows])
-    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=_axis(kind))
-    tips = _tips({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
+    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=value_axis(kind))
+    tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
     chart = chart.transform_calculate(both=alt.datum.low + " to " + alt.datum.high)
     text = chart.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
@@ -295,11 +277,11 @@ def predicted_vs_measured(
     low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
     scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
-    x = alt.X(measured, type="quantitative", scale=scale, title=f"{said} [{unit}]", axis=_axis("number", log))
-    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=_axis("number", log, "y"))
+    x = alt.X(measured, type="quantitative", scale=scale, title=f"{said} [{unit}]", axis=value_axis("number", log))
+    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=value_axis("number", log, "y"))
     diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY)
     diagonal = diagonal.encode(x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
-    tips = _tips({label: label, measured: (measured, ".4~s"), predicted: (predicted, ".4~s"), "error": ("error", "+.1%")})
+    tips = tooltip({label: label, measured: (measured, ".4~s"), predicted: (predicted, ".4~s"), "error": ("error", "+.1%")})
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
     upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
     named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
@@ -308,104 +290,3 @@ def predicted_vs_measured(
         for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
     ]
     return alt.layer(diagonal, dots, *texts).properties(height=340)
-
-
-_GRID = 120
-"""Steps along the horizontal axis of a boundary."""
-
-
-def boundary(
-    x: tuple[str, Any, Any],
-    y: tuple[str, Any, Any],
-    at: Any,
-    above: str = "own",
-    below: str = "rent",
-    here: tuple[Any, Any] | None = None,
-    kind: str = "number",
-):
-    """Which of two choices is cheaper where: a plane that a curve divides, recomputed live, with the reader's own case.
-
-    Parameters
-    ----------
-    x, y : (title, lowest, highest) of the axes, numbers or live expressions; the vertical axis is logarithmic and
-        both grow to hold the reader's case.
-    at : the curve, an expression that reads `alt.datum.x`; it may leave the axis and may be infinite.
-    above, below : the choices on either side of the curve.
-    here : expressions or numbers of the reader's own point.
-    kind : how values of the vertical axis are said.
-
-    >>> boundary(("hours", 0, 24), ("USD", 1, 9), 50 / alt.datum.x, here=(8, 4)).height
-    320
-    """
-    x_low, x_high, y_low, y_high = (_text(end) for end in (*x[1:], *y[1:]))
-    params = {"boundary_x": x_low, "boundary_x2": x_high, "boundary_y": f"max({y_low}, 1e-9)", "boundary_y2": f"max({y_high}, 2 * ({y_low}))"}
-    if here is not None:
-        params |= {"here_x": _text(here[0]), "here_y": f"max({_text(here[1])}, 1e-9)"}
-        params["boundary_x"], params["boundary_x2"] = f"min({x_low}, here_x)", f"max({x_high}, here_x)"
-        params["boundary_y"] = f"min({params['boundary_y']}, here_y / 1.5)"
-        params["boundary_y2"] = f"max({params['boundary_y2']}, here_y * 1.5)"
-
-    def ends(axis: str, kind: str) -> dict:
-        return {"type": kind, "domainMin": alt.ExprRef(f"boundary_{axis}"), "domainMax": alt.ExprRef(f"boundary_{axis}2"), "nice": False, "zero": False}
-
-    across = alt.X("x:Q", title=x[0], scale=alt.Scale(**ends("x", "linear")), axis=_axis("number", grid=False))
-    scale = alt.Scale(**{key: end for key, end in ends("y", "log").items() if key != "zero"})
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", title=y[0], scale=scale, stack=None, axis=_axis(kind, True, "y", grid=False))
-
-    grid = alt.Chart(alt.sequence(0, _GRID + 1, as_="_step"))
-    grid = grid.transform_calculate(x=f"boundary_x + (boundary_x2 - boundary_x) * datum._step / {_GRID}").transform_calculate(_at=at)
-    # Far beyond the axis the curve stops: infinity has no place in a drawing.
-    tall = "log(boundary_y2 / boundary_y)"
-    share = f"(isNaN(datum._at) ? 2 : clamp(log(max(datum._at, 1e-12) / boundary_y) / {tall}, -1, 2))"
-    grid = grid.transform_calculate(_share=share)
-    grid = grid.transform_calculate(
-        _curve=f"boundary_y * exp(datum._share * {tall})",
-        _floor="boundary_y",
-        _top="boundary_y2",
-        _said=f"isFinite(datum._at) ? ({_text(say(alt.datum['_at'], kind))}) : 'nowhere'",
-    )
-    tips = _tips({x[0]: ("x", ".3~r"), "even at": "_said"})
-    color = dict(zip((above, below), theme.colors_for([above, below])))
-    area = {"opacity": 0.32, "clip": True, "line": False}
-    layers = [
-        grid.mark_area(color=color[above], **area).encode(x=across, y=up("_curve"), y2="_top:Q"),
-        grid.mark_area(color=color[below], **area).encode(x=across, y=up("_floor"), y2="_curve:Q"),
-        grid.mark_line(color=theme.INK, strokeWidth=1.5, clip=True).encode(x=across, y=up("_curve")),
-        grid.mark_rule(opacity=0, strokeWidth=9).encode(x=across, y=up("_floor"), y2="_top:Q", tooltip=tips),
-    ]
-    # A name stands where there is room around it: far from the curve, from the edges and from the reader's case.
-    room = grid.transform_window(_most="max(_share)", _least="min(_share)", frame=[-_GRID // 10, _GRID // 10])
-    room = room.transform_filter(f"datum._step >= {_GRID // 8} && datum._step <= {_GRID - _GRID // 8}")
-    away = "1"
-    if here is not None:
-        own = f"(datum.x - here_x) / (boundary_x2 - boundary_x), log(here_y / boundary_y) / {tall}"
-        away = "min(1, sqrt(pow(1.6 * ({}), 2) + pow(datum._middle - {}, 2)) / 0.35)".format(*own.split(", "))
-    spans = {above: ("max(0, min(1, datum._most))", "1"), below: ("0", "max(0, min(1, datum._least))")}
-    for name, (low, high) in spans.items():
-        free = room.transform_calculate(_middle=f"({low} + {high}) / 2", _gap=f"{high} - {low}")
-        # The last term settles ties: near the middle, and never the same on both of its sides.
-        free = free.transform_calculate(_score=f"min(datum._gap, 0.6) * {away} - 0.2 * pow(datum._step / {_GRID} - 0.4713, 2)")
-        free = free.transform_calculate(_place=f"boundary_y * exp(datum._middle * {tall})", _name=repr(name))
-        free = free.transform_joinaggregate(_best="max(_score)")
-        free = free.transform_filter("datum._score == datum._best && datum._gap > 0.11")
-        layers.append(free.mark_text(fontSize=16, fontWeight="bold").encode(x=across, y=up("_place"), text="_name:N"))
-    if here is not None:
-        point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x="here_x", _here="here_y")
-        place = {"x": across, "y": up("_here")}
-        along = "(here_x - boundary_x) / (boundary_x2 - boundary_x)"
-        side = alt.ExprRef(f"{along} < 0.2 ? 'left' : {along} > 0.8 ? 'right' : 'center'")
-        lift = alt.ExprRef(f"here_y * exp(0.15 * {tall}) > boundary_y2 ? 17 : -15")
-        layers.append(point.mark_point(size=110, color=theme.INK, opacity=1).encode(**place))
-        layers.append(point.mark_text(dy=lift, align=side).encode(text="what:N", **place))
-    return alt.layer(*layers).add_params(*(alt.param(name=name, expr=text) for name, text in params.items())).properties(height=320)
-
-
-def _text(value: Any) -> str:
-    """A number or a live expression as the text of an expression."""
-    return f"({value._to_expr()})" if is_expression(value) else repr(float(value))
-
-
-def _literal(value: Any) -> Any:
-    return value if is_expression(value) else repr(float(value))
