@@ -257,6 +257,21 @@ def test_all_views_share_the_values_of_the_controls(visit, name):
     again.context.close()
 
 
+def test_an_address_that_names_a_choice_alone_brings_what_follows_it(visit):
+    opened = visit(f"{BUY}?accelerator=H100%20SXM")
+    values, follow = opened.ask("[window.scaleright.page.values, window.scaleright.page.follow.accelerator]")
+    defaults = opened.ask("window.scaleright.page.defaults")
+    assert values["accelerator"] == "H100 SXM" and values["chip_usd"] != defaults["chip_usd"]
+    assert {name: values[name] for name in follow["H100 SXM"]} == follow["H100 SXM"]
+    opened.open(f"{BUY}?accelerator=H100%20SXM&rent_usd_per_hour=1.25")
+    given = opened.ask("window.scaleright.page.values")
+    assert (given["rent_usd_per_hour"], given["chip_usd"]) == (1.25, values["chip_usd"])
+    # One moved back to the default stays there when the case is opened again.
+    opened.set({"chip_usd": defaults["chip_usd"]})
+    opened.open(opened.page.url.removeprefix(opened.site))
+    assert opened.ask("window.scaleright.page.values.chip_usd") == defaults["chip_usd"]
+
+
 @pytest.mark.parametrize("row", LIVE, ids=lambda row: f"{Path(row[0]).stem}-{row[2]}-{len(row[1])}")
 def test_a_live_number_is_the_librarys_own(visit, row):
     name, values, number, expected = row

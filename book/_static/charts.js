@@ -63,14 +63,19 @@
 
   function settle() {
     for (const [name, control] of page.controls) page.values[name] = page.defaults[name] = control.value;
-    const asked = new URLSearchParams(location.search);
+    const asked = new URLSearchParams(location.search), given = {};
     for (const [name, control] of page.controls) {
-      if (!asked.has(name)) continue;
-      const value = read(control, asked.get(name));
-      if (value !== undefined) page.values[name] = value;
+      const value = asked.has(name) ? read(control, asked.get(name)) : undefined;
+      if (value !== undefined) given[name] = value;
     }
+    // An address may name a choice alone: what follows it comes first, then what is given.
+    Object.assign(page.values, followed(given));
+    Object.assign(page.values, given);
     for (const control of page.controls.values()) if (control.kind === "number") control.stops = stops(control);
   }
+
+  /** The values that follow the choices among these. */
+  const followed = (values) => Object.assign({}, ...Object.keys(values).map((name) => (page.follow[name] || {})[values[name]]));
 
   /** A control's value from text, or undefined if the control does not allow it. */
   function read(control, text) {
@@ -122,9 +127,11 @@
   }
 
   function remember(changed) {
-    const address = new URL(location.href);
+    const address = new URL(location.href), moved = (name) => page.values[name] !== page.defaults[name];
+    const others = followed(Object.fromEntries(Object.entries(page.values).filter(([name]) => moved(name))));
     for (const name of page.controls.keys()) {
-      if (changed && page.values[name] !== page.defaults[name]) address.searchParams.set(name, page.values[name]);
+      // A value moved back to its default is named too where a choice would else bring another.
+      if (changed && (moved(name) || (name in others && others[name] !== page.values[name]))) address.searchParams.set(name, page.values[name]);
       else address.searchParams.delete(name);
     }
     if (address.href !== location.href) history.replaceState(null, "", address);
