@@ -6,6 +6,8 @@ money is in US dollars of the date its source states; a year of operation has 8,
 
 from __future__ import annotations
 
+import decimal
+
 GIB = 2**30
 """Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
 
@@ -17,22 +19,42 @@ MONTHS_PER_YEAR = 12.0
 HOURS_PER_YEAR = HOURS_PER_DAY * DAYS_PER_YEAR
 SECONDS_PER_YEAR = SECONDS_PER_HOUR * HOURS_PER_YEAR
 WATTS_PER_KILOWATT = 1e3
+DIME = 0.1
+"""Smaller amounts of money [USD] are said in significant digits, not in cents."""
 
 PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 SPANS = (
     (SECONDS_PER_YEAR, 2, "years"), (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"), (SECONDS_PER_HOUR, 2, "hours"),
-    (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 0, "µs"),
+    (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 1, "µs"), (1e-9, 0, "ns"),
 )
 """Units of time [s], and how many of them a span must last to be said in them: 90 s, but 2 minutes."""
+
+
+_HALVES_UP = decimal.Context(rounding=decimal.ROUND_HALF_UP)
+
+
+def _fixed(value: float, form: str) -> str:
+    """Format a number, halves away from zero as the page's script rounds them, not to the even digit."""
+    with decimal.localcontext(_HALVES_UP):
+        return format(decimal.Decimal(float(value)), form)
+
+
+def whole(value: float) -> str:
+    """Write a number without decimals.
+
+    >>> whole(1234567.8), whole(2.5)
+    ('1,234,568', '3')
+    """
+    return _fixed(value, ",.0f")
 
 
 def significant(value: float, digits: int = 3) -> str:
     """Write a number with so many significant digits, never in exponent form.
 
-    >>> significant(1234567), significant(0.0123456), significant(9.996)
-    ('1,230,000', '0.0123', '10.0')
+    >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125)
+    ('1,230,000', '0.0123', '10.0', '1,130')
     """
-    value = float(f"{value:.{digits - 1}e}")
+    value = float(_fixed(value, f".{digits - 1}e"))
     exponent = int(f"{value:e}".rpartition("e")[2])
     return f"{value:,.{max(0, digits - 1 - exponent)}f}"
 
@@ -45,7 +67,7 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     """
     if value == 0:
         return f"0 {unit}"
-    value = float(f"{value:.{digits - 1}e}")
+    value = float(_fixed(value, f".{digits - 1}e"))
     scale, prefix = next((pair for pair in PREFIXES if abs(value) >= pair[0]), PREFIXES[-1])
     return f"{significant(value / scale, digits)} {prefix}{unit}"
 
@@ -53,23 +75,28 @@ def si(value: float, unit: str, digits: int = 3) -> str:
 def usd(value: float, digits: int = 3) -> str:
     """Write an amount of money: cents where they matter, words where figures are long.
 
-    >>> usd(0.35), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
-    ('$0.35', '$1,600', '$560,000', '$4.60 million', '-$2.50 billion')
+    >>> usd(0.35), usd(0.495), usd(0.0123), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
+    ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '-$2.50 billion')
     """
-    sign, size = ("-" if value < 0 else ""), abs(value)
+    sign, size, near = ("-" if value < 0 else ""), abs(value), 1 - 0.5 * 10**-digits
     for scale, word in ((1e9, " billion"), (1e6, " million")):
-        if size >= scale * (1 - 0.5 * 10**-digits):
+        if size >= scale * near:
             return f"{sign}${significant(size / scale, digits)}{word}"
-    if 0.01 <= size < 100:
-        return f"{sign}${size:,.2f}"
+    if 1 <= size < 100:
+        return f"{sign}${_fixed(size, ',.2f')}"
+    if DIME * near <= size < 1:
+        text = _fixed(size, f".{max(digits, 2)}f")
+        return f"{sign}${text[:4]}{text[4:].rstrip('0')}"
+    if 0 < size < DIME:
+        return f"{sign}${significant(size, digits).rstrip('0')}"
     return f"{sign}${significant(size, digits)}" if size else "$0"
 
 
 def duration(seconds: float, digits: int = 3) -> str:
     """Write a time span in the unit a person would use.
 
-    >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90)
-    ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s')
+    >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90), duration(4e-8)
+    ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s', '40.0 ns')
     """
     if seconds == 0:
         return "0 s"

@@ -28,6 +28,14 @@ def first_case(cases, otherwise):
     return otherwise
 
 
+def _cents(size, decimals: int):
+    """An amount below a dollar, with two decimals at least and without zeros after them."""
+    import altair
+
+    text = _format(size, f".{decimals}f")
+    return altair.expr.replace(text, altair.expr.regexp(f"0{{1,{decimals - 2}}}$", ""), "") if decimals > 2 else text
+
+
 def _usd(value, digits: int):
     if not is_expression(value):
         return units.usd(value, digits)
@@ -37,8 +45,10 @@ def _usd(value, digits: int):
         [
             (size >= 1e9 * near, "$" + _format(size / 1e9, three) + " billion"),
             (size >= 1e6 * near, "$" + _format(size / 1e6, three) + " million"),
-            ((size >= 0.01) & (size < 100), "$" + _format(size, ",.2f")),
+            ((size >= 1) & (size < 100), "$" + _format(size, ",.2f")),
+            ((size >= units.DIME * near) & (size < 1), "$" + _cents(size, max(digits, 2))),
             (size == 0, "$0"),
+            (size < units.DIME, "$" + _format(size, f",.{digits}~r")),
         ],
         "$" + _format(size, three),
     )
@@ -95,7 +105,7 @@ def say(value: Any, kind: str = "number"):
     if kind == "hours a day":
         return where(value > 24, "more than 24 hours", say(value, "hours 2"))
     if kind == "whole":
-        return _format(value, ",.0f") if expression else f"{value:,.0f}"
+        return _format(value, ",.0f") if expression else units.whole(value)
     if kind == "percent":
         value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
     else:
