@@ -201,6 +201,20 @@ def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(p
         assert (0 <= x <= 230) if side == "start" else (70 <= x <= 300)
 
 
+def test_the_worst_of_the_measured_are_named_once_each():
+    rows = pd.DataFrame({"n": ["a", "a", "b", "c", "d"], "m": [1.0] * 5, "p": [3.0, 2.0, 1.5, 1.2, 1.1]})
+    spec = charts.predicted_vs_measured(rows, "m", "p", "n", "B", name_worst=3).to_dict()
+    dots = next(data for data in spec["datasets"].values() if "worst" in data[0])
+    assert [row["worst"] for row in dots] == ["a", "", "b", "c", ""]
+
+
+def test_the_ends_of_a_swing_share_their_unit():
+    swings = [ranges.Swing("price", 1.0, 3.0, 5e6, 6e6), ranges.Swing("power", 1.0, 2.0, 6e5, 6e6)]
+    spec = charts.show(charts.tornado(swings, 5.5e6, "usd", "USD"), alt="What moves a cost.").bundle[charts.render.VEGALITE]
+    drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
+    assert ">$5.00 to $6.00 million<" in drawn and ">$600,000 to $6.00 million<" in drawn
+
+
 HERE = {"inside": (8.0, 2.0), "beneath the axis": (0.0, 0.02), "beyond the axis": (24.0, 90.0), "right of it": (40.0, 3.0)}
 CURVES = {"own rent": 30 / alt.datum.x, "own": 0.001 + 0 * alt.datum.x, "rent": 1 / (0 * alt.datum.x), "rent ": 0 * alt.datum.x / (0 * alt.datum.x)}
 

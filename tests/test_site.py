@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from scaleright import catalog, transformer
-from scaleright.costs.ownership import Ownership, setting_factors
 from scaleright.costs.rent import rent_usd_per_year
+from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
@@ -34,16 +34,20 @@ OFFLINE = ["--no-sandbox", "--disable-background-networking", "--host-resolver-r
 
 
 
-def owned(values: dict) -> Ownership:
-    """The terms of ownership that the controls of `buy_or_rent` describe."""
-    tdp = catalog.accelerator(values["accelerator"]).require("tdp_watts")
-    chosen = (values[name] for name in ("years", "cost_of_capital", "value_kept_per_year"))
-    return Ownership.build(values["chip_usd"], tdp, values["usd_per_kwh"], setting_factors(values["setting"]), *chosen)
+def uncertain(values: dict) -> UncertainBreakEven:
+    """The break-even that the controls of `buy_or_rent` describe."""
+    given = {"usd_per_hour": values["rent_usd_per_hour"], "service_years": values["years"]}
+    shared = {name: values[name] for name in ("chip_usd", "usd_per_kwh", "value_kept_per_year", "cost_of_capital")}
+    return UncertainBreakEven(given | shared, chip_ends(values["accelerator"]), setting_ends(values["setting"]))
 
 
 def saving(values: dict) -> float:
     hours = values["hours_per_day"]
-    return abs(owned(values).owned_usd_per_year(hours).total - rent_usd_per_year(values["rent_usd_per_hour"], hours))
+    return abs(uncertain(values).terms().owned_usd_per_year(hours).total - rent_usd_per_year(values["rent_usd_per_hour"], hours))
+
+
+def break_even(values: dict) -> float:
+    return uncertain(values).terms().break_even_hours_per_day(values["rent_usd_per_hour"])
 
 
 def step(values: dict) -> transformer.DecodeStep:
@@ -51,26 +55,24 @@ def step(values: dict) -> transformer.DecodeStep:
     chip, shape = catalog.accelerator(values["accelerator"]), catalog.model(values["model"])
     case = (values[name] for name in ("context", "batch", "weights", "accelerators"))
     shares = (values[name] for name in ("compute_efficiency", "bandwidth_efficiency"))
-    return transformer.decode_step(shape, *case, chip.peak_flops("bf16"), chip.require("memory_bytes_per_s"), *shares)
-
-
-def token_flop(values: dict) -> float:
-    return transformer.forward_flop(catalog.model(values["model"]), values["context"], causal=False).total
+    peak = chip.dense.get("fp8", chip.dense["bf16"]) if values["weights"] == "FP8" else chip.dense["bf16"]
+    return transformer.decode_step(shape, *case, peak, chip.require("memory_bytes_per_s"), *shares)
 
 
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
-DEAR_POWER = {"rent_usd_per_hour": 0.2, "usd_per_kwh": 0.35, "years": 4.0, "value_kept_per_year": 0.6}
-MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "context": 65536, "batch": 64, "weights": "FP8"}
+DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
+MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 LIVE = [
-    *((BUY, case, "break_even_hours", lambda v: owned(v).break_even_hours_per_day(v["rent_usd_per_hour"])) for case in ({}, OTHER_CARD, DEAR_POWER)),
+    *((BUY, case, "break_even_hours", break_even) for case in ({}, OTHER_CARD, DEAR_POWER)),
     *((BUY, case, "saving", saving) for case in ({}, OTHER_CARD, DEAR_POWER)),
-    *((SCALE, case, "token_flop", token_flop) for case in ({}, MIXTURE, WINDOWED)),
+    *((BUY, case, f"range_{end}", lambda v, i=i: uncertain(v).interval()[i]) for case in ({}, OTHER_CARD) for i, end in enumerate(("low", "high"))),
+    *((SCALE, case, "token_flop", lambda v: step(v).flop / v["batch"]) for case in ({}, MIXTURE, WINDOWED)),
     *((SCALE, case, "step_bytes", lambda v: step(v).weight_bytes + step(v).kv_bytes) for case in ({}, MIXTURE, WINDOWED)),
-    *((SCALE, case, "step_seconds", lambda v: step(v).seconds) for case in ({}, MIXTURE, WINDOWED)),
+    *((SCALE, case, "least_seconds", lambda v: step(v).seconds) for case in ({}, MIXTURE, WINDOWED)),
 ]
 
 
@@ -293,6 +295,16 @@ def test_nothing_overflows_a_phone(look, name):
         .map((e) => e.tagName + '.' + (e.className.baseVal ?? e.className)).slice(0, 5)"""
     )
     assert outside == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_word_of_a_chart_is_cut_on_a_phone(look, name):
+    cut = look(name, width=360).ask(
+        """[...document.querySelectorAll('.sr-chart svg text')].filter((t) => { const b = t.getBoundingClientRect(), s = t.closest('svg').getBoundingClientRect();
+        return b.width && (b.left < s.left - 1 || b.right > s.right + 1 || b.top < s.top - 1 || b.bottom > s.bottom + 1); })
+        .map((t) => `${t.closest('figure').dataset.srName}: ${t.textContent}`)"""
+    )
+    assert cut == []
 
 
 CONTRAST = """() => {

@@ -253,6 +253,26 @@
     if (styles["line-dot"]) Object.assign(styles["line-dot"], { align: "right", dx: -2, dy: -11 });
   }
 
+  const isRowValue = (spec) => (spec.mark || {}).style === "row-value";
+  const holdsRows = (spec) => isRowValue(spec) || (spec.layer || []).some(holdsRows);
+
+  /** The name and the value of a row above its bar instead of beside it, so that bars and words have the whole width. */
+  function stackRows(spec) {
+    const y = (spec.encoding || {}).y;
+    if (y && y.type === "nominal") {
+      y.axis = { ...y.axis, labels: false };
+      if (isRowValue(spec)) {
+        const { x, text, ...others } = spec.encoding, read = (field) => `datum[${JSON.stringify(field)}]`;
+        Object.assign(spec.mark, { align: "left", dx: 0, dy: -10, fontSize: 12 });
+        spec.encoding = { ...others, x: { value: 0 }, text: { value: { expr: `${read(y.field)} + ': ' + ${read(text.field)}` } } };
+      } else {
+        spec.mark.yOffset = 9;
+        if (spec.mark.height) spec.mark.height = { band: 0.34 };
+      }
+    }
+    (spec.layer || []).forEach(stackRows);
+  }
+
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
     const host = make("div", { class: "sr-host" });
@@ -262,7 +282,10 @@
       delete param.bind;
       if (param.name in page.values) param.value = page.values[param.name];
     }
-    if (target.clientWidth < 480) narrow(spec.config.style || {});
+    if (target.clientWidth < 480) {
+      narrow(spec.config.style || {});
+      if (holdsRows(spec)) { stackRows(spec); spec.height *= 44 / 30; }
+    }
     wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
       const result = await window.vegaEmbed(host, spec, { mode: "vega-lite", renderer: "svg", actions: false, tooltip: { theme: "custom" } });

@@ -84,7 +84,7 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
         mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
-    text = chart.mark_text(align="left", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
+    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
     return alt.layer(mark, text).properties(height=_ROW * frame[category].nunique())
 
 
@@ -157,7 +157,7 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
         color=alt.Color("_part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
         tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
-    ends = chart.mark_text(align="left", dx=5).encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
+    ends = chart.mark_text(style="row-value").encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
     return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
 
 
@@ -180,7 +180,7 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=tooltip({"part": "part", title: "label"})
     )
-    text = chart.mark_text(align="left", dx=5).encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
+    text = chart.mark_text(style="row-value").encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
     return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
 
 
@@ -248,8 +248,10 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=value_axis(kind))
     tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
-    chart = chart.transform_calculate(both=alt.datum.low + " to " + alt.datum.high)
-    text = chart.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
+    # "$5.00 to $6.00 million" where both ends have the same unit.
+    once = r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''), '$1 to $3$2')"
+    chart = chart.transform_calculate(both=once)
+    text = chart.mark_text(style="row-value").encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
     middle = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
     return alt.layer(middle, bar, text).properties(height=_ROW * len(rows))
 
@@ -269,10 +271,12 @@ def predicted_vs_measured(
     >>> predicted_vs_measured(rows, "seen", "found", "model", "s").height
     340
     """
-    frame = _rows(rows)
+    frame = _rows(rows).reset_index(drop=True)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
-    worst = frame["error"].abs().rank(ascending=False, method="first") <= name_worst
-    frame = frame.assign(worst=np.where(worst, frame[label].astype(str), ""))
+    # A name once, at its worst row.
+    largest = frame["error"].abs().sort_values(ascending=False, kind="stable").index
+    worst = frame.loc[largest].drop_duplicates(label).index[:name_worst]
+    frame = frame.assign(worst=np.where(frame.index.isin(worst), frame[label].astype(str), ""))
     frame = frame[[label, measured, predicted, "error", "worst"]]
     low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})

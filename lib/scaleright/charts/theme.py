@@ -75,9 +75,10 @@ def config() -> dict:
         "axisX": {"titleAnchor": "start", "tickCount": 5},
         "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0, "tickCount": 5},
         "legend": words | {"orient": "top", "title": None, "columns": 3, "symbolType": "square"},
-        # The names of lines, which the page's script moves inside the plot where it is narrow.
+        # Where a chart is narrow the page's script moves the names of lines inside, and the values of rows above their bars.
         "style": {
             "line-name": {"align": "left", "dx": 18, "fontWeight": "bold"},
+            "row-value": {"align": "left", "dx": 5},
             "line-dot": {"align": "left", "dx": 5, "fontWeight": "bold"},
         },
         "text": {"color": INK, "fontSize": 13},
