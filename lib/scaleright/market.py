@@ -58,6 +58,17 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     return PriceRange(float(by_provider.min()), float(by_provider.median()), float(by_provider.max()), len(recent), newest.date())
 
 
+def rental_span(name_begins: str, year: int) -> tuple[float, float]:
+    """Lowest and highest on-demand listing of a year over all chips whose name begins so [USD/h].
+
+    >>> rental_span("A100", 2023)[0]
+    1.1
+    """
+    prices = rental_prices()
+    prices = prices[prices["accelerator"].str.startswith(name_begins) & (prices["date"].dt.year == year)]["usd_per_accelerator_hour"]
+    return float(prices.min()), float(prices.max())
+
+
 RECENT_YEARS = 2
 """A listing older than this, counted from the table's newest, is history and no price to decide on."""
 

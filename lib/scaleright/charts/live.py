@@ -90,6 +90,10 @@ class Controls:
         self._defined[name] = {"name": name, "expr": _expression(expression)}
         return ConstExpression(name)
 
+    def named(self, prefix: str, parts: Any) -> Any:
+        """The same dataclass with its long expressions named, so that a page carries each of them once."""
+        return type(parts)(**{key: self.define(f"{prefix}_{key}", value) for key, value in vars(parts).items()})
+
     def record(self, choice: str, table: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
         """Figures that depend on a choice, as expressions by name: the row of `table` that is chosen.
 

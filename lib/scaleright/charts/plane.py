@@ -88,9 +88,9 @@ def boundary(
         free = room.transform_calculate(_middle=f"({low} + {high}) / 2", _gap=f"{high} - {low}")
         # The last term settles ties: near the middle, and never the same on both of its sides.
         free = free.transform_calculate(_score=f"min(datum._gap, 0.6) * {away} - 0.2 * pow(datum._step / {_GRID} - 0.4713, 2)")
-        free = free.transform_calculate(_place=f"boundary_y * exp(datum._middle * {tall})", _name=repr(name))
+        free = free.transform_calculate(_place=f"boundary_y * exp(datum._middle * {tall})", _name=f"datum._gap > 0.11 ? {name!r} : ''")
         free = free.transform_joinaggregate(_best="max(_score)")
-        free = free.transform_filter("datum._score == datum._best && datum._gap > 0.11")
+        free = free.transform_filter("datum._score == datum._best")  # never empty: an empty layer has no extent
         layers.append(free.mark_text(fontSize=16, fontWeight="bold").encode(x=across, y=up("_place"), text="_name:N"))
     if here is not None:
         point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x="here_x", _here="here_y")

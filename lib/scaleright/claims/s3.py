@@ -9,7 +9,7 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, recomputes, span, stated
 from scaleright.costs.rent import compute_usd
-from scaleright.market import rental_prices
+from scaleright.market import rental_span
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 
 GPT3, A100 = "GPT-3 175B", "A100 SXM 80GB"
@@ -34,12 +34,6 @@ def _training_flop() -> float:
 
 def _peak(precision: str = "bf16") -> float:
     return accelerator(A100).peak_flops(precision)
-
-
-def _a100_usd_per_hour_2023() -> tuple[float, float]:
-    listed = rental_prices()
-    prices = listed[listed["accelerator"].str.startswith("A100") & (listed["date"].dt.year == 2023)]["usd_per_accelerator_hour"]
-    return float(prices.min()), float(prices.max())
 
 
 def _training_usd(usd_per_hour: float, utilization: float) -> float:
@@ -172,7 +166,7 @@ def speed_bits() -> Recomputed:
 @recomputes("S3-usd-low", "S3-usd-high")
 def usd_per_thousand() -> Recomputed:
     flop = transformer.inference_flop(_size(), 1000.0)
-    return span(*(compute_usd(flop, _peak(), 1.0, price) for price in _a100_usd_per_hour_2023()))
+    return span(*(compute_usd(flop, _peak(), 1.0, price) for price in rental_span("A100", 2023)))
 
 
 @recomputes("S3-usd-spread")
@@ -184,7 +178,7 @@ def usd_spread() -> Recomputed:
 def train_usd() -> Recomputed:
     ideal = _training_usd(2.0, 1.0)
     return span(
-        *(_training_usd(price, fact("gpt3_size_mfu_a100")) for price in _a100_usd_per_hour_2023()),
+        *(_training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
         Condition("100 % utilization at $2.00 an hour", ideal, ideal),
     )
 

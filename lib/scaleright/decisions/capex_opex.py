@@ -6,26 +6,25 @@ from scaleright.costs.break_even import INFINITY, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
+from scaleright.ops import where
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
 RENT_BELOW_HOURS, BUY_AFTER_MONTHS = 4.0, 18.0
 
 
-def source_rule(hours_per_day: float, months: float, accelerators: int = 1, bursts: bool = False) -> str:
+def source_rule(hours_per_day, months, accelerators: int = 1, bursts: bool = False):
     """What S2's matrix says, from hours of use a day, months of need, and whether the load bursts: rent, buy or hybrid.
 
     The document leaves gaps: above six hours it says buy elsewhere in the text, and between four and six hours
-    for less than 18 months it says nothing; the reading here is to rent.
+    for less than 18 months it says nothing; the reading here is to rent. Hours and months may be live expressions.
 
     >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24, accelerators=8)
     ('rent', 'buy', 'rent', 'rent')
     """
-    if bursts:
-        return "hybrid"
-    if accelerators > 1 or hours_per_day < RENT_BELOW_HOURS:
-        return "rent"
-    return "buy" if months >= BUY_AFTER_MONTHS else "rent"
+    if bursts or accelerators > 1:
+        return "hybrid" if bursts else "rent"
+    return where(hours_per_day < RENT_BELOW_HOURS, "rent", where(months >= BUY_AFTER_MONTHS, "buy", "rent"))
 
 
 def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, accelerators: int = 1) -> Verdict:

@@ -32,6 +32,10 @@ class DecodeStep:
         """Time of the step: arithmetic and memory traffic overlap, the longer one counts [s]."""
         return token_seconds(self.compute_s, self.memory_s)
 
+    def slowed(self, compute: Any = 1.0, memory: Any = 1.0) -> Any:
+        """Time of the step if arithmetic or memory traffic took so many times as long [s]."""
+        return token_seconds(compute * self.compute_s, memory * self.memory_s)
+
     def least_accelerators(self, memory_bytes: Any) -> Any:
         """Chips of so much memory that hold all weights and the cache; a step on fewer has no time at all [1]."""
         return ceil(self.stored_bytes / memory_bytes)
