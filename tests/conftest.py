@@ -6,10 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
+import nbval.kernel
 import pytest
 from hypothesis import settings
 from scaleright.press import Book
-from scaleright.press.execute import kernel_environment
+from scaleright.press.execute import _twice, kernel_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,6 +21,8 @@ settings.load_profile("project")
 
 def pytest_configure() -> None:
     os.environ.update({k: v for k, v in kernel_environment(ROOT / "_build").items() if k != "PYTHONWARNINGS"})
+    start = nbval.kernel.start_new_kernel
+    nbval.kernel.start_new_kernel = lambda **options: _twice(RuntimeError, lambda: start(**options))
 
 
 CONFIG = """\

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scaleright import market, ranges
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
-from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors
+from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors, setting_usd_per_kwh
+from scaleright.costs.uncertainty import WORDS, UncertainBreakEven, chip_ends, setting_ends
 
 money, watts = st.floats(10, 1e5), st.floats(0, 2000)
 shares, rates, years, hours = st.floats(0, 1), st.floats(0, 0.4), st.floats(0.5, 10), st.floats(0, 24)
@@ -106,3 +108,78 @@ def test_unknown_names_offer_the_nearest():
         Ownership.typical("H100 SXM", "home lab")
     with pytest.raises(LookupError, match="RTX 4090"):
         Ownership.typical("RTX 4091", "home")
+
+
+# how far the break-even may be off
+
+
+def uncertain(name: str = "H100 SXM", setting: str = "data center") -> UncertainBreakEven:
+    offer, place = market.offer(name), setting_ends(setting)
+    shared = {factor: place[f"typical {factor}"] for factor in ("service_years", "value_kept_per_year", "cost_of_capital")}
+    values = {"usd_per_hour": offer.rent_usd_per_hour, "chip_usd": offer.chip_usd, "usd_per_kwh": setting_usd_per_kwh(setting)}
+    return UncertainBreakEven(values | shared, chip_ends(name), place)
+
+
+def test_the_uncertain_break_even_is_the_typical_one_at_its_best():
+    case = uncertain()
+    typical = Ownership.typical("H100 SXM", "data center")
+    assert case.hours() == pytest.approx(typical.break_even_hours_per_day(case.values["usd_per_hour"]))
+    low, high = case.interval()
+    assert low < case.hours() < high
+
+
+def test_propagation_agrees_with_drawing_at_random():
+    """First-order propagation of 90 % ends against Monte Carlo with log-normal inputs of the same ends."""
+    case, generator = uncertain(), np.random.default_rng(1)
+    ends = {name: values for name, values in case.ends().items() if name != "rest"}
+    drawn = {}
+    for name, (low, best, high) in ends.items():
+        z = generator.standard_normal(100_000) / 1.645
+        drawn[name] = best * np.where(z > 0, (high / best) ** z, (max(low, 1e-3 * best) / best) ** -z)
+    drawn["value_kept_per_year"] = np.minimum(drawn["value_kept_per_year"], 0.98)  # no machine gains value
+    p5, p95 = np.percentile(case.hours(**drawn), (5, 95))
+    low, high = ranges.interval(case.hours, **ends)
+    assert low == pytest.approx(p5, rel=0.15) and high == pytest.approx(p95, rel=0.15)
+
+
+def test_swings_reach_no_further_than_the_interval_by_much_and_name_every_input():
+    case = uncertain("RTX 4090", "home")
+    swings, (low, high) = case.swings(), case.interval()
+    assert {swing.name for swing in swings} == set(WORDS)
+    assert all(low <= end <= high for swing in swings for end in (swing.result_at_low, swing.result_at_high))
+
+
+@pytest.mark.parametrize(
+    ("rent", "words"),
+    [(24.0, ("above every listing", "8-chip node it is 3 a chip")), (12.0, None), (6.0, None), (100.0, ("above every listing", "allowed: up to"))],
+)
+def test_the_rent_of_a_node_is_refused(rent, words):
+    if words is None:
+        assert market.check_rent(rent, "H100 SXM") == rent
+    else:
+        with pytest.raises(ValueError) as refused:
+            market.check_rent(rent, "H100 SXM")
+        assert all(word in str(refused.value) for word in words)
+
+
+def test_an_offer_says_which_figure_to_give():
+    with pytest.raises(ValueError, match="give rent_usd_per_hour"):
+        market.offer("RTX 5090")
+    with pytest.raises(ValueError, match="give chip_usd"):
+        market.offer("TPU v5p", rent_usd_per_hour=4.0)
+    assert "days behind the newest listings" in market.listing_age("RTX 4090")
+
+
+def test_value_kept_goes_through_the_stated_resale_shares():
+    for setting in ("home", "data center"):
+        share = market.cost_factor("resale_share_after_4_years", setting).best
+        two = market.cost_factor("resale_share_after_2_years", setting).best
+        assert share < two
+        years, kept = (setting_factors(setting)[name] for name in ("service_years", "value_kept_per_year"))
+        assert kept**years <= two
+    assert setting_factors("home")["value_kept_per_year"] ** 4 == pytest.approx(market.cost_factor("resale_share_after_4_years", "home").best)
+
+
+def test_free_capital_makes_the_building_cheaper():
+    dear, free = (Ownership.typical("H100 SXM", "data center", cost_of_capital=rate).facility_usd_per_year for rate in (0.1, 0.0))
+    assert free < dear

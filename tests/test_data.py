@@ -125,6 +125,14 @@ def test_chips_that_the_chapters_compare_can_be_rented(rentals):
     assert wanted <= set(rentals[rentals["pricing"] == "on_demand"]["accelerator"])
 
 
+def test_a_row_that_the_library_reads_by_name_is_missed(tmp_path):
+    shutil.copytree(DATA, tmp_path / "data")
+    table = tmp_path / "data" / "cost_factors.csv"
+    table.write_text("".join(line for line in table.read_text().splitlines(True) if not line.startswith("pue,home")))
+    found = [str(p) for p in check(tmp_path / "data", DATA.parent / "book" / "references.bib")]
+    assert any("no row with factor 'pue', setting 'home'" in text for text in found)
+
+
 def test_the_stale_listing_is_gone(rentals):
     runpod = rentals[rentals["provider"].str.startswith("RunPod")]
     assert not (runpod["usd_per_accelerator_hour"] == 0.5).any()

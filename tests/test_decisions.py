@@ -46,7 +46,8 @@ def test_the_owned_part_of_the_best_mix_works_more_than_the_break_even_hours():
 @pytest.mark.parametrize(
     ("case", "what", "branch"),
     [
-        ({"hours_per_day": 1.0}, "multi-cloud", "rent"),
+        ({"hours_per_day": 0.5}, "rent", "rent"),
+        ({"hours_per_day": 3.0, "cheapest_usd_per_hour": 0.2}, "multi-cloud", "rent"),
         ({"hours_per_day": 20.0}, "on premises", "buy"),
         ({"hours_per_day": 20.0, "accelerators": 8}, "on premises", "rent"),
         ({"hours_per_day": 3.0, "sensitive_data": True}, "on premises", "on premises"),
@@ -54,19 +55,19 @@ def test_the_owned_part_of_the_best_mix_works_more_than_the_break_even_hours():
     ],
 )
 def test_each_branch_of_the_deployment_tree(case, what, branch):
-    verdict = deployment(CARD, [1.0, 2.0, 4.0], **case)
+    verdict = deployment(CARD, **{"usd_per_hour": 1.0, "cheapest_usd_per_hour": 0.8, "moving_usd_per_year": 300.0} | case)
     assert (verdict.what, verdict.rule) == (what, branch)
+    assert verdict.agrees == (what == branch or (what, branch) == ("on premises", "buy"))
 
 
-def test_one_cloud_alone_is_just_renting():
-    assert deployment(CARD, [0.2], 3.0).what == "rent"
+def test_following_the_cheapest_cloud_must_earn_what_moving_costs():
+    free, dear = (deployment(CARD, 1.0, 0.8, 1.0, moving_usd_per_year=cost).what for cost in (0.0, 1e4))
+    assert (free, dear) == ("multi-cloud", "rent")
 
 
 def test_impossible_questions_are_refused():
     with pytest.raises(ValueError, match="sensitive_data rules out every cloud"):
-        deployment(CARD, [1.0], 3.0, sensitive_data=True, many_regions=True)
-    with pytest.raises(ValueError, match="rents_usd_per_hour is empty"):
-        deployment(CARD, [], 3.0)
+        deployment(CARD, 1.0, 0.8, 3.0, 100.0, sensitive_data=True, many_regions=True)
 
 
 def test_the_rule_reads_as_the_document_says():

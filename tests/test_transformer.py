@@ -13,6 +13,7 @@ from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
 from scaleright.formulas import Formula
 from scaleright.transformer import (
+    decode_step,
     BYTES_PER_PARAMETER,
     active_parameters,
     attended_positions,
@@ -255,3 +256,21 @@ def test_the_table_names_every_model_once():
     for key in {*frame["source"], *frame["architecture_source"]}:
         assert f"{{{key}," in bib, key
     assert catalog.model("deepseek-r1").name == "DeepSeek-V3"
+
+
+def test_a_step_says_how_many_chips_it_needs():
+    step = decode_step(MODELS["DeepSeek-V3"], 2048, 8, "BF16", 4, 989e12, 3.35e12, 0.8, 0.8)
+    assert step.least_accelerators(80 * 2**30) == 16
+    assert step.stored_bytes > step.weight_bytes
+
+
+def test_latent_attention_decodes_in_the_latent_space():
+    shape = MODELS["DeepSeek-V3"]
+    step = decode_step(shape, 131_072, 1, "BF16", 16, 989e12, 3.35e12, 1.0, 1.0)
+    assert step.flop == forward_flop(shape, 131_072, causal=False, absorbed=True).total
+    assert step.flop > 2.5 * forward_flop(shape, 131_072, causal=False).total
+
+
+def test_slower_memory_makes_a_memory_bound_step_slower():
+    step = decode_step(MODELS["Llama-3.1-70B"], 2048, 1, "BF16", 4, 989e12, 3.35e12, 0.8, 0.8)
+    assert step.slowed(memory=2.0) == pytest.approx(2 * step.seconds) and step.slowed(compute=2.0) == step.seconds

@@ -228,6 +228,8 @@ def _own_rows(path: Path, definition: Kind) -> pd.DataFrame:
     if missing := [c for c in definition.required if c not in header]:
         raise catalog.DataError(f"{path.name}: column {missing[0]} is missing; needed: {', '.join(definition.required)}")
     rows = catalog.read_csv(path, {"fields": [known[column] for column in header]}, path.name)
+    if rows.empty:
+        raise catalog.DataError(f"{path.name}: has a header and no row to validate")
     for column in header:
         _check(rows[column], known[column].get("constraints", {}), path.name, column)
     printed = rows["published"].map(lambda value: len(str(value).rstrip("0")))

@@ -207,15 +207,20 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     return [judge(c, known[c.id]() if c.id in known else None) for c in chosen]
 
 
+def _tail(unit: str) -> str:
+    """What stands behind a value in this unit."""
+    if unit.startswith("USD"):
+        return unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
+    return {"FLOP": "", "FLOP/s": "", "B": "", "parameters": " billion parameters"}.get(unit, f" {unit}")
+
+
 def _said(value: float, unit: str) -> str:
     """A claimed or recomputed value in the words of its unit."""
     if unit.startswith("USD"):
-        return usd(value) + unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
+        return usd(value) + _tail(unit)
     if unit in ("FLOP", "FLOP/s", "B"):
         return si(value, unit)
-    if unit == "parameters":
-        return f"{significant(value / 1e9)} billion {unit}"
-    return f"{_number(value)} {unit}"
+    return (significant(value / 1e9) if unit == "parameters" else _number(value)) + _tail(unit)
 
 
 def _number(value: float) -> str:
@@ -225,17 +230,15 @@ def _number(value: float) -> str:
 def interval(low: float, high: float, unit: str) -> str:
     """An interval as a person says it; an infinite end is "more than" or "less than".
 
-    >>> interval(4, 6, "h/day"), interval(1e12, math.inf, "B"), interval(0.18, 0.18, "USD/h")
-    ('4 to 6 h/day', 'more than 1.00 TB', '$0.18 an hour')
+    >>> interval(4, 6, "h/day"), interval(1e12, math.inf, "B"), interval(0.18, 0.35, "USD/h")
+    ('4 to 6 h/day', 'more than 1.00 TB', '$0.18 to $0.35 an hour')
     """
     if math.isinf(high):
         return f"more than {_said(low, unit)}"
     if math.isinf(low):
         return f"less than {_said(high, unit)}"
-    ends = [_said(low, unit), _said(high, unit)]
-    if ends[0] == ends[1]:
-        return ends[0]
-    return " to ".join(end.removesuffix(f" {unit}") if last == 0 else end for last, end in enumerate(ends))
+    first, last = _said(low, unit), _said(high, unit)
+    return last if first == last else f"{first.removesuffix(_tail(unit))} to {last}"
 
 
 def _off(finding: Finding) -> str:

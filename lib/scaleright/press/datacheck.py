@@ -75,7 +75,7 @@ def check(data_dir: Path, bibliography: Path | None = None, today: date | None =
         if not bad:
             whole.append(entry)
             cells = [(number, dict(zip(header, row))) for number, row in enumerate(rows, start=2)]
-            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today)]
+            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today), *_absent(entry, cells)]
     problems += _frictionless(data_dir, whole)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
 
@@ -163,6 +163,13 @@ def _future(entry: dict, cells: Cells, today: date) -> Iterator[Problem]:
             # Of dates written alike the later one is the greater text; a cell that is no date is reported by its type.
             if re.fullmatch(r"\d{4}-\d\d-\d\d", row[field] + rest) and row[field] + rest > today.isoformat():
                 yield Problem(_name(entry), number, field, f"{row[field]} lies in the future")
+
+
+def _absent(entry: dict, cells: Cells) -> Iterator[Problem]:
+    """Rows that the library reads by name and that the resource therefore lists as required."""
+    for wanted in entry.get("required_rows", ()):
+        if not any(all(row.get(name) == value for name, value in wanted.items()) for _, row in cells):
+            yield Problem(_name(entry), None, None, f"no row with {', '.join(f'{name} {value!r}' for name, value in wanted.items())}")
 
 
 def _ranges(entry: dict, header: list[str], cells: Cells) -> Iterator[Problem]:

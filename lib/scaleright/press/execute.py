@@ -119,6 +119,14 @@ def _prepare_worker(environment: dict[str, str]) -> None:
     os.environ.update(environment)
 
 
+def _twice(died: type[Exception], attempt: Callable[[], Any]) -> Any:
+    """Once more after a kernel died: its ports are chosen before it binds them, and another process may take one."""
+    try:
+        return attempt()
+    except died:
+        return attempt()
+
+
 def _run(text: Path, folder: Path, job: Job) -> Run:
     import logging
 
@@ -132,11 +140,13 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
     # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the names already.
     logging.getLogger("papermill").setLevel(logging.ERROR)
     start = time.perf_counter()
-    notebook = load(text)
     try:
-        done = papermill.execute_notebook(
-            notebook, None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
-            progress_bar=False, execution_timeout=CELL_TIMEOUT_S,
+        done = _twice(
+            DeadKernelError,
+            lambda: papermill.execute_notebook(
+                load(text), None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
+                progress_bar=False, execution_timeout=CELL_TIMEOUT_S,
+            ),
         )
     except PapermillExecutionError as error:
         line = next(iter(error.source.strip().splitlines()), "")
