@@ -281,8 +281,9 @@ def test_a_live_number_is_the_librarys_own(visit, row):
     opened.set(values)
     everything = opened.ask("window.scaleright.page.values")
     assert opened.ask(f"window.scaleright.value({number!r})") == pytest.approx(expected(everything), rel=1e-9)
-    text = opened.ask(f"window.scaleright.page.hub.signal({number + '_text'!r})")
-    assert text in opened.ask("document.querySelector('article').textContent")
+    if not number.startswith("range_"):  # the ends of a range are said within one phrase
+        text = opened.ask(f"window.scaleright.page.hub.signal({number + '_text'!r})")
+        assert text in opened.ask("document.querySelector('article').textContent")
 
 
 @pytest.mark.parametrize("name", PAGES)

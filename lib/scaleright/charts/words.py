@@ -12,7 +12,7 @@ from scaleright import units
 from scaleright.ops import is_expression, where
 
 _TRIMMED = ("hours", "days", "months", "years")
-"""Kinds said without zeros at the end: 5 hours, not 5.00 hours."""
+"""Kinds said without zeros at the end, and in the singular for one: 5 hours, 1 hour, not 5.00 hours."""
 
 
 def _format(value, d3: str):
@@ -113,9 +113,10 @@ def say(value: Any, kind: str = "number"):
     trim = kind in _TRIMMED
     if expression:
         text = _format(value, f",.{digits}{'~' if trim else ''}r")
-        return text + unit if unit else text
+        return where(text == "1", "1" + unit[:-1], text + unit) if trim else text + unit if unit else text
     text = units.significant(value, digits)
-    return (text.rstrip("0").rstrip(".") if trim and "." in text else text) + unit
+    text = text.rstrip("0").rstrip(".") if trim and "." in text else text
+    return text + (unit[:-1] if trim and text == "1" else unit)
 
 
 def unit_words(unit: str) -> str:
