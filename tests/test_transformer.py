@@ -13,13 +13,13 @@ from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
 from scaleright.formulas import Formula
 from scaleright.transformer import (
-    decode_step,
     BYTES_PER_PARAMETER,
     active_parameters,
     attended_positions,
     bytes_per_parameter,
     counts,
     decode_bytes_per_step,
+    decode_step,
     experts_touched,
     forward_flop,
     forward_flop_per_token,

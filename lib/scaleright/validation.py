@@ -17,8 +17,8 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS, Transformer, stacked
-from scaleright.names import nearest
 from scaleright.market import matmul_chips
+from scaleright.names import nearest
 from scaleright.transformer import bytes_per_parameter, counts, decode_step, rule_of_thumb_parameters
 from scaleright.units import significant
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scaleright.formulas import FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.transformer.flops import compute_seconds
-from scaleright.units import MONTHS_PER_YEAR, DAYS_PER_YEAR, SECONDS_PER_HOUR
+from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 
 @closed_form(usd_per_hour=NON_NEGATIVE, hours_per_day=HOURS_A_DAY)

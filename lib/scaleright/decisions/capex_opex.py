@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Mapping
+
 from scaleright.costs.break_even import INFINITY, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import where
+from scaleright.ops import minimum, where
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
@@ -61,6 +63,28 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
     return Verdict("Rent or buy?", what, tuple(reasons), numbers, SOURCE, rule, what == rule)
 
 
+def fleet_bills(ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day) -> dict[str, Any]:
+    """A year of the fleet by plan: rent all, hybrid (own the baseline), buy all [USD/year]; arguments as in `fleet_mix`.
+
+    >>> list(fleet_bills(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
+    ['rent', 'hybrid', 'buy']
+    """
+    plans = {"rent": 0.0, "hybrid": baseline, "buy": baseline + burst}
+    load = {"baseline": baseline, "burst": burst, "burst_hours_per_day": burst_hours_per_day, "usd_per_hour": usd_per_hour}
+    terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
+    return {name: fleet_usd_per_year(owned, **load, **terms).total for name, owned in plans.items()}
+
+
+def cheapest_plan(bills: Mapping[str, Any]):
+    """The plan with the lowest of the `fleet_bills`; a live expression if they are.
+
+    >>> cheapest_plan({"rent": 3.0, "hybrid": 2.0, "buy": 2.5})
+    'hybrid'
+    """
+    rent, hybrid, buy = (bills[name] for name in ("rent", "hybrid", "buy"))
+    return where(rent <= minimum(hybrid, buy), "rent", where(hybrid <= buy, "hybrid", "buy"))
+
+
 def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst: float, burst_hours_per_day: float) -> Verdict:
     """Own all, own the baseline and rent the bursts, or rent all, for a steady baseline with daily bursts.
 
@@ -76,11 +100,8 @@ def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst:
     >>> fleet_mix(Ownership.typical("RTX 4090", "home"), 0.5, baseline=2, burst=6, burst_hours_per_day=1.0).what
     'hybrid'
     """
-    plans = {"rent": 0.0, "hybrid": float(baseline), "buy": float(baseline + burst)}
-    load = {"baseline": baseline, "burst": burst, "burst_hours_per_day": burst_hours_per_day, "usd_per_hour": usd_per_hour}
-    terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
-    bills = {name: fleet_usd_per_year(owned, **load, **terms).total for name, owned in plans.items()}
-    what = min(bills, key=bills.get)
+    bills = fleet_bills(ownership, usd_per_hour, baseline, burst, burst_hours_per_day)
+    what = cheapest_plan(bills)
     hours = ownership.break_even_hours_per_day(usd_per_hour)
     rule = source_rule(HOURS_PER_DAY, ownership.years * MONTHS_PER_YEAR, int(baseline + burst), bursts=burst > 0)
     compare = " or ".join(f"{usd(bill)} ({name})" for name, bill in sorted(bills.items(), key=lambda item: item[1]))
