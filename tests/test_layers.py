@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,23 @@ def test_a_module_imports_only_from_the_layers_below_it(capsys):
 def test_modules_stay_small(folder, limit):
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for path in (ROOT / folder).rglob("*.py")}
     assert lengths and {path: length for path, length in lengths.items() if length > limit} == {}
+
+
+def code_lines(source: str) -> int:
+    """Lines that hold code: no docstring, comment or blank line, so that explaining is free."""
+    texts = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant) and isinstance(n.value.value, str))
+    docstrings = {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    tokens = (t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type not in layout)
+    return len({line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - docstrings)
+
+
+def test_lines_of_code_are_counted_without_their_explanations():
+    assert code_lines('"""Text."""\n\n# why\ndef f():\n    """More\n    text."""\n    return [1,\n            2]\n') == 3
+
+
+def test_the_library_stays_small():
+    assert sum(code_lines(path.read_text()) for path in (ROOT / "lib").rglob("*.py")) < 7000
 
 
 def test_the_library_knows_nothing_of_the_importers():
