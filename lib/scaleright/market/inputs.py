@@ -1,0 +1,70 @@
+"""What owning and running hardware takes, from the tables: power, facility, people, and how fast a chip computes."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from scaleright.catalog import accelerators, table
+from scaleright.names import nearest
+from scaleright.ranges import Range
+
+
+def matmul_chips() -> dict[str, dict[str, float]]:
+    """Chips with a BF16 peak, a bandwidth and a memory: what the roofline of a token can be drawn for.
+
+    Keys: bf16_flops, fp8_flops (that of BF16 where the chip has no FP8) [FLOP/s], memory_bytes_per_s [B/s], memory_bytes
+    [B], compute_efficiency (best measured matmul over peak; the median of the measured chips where nobody published
+    one) [1].
+
+    >>> matmul_chips()["A100 SXM 80GB"]["fp8_flops"] == matmul_chips()["A100 SXM 80GB"]["bf16_flops"]
+    True
+    """
+    shares = {chip.name: chip.measured["bf16"] / chip.dense["bf16"] for chip in accelerators().values() if "bf16" in chip.measured}
+    usual = median(shares.values())
+    return {
+        chip.name: {
+            "bf16_flops": chip.dense["bf16"], "fp8_flops": chip.dense.get("fp8", chip.dense["bf16"]),
+            "memory_bytes_per_s": chip.memory_bytes_per_s, "memory_bytes": chip.memory_bytes,
+            "compute_efficiency": shares.get(chip.name, usual),
+        }
+        for chip in accelerators().values()
+        if "bf16" in chip.dense and chip.memory_bytes_per_s and chip.memory_bytes
+    }  # fmt: skip
+
+
+def _range(name: str, ends: tuple[str, str, str], **wanted: str) -> Range:
+    """Lowest, typical and highest figure in the row of a table that has these values; nearest names for one it lacks."""
+    rows, what = table(name), ""
+    for column, value in wanted.items():
+        chosen = rows[rows[column] == value]
+        if chosen.empty:
+            nearest(value, rows[column], column + what)
+        rows, what = chosen, f" of {value}"
+    return Range(*map(float, rows.iloc[0][list(ends)]))
+
+
+def electricity_price(region: str, sector: str = "industrial") -> Range:
+    """Electricity price of a region and sector as a range [USD/kWh].
+
+    Raises
+    ------
+    LookupError : unknown region, or a sector that the region lacks; the nearest names are offered.
+
+    >>> electricity_price("United States").best < electricity_price("United States", "residential").best
+    True
+    """
+    ends = ("low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh")
+    return _range("electricity_prices", ends, region=region, sector=sector)
+
+
+def cost_factor(factor: str, setting: str) -> Range:
+    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
+
+    Raises
+    ------
+    LookupError : unknown factor, or a setting that has none of its own; the nearest names are offered.
+
+    >>> cost_factor("pue", "data center").low >= 1
+    True
+    """
+    return _range("cost_factors", ("low", "typical", "high"), factor=factor, setting=setting)

@@ -1,0 +1,60 @@
+"""What one accelerator can be had for, bought and rented."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scaleright.catalog import DataError, accelerator, accelerators
+from scaleright.market.rentals import check_rent, listing_age, recent_rental_price
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one accelerator can be had for: bought [USD] and rented [USD/h], and how old the rent is."""
+
+    chip_usd: float
+    rent_usd_per_hour: float
+    as_of: str
+
+
+def offer(accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hour: float | None = None) -> Offer:
+    """Price and rent of a chip from the tables, or as given; a given rent is checked against the listings.
+
+    Raises
+    ------
+    DataError : the tables lack what was not given; names the parameter to give.
+
+    >>> offer("RTX 5090", rent_usd_per_hour=0.7).rent_usd_per_hour
+    0.7
+    """
+    chip, listed = accelerator(accelerator_name), recent_rental_price(accelerator_name)
+    if chip_usd is None and not chip.purchase_usd:
+        raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
+    if rent_usd_per_hour is None and listed is None:
+        raise DataError(f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]")
+    rent = listed.median if rent_usd_per_hour is None else check_rent(rent_usd_per_hour, chip.name)
+    return Offer(chip.purchase_mid_usd if chip_usd is None else chip_usd, rent, listing_age(chip.name))
+
+
+def rent_or_buy_market() -> pd.DataFrame:
+    """Chips with a recent on-demand listing, a purchase price and a power, that were released since 2020.
+
+    What a used part of an older generation fetches says nothing about a server built around it.
+
+    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour, rent_low, rent_high [USD/h], as_of.
+
+    >>> bool((rent_or_buy_market()["chip_usd"] > 0).all())
+    True
+    """
+    rows = []
+    for chip in accelerators().values():
+        listed = recent_rental_price(chip.name)
+        if listed and chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020:
+            rows.append({
+                "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "tdp_watts": chip.tdp_watts,
+                "chip_usd": chip.purchase_mid_usd, "rent_usd_per_hour": listed.median, "rent_low": listed.low,
+                "rent_high": listed.high, "as_of": listing_age(chip.name),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
