@@ -86,7 +86,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("color", sorted({*theme.CYCLE, *theme.VENDOR.values(), *theme.COST.values(), *theme.TIME.values()}))
+@pytest.mark.parametrize("color", sorted({*theme.CYCLE, *theme.VENDOR.values(), *theme.COST.values(), *theme.TIME.values(), *theme.SEGMENT.values()}))
 def test_every_mark_stands_out_on_the_light_and_on_the_dark_page(color):
     assert contrast(color, "#fdfdfc") >= 3 and contrast(color, "#14171b") >= 3
 
@@ -106,9 +106,10 @@ def seen_by(color, kind):
 
 @pytest.mark.parametrize("kind", ["protan", "deutan"])
 def test_what_meets_in_a_chart_differs_to_the_color_blind(kind):
-    choices = [theme.CHOICE[name] for name in ("rent", "own", "hybrid")]
+    choices = [theme.CHOICE[name] for name in ("rent", "own", "hybrid", "api")]
     pairs = [*itertools.pairwise(theme.COST.values()), *itertools.pairwise(theme.TIME.values())]
     pairs += [*itertools.combinations(choices, 2), *itertools.combinations(theme.VENDOR.values(), 2)]
+    pairs += itertools.combinations(theme.SEGMENT.values(), 2)
     apart = {pair: float(np.linalg.norm(seen_by(pair[0], kind) - seen_by(pair[1], kind))) for pair in pairs}
     assert min(apart.values()) > 10, apart
 
@@ -161,6 +162,7 @@ EVERY = {
     "stacked": lambda live: charts.stacked_parts({"chips": "usd", "power": alt.datum.usd * live.load}, "usd", "USD", pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what"),
     "tornado": lambda live: charts.tornado(ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)), 4.0, "usd", "USD"),
     "measured": lambda live: charts.predicted_vs_measured(pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"),
+    "band": lambda live: charts.band(0.2, live.price, "USD", "APIs", log=True) + charts.lines(pd.DataFrame({"h": [0.1, 1.0]}), "h", {"own": 1 / alt.datum.h}, "usd", "h", "USD", log_y=True),
     "boundary": lambda live: charts.boundary(("x", 0, 24), ("y", 1, live.price * 30), 60 / alt.datum.x, here=(live.load * 24, live.price)),
 }
 

@@ -1,17 +1,17 @@
 """One look for all charts, live controls, the answer card and tables.
 
 `controls(case)` gives the chapter's parameters as expressions; `bars`, `lines`, `stacked_parts`, `tornado`,
-`predicted_vs_measured` and `boundary` build charts from rows or from expressions, to which `rule` adds a line;
+`predicted_vs_measured` and `boundary` build charts from rows or from expressions, to which `rule` adds a line and `band` a strip;
 `show` hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a chapter's displays.
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
-from scaleright.charts.marks import bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
+from scaleright.charts.marks import band, bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.plane import boundary
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
 from scaleright.charts.words import say, unit_words
 
 __all__ = [
-    "Controls", "Display", "LiveNumber", "answer_card", "bars", "boundary", "controls", "folded", "lines",
+    "Controls", "Display", "LiveNumber", "answer_card", "band", "bars", "boundary", "controls", "folded", "lines",
     "parameters_table", "predicted_vs_measured", "rule", "say", "sentence", "show", "stacked_parts", "strip", "table", "tornado", "unit_words",
 ]  # fmt: skip

@@ -24,11 +24,15 @@ _WIDE = 50
 
 @dataclass(frozen=True)
 class LiveNumber:
-    """A number in a sentence that follows the controls: `text` is its value at the chapter's parameters."""
+    """A number in a sentence that follows the controls: `text` is its value at the chapter's parameters.
+
+    `kind` is how it is said; a word has none, and no value.
+    """
 
     name: str
     text: str
     value: float
+    kind: str = ""
 
     def __str__(self) -> str:
         return self.text
@@ -148,7 +152,7 @@ class Controls:
         """
         self.define(name, expression)
         self.define(f"{name}_text", say(ConstExpression(name), kind))
-        return LiveNumber(name, say(float(value), kind), float(value))
+        return LiveNumber(name, say(float(value), kind), float(value), kind)
 
     def words(self, name: str, expression: Any, text: str) -> LiveNumber:
         """A word in a sentence that follows the controls: the expression gives a string, `text` is its value here."""

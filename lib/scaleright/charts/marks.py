@@ -89,8 +89,9 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
 
 
 def lines(
-    rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str, value: Any = None, log_x=False, log_y=False
-):
+    rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str,
+    value: Any = None, log_x: bool = False, log_y: bool = False, x_kind: str = "number",
+):  # fmt: skip
     """Lines with their names at their right ends.
 
     Parameters
@@ -100,6 +101,7 @@ def lines(
     series : name -> column or live expression (one line each), or the column that names the line of each row.
     kind : how values are said in tips.
     value : column with the values, if `series` is a column.
+    x_kind : how the ticks of the horizontal axis are said.
 
     >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load", "value").layer)
     4
@@ -114,7 +116,7 @@ def lines(
     chart = chart.transform_calculate(_label=say(_SAID, kind))
     color = alt.Color("_series:N", scale=_paint(names), legend=None)
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
-    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=value_axis("number", log_x))
+    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x))
     up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=value_axis(kind, log_y, "y"))
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
     line = chart.mark_line().encode(x=across, y=up, color=color)
@@ -218,6 +220,31 @@ def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool
         for side, shift, words in sides
     ]
     return alt.layer(line, *texts)
+
+
+def band(low: Any, high: Any, title: str, label: Any, color: str = "api", log: bool = False, left: bool = False):
+    """A strip between two values of the vertical axis, with its name above its upper edge; layer it: `band(...) + lines(...)`.
+
+    Parameters
+    ----------
+    low, high : numbers or live expressions.
+    title : of the axis, the same as the chart's own.
+    label : the words, or a live expression of them.
+    color : a name that has a fixed color, see `theme.color_of`.
+    log : the axis is logarithmic, as the chart's own.
+    left : the words stand at the left end, for lines that rise; at the right otherwise.
+
+    >>> band(0.2, 0.9, "USD per million tokens", "API prices").layer[0].mark.type
+    'rect'
+    """
+    words = label if is_expression(label) else repr(str(label))
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(_low=literal(low), _high=literal(high), _rule=words)
+    scale = alt.Scale(type="log") if log else alt.Undefined
+    top = alt.Y("_high:Q", title=title, scale=scale)
+    ink = theme.colors_for([color])[0]
+    strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2="_low:Q")
+    text = chart.mark_text(baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right")
+    return alt.layer(strip, text.encode(x=alt.value(0 if left else "width"), y=top, text="_rule:N"))
 
 
 def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):

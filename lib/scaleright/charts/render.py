@@ -20,9 +20,9 @@ import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.machine import ANSWER_MIME, TABLE_MIME, answer, file_name, resource, rounded
 from scaleright.charts.words import say
 
-DIGITS = 12
 VEGALITE = "application/vnd.vegalite.v6+json"
 
 
@@ -42,23 +42,6 @@ class Display:
         return self.bundle["text/plain"]
 
     __str__ = __repr__
-
-
-def rounded(value: Any) -> Any:
-    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the byte.
-
-    >>> rounded({"a": [1 / 3, 2.0, True, "x"]})
-    {'a': [0.333333333333, 2.0, True, 'x']}
-    """
-    if isinstance(value, dict):
-        return {str(key): rounded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [rounded(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-    return value
 
 
 def _json(value: Any) -> str:
@@ -176,6 +159,7 @@ def answer_card(
     model_error: str | None = None,
     source: str | None = None,
     controls: Controls | None = None,
+    quantities: Mapping[str, tuple[Any, str]] | None = None,
     **numbers: LiveNumber,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the model's error.
@@ -186,6 +170,8 @@ def answer_card(
     range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the sentence, or a live
         number or word each; left out if None.
     controls : the live controls of which the numbers are made (`controls.number`).
+    quantities : numbers that the card says only within words, for machines: name -> (value, kind of `say`), above all
+        the ends of the range.
     numbers : live numbers, or anything to be written as it is.
 
     >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2", low="$1")
@@ -204,7 +190,8 @@ def answer_card(
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
     card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
     spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}." for label, text in texts.items()]
-    return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card})
+    text = " ".join([_plain(filled), *spoken])
+    return Display({"text/plain": text, "text/html": card, ANSWER_MIME: answer(text, numbers | alone, quantities or {})})
 
 
 def strip(controls: Controls, *names: str) -> Display:
@@ -237,6 +224,7 @@ def table(
     formats: Mapping[str, Any] | None = None,
     link: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
+    name: str | None = None,
 ) -> Display:
     """An accessible table that scrolls inside itself on a phone; the first column heads its row.
 
@@ -247,6 +235,7 @@ def table(
     formats : column -> a kind of `say` or a function of the value.
     link : column -> the column that holds its address, which is not shown itself.
     headers : column -> the words in its head; underscores become spaces otherwise.
+    name : what its files are called when a reader downloads them; made from the caption otherwise.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
@@ -285,7 +274,8 @@ def table(
     keys = ' class="sr-keys"' if max(map(len, texts[columns[0]]), default=0) <= 26 else ""  # short names stay in view
     box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys}>'
     box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
-    return Display({"text/plain": "\n".join([caption, *_columns(columns, words, texts, numeric)]), "text/html": box})
+    text = "\n".join([caption, *_columns(columns, words, texts, numeric)])
+    return Display({"text/plain": text, "text/html": box, TABLE_MIME: resource(rows, caption, name or file_name(caption), formats)})
 
 
 def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:

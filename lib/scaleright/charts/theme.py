@@ -19,17 +19,18 @@ COST = {
     "facility": GREEN, "people": VERMILLION, "capital": GRAY, "rent": ROSE,
 }
 TIME = {"compute": BLUE, "memory": VERMILLION, "communication": GOLD, "idle": GRAY}
-CHOICE = {"rent": ROSE, "own": BLUE, "buy": BLUE, "hybrid": GOLD}
+CHOICE = {"rent": ROSE, "own": BLUE, "buy": BLUE, "hybrid": GOLD, "api": GREEN}
+SEGMENT = {"hyperscaler": BLUE, "neocloud": GREEN, "marketplace": VERMILLION, "index": GRAY}
 
-_NAMED = {name.lower(): color for group in (VENDOR, COST, TIME, CHOICE) for name, color in group.items()}
-_NAMED |= {"cooling": GREEN, "electricity": _NAMED["power"], "staff": _NAMED["people"], "renting": ROSE, "owning": BLUE}
+_NAMED = {name.lower(): color for group in (VENDOR, COST, TIME, CHOICE, SEGMENT) for name, color in group.items()}
+_NAMED |= {"cooling": GREEN, "electricity": _NAMED["power"], "staff": _NAMED["people"], "renting": ROSE, "rented": ROSE, "owning": BLUE, "owned": BLUE}
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK = "currentColor"
 
 
 def color_of(name: str) -> str | None:
-    """The fixed color of a vendor, a cost part, a time part or a choice; None for any other name.
+    """The fixed color of a vendor, a cost part, a time part, a choice or a market segment; None for any other name.
 
     A qualifier after the word keeps the color: "power and cooling" is power, "own (colocation)" is own.
 
