@@ -1,0 +1,129 @@
+"""What a machine reads of an output: the answer's quantities, and a table's raw numbers with their types and units.
+
+Both travel beside the HTML as MIME types of their own, which a page ignores: a sweep collects the answers of many
+runs, and the press turns each table into files to download.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from scaleright.charts.live import LiveNumber
+
+ANSWER_MIME = "application/vnd.scaleright.answer+json"
+TABLE_MIME = "application/vnd.dataresource+json"
+DIGITS = 12
+_UNITS = {"usd": "USD", "percent": "1", "duration": "s", "times": "1", "number": "", "whole": "", "billions": "", "hours a day": "hours"}
+"""Kinds of `say` whose word is not the unit of the number itself."""
+
+
+def rounded(value: Any) -> Any:
+    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the byte.
+
+    >>> rounded({"a": [1 / 3, 2.0, True, "x"]})
+    {'a': [0.333333333333, 2.0, True, 'x']}
+    """
+    if isinstance(value, dict):
+        return {str(key): rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value
+
+
+def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[Any, str]]) -> dict:
+    """The answer as a sentence and its quantities by name, each with its value and how it is said.
+
+    Parameters
+    ----------
+    text : the whole card in plain words.
+    slots : what fills the card: live numbers and words go by their own names, anything else by that of its slot.
+    quantities : further ones, name -> (value, kind of `say`), such as the ends of the range.
+
+    >>> answer("It costs $2.", {"cost": LiveNumber("usd_per_hour", "$2.00", 2.0, "usd")}, {"low": (1.5, "usd")})["quantities"]
+    {'usd_per_hour': {'value': 2.0, 'unit': 'usd'}, 'low': {'value': 1.5, 'unit': 'usd'}}
+    """
+    found = {}
+    for slot, value in slots.items():
+        if isinstance(value, LiveNumber):
+            found[value.name] = (value.text if math.isnan(value.value) and not value.kind else value.value, value.kind)
+        else:
+            found[slot] = (value if isinstance(value, (bool, int, float, np.generic)) else str(value), "")
+    found |= quantities
+    return {"text": text, "quantities": {name: {"value": rounded(value), "unit": kind} for name, (value, kind) in found.items()}}
+
+
+def unit(how: Any) -> str:
+    """The unit of the raw number that a column's format says; empty if the format does not tell.
+
+    >>> unit("usd 2"), unit("si FLOP/s"), unit("percent"), unit("months"), unit("number")
+    ('USD', 'FLOP/s', '1', 'months', '')
+    """
+    if not isinstance(how, str):
+        return ""
+    kind = re.sub(r" ?\d+$", "", how)
+    return _UNITS.get(kind, kind.removeprefix("si").strip())
+
+
+def file_name(caption: str) -> str:
+    """A short name for a table's files, from the words of its caption before the first mark of punctuation.
+
+    >>> file_name("The chapter's RTX 4090 against a rent of $0.34 an hour; the rule of 4 to 6 hours")
+    'the-chapters-rtx-4090-against-a-rent-of-0-34-an-hour'
+    """
+    words = re.split(r"[:;]|, |\. ", caption.casefold().replace("'", ""), maxsplit=1)[0]
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:60].rstrip("-")
+
+
+def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, Any]) -> dict:
+    """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
+
+    Numbers are cut to 12 digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
+
+    >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents", {"rent": "usd"})
+    >>> found["schema"]["fields"][1], found["data"]
+    ({'name': 'rent', 'type': 'number', 'unit': 'USD'}, [{'chip': 'A', 'rent': 2.0}])
+    """
+    fields, columns = [], {}
+    for column in rows.columns:
+        kind, columns[str(column)] = _typed(rows[column])
+        field = {"name": str(column), "type": kind}
+        fields.append(field | ({"unit": said} if (said := unit(formats.get(column))) and kind in ("number", "integer") else {}))
+    data = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return {"profile": "tabular-data-resource", "name": name, "title": title, "schema": {"fields": fields}, "data": data}
+
+
+def _typed(column: pd.Series) -> tuple[str, list]:
+    """A column's type in Table Schema and its cells as JSON holds them."""
+    cells = [None if value is None or value is pd.NaT or value is pd.NA or value != value else value for value in column]
+    kinds = {_kind(value) for value in cells if value is not None}
+    if kinds == {"integer", "number"}:
+        kinds = {"number"}
+    kind = kinds.pop() if len(kinds) == 1 else "string"
+    return kind, [None if value is None else _cell(value, kind) for value in cells]
+
+
+def _kind(value: Any) -> str:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "integer" if isinstance(value, int) else "number"
+    return "date" if hasattr(value, "isoformat") and hasattr(value, "year") else "string"
+
+
+def _cell(value: Any, kind: str) -> Any:
+    if kind == "number" and math.isinf(value):
+        return "INF" if value > 0 else "-INF"
+    if kind in ("boolean", "integer", "number"):
+        value = rounded(value)
+        return float(value) if kind == "number" else value
+    return value.isoformat()[:10] if kind == "date" else str(value)
