@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ tokens: int = 1_000          # tokens of a request (1..1e9)
 plan: str = "own"            # what to do (own | rent | hybrid)
 chips: int = 8               # chips of a node (1 | 2 | 4 | 8)
 spot: bool = False           # whether the hardware may vanish
+day: str = "2026-09-29"      # day of the prices (date 2022-09-01..today)
 resale: float | None = None  # price at the end (see Why), if known [USD] (0..1e6)
 """
 PARAMETERS = parse(SOURCE)
@@ -39,11 +41,11 @@ def test_a_line_says_everything_about_its_parameter():
 
 
 def test_text_from_the_command_line_becomes_typed_values():
-    given = {"usd_per_hour": "3", "tokens": "1e6", "spot": "yes", "chips": "4", "resale": "none", "plan": "rent"}
-    expected = {"usd_per_hour": 3.0, "tokens": 1_000_000, "spot": True, "chips": 4, "resale": None, "plan": "rent"}
+    given = {"usd_per_hour": "3", "tokens": "1e6", "spot": "yes", "chips": "4", "resale": "none", "plan": "rent", "day": date(2023, 4, 7)}
+    expected = {"usd_per_hour": 3.0, "tokens": 1_000_000, "spot": True, "chips": 4, "resale": None, "plan": "rent", "day": "2023-04-07"}
     values = validate(PARAMETERS, given)
     assert values == expected
-    assert [type(v) for v in values.values()] == [float, int, bool, int, type(None), str]
+    assert [type(v) for v in values.values()] == [float, int, bool, int, type(None), str, str]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,18 @@ def test_text_from_the_command_line_becomes_typed_values():
         ({"utilization": 40}, ["did you mean 0.4 (40 %)?"]),
         ({"usd_per_hour": 24}, ["looks like the price of an 8-GPU node: per GPU 3.00"]),
         ({"usd_per_hour": 240}, ["outside 0.05 to 15 USD/h"]),
+        ({"usd_per_hour": -2}, ["usd_per_hour = -2: outside 0.05 to 15 USD/h"]),
+        ({"usd_per_hour": "2.5 EUR"}, ["usd_per_hour = '2.5 EUR'", "allowed: 0.05 to 15", "prices are in US dollars (USD)"]),
+        ({"usd_per_hour": "€2"}, ["prices are in US dollars (USD)"]),
+        ({"usd_per_hour": "$2.5"}, ["write the plain number in USD/h: 2.5"]),
+        ({"usd_per_hour": "2,40"}, ["write the plain number in USD/h: 2.4"]),
+        ({"tokens": "1,000"}, ["write the plain number: 1000"]),
+        ({"utilization": "40 %"}, ["write the plain number: 0.4"]),
+        ({"usd_per_hour": "cheap"}, ["usd_per_hour = 'cheap': needs a finite number; allowed: 0.05 to 15"]),
+        ({"day": "2126-01-01"}, ["day = '2126-01-01': lies in the future", "allowed: a day from 2022-09-01 to today"]),
+        ({"day": "29.09.2026"}, ["needs a date written YYYY-MM-DD", "2022-09-01 to today"]),
+        ({"day": "2026-13-01"}, ["needs a date written YYYY-MM-DD"]),
+        ({"day": "2021-01-01"}, ["day = '2021-01-01': outside 2022-09-01 to today"]),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed(given, says):
@@ -99,6 +113,8 @@ def test_values_within_bounds_pass_unchanged(share):
         ("price: float = cost()  # price [USD] (0..3)", "no plain value"),
         ("price: float = 2.0  # price, a=b [USD] (0..3)", "expected name"),  # papermill's inspection would not see it
         ("plan: str = 'a'  # plan (b | c)", "plan = 'a'"),
+        ("day: str = '2026-09-29'  # day (date 2022-09-01..tomorrow)", "(date first..last)"),
+        ("day: str = '2021-09-29'  # day (date 2022-09-01..today)", "outside 2022-09-01 to today"),
         ("table: int = 1  # count (0..3)", "taken"),
         ("a: int = 1  # one (0..3)\na: int = 2  # two (0..3)", "line 2", ),
         ("# nothing", "declares nothing"),

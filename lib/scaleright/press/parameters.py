@@ -5,7 +5,8 @@ Each line of that cell is one parameter and the only place that says so:
     name: type = default  # meaning [unit] (low..high)
 
 `type` is float, int, str or bool, with `| None` where the value may be left out. The parenthesis holds the
-bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for any name in that table.
+bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for any name in that table,
+or the bounds of a day (`date 2022-09-01..today`), which is a text such as "2026-09-29".
 The line feeds the command line, the reader's table, a chart's slider and, inside the chapter, `case()`.
 papermill's own inspection reads the same lines (all but those with `| None`, which its pattern lacks).
 """
@@ -18,18 +19,24 @@ import math
 import re
 import sys
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Iterable, Iterator, Mapping
 
 from scaleright.names import suggestion
 from scaleright.press import Book, PressError
 
-FORM = "name: float|int|str|bool [| None] = default  # meaning [unit] (low..high, or a | b, or accelerators, or models)"
+FORM = (
+    "name: float|int|str|bool [| None] = default  # meaning [unit] "
+    "(low..high, or a | b, or accelerators, or models, or date first..last)"
+)
 _LINE = re.compile(
     r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?\s*=\s*(?P<default>[^#=]+?)\s*"
     r"#\s*(?P<meaning>[^#=]+?)(?:\s*\[(?P<unit>[^\]]+)\])?(?:\s*\((?P<allowed>[^()]*)\))?\s*"
 )
 _ANNOTATED = re.compile(r"[A-Za-z]\w*\s*:[^=]+=[^=]")
 _BOUNDS = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
+_DAYS = re.compile(r"\s*date\s+(\d{4}-\d\d-\d\d)\s*\.\.\s*(today|\d{4}-\d\d-\d\d)\s*")
+_OTHER_MONEY = re.compile(r"[€£¥₹]|\b(EUR|GBP|JPY|CNY|CHF|INR|CAD|AUD)\b", re.IGNORECASE)
 _PER_CHIP = re.compile(r"(/\s*|\bper |\bof one |\bof an? )(gpu|accelerator|chip)\b", re.IGNORECASE)
 _CATALOG = {"accelerators": "accelerator", "models": "model"}
 """Tables whose names may be choices, and the function of `catalog` that looks one up."""
@@ -53,7 +60,8 @@ class DeclarationError(PressError):
 class Parameter:
     """One declared parameter: `low` and `high` bound a number, `choices` are the names allowed else.
 
-    `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count as well.
+    `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count as well. `days` are
+    the first and the last day of a date, the last as "today" where it is that of the reader.
     """
 
     name: str
@@ -66,12 +74,15 @@ class Parameter:
     choices: tuple = ()
     catalog: str = ""
     optional: bool = False
+    days: tuple[str, str] | None = None
 
     @property
     def allowed(self) -> str:
         """What may be given, in words."""
         if self.low is not None:
             text = f"{show(self.low)} to {show(self.high)}"
+        elif self.days:
+            text = f"a day from {self.days[0]} to {self.days[1]}"
         elif self.catalog:
             text = f"any of {len(self.choices)} {self.catalog}"
         else:
@@ -100,6 +111,8 @@ class Parameter:
         if self.low is not None and not self.low <= value <= self.high:
             unit = "" if self.unit in ("", "1") else f" {self.unit}"
             raise ValueError(f"{self.name} = {show(value)}: outside {show(self.low)} to {show(self.high)}{unit}{self._slip(value)}")
+        if self.days:
+            return self._day(value)
         if self.catalog:
             from scaleright import catalog
 
@@ -114,8 +127,8 @@ class Parameter:
     def _typed(self, given: Any) -> Any:
         text = str(given).strip()
         try:
-            if self.type == "str" and isinstance(given, str):
-                return given
+            if self.type == "str" and isinstance(given, (str, date) if self.days else str):
+                return str(given)
             if self.type == "bool":
                 return _TRUTH[text.casefold()]
             if self.type in ("int", "float") and not isinstance(given, bool):
@@ -125,7 +138,32 @@ class Parameter:
         except (ValueError, KeyError):
             pass
         kind = {"float": "a finite number", "int": "a whole number", "str": "a text", "bool": "true or false"}[self.type]
-        raise ValueError(f"{self.name} = {given!r}: needs {kind}{f'; allowed: {self.allowed}' if self.type not in ('str', 'bool') else ''}")
+        allowed = f"; allowed: {self.allowed}" if self.type not in ("str", "bool") else ""
+        raise ValueError(f"{self.name} = {given!r}: needs {kind}{allowed}{self._plain(text) if self.type in ('int', 'float') else ''}")
+
+    def _plain(self, text: str) -> str:
+        """What to say of a number that was given with its unit, another currency or a decimal comma."""
+        if _OTHER_MONEY.search(text):
+            return "; prices are in US dollars (USD), so convert it first" if "USD" in self.unit else ""
+        number = re.search(r"-?\d[\d.,]*(e[+-]?\d+)?", text)
+        try:
+            value = float(re.sub(r",(?=\d{3}\b)", "", number[0]).replace(",", ".")) / (100 if text.endswith("%") else 1)
+        except (TypeError, ValueError):
+            return ""
+        unit = f" in {self.unit}" if self.unit not in ("", "1") else ""
+        return f"; write the plain number{unit}: {value:.12g}"
+
+    def _day(self, given: str) -> str:
+        first, last = self.days
+        try:
+            day = date.fromisoformat(given.strip())
+        except ValueError:
+            raise ValueError(f"{self.name} = {given!r}: needs a date written YYYY-MM-DD; allowed: {self.allowed}") from None
+        if day > date.today():
+            raise ValueError(f"{self.name} = {given!r}: lies in the future; allowed: {self.allowed}")
+        if not first <= day.isoformat() <= (last if last != "today" else day.isoformat()):
+            raise ValueError(f"{self.name} = {given!r}: outside {first} to {last}")
+        return day.isoformat()
 
     def _slip(self, value: float) -> str:
         if self.unit in ("1", "share") and self.high <= 1 < value <= 100 and self.low <= value / 100 <= self.high:
@@ -186,11 +224,15 @@ def _declaration(line: str) -> Parameter:
     except (ValueError, SyntaxError):
         raise ValueError(f"the default {match['default']} is no plain value") from None
     low = high = None
-    choices, catalog_name = (), ""
+    choices, catalog_name, days = (), "", None
     if kind in ("float", "int") and allowed and (bounds := _BOUNDS.fullmatch(allowed)):
         low, high = float(bounds[1]), float(bounds[2])
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise ValueError(f"expected finite bounds low..high, not {allowed}")
+    elif kind == "str" and allowed and (found := _DAYS.fullmatch(allowed)):
+        days = (found[1], found[2])
+        for day in days:
+            day == "today" or date.fromisoformat(day)
     elif allowed in _CATALOG and kind == "str":
         from scaleright import catalog
 
@@ -198,11 +240,12 @@ def _declaration(line: str) -> Parameter:
     elif allowed and "|" in allowed and kind != "bool":
         choices = tuple({"float": float, "int": int, "str": str}[kind](choice.strip()) for choice in allowed.split("|"))
     elif allowed is not None or kind in ("float", "int"):
-        raise ValueError(f"expected {'(low..high)' if kind in ('float', 'int') else '(a | b), (accelerators) or (models)'} at the end")
+        forms = "(low..high)" if kind in ("float", "int") else "(a | b), (accelerators), (models) or (date first..last)"
+        raise ValueError(f"expected {forms} at the end")
     if kind == "float" and not match["unit"]:
         raise ValueError("expected a [unit]; [1] for a share or a ratio")
     return Parameter(name, kind, default, match["meaning"].strip(), match["unit"] or "", low, high, choices, catalog_name,
-                     bool(match["optional"]))
+                     bool(match["optional"]), days)
 
 
 def tagged(cells: Iterable[Any], tag: str) -> Any | None:
