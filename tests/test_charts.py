@@ -153,6 +153,14 @@ def test_showing_a_chart_leaves_altair_as_it_was():
     assert (alt.theme.active, alt.data_transformers.active, alt.renderers.active) == before
 
 
+PRICES = pd.DataFrame(
+    {
+        "day": pd.to_datetime(["2026-01-01", "2026-02-01", "2026-02-01", "2026-03-01"]), "chip": ["A", "A", "B", "B"], "usd": [2.0, 3.0, 1.0, 5.0],
+        "low": [1.0, 2.0, 1.0, 2.0], "high": [3.0, 4.0, 2.0, 9.0], "basis": ["list", "list", "index", "index"],
+        "provider": ["P", "Q", "P", "R"], "segment": ["neocloud", "hyperscaler", "neocloud", "marketplace"],
+    }
+)  # fmt: skip
+
 EVERY = {
     "bars": lambda live: bar_chart(alt.datum.usd * live.price),
     "dots": lambda live: charts.bars(pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what", "usd", "usd", "USD", log=True),
@@ -163,6 +171,11 @@ EVERY = {
     "tornado": lambda live: charts.tornado(ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)), 4.0, "usd", "USD"),
     "measured": lambda live: charts.predicted_vs_measured(pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"),
     "band": lambda live: charts.band(0.2, live.price, "USD", "APIs", log=True) + charts.lines(pd.DataFrame({"h": [0.1, 1.0]}), "h", {"own": 1 / alt.datum.h}, "usd", "h", "USD", log_y=True),
+    "timeline": lambda live: charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD", ends=("low", "high"), basis="basis", only=alt.datum.usd > live.load),
+    "spread": lambda live: charts.spread(PRICES, "chip", alt.datum.usd * live.price, "usd", "USD", tips={"as of": "day"}, chosen=live.chip, most=4),
+    "spread, log": lambda live: charts.spread(PRICES, "chip", "usd", "usd", "USD", only=alt.datum.chip == live.chip, log=True),
+    "scatter": lambda live: charts.scatter(PRICES, "usd", "high", "chip", ("usd", "usd"), ("USD", "USD"), color="segment", chosen=live.chip),
+    "live scatter": lambda live: charts.scatter(PRICES, alt.datum.usd * live.price, "high", "chip", ("usd", "usd"), ("USD", "USD"), log=False),
     "boundary": lambda live: charts.boundary(("x", 0, 24), ("y", 1, live.price * 30), 60 / alt.datum.x, here=(live.load * 24, live.price)),
 }
 
@@ -172,6 +185,13 @@ def test_every_form_draws_in_vega_itself(form, live):
     spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[charts.render.VEGALITE]
     drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
     assert drawn.count("<path") > 3 and "NaN" not in drawn and "undefined" not in drawn
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_no_form_makes_vega_warn(form, live, capfd):
+    spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[charts.render.VEGALITE]
+    vl_convert.vegalite_to_vega(spec, show_warnings=True)
+    assert "WARN" not in capfd.readouterr().err
 
 
 def computed_fields(spec):
@@ -185,7 +205,7 @@ def computed_fields(spec):
     return names + [name for value in spec.values() for name in computed_fields(value)]
 
 
-@pytest.mark.parametrize("form", ["bars", "dots", "lines", "long lines", "stacked"])
+@pytest.mark.parametrize("form", ["bars", "dots", "lines", "long lines", "stacked", "timeline", "spread", "scatter", "live scatter"])
 def test_no_computed_field_can_overwrite_a_column_that_it_reads(form, live):
     # Vega recomputes in place: a field that took its own input's name would compound with every move of a slider.
     fields = computed_fields(EVERY[form](live).to_dict())
@@ -231,6 +251,63 @@ def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, 
     width, height = (float(size) for size in re.search(r'width="(\d+)" height="(\d+)"', drawn).groups())
     x, y = (float(place) for place in re.search(r'mark-symbol.*?translate\(([\d.]+),([\d.]+)\)', drawn, re.S).groups())
     assert 0 <= x <= 300 < width and 5 < y < 315 < height
+
+
+def texts_of(chart, width=600):
+    spec = charts.show(chart, alt="A chart of something.").bundle[charts.render.VEGALITE]
+    return re.findall(r"<text[^>]*>([^<]+)</text>", vl_convert.vegalite_to_svg(spec | {"width": width, "autosize": "pad"}))
+
+
+def test_a_timeline_shows_the_same_months_in_every_time_zone(live):
+    texts = texts_of(charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis"))
+    assert "2026" in texts and {"A", "B"} < set(texts)
+    spec = charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD").to_dict()
+    assert {row["day"] for row in next(iter(spec["datasets"].values()))} == {"2026-01-01", "2026-02-01", "2026-03-01"}
+
+
+def test_each_basis_of_a_timeline_has_a_dash_of_its_own():
+    drawn = vl_convert.vegalite_to_svg(charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis").to_dict())
+    assert {"1,0", "6,4"} <= set(re.findall(r'stroke-dasharray="([^"]+)"', drawn))
+
+
+def test_a_row_of_a_spread_says_its_median_and_the_cheapest_stands_on_top():
+    texts = texts_of(charts.spread(PRICES, "chip", "usd", "usd", "USD"))
+    assert {"$2.50, median of 2", "$3.00, median of 2"} < set(texts)
+    assert texts.index("A") < texts.index("B")
+    assert {"hyperscaler", "neocloud", "marketplace"} < set(texts)
+
+
+def test_a_segment_has_its_color_whatever_others_are_there():
+    spec = charts.spread(PRICES[:2], "chip", "usd", "usd", "USD").to_dict()
+    scale = next(layer["encoding"]["color"]["scale"] for layer in spec["layer"] if "color" in layer["encoding"])
+    assert dict(zip(scale["domain"], scale["range"])) == {name: theme.SEGMENT[name] for name in ("hyperscaler", "neocloud")}
+
+
+def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
+    rows = pd.DataFrame({"chip": ["old", "good", "cheap", "worse", "same"], "x": [1.0, 2.0, 4.0, 5.0, 2.0], "y": [9.0, 3.0, 1.0, 5.0, 3.0]})
+    live_x = alt.datum.x * 1.0
+    texts = texts_of(charts.scatter(rows, live_x, "y", "chip", ("usd", "usd"), ("x", "y")))
+    assert {"old", "good", "cheap"} <= set(texts) and not {"worse", "same"} & set(texts)
+    assert {"old", "good", "cheap", "worse"} <= set(texts_of(charts.scatter(rows, "x", "y", "chip", ("usd", "usd"), ("x", "y"))))
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=1, max_size=25), st.booleans())
+def test_names_beside_dots_meet_neither_dots_nor_each_other(spots, log):
+    x, y = (np.array(values) for values in zip(*spots))
+    sides = charts.market.label_sides(x, y, ["H100 SXM"] * len(spots), 500, log)
+    scaled = [np.log(v) if log else v for v in (x, y)]
+    across, up = ((v - v.min()) / (np.ptp(v) or 1.0) * size for v, size in zip(scaled, (500, 290)))
+    middle = {"right": (8 + 28.8, 0), "left": (-8 - 28.8, 0), "above": (0, 13), "below": (0, -14)}
+    names = [(i, a + middle[s][0], b + middle[s][1]) for i, (a, b, s) in enumerate(zip(across, up, sides)) if s]
+    for which, a, b in names:
+        assert all(abs(a - c) >= 57.59 or abs(b - d) >= 14.99 for other, c, d in names if other < which)
+        assert all(abs(a - c) >= 33.79 or abs(b - d) >= 12.49 for other, (c, d) in enumerate(zip(across, up)) if other != which)
+
+
+def test_a_band_keeps_within_the_plot_whatever_its_ends(live):
+    lines = charts.lines({"h": [0.1, 1.0]}, "h", {"own": 1 / alt.datum.h}, "usd", "h", "USD", log_y=True)
+    for low, high in ((0.001, 0.01), (2.0, 3.0), (100.0, 1000.0)):
+        assert "API prices" in texts_of(charts.band(low, high, "USD", "API prices", log=True) + lines)
 
 
 def test_a_breakdown_ends_where_its_parts_add_up_to(live):

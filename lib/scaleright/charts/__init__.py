@@ -6,6 +6,7 @@
 """
 
 from scaleright.charts.live import Controls, LiveNumber, controls
+from scaleright.charts.market import scatter, spread, timeline
 from scaleright.charts.marks import band, bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.plane import boundary
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
@@ -13,5 +14,6 @@ from scaleright.charts.words import say, unit_words
 
 __all__ = [
     "Controls", "Display", "LiveNumber", "answer_card", "band", "bars", "boundary", "controls", "folded", "lines",
-    "parameters_table", "predicted_vs_measured", "rule", "say", "sentence", "show", "stacked_parts", "strip", "table", "tornado", "unit_words",
+    "parameters_table", "predicted_vs_measured", "rule", "say", "scatter", "sentence", "show", "spread",
+    "stacked_parts", "strip", "table", "timeline", "tornado", "unit_words",
 ]  # fmt: skip

@@ -53,8 +53,8 @@ def _largest_first(field: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(field, op="max", order="descending")
 
 
-def _band(field: str, sort: Any) -> alt.Y:
-    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(labels=True, grid=False, labelLimit=150))
+def _band(field: str, sort: Any, **axis: Any) -> alt.Y:
+    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis))
 
 
 def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):

@@ -1,0 +1,238 @@
+"""Charts of prices: a timeline with a band, the spread of listings, and a plane of prices with its frontier."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import altair as alt
+import numpy as np
+
+from scaleright.charts import theme
+from scaleright.charts.axes import tooltip, value_axis
+from scaleright.charts.marks import _ROW, _SAID, _band, _paint, _rows, _value
+from scaleright.charts.words import say
+from scaleright.ops import is_expression, where
+
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+"""Beside a color, so that who sees none tells groups apart."""
+
+
+def timeline(
+    rows: Any, date: str, series: str, value: str, kind: str, y_title: str,
+    ends: tuple[str, str] | None = None, basis: str | None = None, only: Any = None, log: bool = False,
+):  # fmt: skip
+    """Prices over dates: a line for each series with its name at its end, and a band from lowest to highest.
+
+    Parameters
+    ----------
+    rows : one row for each date and series.
+    date : column of dates.
+    series : column that names the line of each row.
+    value : column of the line's height.
+    kind : how values are said, see `say`.
+    y_title : of the vertical axis, with its unit.
+    ends : columns with the lowest and the highest of the band.
+    basis : column that tells how the figures were made; each basis has a dash of its own.
+    only : live condition of the rows to draw.
+    log : logarithmic vertical axis.
+
+    >>> rows = [{"day": "2026-01-01", "chip": "A", "usd": 2.0}, {"day": "2026-02-01", "chip": "A", "usd": 3.0}]
+    >>> timeline(rows, "day", "chip", "usd", "usd", "USD per hour").height
+    300
+    """
+    frame = _rows(rows)
+    # Days without a time are read as UTC, so that a page shows the same day everywhere.
+    frame = frame.assign(**{date: frame[date].astype("datetime64[s]").dt.strftime("%Y-%m-%d")})
+    names = list(dict.fromkeys(frame[series]))
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    chart = chart.transform_calculate(_label=say(alt.datum[value], kind), _day=f"utcFormat(toDate(datum[{date!r}]), '%Y-%m-%d')")
+    # Names of months while few years are in view, years alone otherwise.
+    months = "utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')"
+    across = alt.X(date, type="temporal", title=None, scale=alt.Scale(type="utc", nice=False), axis=alt.Axis(labelExpr=months, grid=False))
+    up = alt.Y(value, type="quantitative", title=y_title, scale=alt.Scale(type="log" if log else "linear"), axis=value_axis(kind, log, "y"))
+    color = alt.Color(series, type="nominal", scale=_paint(names), legend=None)
+    how = {}
+    tips = {"line": series, "date": "_day", y_title: "_label"}
+    if basis:
+        kinds = list(dict.fromkeys(frame[basis]))
+        dashes = [[1, 0], [6, 4], [2, 3], [9, 3, 2, 3]]
+        how = {"strokeDash": alt.StrokeDash(basis, type="nominal", scale=alt.Scale(domain=kinds, range=dashes[: len(kinds)]), legend=None)}
+        tips["basis"] = basis
+    layers = []
+    if ends:
+        low, high = ends
+        chart = chart.transform_calculate(_span=say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind))
+        tips["range"] = "_span"
+        area = chart.mark_area(opacity=0.18, line=False).encode(x=across, y=alt.Y(low, type="quantitative", title=y_title), y2=high, color=color)
+        layers.append(area)
+    layers.append(chart.mark_line().encode(x=across, y=up, color=color, **how))
+    layers.append(chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tooltip(tips)))
+    last = chart.transform_joinaggregate(_last=f"max({date})", groupby=[series]).transform_filter(alt.datum[date] == alt.datum["_last"])
+    layers.append(last.mark_text(style="line-name").encode(x=across, y=up, text=alt.Text(series, type="nominal")))
+    layers.append(last.mark_text(style="line-dot").encode(x=across, y=up, text=alt.value("●"), color=color))
+    return alt.layer(*layers).properties(height=300)
+
+
+def spread(
+    rows: Any, category: str, value: Any, kind: str, title: str,
+    color: str = "segment", name: str = "provider", tips: dict[str, str] | None = None,
+    chosen: Any = None, only: Any = None, most: int | None = None, log: bool = False,
+):  # fmt: skip
+    """How far listings of one thing lie apart: a row for each category, a dot for each listing, a line from lowest to highest.
+
+    A tick marks the median, which is said at the end of the row; the cheapest median stands on top.
+
+    Parameters
+    ----------
+    rows : one row for each listing.
+    category : column that names the rows of the chart.
+    value : column or live expression of the price.
+    kind : how values are said, see `say`.
+    title : of the axis, with its unit.
+    color : column that chooses color and shape of the dots (the market segment).
+    name : column that names a dot on hover.
+    tips : title -> further column to show on hover.
+    chosen : the category whose name is set bold, or a live expression of it.
+    only : live condition of the rows to draw.
+    most : categories to make room for, where `only` chooses them; all of them otherwise.
+    log : logarithmic axis.
+
+    >>> rows = [{"chip": "A", "usd": 2.0, "provider": "P", "segment": "neocloud"}]
+    >>> spread(rows, "chip", "usd", "usd", "USD per hour").height
+    60
+    """
+    frame = _rows(rows)
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    chart = chart.transform_calculate(_value=_value(value))
+    chart = chart.transform_joinaggregate(_low="min(_value)", _middle="median(_value)", _high="max(_value)", _count="count()", groupby=[category])
+    ends = {field: f"min({field})" for field in ("_low", "_middle", "_high", "_count")}
+    whole = chart.transform_aggregate(**ends, groupby=[category])
+    chart = chart.transform_calculate(_label=say(_SAID, kind))
+    bold = {} if chosen is None else {"labelFontWeight": _bold(category, chosen)}
+    y = _band(category, alt.EncodingSortField("_middle", op="min", order="ascending"), labelLimit=180, **bold)
+    scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(nice=False, padding=8)
+
+    def across(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", title=title, scale=scale, axis=value_axis(kind, log))
+
+    groups = sorted(set(frame[color]), key=[*theme.SEGMENT, *sorted(set(frame[color]) - set(theme.SEGMENT))].index)
+    shape = alt.Shape(color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)]))
+    paint = alt.Color(color, type="nominal", scale=_paint(groups), legend=alt.Legend(title=None, columns=len(groups)))
+    shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
+    many = alt.datum["_count"] > 1
+    words = whole.transform_calculate(_said=where(many, say(alt.datum["_middle"], kind) + ", median of " + alt.datum["_count"], say(alt.datum["_middle"], kind)))
+    layers = [
+        whole.mark_rule(opacity=0.4, strokeWidth=3).encode(x=across("_low"), x2="_high:Q", y=y),
+        chart.mark_point(opacity=0.9).encode(x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown),
+        whole.transform_filter(many).mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y),
+        words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
+    ]
+    return alt.layer(*layers).properties(height=_ROW * (most or frame[category].nunique()) + _ROW)
+
+
+def _bold(field: str, chosen: Any) -> Any:
+    """The weight of an axis label: bold for the one that is chosen."""
+    test = f"datum.value == {_literal(chosen)}"
+    return alt.condition(test, alt.value("bold"), alt.value("normal"))
+
+
+def scatter(
+    rows: Any, x: Any, y: Any, label: str, kinds: Sequence[str], titles: Sequence[str],
+    color: str | None = None, chosen: Any = None, log: bool = True,
+):  # fmt: skip
+    """A plane of prices: a dot for each row, and a staircase through those that nothing beats on both axes.
+
+    Less is better on both. Where x and y are columns each dot is named that has room for its name; of live dots only
+    those on the staircase and the chosen one are. A box names the others on hover.
+
+    Parameters
+    ----------
+    rows : one row for each dot.
+    x, y : columns or live expressions; the staircase follows them.
+    label : column that names the dots.
+    kinds, titles : how values of the two axes are said, and the titles of the axes with their units.
+    color : column that chooses a fixed color (vendor).
+    chosen : name of the reader's own dot, or a live expression of it.
+    log : logarithmic axes.
+
+    >>> scatter([{"chip": "A", "flop": 2.0, "byte": 3.0}], "flop", "byte", "chip", ["usd", "usd"], ["USD a PFLOP", "USD a TB"]).height
+    340
+    """
+    frame = _rows(rows)
+    still = isinstance(x, str) and isinstance(y, str)
+    if still:
+        frame = frame.assign(**{name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))})
+    chart = alt.Chart(frame).transform_calculate(_x=_value(x), _y=_value(y))
+    # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the lower comes first.
+    chart = chart.transform_window(_best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0])
+    chart = chart.transform_window(_before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")])
+    own = "false" if chosen is None else f"datum[{label!r}] == {_literal(chosen)}"
+    first = "!isValid(datum._before) || datum._y < datum._before"
+    chart = chart.transform_calculate(_first=first, _own=own, _said_x=say(alt.datum["_x"], kinds[0]), _said_y=say(alt.datum["_y"], kinds[1]))
+    scale = alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(nice=False, padding=24, zero=False)
+    place = {
+        "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
+        "y": alt.Y("_y:Q", title=titles[1], scale=scale, axis=value_axis(kinds[1], log, "y")),
+    }
+    paint = {}
+    if color:  # the key stands clear of the title of the vertical axis
+        paint["color"] = alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=alt.Legend(title=None, offset=26))
+    stairs = chart.transform_filter("datum._first").mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
+    dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"}))
+    ring = chart.transform_filter("datum._own").mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place)
+    if still:
+        named, side = chart, "width < 420 ? datum._narrow : datum._wide"
+        side = f"datum._own && !({side}) ? 'above' : {side}"
+    else:
+        # Beneath and left of the staircase is room; a name that would meet the one before it stays out.
+        named = chart.transform_filter("datum._first || datum._own").transform_window(_x0="lag(_x)", _y0="lag(_y)", sort=[alt.SortField("_x")])
+        long = f"{_LETTER} * length(datum[{label!r}])"
+        near = f"isValid(datum._x0) && scale('x', datum._x) - scale('x', datum._x0) < {long} && abs(scale('y', datum._y) - scale('y', datum._y0)) < {_LINE}"
+        side = f"!datum._own && {near} ? '' : scale('x', datum._x) > {long} ? 'left' : 'right'"
+    texts = [
+        named.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")))
+        for name, (align, dx, dy) in _SIDES.items()
+    ]
+    return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(height=340)
+
+
+_LETTER, _LINE = 7.2, 15
+"""Room of a letter and of a line of 13 px text [px]."""
+
+_SIDES = {"right": ("left", 8, 0), "left": ("right", -8, 0), "above": ("center", 0, -13), "below": ("center", 0, 14)}
+"""Where a name stands beside its dot: its alignment and its offsets [px]."""
+
+
+def label_sides(x: Any, y: Any, labels: Any, width: float, log: bool = True, height: float = 290) -> list[str]:
+    """The side of each dot on which its name meets neither dots nor other names; empty where no side has room.
+
+    Names are placed in the order of rows, in a plot of the given size [px].
+
+    >>> label_sides([1, 1.05, 1.1, 9], [1, 1.05, 1.1, 9], ["first", "second", "third", "far"], 300)
+    ['below', '', 'right', 'left']
+    """
+    spots = []
+    for values, size in ((x, width), (y, height)):
+        scaled = np.log(np.asarray(values, float)) if log else np.asarray(values, float)
+        span = float(np.ptp(scaled)) or 1.0
+        spots.append((scaled - scaled.min()) / span * size)
+    across, up = spots
+    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(across, up)]
+    sides = []
+    for a, b, name in zip(across, up, labels):
+        long, found = _LETTER * len(str(name)), ""
+        for side, (align, dx, dy) in _SIDES.items():
+            left = a + dx - {"left": 0, "right": long, "center": long / 2}[align]
+            box = (left, b - dy - _LINE / 2, left + long, b - dy + _LINE / 2)
+            inside = box[0] > -24 and box[2] < width + 24 and box[1] > -24 and box[3] < height + 24
+            if inside and not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken):
+                taken.append(box)
+                found = side
+                break
+        sides.append(found)
+    return sides
+
+
+def _literal(value: Any) -> str:
+    """A name, or the live expression of one, in the text of an expression."""
+    return value._to_expr() if is_expression(value) else repr(str(value))
