@@ -165,7 +165,7 @@ def test_an_answer_carries_its_sentence_and_its_quantities():
         quantities={"hours": (float("inf"), "hours"), "low": (1.0, "usd")},
     )
     carried = card.bundle[charts.machine.ANSWER_MIME]
-    assert carried["text"] == str(card) == "It costs $0.667 for you. Range: $1 to $3."
+    assert carried["text"] == "It costs $0.667 for you." and str(card) == carried["text"] + " Range: $1 to $3."
     assert carried["quantities"] == {
         "usd": {"value": 0.666666666667, "unit": "usd"}, "name": {"value": "you", "unit": ""}, "hours": {"value": None, "unit": "hours"},
         "low": {"value": 1.0, "unit": "usd"},

@@ -44,7 +44,7 @@ def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[A
 
     Parameters
     ----------
-    text : the whole card in plain words.
+    text : the card's sentence in plain words.
     slots : what fills the card: live numbers and words go by their own names, anything else by that of its slot.
     quantities : further ones, name -> (value, kind of `say`), such as the ends of the range.
 

@@ -190,8 +190,8 @@ def answer_card(
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
     card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
     spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}." for label, text in texts.items()]
-    text = " ".join([_plain(filled), *spoken])
-    return Display({"text/plain": text, "text/html": card, ANSWER_MIME: answer(text, numbers | alone, quantities or {})})
+    machine = answer(_plain(filled), numbers | alone, quantities or {})
+    return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine})
 
 
 def strip(controls: Controls, *names: str) -> Display:
