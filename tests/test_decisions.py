@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scaleright.costs.ownership import Ownership
+from scaleright.decisions import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
 from scaleright.decisions.deployment import deployment, source_branch
 
@@ -80,3 +81,36 @@ def test_a_verdict_shows_answer_reasons_and_rule():
     bundle = capex_opex(CARD, 0.18, 5.0)._repr_mimebundle_()
     assert bundle["text/plain"].startswith("Rent or buy? rent.")
     assert "differs" in bundle["text/plain"] and "<ol>" in bundle["text/html"]
+
+
+# API, rent or own
+
+
+@pytest.mark.parametrize(
+    ("size", "rent", "speed", "load", "api", "what", "rule"),
+    [
+        (7e9, 0.5, 2000.0, 0.2, 0.05, "API", "API"),
+        (7e9, 0.08, 2000.0, 0.2, 0.5, "rent", "API"),  # the source asks a 7B model for 50 %; this rent and speed ask for 2 %
+        (13e9, 2.0, 500.0, 0.12, 0.3, "API", "rent"),  # and a 13B model for 10 %, where these ask for more than full load
+        (13e9, 0.3, 1000.0, 0.12, 1.0, "own", "rent"),
+        (13e9, 2.0, 1000.0, 0.9, 1.0, "own", "own"),
+        (13e9, 0.04, 1000.0, 0.12, 1.0, "rent", "rent"),
+    ],
+)
+def test_the_cheapest_token_wins_whatever_the_rule_says(size, rent, speed, load, api, what, rule):
+    verdict = ue.unit_economics(size, rent, speed, load, api, CARD)
+    assert (verdict.what, verdict.rule, verdict.agrees) == (what, rule, what == rule)
+    prices = {name: verdict.numbers[name][0] for name in ("API", "rent", "own")}
+    assert min(prices, key=prices.get) == what
+    for name, word in (("rent", "rented"), ("own", "owned")):
+        assert (verdict.numbers[f"break-even load, {word}"][0] < load) == (prices[name] < api)
+
+
+def test_without_terms_of_ownership_owning_is_left_out():
+    verdict = ue.unit_economics(13e9, 0.3, 1000.0, 0.9, 1.0)
+    assert verdict.what == "rent" and "own" not in verdict.numbers
+    assert not any("owned" in reason for reason in verdict.reasons)
+
+
+def test_hardware_that_never_beats_the_api_says_so():
+    assert any("even at full load" in reason for reason in ue.unit_economics(7e9, 5.0, 100.0, 0.9, 0.1, CARD).reasons)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.costs import price_performance as pp
+from scaleright.costs import sizing
 from scaleright.costs.rent import compute_usd
 
 price, flops, shares = st.floats(0.05, 50), st.floats(1e12, 1e16), st.floats(0.01, 1)
@@ -53,3 +54,28 @@ def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
     with pytest.raises(ValueError) as refused:
         call()
     assert all(word in str(refused.value) for word in words)
+
+
+# how many chips a workload takes
+
+
+@given(stored=st.floats(1e9, 1e13), memory=st.floats(1e9, 3e11), seconds=st.floats(1e-3, 10), limit=st.floats(1e-3, 10))
+def test_a_group_holds_the_model_and_keeps_the_limit_and_half_of_it_would_not(stored, memory, seconds, limit):
+    size = sizing.group_size(stored, memory, seconds, limit)
+    enough = [memory * chips >= stored * (1 - 1e-12) and seconds / chips <= limit * (1 + 1e-12) for chips in (size, size / 2)]
+    assert enough[0] and (size == 1 or not enough[1])
+    assert np.log2(size) % 1 == 0
+    assert sizing.group_size(stored, memory, seconds) <= size
+
+
+@pytest.mark.parametrize("power", range(15))
+def test_a_group_of_exactly_a_power_of_two_is_not_doubled(power):
+    assert sizing.group_size(2.0**power, 1.0, 1.0) == 2**power
+
+
+@given(demand=st.floats(0, 1e7), tokens=st.floats(1, 1e4), seconds=st.floats(1e-3, 10), group=st.sampled_from([1.0, 2.0, 8.0]))
+def test_chips_meet_the_demand_and_a_group_less_would_not(demand, tokens, seconds, group):
+    chips = sizing.chips_for_demand(demand, tokens, seconds, group)
+    speed = tokens / seconds
+    assert chips * speed >= demand * (1 - 1e-6)
+    assert chips == group or (chips - group) * speed < demand
