@@ -4,7 +4,7 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 `rules.csv` says what each raw name is called here (keep) or why its rows are left out (drop; skip: not even told),
 `columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
-`accelerators`, `prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
+`accelerators`, `prices`, `api_prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
 
 An importer yields rows to write and, as `Dropped`, the raw rows it leaves out with the reason. Facts entered by hand
 stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
@@ -16,7 +16,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, measured, models, prices
+from refresh import accelerators, api_prices, measured, models, prices
 from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -33,6 +33,9 @@ IMPORTERS = {
     "cost_factors": _BY_HAND,
     "measured/energy": (lambda raw, done: measured.energy_rows(raw), measured.SOURCES),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
+    "measured/serving": (
+        lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
+    "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
 }  # fmt: skip
 """For each table, in order: its rows from the raw folder and the tables done before, and the sources it owns."""
 

@@ -1,14 +1,22 @@
-"""Published measurements of running models: ML.ENERGY's chat workload."""
+"""Published measurements of running models: ML.ENERGY's chat workload, NVIDIA's throughput tables and latencies of InferenceX."""
 
 from __future__ import annotations
 
+import re
+from math import prod
 from pathlib import Path
 
 from refresh.rules import quantities, read_csv, rule
-from refresh.tables import Dropped, Items
+from refresh.tables import Dropped, Items, RefreshError, Row, to_float
 
 SOURCES = frozenset({"mlenergy2026"})
+SERVING_SOURCES = frozenset({"tensorrtllm2025", "siliconrefs2026"})
 CHAT = "ml_energy/v3_2026-02_lm-arena-chat.csv"
+TENSORRT_LLM = "inference_perf/tensorrt_llm_perf_overview.csv"
+SILICON = "inference_perf/aiconfigurator_silicon_refs.csv"
+_TOLERANCE = 0.1
+"""How far two chips' speeds may lie outside what their datasheets allow before the better chip's row is flagged."""
+_ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
 
 
 def energy_rows(raw: Path) -> Items:
@@ -28,3 +36,110 @@ def energy_rows(raw: Path) -> Items:
             "boundary": "accelerator", "released": "2026-02-16", "source": "mlenergy2026",
             "note": f"prompt length and engine version not stated{shared}",
         } | {quantity: float(f"{value:.6g}") for quantity, value, _ in quantities(row, CHAT, run)}  # fmt: skip
+
+
+def serving_rows(raw: Path, models: list[Row], specs: list[Row]) -> Items:
+    """Rows of `measured/serving`, those beyond what datasheets allow flagged; `models` and `specs` are tables done before."""
+    published = {row["name"]: row["precision"] for row in models}
+    yield from _flagged(list(_tensorrt_llm(raw, published)), specs)
+    yield from _silicon(raw)
+
+
+def _tensorrt_llm(raw: Path, published: dict[str, str]) -> Items:
+    """Throughput under maximum load, one row a shape of request and system."""
+    for row in read_csv(raw, TENSORRT_LLM):
+        version = rule(TENSORRT_LLM, "software", row["doc_version"]).ours
+        model = rule(TENSORRT_LLM, "model", row["model"]).ours
+        precision = rule(TENSORRT_LLM, "precision", f"{row['model']} | {row['precision']}").ours
+        chips, system = int(row["n_gpus"]), f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}"
+        run = f"trtllm-{version.rpartition(' ')[2]}/{row['model'].replace(' ', '-')}/{system}/{precision}/{row['isl']}-{row['osl']}"
+        layout = {name: int(degree) for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])}
+        if prod(layout.values()) != chips:
+            raise RefreshError(f"{TENSORRT_LLM}: {run}: {row['parallelism']} does not fill {chips} chips")
+        each, whole = (to_float(row[name], TENSORRT_LLM, run, name) for name in ("output_tok_s_per_gpu", "output_tok_s_total"))
+        if abs(whole - each * chips) > 0.01 * whole:
+            yield Dropped(run, f"total ({whole:g}) and per chip ({each:g} x {chips}) disagree")
+            continue
+        notes = ["Llama 3.3 has the shape of Llama 3.1"] if "3.3" in row["model"] else []
+        if published[model].startswith("MXFP4") and precision == "FP8":
+            notes.append("FP8 says the page; the weights are published in MXFP4")
+        yield {
+            "run": run, "model": model, "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
+            "accelerators": chips, "precision": precision,
+            "kv_precision": rule(TENSORRT_LLM, "cache precision", f"{version} | {row['model']} | {row['gpu']}").ours,
+            "tensor_parallel": layout.get("TP", 1), "pipeline_parallel": layout.get("PP", 1),
+            "expert_parallel": layout.get("DEP"), "attention_data_parallel": layout.get("DEP"), "mode": "aggregated",
+            "input_tokens": int(row["isl"]), "output_tokens": int(row["osl"]), "software": version,
+            "measured_output_tokens_per_s_per_accelerator": each, "source": "tensorrtllm2025", "note": "; ".join(notes),
+        }  # fmt: skip
+
+
+def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
+    """Note rows of a chip that is measured further above, or below, a lesser chip than its datasheet leads.
+
+    A chip leads another one if none of its memory, bandwidth, peak and (beyond one chip) link is lower. Its best
+    system of the same page, model, format and request must then be neither slower nor faster by more than its
+    largest lead, give or take a tolerance: what a larger batch, a wider bus or more arithmetic could explain.
+    """
+    sheet: dict[str, dict[str, float]] = {}
+    for fact in specs:
+        sheet.setdefault(fact["accelerator"], {})[fact["quantity"]] = float(fact["value"])
+    rows = [item for item in items if not isinstance(item, Dropped)]
+    same = ("software", "model", "precision", "input_tokens", "output_tokens")
+    best: dict[tuple, Row] = {}
+    for row in rows:
+        where = (*(row[name] for name in same), row["accelerator"])
+        if where not in best or best[where][_SPEED] < row[_SPEED]:
+            best[where] = row
+    for where, row in best.items():
+        peak = "dense_fp4_flops" if row["precision"].endswith("FP4") else "dense_fp8_flops"
+        for (*shape, other), lesser in best.items():
+            if shape != list(where[:-1]) or other == row["accelerator"]:
+                continue
+            names = [peak, *_ADVANTAGES[: 3 if max(row["accelerators"], lesser["accelerators"]) > 1 else 2]]
+            leads = [sheet[row["accelerator"]][name] / sheet[other][name] for name in names]
+            ratio = row[_SPEED] / lesser[_SPEED]
+            if min(leads) >= 1 and not 1 - _TOLERANCE <= ratio <= (1 + _TOLERANCE) * max(leads):
+                flag = f"anomaly: {ratio:.2f} times the {other}, whose datasheet it leads by at most {max(leads):.2f}"
+                row["note"] = "; ".join(filter(None, [row["note"], flag]))
+    yield from items
+
+
+_SPEED = "measured_output_tokens_per_s_per_accelerator"
+
+
+def _silicon(raw: Path) -> Items:
+    """Latencies at a stated batch or concurrency, with the whole layout."""
+    seen: dict[tuple[str, str], str] = {}
+    for row in read_csv(raw, SILICON):
+        run, facts = f"silicon/{row['id']}", dict(re.findall(r"(\w+)=([^;]+)", row["silicon_data_source"]))
+        action, model, reason = rule(SILICON, "model", row["model_path"])
+        timed = (row["silicon_ttft_ms"], row["silicon_tpot_ms"])
+        if action == "drop" or timed in seen:
+            yield Dropped(run, reason or f"the same measurement as {seen[timed]}")
+            continue
+        seen[timed], apart = run, row["mode"] == "disagg"
+
+        def degree(name: str, pool: str) -> int | None:
+            return int(row[pool + name]) if row[pool + name] not in ("", "0") else None
+
+        def chips(pool: str) -> int:
+            return prod(degree(name, pool) or 1 for name in ("tp_size", "pp_size", "attention_dp_size", *(["num_workers"] if pool else [])))
+
+        pool, apart_chips = "decode_" if apart else "", (chips("prefill_"), chips("decode_")) if apart else (None, None)
+        notes = ["work in progress, says the source"] if facts.get("wip") == "True" else []
+        if not row["precision"]:
+            notes.append("format not stated: that of the published weights")
+        if apart:
+            notes.append("layout and batch are those of the decode pool")
+        yield {
+            "run": run, "model": model, "accelerator": rule(SILICON, "accelerator", row["system"]).ours,
+            "accelerators": sum(apart_chips) if apart else chips(""), "precision": rule(SILICON, "precision", row["precision"]).ours,
+            "tensor_parallel": degree("tp_size", pool), "pipeline_parallel": degree("pp_size", pool),
+            "expert_parallel": degree("moe_ep_size", pool), "attention_data_parallel": degree("attention_dp_size", pool),
+            "mode": "disaggregated" if apart else "aggregated",
+            "prefill_accelerators": apart_chips[0], "decode_accelerators": apart_chips[1],
+            "concurrency": to_float(facts.get("silicon_concurrency", ""), SILICON, run, "concurrency"),
+            "batch": degree("batch_size", pool), "software": f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}".strip(),
+            "released": facts.get("measured", "")[:10], "source": "siliconrefs2026", "note": "; ".join(notes),
+        } | {quantity: float(f"{value:.6g}") for quantity, value, _ in quantities(row, SILICON, run)}  # fmt: skip

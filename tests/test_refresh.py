@@ -218,7 +218,7 @@ def data(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     shutil.copy(DATA / "datapackage.json", folder)
-    others = ("measured/energy", "models")
+    others = ("measured/energy", "models", "measured/serving", "api_prices")
     importers = {table: importer for table, importer in package.IMPORTERS.items() if table not in others}
     monkeypatch.setattr(package, "IMPORTERS", importers)
     return folder
