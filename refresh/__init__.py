@@ -16,7 +16,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, measured, models, prices
+from refresh import accelerators, api_prices, measured, models, prices, prices_purchases
 from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -29,6 +29,8 @@ IMPORTERS = {
     "accelerator_specs_stas": (
         lambda raw, done: accelerators.stas_rows(raw, done["accelerator_specs"]), accelerators.STAS_SOURCES),
     "rental_prices": (lambda raw, done: prices.rows(raw), prices.SOURCES),
+    "commitment_ratios": (lambda raw, done: prices_purchases.commitment_rows(raw), prices_purchases.COMMITMENT_SOURCES),
+    "purchase_prices": (lambda raw, done: prices_purchases.rows(raw, done["accelerators"]), prices_purchases.SOURCES),
     "electricity_prices": _BY_HAND,
     "cost_factors": _BY_HAND,
     "measured/energy": (lambda raw, done: measured.energy_rows(raw), measured.SOURCES),

@@ -10,6 +10,10 @@ import pandas as pd
 from scaleright.catalog import accelerator, resource, table
 
 
+RAW = ("list", "median offer")
+"""Bases of figures that somebody can rent at; an index, a median over providers or a scaled value is none."""
+
+
 @dataclass(frozen=True)
 class PriceRange:
     """What the latest listings of one chip say, USD per accelerator and hour."""
@@ -28,7 +32,7 @@ def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand
     {'spot'}
     """
     prices = table("rental_prices")
-    prices = prices[prices["pricing"] == pricing]
+    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(RAW)]
     return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
 
 
