@@ -23,9 +23,10 @@ def rows(raw: Path, chips: list[Row]) -> Items:
     years = {chip["name"]: chip["released"][:4] for chip in chips}
     for importer in (_quotes, _launches, _yearly):
         for item in importer(raw):
-            if not isinstance(item, Dropped) and item["date"][:4] < years[item["accelerator"]]:
-                chip, date, price = item["accelerator"], item["date"], item["usd_per_accelerator"]
-                item = Dropped(f"{chip} {date} {price:g}", f"before the chip was released in {years[chip]}")
+            year = "" if isinstance(item, Dropped) else years.get(item["accelerator"], "")
+            if year and item["date"][:4] < year:
+                sale = f"{item['accelerator']} {item['date']} {item['usd_per_accelerator']:g}"
+                item = Dropped(sale, f"before the chip was released in {year}")
             yield item
 
 

@@ -53,7 +53,7 @@ def _ewyluda(raw: Path) -> Items:
             yield Dropped(label, reason)
         elif row["provider"].startswith("RunPod") and price == STALE_USD:
             yield Dropped(label, STALE)
-        elif count < 1 or abs(whole / count - price) > 0.01 * price:
+        elif count < 1 or abs(whole / count - price) > 0.01 * abs(price):
             yield Dropped(label, f"price of the node ({whole:g}) and per GPU ({price:g} x {count}) disagree")
         else:
             vast = row["sku"].startswith("median-offer")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import refresh as package
-from refresh import RefreshError, accelerators, prices, refresh
+from refresh import RefreshError, accelerators, prices, prices_history, prices_purchases, prices_rates, refresh
 from refresh.rules import columns, facts, header, kept, rule
 from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
 
@@ -88,6 +88,10 @@ _SKYPILOT = ("cloud", "catalog", "accelerator", "count", "vcpus", "mem_gib", "pr
 _VANTAGE = ("Name", "API Name", "GPUs", "GPU model", "GPU memory", "vCPUs", "Instance Memory", "Network Performance", "On Demand",
             "Linux Reserved cost", "Linux Spot Minimum cost", "Linux Spot Maximum cost")  # fmt: skip
 
+_MONTHLY = ("period", "gpu", "index_value_usd_per_gpu_hr", "provider_count", "min_provider_value", "max_provider_value", "raw_on_demand_median",
+            "reserved_raw_median", "spot_raw_median", "provider_values")  # fmt: skip
+_MCKEE = ("date", "hyperscaler-H100", "hyperscaler-A100", "neocloud-H100", "neocloud-A100", "neocloud-B200", "neocloud-MI300X")
+
 
 def _card(provider, model, count, whole, each, sku="x") -> dict:
     return dict(zip(_EWYLUDA, ("2026-09-29", provider, "neocloud", "on_demand", model, sku, "global", count, whole, each)))
@@ -138,6 +142,19 @@ def raw(tmp_path):
     _csv(root / "gpu_prices/aws_ec2_accelerator_instances_vantage.csv", _VANTAGE,
          *({"API Name": sku, "GPUs": 1, "On Demand": f"${price} hourly", "Linux Reserved cost": "$0.3310 hourly", "Linux Spot Minimum cost": "$0.1 hourly",
             "Linux Spot Maximum cost": "$0.3 hourly"} for sku, price in (("g4dn.2xlarge", 0.752), ("g4dn.xlarge", 0.526), ("g3.xlarge", 1))))  # fmt: skip
+    _csv(root / prices_history.MONTHLY, _MONTHLY,
+         dict(zip(_MONTHLY, ("2026-01", "H200", 3.5, 3, 3, 4, 3.6, 3.7, 0.5, "lambda=3.0;nebius=3.5;runpod=4.0"))),
+         dict(zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"))))  # fmt: skip
+    _csv(root / prices_history.GIX, ("date", "gpu", "usd_per_gpu_hr"), *({"date": f"2026-09-0{day}", "gpu": "H100", "usd_per_gpu_hr": 3.1} for day in (1, 2)))
+    _csv(root / prices_history.MCKEE, _MCKEE, *(dict(zip(_MCKEE, cells)) for cells in (
+        ("2026-03-12", 7.43, 3.68, 2.46, 1.39, 4.61, 2.45), ("2026-03-13", 7.43, 3.68, 2.45, 1.4, 1.4, 2.45),
+        ("2026-04-20", 7.43, 7.43, 7.43, 3.69, 1.0, 1.0), ("2026-07-16", *[""] * 6))))  # fmt: skip
+    _csv(root / prices_history.WYLUDA, ("date", "gpu_model", "series", "usd_per_gpu_hour"), *(
+        {"date": f"2026-09-{day}", "gpu_model": chip, "series": series, "usd_per_gpu_hour": price} for chip, series, prices_of_days in (
+            ("B300", "index", (7.89, 4.2, 7.89)), ("H100", "marketplace", (2.48, 3.14, 2.5)), ("MI300X", "marketplace", (0.5, 0.5, 0.5)), ("Z9", "index", (1, 1, 1)))
+        for day, price in zip((28, 29, 30), prices_of_days)))  # fmt: skip
+    _csv(root / prices_purchases.RATIOS, ("vendor", "tenor_years", "price_ratio", "as_of", "note"),
+         {"vendor": "gcp", "tenor_years": 3, "price_ratio": 0.45, "as_of": "2026-08-27", "note": "CUD"})  # fmt: skip
     _csv(specs / "stas_mamf_measured_bf16.csv", _MAMF, dict(zip(_MAMF, ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"))))
     _csv(specs / "stas_mamf_measured_fp8.csv", _MAMF, {"Accelerator": "AMD MI300X"})
     _csv(specs / "stas_dense_tflops_shipping.csv", _TFLOPS, {_TFLOPS[0]: "NVIDIA GB300 SXM", "int8": 5000, "fp32": 80, "bf16": "?"})
@@ -197,7 +214,7 @@ def test_share_alike_facts_only_fill_gaps(raw):
 
 
 def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
-    found, dropped = sift(prices.rows(raw))
+    found, dropped = sift(prices_rates.rows(raw))
     price = {(row["provider"], row["accelerator"], row["pricing"]): row["usd_per_accelerator_hour"] for row in found}
     assert price["AWS", "H100 SXM", "on_demand"] == 6.88
     assert price["Nebius", "H100 SXM", "on_demand"] == 2.95 and price["Nebius", "H100 SXM", "spot"] == 1.25
@@ -208,6 +225,55 @@ def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
     assert ("Google Cloud", "TPU v4", "spot") not in price and "above the on-demand" in _reasons(dropped, "TPU v4 pod")
     assert "larger host" in _reasons(dropped, "g4dn.2xlarge") and "not a chip" in _reasons(dropped, "g3.xlarge")
     assert {row["basis"] for row in found if row["provider"] == "Vast.ai"} == {"median offer"}
+
+
+def _figures(found) -> dict:
+    return {(row["date"], row["provider"], row["segment"], row["pricing"], row["sku"]): row["usd_per_accelerator_hour"] for row in found}
+
+
+def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
+    found, dropped = sift(prices_history.rows(raw))
+    figures = _figures(found)
+    assert {row["basis"] for row in found} == {"normalized", "index"}
+    assert {row["provider"] for row in found if row["basis"] == "normalized"} == {"Lambda", "Nebius", "RunPod Secure Cloud"}
+    assert figures["2026-01-01", "Median of scaled cards", "index", "on_demand", prices_history.CONTRACT] == 3.5
+    assert figures["2026-01-01", "Median of rate cards", "index", "on_demand", "as listed"] == 3.6
+    assert "above the on-demand median" in next(row["note"] for row in found if row["pricing"] == "reserved")
+    assert {row["segment"] for row in found if row["provider"] == "GPU rental index"} == {"hyperscaler", "neocloud"}
+
+
+def test_faults_of_histories_are_dropped_by_rule(raw):
+    found, dropped = sift(prices_history.rows(raw))
+    assert "RunPod shows 0.50" in _reasons(dropped, "monthly 2026-01 H200 spot median") and not _reasons(dropped, "monthly 2026-02")
+    assert "misread" in _reasons(dropped, "2026-04-20 neocloud/A100") and "blank" in _reasons(dropped, "2026-07-16")
+    assert _reasons(dropped, "2026-03-13 neocloud/B200") == "repeats the column to its left"
+    assert "a third away" in _reasons(dropped, "2026-09-29 B300 index 4.2") and not _reasons(dropped, "2026-09-29 H100 marketplace")
+    assert "stale listing" in _reasons(dropped, "MI300X marketplace") and "not a chip" in _reasons(dropped, "Z9")
+
+
+def test_every_figure_of_the_histories_is_taken_or_left_out_with_its_reason(raw):
+    figures = {"MONTHLY": 3 + 4 + 1 + 2, "GIX": 2, "MCKEE": 18 + 1, "WYLUDA": 12}  # a blank day counts as one
+    found, dropped = sift(prices_history.rows(raw))
+    assert len(found) + len(dropped) == sum(figures.values()) and all(drop.reason for drop in dropped)
+
+
+def test_purchase_prices_keep_kinds_apart_and_none_goes_before_its_chip(raw):
+    found, dropped = sift(prices_purchases.rows(raw, [{"name": "H100 SXM", "released": "2022-09-20"}, {"name": "GB300", "released": "2025-03-18"}]))
+    kinds = {(row["accelerator"], row["date"], row["kind"]): row["usd_per_accelerator"] for row in found}
+    assert kinds["H100 SXM", "2025-03-03", "system share"] == 46875 and kinds["H100 PCIe", "2025-03-03", "street"] == 24500
+    assert ("H100 SXM", "2025-07-01", "estimate") in kinds and "before the chip was released in 2025" in _reasons(dropped, "GB300 2024")
+    assert [row["price_ratio"] for row in prices_purchases.commitment_rows(raw)] == [0.45]
+
+
+def test_a_price_that_nobody_can_ask_and_a_ratio_that_none_can_be_are_refused(raw):
+    card = raw / prices_rates.EWYLUDA
+    card.write_text(card.read_text().replace("55.04,6.88", "-55.04,-6.88"))
+    with pytest.raises(RefreshError, match="a price of -6.88 USD/h; allowed: above 0"):
+        list(prices.rows(raw))
+    ratios = raw / prices_purchases.RATIOS
+    ratios.write_text(ratios.read_text().replace("0.45", "1.45"))
+    with pytest.raises(RefreshError, match="price_ratio '1.45' is not in 0..1"):
+        list(prices_purchases.commitment_rows(raw))
 
 
 # the whole
@@ -230,7 +296,7 @@ def _bytes(folder: Path) -> dict:
 
 def test_a_second_refresh_changes_no_byte(raw, data):
     reports = {report.table: report for report in refresh(raw, data)}
-    assert reports["rental_prices"].rows_out == 9 and "left out" in str(reports["rental_prices"])
+    assert reports["rental_prices"].rows_out == 9 + 27 and "left out" in str(reports["rental_prices"])
     first = _bytes(data)
     refresh(raw, data)
     assert _bytes(data) == first and not [name for name in first if name.endswith(".new")]
