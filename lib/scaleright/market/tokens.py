@@ -1,0 +1,108 @@
+"""What APIs ask for tokens: the offers of a model, and the price of an open one over those who sell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+import pandas as pd
+
+from scaleright.catalog import resource, table
+from scaleright.names import nearest
+from scaleright.ranges import Range
+
+PAID = ("first_party", "reseller")
+"""Offers with a price to decide on; what is free or part of a subscription has none."""
+_PRICES = ["input_usd_per_million", "cache_read_usd_per_million", "output_usd_per_million"]
+
+
+def _release(name: str) -> str:
+    """The published weights of this name, upper or lower case; other weights of one shape are other offers."""
+    known = table("api_prices")["release"].dropna().unique()
+    folded = {str(release).casefold(): release for release in known}
+    return folded[name.strip().casefold()] if name.strip().casefold() in folded else nearest(name, known, "open model with an API price")
+
+
+def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: date | str | None = None) -> pd.DataFrame:
+    """Offers that hold on a day, the newest of each provider and name; see the data package for the columns.
+
+    Parameters
+    ----------
+    model : published weights such as "Llama-3.3-70B"; all models if None
+    offers : kinds of offer, of "first_party", "reseller", "free" and "subscription"
+    day : by default the day of the table
+
+    Raises
+    ------
+    LookupError : weights that nobody lists, or an unknown kind of offer; the nearest names are offered.
+    ValueError : a day in the future.
+
+    >>> bool((api_prices("DeepSeek-R1", day="2026-07-15")["output_usd_per_million"] > 0).all())
+    True
+    """
+    prices = table("api_prices")
+    for offer in offers:
+        if offer not in (kinds := sorted(prices["offer"].unique())):
+            nearest(offer, kinds, "kind of offer")
+    at = pd.Timestamp(resource("api_prices")["as_of"] if day is None else day)
+    if at > pd.Timestamp(date.today()):
+        raise ValueError(f"day = {at.date()} lies in the future, allowed: up to {date.today()}")
+    prices = prices[(prices["date"] <= at) & ~(prices["until"] <= at) & prices["offer"].isin(offers)]
+    prices = prices.sort_values("date", kind="stable").drop_duplicates(["provider", "model_id"], keep="last")
+    chosen = prices if model is None else prices[prices["release"] == _release(model)]
+    return chosen.sort_values(["provider", "model_id"], kind="stable")
+
+
+@dataclass(frozen=True)
+class TokenPrice:
+    """What an open model's tokens cost over its providers [USD / 1e6 token]: lowest, median and highest, kind by kind.
+
+    cache_read : price of cached input; a provider without one asks its input price
+    providers, as_of : how many sell it, and the day of the newest of their lists
+    """
+
+    input: Range
+    cache_read: Range
+    output: Range
+    providers: int
+    as_of: date
+
+
+def api_price(model: str, day: date | str | None = None) -> TokenPrice:
+    """Lowest, median and highest paid price of an open model, one figure per provider (its median) for each kind.
+
+    The three kinds are ranked apart: the lowest input price need not come from who has the lowest output price.
+
+    Raises
+    ------
+    LookupError : nobody lists these weights, or nobody sells them for money on that day.
+
+    >>> price = api_price("llama-3.3-70b")
+    >>> price.output.low < price.output.best < price.output.high, price.cache_read.best <= price.input.best
+    (True, True)
+    """
+    offers = api_prices(model, day=day)
+    if offers.empty:
+        raise LookupError(f"no paid offer of {model!r} on {day or resource('api_prices')['as_of']}; free and subscribed ones have no price")
+    each = _by_provider(offers)
+    spans = [Range(*map(float, each[name].quantile([0, 0.5, 1]))) for name in _PRICES]
+    return TokenPrice(*spans, len(each), offers["date"].max().date())
+
+
+def _by_provider(offers: pd.DataFrame) -> pd.DataFrame:
+    """The median price of each kind that a provider asks for some weights."""
+    filled = offers.assign(cache_read_usd_per_million=offers["cache_read_usd_per_million"].fillna(offers["input_usd_per_million"]))
+    return filled.groupby(["release", "model", "provider"])[_PRICES].median()
+
+
+def open_models() -> pd.DataFrame:
+    """Open models that somebody sells for money, most providers first.
+
+    Columns: release, model (key of its shape), input_usd_per_million, output_usd_per_million (medians over providers), providers.
+
+    >>> open_models()["release"].is_unique
+    True
+    """
+    each = _by_provider(api_prices().dropna(subset="release")).groupby(["release", "model"])
+    models = each.median()[["input_usd_per_million", "output_usd_per_million"]].assign(providers=each.size()).reset_index()
+    return models.sort_values(["providers", "release"], ascending=[False, True], ignore_index=True)
