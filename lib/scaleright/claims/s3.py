@@ -36,7 +36,7 @@ def _peak(precision: str = "bf16") -> float:
     return accelerator(A100).peak_flops(precision)
 
 
-def _training_usd(usd_per_hour: float, utilization: float) -> float:
+def training_usd(usd_per_hour: float, utilization: float) -> float:
     return compute_usd(_training_flop(), _peak(), utilization, usd_per_hour)
 
 
@@ -176,9 +176,9 @@ def usd_spread() -> Recomputed:
 
 @recomputes("S3-train-usd")
 def train_usd() -> Recomputed:
-    ideal = _training_usd(2.0, 1.0)
+    ideal = training_usd(2.0, 1.0)
     return span(
-        *(_training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
+        *(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
         Condition("100 % utilization at $2.00 an hour", ideal, ideal),
     )
 

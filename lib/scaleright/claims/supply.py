@@ -1,0 +1,98 @@
+"""Recomputations on the market around the chips: memory, lead times, sales, growth, surveys.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import log
+
+from scaleright.catalog import fact
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
+from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
+
+QUOTED = {
+    "S2-ddr5": ("ddr5_32gb_usd_2025_12_low", "ddr5_32gb_usd_2025_12_high"),
+    "S2-multicloud": ("multicloud_share_2022",),
+    "S2-xpu-growth": ("xpu_spending_growth_2026",),
+    "S2-margin-start": ("ai_gross_margin_2024", "ai_gross_margin_2026"),
+    "S2-margin-goal": ("ai_gross_margin_2024", "ai_gross_margin_2026"),
+    "S3-hosted-sales": ("jasper_revenue_usd_2022",),
+    "S3-hosted-value": ("jasper_valuation_usd_2022",),
+    "S3-clock": ("cpu_clock_ghz_quartile_low", "cpu_clock_ghz_quartile_high"),
+    "S3-software": ("vllm_over_tgi", "vllm_over_transformers"),
+}
+"""Claims beside which stands one published figure, or the span of two, from the reference facts."""
+DAYS_PER_WEEK, GPUS_PER_SYSTEM = 7, 8
+FORECAST_USD = 192.68e9
+"""The market of 2034 in S2's forecast [USD/year]."""
+CHATGPT_DAYS = 57
+"""From the first count of ChatGPT's users to the second: day 5 to day 62."""
+
+
+def _quoted(*facts: str) -> Recomputed:
+    values = [fact(name) for name in facts]
+    return span(min(values), max(values))
+
+
+for _claim, _facts in QUOTED.items():
+    recomputes(_claim)(partial(_quoted, *_facts))
+
+
+def _months(weeks: float) -> float:
+    return weeks * DAYS_PER_WEEK / DAYS_PER_YEAR * MONTHS_PER_YEAR
+
+
+@recomputes("S2-hbm-triples")
+def hbm_triples() -> Recomputed:
+    return point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025"))
+
+
+@recomputes("S2-memory-share")
+def memory_share() -> Recomputed:
+    whole = fact("data_center_share_of_memory_2026")
+    return point(fact("hbm_share_of_dram_wafers_2026"), Condition("all memory of data centers, that of ordinary servers included", whole, whole))
+
+
+@recomputes("S2-lead-time")
+def lead_time() -> Recomputed:
+    return span(fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high")))
+
+
+@recomputes("S2-lead-time-self")
+def lead_time_self() -> Recomputed:
+    return point(stated_interval("S2-lead-time")[0] / _months(1.0), internal=True)
+
+
+@recomputes("S2-rack")
+def rack() -> Recomputed:
+    chips = fact("dgx_h100_per_rack") * GPUS_PER_SYSTEM
+    return span(*(chips * usd for usd in stated_interval("S2-h100-price")), internal=True)
+
+
+@recomputes("S2-market-2024")
+def market_2024() -> Recomputed:
+    return span(fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024"))
+
+
+@recomputes("S2-market-2034")
+def market_2034() -> Recomputed:
+    def years(of: str) -> float:
+        first, second = (fact(f"nvidia_{of}_usd_{year}") for year in (2024, 2025))
+        return log(FORECAST_USD / first) / log(second / first)
+
+    return span(years("gpu"), years("data_center"))
+
+
+@recomputes("S2-depin-market")
+def depin_market() -> Recomputed:
+    all_kinds = fact("depin_market_usd_2028")
+    every = Condition("networks of every kind, from storage to wireless, as the forecast was made", all_kinds, all_kinds)
+    return span(0.0, fact("nvidia_data_center_usd_2025"), every)
+
+
+@recomputes("S3-weekly-growth")
+def weekly_growth() -> Recomputed:
+    ratio = fact("chatgpt_users_day_62") / fact("chatgpt_users_day_5")
+    return span(0.0, 100 * (ratio ** (DAYS_PER_WEEK / CHATGPT_DAYS) - 1))

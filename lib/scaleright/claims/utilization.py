@@ -1,0 +1,76 @@
+"""Recomputations on what idle hardware costs and what its better use saves: utilization, pooling, levers, margins.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from scaleright import transformer
+from scaleright.catalog import fact
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated_interval
+
+GPT4_UTILIZATION = (32.0, 36.0)
+"""Utilization of GPT-4's training in S2's own words [%]."""
+BEFORE, AFTER, LIFE_YEARS = 20.0, 60.0, 3.0
+"""S2's example of better use: utilization before and after [%], and years of service instead of one."""
+FOUR_BITS = ("INT4", "MXFP4", "NVFP4")
+
+
+def _saved(before: float, after: float) -> float:
+    """Share of a bill that goes away when the same work takes so much less [%]."""
+    return 100 * (1 - before / after)
+
+
+def _traces() -> tuple[float, float]:
+    """Least and most busy of the published cluster traces [% of the paid time]."""
+    return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
+
+
+@recomputes("S2-inference-share")
+def inference_share() -> Recomputed:
+    openai = 100 * fact("openai_inference_usd_2024") / fact("openai_compute_usd_2024")
+    return span(openai, max(fact("google_inference_share_2021"), fact("meta_inference_share_2021")))
+
+
+@recomputes("S2-pooling-before")
+def pooling_before() -> Recomputed:
+    return span(*_traces())
+
+
+@recomputes("S2-idle")
+def idle() -> Recomputed:
+    least, most = _traces()
+    return span(100 - most, 100 - least)
+
+
+@recomputes("S2-cluster-use")
+def cluster_use() -> Recomputed:
+    busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", fact("llama3_effective_training_time"), 100.0)
+    return span(*GPT4_UTILIZATION, busy, internal=True)
+
+
+@recomputes("S2-levers")
+def levers() -> Recomputed:
+    before, after = stated_interval("S2-pooling-before"), stated_interval("S2-pooling-after")
+    return span(_saved(before[1], after[0]), _saved(before[0], after[1]), internal=True)
+
+
+@recomputes("S2-quantization-saving")
+def quantization_saving() -> Recomputed:
+    return span(*(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True)
+
+
+@recomputes("S2-shrink")
+def shrink() -> Recomputed:
+    ratios = [transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name) for name in FOUR_BITS]
+    return span(min(ratios), max(ratios))
+
+
+@recomputes("S2-93-use")
+def fewer_by_use() -> Recomputed:
+    return point(_saved(BEFORE, AFTER), internal=True)
+
+
+@recomputes("S2-93-use-and-life")
+def fewer_by_use_and_life() -> Recomputed:
+    return point(_saved(BEFORE, AFTER * LIFE_YEARS), internal=True)
