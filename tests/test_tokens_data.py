@@ -1,0 +1,283 @@
+"""Prices of tokens and measured serving: what the importers take and leave out, and what the tables then say."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scaleright import catalog, market
+from scaleright.inference import measured
+from scaleright.inference.measured import TokenSeconds, held_out, operating_points, serving_runs, split, token_seconds
+
+from refresh import RefreshError, api_prices
+from refresh import measured as importer
+from refresh.rules import header
+from refresh.tables import read_table, sift
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+MODELS, SPECS = (read_table(DATA / f"{name}.csv") for name in ("models", "accelerator_specs"))
+
+
+def _write(raw: Path, file: str, *rows: dict) -> None:
+    path = raw / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, header(file), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+# offers
+
+
+def _listed(provider: str, model_id: str, read=0.5, write=1.0, **cells) -> dict:
+    return {"provider": provider, "model_id": model_id, "input_usd_per_mtok": read, "output_usd_per_mtok": write, **cells}
+
+
+def _offers(raw: Path, *listed: dict, history: tuple[dict, ...] = ()) -> tuple[dict, dict]:
+    """Offers by provider and name, and why rows were left out by their label."""
+    _write(raw, api_prices.MODELS_DEV, *listed)
+    _write(raw, api_prices.LLM_PRICES, *history)
+    found, dropped = sift(api_prices.rows(raw, MODELS))
+    return {(row["provider"], row["model_id"]): row for row in found}, {drop.row: drop.reason for drop in dropped}
+
+
+def test_an_offer_is_of_the_maker_a_host_free_or_a_subscription(tmp_path):
+    found, _ = _offers(
+        tmp_path, _listed("openai", "gpt-5"), _listed("alibaba", "qwen3-8b"), _listed("alibaba-cn", "deepseek-r1"), _listed("groq", "llama-3.3-70b-versatile"),
+        _listed("openrouter", "x:free", 0, 0), _listed("github-copilot", "gpt-5"), _listed("zai-coding-plan", "glm-4.7", 0, 0),
+    )  # fmt: skip
+    assert [row["offer"] for row in found.values()] == ["first_party", "first_party", "reseller", "reseller", "free", "subscription", "subscription"]
+
+
+@pytest.mark.parametrize(
+    "name, release, model",
+    [
+        ("meta-llama/Llama-3.3-70B-Instruct", "Llama-3.3-70B", "Llama-3.1-70B"),
+        ("meta.llama3-1-8b-instruct-v1:0", "Llama-3.1-8B", "Llama-3.1-8B"),
+        ("deepseek-ai/DeepSeek-R1-0528", "DeepSeek-R1-0528", "DeepSeek-V3"),
+        ("accounts/fireworks/models/glm-5p1", "GLM-5.1", "GLM-5"),
+        ("deepseek-r1-distill-llama-70b", "", ""),
+        ("meta-llama/Llama-3.3-70B-Instruct-Turbo", "", ""),
+        ("llama-3.3-70b-instruct-fp8-fast", "", ""),
+        ("Qwen3-235B-A22B-Instruct-2507-tput", "", ""),
+        ("llama-3.3-nemotron-super-49b-v1", "", ""),
+        ("huihui-ai/Llama-3.3-70B-Instruct-abliterated", "", ""),
+    ],
+)
+def test_a_name_stands_for_weights_only_if_a_line_says_so(tmp_path, name, release, model):
+    found, _ = _offers(tmp_path, _listed("novita-ai", name))
+    row = found["Novita AI", name]
+    assert (row["release"], row["model"], row["open_weights"]) == (release, model, True if release else None)
+
+
+def test_faults_are_left_out_with_their_reason(tmp_path):
+    others = [_listed(provider, "mistral-nemo", 0.05, 0.1) for provider in ("nebius", "kilo", "openrouter")]
+    found, dropped = _offers(
+        tmp_path, *others, _listed("helicone", "mistral-nemo", 20, 40), _listed("moark", "GLM-4.7", 3.5, 14), _listed("azure", "o1", "", 60),
+        _listed("openai", "text-embedding-3-small", 0.02, 0), _listed("google", "veo", 1, 2, modalities_out="video"), _listed("azure", "model-router", 0.1, 0),
+        _listed("amazon-bedrock", "meta.llama3-3-70b-instruct-v1:0"), _listed("amazon-bedrock", "us.meta.llama3-3-70b-instruct-v1:0"),
+        _listed("amazon-bedrock", "eu.meta.llama3-3-70b-instruct-v1:0", 0.6, 1.2), _listed("xai", "grok", 2000, 4000),
+    )  # fmt: skip
+    for row, reason in {
+        "Helicone mistral-nemo": "slip of units", "Moark GLM-4.7": "yuan", "Azure o1": "no price", "OpenAI text-embedding-3-small": "makes no text",
+        "google veo": "makes no text", "Azure model-router": "writes no text", "xAI grok": "above 1,000",
+        "Amazon Bedrock us.meta.llama3-3-70b-instruct-v1:0": "the same offer under the name of a region",
+    }.items():  # fmt: skip
+        assert reason in dropped[row], row
+    assert ("Amazon Bedrock", "eu.meta.llama3-3-70b-instruct-v1:0") in found and len(found) == 5
+
+
+def test_a_cache_price_of_zero_or_above_the_input_is_none(tmp_path):
+    prices = {"a": 0, "b": 0.6, "c": 0.05}
+    found, _ = _offers(tmp_path, *(_listed("xai", name, cache_read_usd_per_mtok=price, context_tokens=0) for name, price in prices.items()))
+    assert [row.get("cache_read_usd_per_million") for row in found.values()] == [None, None, 0.05]
+    assert not any("context_tokens" in row for row in found.values())
+
+
+def test_days_of_the_history(tmp_path):
+    price = {"vendor": "openai", "name": "GPT ≤272k", "input_usd_per_mtok": 2, "output_usd_per_mtok": 8}
+    spans = {"a": ("", ""), "b": ("", "2026-07-30"), "c": ("2026-07-30", ""), "d": ("", "2026-09-01")}
+    found, _ = _offers(tmp_path, history=tuple(price | {"model_id": m, "from_date": since, "to_date": until} for m, (since, until) in spans.items()))
+    assert [row["date"] for row in found.values()] == ["2026-08-05", "2026-07-29", "2026-07-30", "2026-08-05"]
+    assert all("for prompts ≤272k tokens" in row["note"] for row in found.values())
+
+
+def test_an_unknown_provider_is_no_silent_reseller(tmp_path):
+    with pytest.raises(RefreshError, match="unknown provider 'newhost'; add a line for it"):
+        _offers(tmp_path, _listed("newhost", "gpt-5"))
+
+
+def test_weights_that_the_catalog_lacks_are_refused(tmp_path):
+    _write(tmp_path, api_prices.MODELS_DEV, _listed("groq", "gpt-oss-20b"))
+    with pytest.raises(RefreshError, match="'gpt-oss-20b', which is no name or alias"):
+        list(api_prices.rows(tmp_path, [row for row in MODELS if row["name"] != "gpt-oss-20b"]))
+
+
+# measured serving
+
+
+def _page(model="Llama 3.3 70B", gpu="H100", n=2, parallelism="TP2", precision="FP8", shape=(1000, 1000), speed=1000.0, **cells) -> dict:
+    return {
+        "doc_version": "v1.0 perf-overview (commit 00f37686)", "model": model, "gpu": gpu, "n_gpus": n, "parallelism": parallelism, "precision": precision,
+        "isl": shape[0], "osl": shape[1], "output_tok_s_total": speed * n, "output_tok_s_per_gpu": speed, **cells,
+    }  # fmt: skip
+
+
+def _served(raw: Path, *pages: dict, silicon: tuple[dict, ...] = ()) -> tuple[list[dict], list]:
+    _write(raw, importer.TENSORRT_LLM, *pages)
+    _write(raw, importer.SILICON, *silicon)
+    return sift(importer.serving_rows(raw, MODELS, SPECS))
+
+
+def test_layouts_are_read_and_must_fill_the_chips(tmp_path):
+    pages = [_page(), _page(gpu="RTX6000Pro", n=8, parallelism="TP4,PP2", precision="FP4"), _page("GPT-OSS 120B", n=4, parallelism="DEP4")]
+    found, _ = _served(tmp_path, *pages)
+    layout = [[row[f"{kind}_parallel"] for kind in ("tensor", "pipeline", "expert", "attention_data")] for row in found]
+    assert layout == [[2, 1, None, None], [4, 2, None, None], [1, 1, 4, 4]]
+    assert [row["precision"] for row in found] == ["FP8", "NVFP4", "FP8"] and "published in MXFP4" in found[2]["note"]
+    with pytest.raises(RefreshError, match="TP2 does not fill 8 chips"):
+        _served(tmp_path, _page(n=8))
+
+
+def test_totals_that_contradict_the_speed_of_a_chip_are_left_out(tmp_path):
+    found, dropped = _served(tmp_path, _page(output_tok_s_total=1000.0))
+    assert not found and "disagree" in dropped[0].reason
+
+
+@pytest.mark.parametrize("speed, flag", [(1000.0, ""), (1750.0, ""), (2200.0, "2.20 times the H100 SXM"), (800.0, "0.80 times the H100 SXM")])
+def test_a_better_chip_is_flagged_beyond_its_lead(tmp_path, speed, flag):
+    found, _ = _served(tmp_path, _page(), _page(gpu="H200", speed=speed))
+    assert found[0]["note"] == "Llama 3.3 has the shape of Llama 3.1" and flag in found[1]["note"]
+    assert ("anomaly" in found[1]["note"]) == bool(flag)
+
+
+def test_one_measurement_under_two_names_counts_once(tmp_path):
+    run = dict(silicon_data_source="silicon_concurrency=16; measured=2026-03-25T00:00:00Z; wip=True", backend="sglang", backend_version="0.5.9", system="h200_sxm",
+               precision="fp8", mode="agg", isl=1024, osl=1024, batch_size=16, tp_size=8, silicon_ttft_ms=285.9, silicon_tpot_ms=16.6)  # fmt: skip
+    apart = run | dict(id="c", model_path="deepseek-ai/DeepSeek-V3", mode="disagg", silicon_tpot_ms=9.9, precision="fp4", prefill_num_workers=3,
+                       prefill_tp_size=16, decode_num_workers=2, decode_tp_size=8)  # fmt: skip
+    twins = (run | {"id": "a", "model_path": "deepseek-ai/DeepSeek-R1"}, run | {"id": "b", "model_path": "deepseek-ai/DeepSeek-V3"})
+    found, dropped = _served(tmp_path, silicon=(*twins, apart))
+    assert [drop.reason for drop in dropped] == ["the same measurement as silicon/a"]
+    assert (found[0]["accelerators"], found[0]["concurrency"], found[0]["released"]) == (8, 16, "2026-03-25") and "work in progress" in found[0]["note"]
+    assert (found[1]["prefill_accelerators"], found[1]["decode_accelerators"], found[1]["accelerators"]) == (48, 16, 64)
+
+
+# the tables
+
+
+def test_figures_of_the_raw_lists():
+    prices = market.api_prices().set_index(["provider", "model_id"])
+    assert prices.loc[("OpenAI", "gpt-5"), "output_usd_per_million"] == 10.0
+    assert prices.loc[("Groq", "llama-3.3-70b-versatile"), ["input_usd_per_million", "output_usd_per_million"]].tolist() == [0.59, 0.79]
+    assert prices.loc[("Together AI", "deepseek-ai/DeepSeek-R1"), "output_usd_per_million"] == 7.0
+    points = operating_points("DeepSeek-R1", "B200").set_index(["input_tokens", "output_tokens"])["tokens_per_s"]
+    assert points[(8192, 1024)] == 1168 and operating_points("Llama-3.1-405B", "H200")["tokens_per_s"].max() == 668.5
+
+
+def test_open_models_with_a_price_and_a_speed():
+    """What the break-even can be drawn for."""
+    speeds = serving_runs().dropna(subset=[measured.SPEED])["model"]
+    both = market.open_models().query("model in @speeds")
+    assert len(both) >= 18 and {"Llama-3.3-70B", "Llama-3.1-8B", "gpt-oss-120b", "DeepSeek-R1-0528", "Llama-4-Maverick"} <= set(both["release"])
+
+
+def test_releases_of_one_shape_have_prices_of_their_own():
+    old, new = (market.api_price(name) for name in ("DeepSeek-R1", "DeepSeek-V3.1"))
+    assert old.output.best != new.output.best
+    releases = market.api_prices("Llama-3.3-70B")
+    assert set(releases["release"]) == {"Llama-3.3-70B"} and set(releases["model"]) == {"Llama-3.1-70B"}
+
+
+def test_prices_follow_the_day():
+    """Anthropic's announced price holds from its own day, GPT-5.6 Terra's cut from the 30th of July."""
+    def output(model: str, day: str) -> float:
+        prices = market.api_prices(day=day).query("source == 'llmprices2026'").set_index("model_id")["output_usd_per_million"]
+        return prices[model]
+
+    assert (output("claude-sonnet-5", "2026-08-31"), output("claude-sonnet-5", "2026-09-01")) == (10.0, 15.0)
+    assert (output("gpt-5.6-terra", "2026-07-29"), output("gpt-5.6-terra", "2026-07-30")) == (15.0, 12.0)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: market.api_price("Llama-3.3-70B-Instruct"), "nearest: Llama-3.3-70B"),
+        (lambda: market.api_prices(offers=("fre",)), "unknown kind of offer 'fre'; nearest: free"),
+        (lambda: market.api_prices(day="2126-01-01"), "lies in the future"),
+        (lambda: market.api_price("Kimi-K2", day="2025-01-01"), "no paid offer of 'Kimi-K2' on 2025-01-01"),
+        (lambda: serving_runs("GPT-2"), "unknown model with measured serving 'GPT-2'"),
+        (lambda: serving_runs("Llama-3.1-8B", "B200"), "unknown accelerator with measured serving of Llama-3.1-8B 'B200'"),
+        (lambda: operating_points("Kimi-K2.5"), "unknown model with measured throughput 'Kimi-K2.5'"),
+        (lambda: serving_runs("Llama-3.3-70B", "H10"), "unknown accelerator 'H10'; nearest"),
+    ],
+)
+def test_what_is_unknown_is_named_with_what_is_near(call, message):
+    with pytest.raises((LookupError, ValueError), match=message):
+        call()
+
+
+# the split
+
+SHAPES = tuple(np.array(side, dtype=float) for side in ((128, 128, 1000, 2048, 5000, 20000), (128, 4096, 1000, 128, 500, 2000)))
+seconds = st.floats(1e-6, 1e-2)
+
+
+@given(read=seconds, write=seconds, look=st.floats(1e-9, 1e-6))
+def test_the_split_finds_the_figures_from_which_speeds_were_made(read, write, look):
+    true = TokenSeconds(read, write, look)
+    found = split(*SHAPES, true.output_tokens_per_s(*SHAPES))
+    assert found.output_tokens_per_s(*SHAPES) == pytest.approx(true.output_tokens_per_s(*SHAPES), rel=1e-6)
+
+
+@given(st.lists(st.floats(10.0, 1e5), min_size=6, max_size=6), st.floats(0.1, 10.0))
+def test_the_split_is_never_negative_and_scales_with_the_speed(speeds, factor):
+    one, other = split(*SHAPES, np.array(speeds)), split(*SHAPES, np.array(speeds) * factor)
+    assert min(vars(one).values()) >= 0
+    assert one.output_tokens_per_s(*SHAPES) == pytest.approx(other.output_tokens_per_s(*SHAPES) / factor, rel=1e-6)
+
+
+def test_a_longer_prompt_never_serves_faster_and_a_cached_one_never_slower():
+    for figures in token_seconds("Llama-3.3-70B").itertuples():
+        one = TokenSeconds(figures.per_input_s, figures.per_output_s, figures.per_context_s)
+        assert one.output_tokens_per_s(2000, 500) <= one.output_tokens_per_s(1000, 500)
+        assert one.output_tokens_per_s(2000, 500, 0.5) >= one.output_tokens_per_s(2000, 500)
+
+
+@pytest.mark.parametrize(
+    "shapes, message",
+    [
+        (([1000, 1000, 1000], [1000, 1000, 500], [10, 11, 12]), "2 different shapes of request, needs 3 or more"),
+        (([1000, 2000, 500], [1000, 1000, 500], [10, 0, 12]), "must be above 0, found 0"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        split(*map(np.array, shapes))
+
+
+def test_a_model_measured_at_too_few_shapes_is_refused(monkeypatch):
+    few = operating_points("Llama-3.1-8B").head(3)
+    monkeypatch.setattr(measured, "operating_points", lambda *_: few)
+    with pytest.raises(LookupError, match="no system served Llama-3.1-8B at 4 shapes"):
+        token_seconds("Llama-3.1-8B")
+
+
+def test_shapes_left_out_are_predicted_far_better_than_by_a_median():
+    runs = serving_runs().dropna(subset=[measured.SPEED])
+    seen = held_out(pd.concat([operating_points(model) for model in sorted(set(runs["model"]))], ignore_index=True))
+    assert len(seen) > 350 and seen["error"].abs().median() < 0.08 and seen["error"].abs().quantile(0.9) < 0.3
+    assert seen["baseline_error"].abs().median() > 5 * seen["error"].abs().median()
+
+
+def test_systems_come_with_the_most_shapes_first():
+    for model in ("Llama-3.3-70B", "gpt-oss-120b"):
+        shapes = token_seconds(model)["shapes"]
+        assert shapes.is_monotonic_decreasing and shapes.min() >= measured.LEAST_SHAPES
+    assert set(catalog.table("measured/serving")["source"]) == {"tensorrtllm2025", "siliconrefs2026"}
