@@ -1,0 +1,52 @@
+"""Do those who watch prices see the same ones? Each source's range of providers against the indexes of the others."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from scaleright.catalog import table
+
+LEAST_PROVIDERS = 3
+"""Fewer providers make no range."""
+
+RAW = ("list", "median offer")
+
+
+def index_agreement() -> pd.DataFrame:
+    """Range of providers of one source against an index of another source, same chip and month, on demand.
+
+    A test out of sample: neither source is made from the other, though both may have read the card of the same provider.
+    An index of hyperscalers alone is left out, since no range here is of them alone.
+
+    Columns: source, accelerator, month, providers, low, median, high [USD/h] (the range), of_cards (whether it is of cards
+    as listed or of cards scaled to one contract), index_source, index, index_usd_per_hour, inside (whether the range
+    holds it), ratio (index over median).
+
+    >>> found = index_agreement()
+    >>> bool((found["source"] != found["index_source"]).all()), sorted(set(found["of_cards"]))
+    (True, ['as listed', 'scaled'])
+    """
+    prices = table("rental_prices")
+    prices = prices[prices["pricing"] == "on_demand"]
+    prices = prices.assign(month=prices["date"].dt.strftime("%Y-%m"), usd=prices["usd_per_accelerator_hour"])
+    where = ["source", "accelerator", "month"]
+    cards = prices[prices["basis"].isin([*RAW, "normalized"])]
+    cards = cards.assign(of_cards=cards["basis"].isin(RAW).map({True: "as listed", False: "scaled"}))
+    one_each = cards.groupby([*where, "of_cards", "provider"])["usd"].median()
+    ranges = one_each.groupby([*where, "of_cards"]).agg(low="min", median="median", high="max", providers="count").reset_index()
+    ranges = ranges[ranges["providers"] >= LEAST_PROVIDERS]
+    indexes = prices[(prices["basis"] == "index") & ~prices["segment"].isin(["hyperscaler", "marketplace"])]
+    # Of a source that has an index of all segments, that one.
+    whole = indexes["segment"].eq("index")
+    indexes = indexes[whole | ~indexes["source"].isin(indexes["source"][whole])]
+    indexes = indexes.assign(index=indexes["provider"] + ", " + indexes["sku"]).groupby([*where, "index"])["usd"].median().reset_index()
+    indexes = indexes.rename(columns={"source": "index_source", "usd": "index_usd_per_hour"})
+    both = ranges.merge(indexes, on=["accelerator", "month"])
+    both = both[both["source"] != both["index_source"]]
+    value = both["index_usd_per_hour"]
+    both = both.assign(inside=value.between(both["low"], both["high"]), ratio=value / both["median"])
+    columns = [
+        "source", "accelerator", "month", "providers", "low", "median", "high", "of_cards",
+        "index_source", "index", "index_usd_per_hour", "inside", "ratio",
+    ]  # fmt: skip
+    return both[columns].reset_index(drop=True)
