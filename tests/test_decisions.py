@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
+from scaleright import catalog
 from scaleright.costs.ownership import Ownership
+from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
 from scaleright.decisions.deployment import deployment, source_branch
@@ -114,3 +118,120 @@ def test_without_terms_of_ownership_owning_is_left_out():
 
 def test_hardware_that_never_beats_the_api_says_so():
     assert any("even at full load" in reason for reason in ue.unit_economics(7e9, 5.0, 100.0, 0.9, 0.1, CARD).reasons)
+
+
+# which accelerator
+
+LLAMA_8B, LLAMA_70B = catalog.model("Llama-3.1-8B"), catalog.model("Llama-3.1-70B")
+
+
+def chip(flops, bandwidth, memory, rent, joined=8.0, fabric=400e9, **more) -> dict:
+    """A chip by arithmetic [TFLOP/s], bandwidth [TB/s], memory [GB] and rent; as fast in FP8 as in BF16, owned for half the rent."""
+    owned = {f"fixed_usd_per_year{end}": 0.5 * rent * 8766 for end in ("", "_low", "_high")}
+    return {
+        "bf16_flops": flops * 1e12, "fp8_flops": flops * 1e12, "memory_bytes_per_s": bandwidth * 1e12, "memory_bytes": memory * 1e9,
+        "compute_efficiency": 1.0, "rent_usd_per_hour": rent, "joined": joined, "scale_up_bytes_per_s": fabric, "providers": 3, "bought": True,
+        "busy_watts": 0.0, "idle_watts": 0.0, "pue": 1.0, "usd_per_kwh": 0.0,
+    } | owned | more  # fmt: skip
+
+
+CHIPS = pd.DataFrame({
+    "A100 SXM 80GB": chip(312, 2.0, 80, 2.0),
+    "calculator": chip(2000, 2.0, 80, 4.0),
+    "reader": chip(150, 4.0, 80, 1.0),
+    "holder": chip(150, 1.0, 400, 1.2),
+    "card": chip(150, 1.0, 24, 0.3, joined=2.0, fabric=32e9),
+}).T.infer_objects()  # fmt: skip
+TERMS = hw.Terms(1000.0, fabric_bytes_per_s=100e9)
+
+
+def terms(**given) -> hw.Terms:
+    return hw.Terms(**vars(TERMS) | given)
+
+
+@pytest.mark.parametrize(
+    ("of", "given", "what", "binds", "rule"),
+    [
+        # weights read for few sequences: bandwidth is what counts, which the reader sells cheapest
+        (hw.work(LLAMA_70B, False, 2048, 4, "BF16"), {}, "reader", "memory bandwidth", "A100 or H100"),
+        # thousands of sequences share the reading of the weights
+        (hw.work(LLAMA_70B, False, 16, 4096, "BF16"), {"tokens_per_s": 1e6}, "calculator", "arithmetic", "A100 or H100"),
+        # a trickle of tokens from a model that must be held all the same
+        (hw.work(LLAMA_70B, False, 2048, 1, "BF16"), {"tokens_per_s": 1.0}, "holder", "one chip", "A100 or H100"),
+        (hw.work(LLAMA_70B, False, 131072, 16, "BF16"), {"tokens_per_s": 1.0}, "holder", "memory capacity", "A100 or H100"),
+        (hw.work(LLAMA_70B, False, 2048, 1, "BF16"), {"tokens_per_s": 1.0, "limit_s": 0.012}, "reader", "latency", "A100 or H100"),
+        # a small model fits the small card, in one piece
+        (hw.work(LLAMA_8B, False, 2048, 1, "BF16"), {"tokens_per_s": 1.0}, "card", "one chip", "smaller card"),
+        (hw.work(LLAMA_8B, False, 2048, 1, "BF16"), {"tokens_per_s": 1.0, "limit_s": 0.01}, "reader", "one chip", "high-end"),
+    ],
+)
+def test_the_cheapest_chip_is_the_one_that_sells_what_binds(of, given, what, binds, rule):
+    verdict = hw.hardware_choice(of, CHIPS, terms(**given))
+    ranked = hw.compare(of, CHIPS, terms(**given))
+    assert (verdict.what, ranked.loc[what, "binds"], verdict.rule) == (what, binds, rule)
+    assert verdict.numbers["price"][0] == ranked["usd_per_million"].min()
+    assert verdict.agrees == (what == "card" and rule == "smaller card")
+
+
+def test_training_goes_by_arithmetic_and_where_the_a100_sells_it_cheapest_the_rule_holds():
+    of = hw.work(LLAMA_70B, True, 4096, 16, "BF16")
+    full = terms(across_servers=True, tokens_per_s=1e5)
+    verdict = hw.hardware_choice(of, CHIPS, full, training=True)
+    assert (verdict.what, verdict.rule, verdict.agrees) == ("calculator", "A100", False)
+    without = hw.hardware_choice(of, CHIPS.drop(["calculator", "reader", "holder"]), full, training=True)
+    assert (without.what, without.agrees) == ("A100 SXM 80GB", True)
+    assert not hw.compare(of, CHIPS, full).loc["card", "runs"]  # two cards on a bridge are no building block of a cluster
+
+
+def test_owning_changes_the_price_and_leaves_out_what_is_not_sold():
+    of = hw.work(LLAMA_70B, False, 2048, 4, "BF16")
+    rented, owned = hw.compare(of, CHIPS, TERMS), hw.compare(of, CHIPS, TERMS, own=True)
+    assert owned.loc["reader", "usd_per_million"] == pytest.approx(0.5 * rented.loc["reader", "usd_per_million"])
+    sold = CHIPS.assign(bought=CHIPS.index != "reader")
+    assert hw.hardware_choice(of, sold, TERMS, own=True).what != "reader"
+    with pytest.raises(catalog.DataError, match="no purchase price"):
+        hw.hardware_choice(of, CHIPS.assign(bought=False), TERMS, own=True)
+
+
+def test_a_limit_on_latency_has_a_price():
+    """S3: without it less powerful chips do at a third or a quarter of the cost."""
+    of = hw.work(LLAMA_8B, False, 2048, 1, "BF16")
+    verdict = hw.hardware_choice(of, CHIPS, terms(tokens_per_s=1.0, limit_s=0.01))
+    assert "without the limit on latency card would do at $83.33, 3.3 times less" in verdict.reasons
+    assert "a limit on latency changes nothing here" in hw.hardware_choice(of, CHIPS, terms(tokens_per_s=1.0, limit_s=1.0)).reasons
+
+
+def test_what_no_server_holds_is_refused_with_what_it_would_take():
+    with pytest.raises(catalog.DataError, match=r"takes 16 or more of each chip, allowed: 8 joined by 1000 GB/s"):
+        hw.hardware_choice(hw.work(LLAMA_70B, False, 131072, 64, "BF16"), CHIPS, terms(fabric_bytes_per_s=1e12))
+
+
+def test_half_the_utilization_doubles_the_price_of_rented_tokens_and_a_slower_step_takes_more_chips():
+    of = hw.work(LLAMA_70B, False, 2048, 4, "BF16")
+    full, half, slow = (hw.compare(of, CHIPS, terms(**given)).loc["reader"] for given in ({}, {"utilization": 0.5}, {"slowdown": 3.0}))
+    assert half["usd_per_million"] == pytest.approx(2 * full["usd_per_million"])
+    assert slow["step_s"] * slow["group"] == pytest.approx(3 * full["step_s"] * full["group"]) and slow["chips"] > full["chips"]
+
+
+def test_each_chip_has_a_best_batch_of_its_own_that_no_other_batch_beats():
+    best = hw.best_batches(LLAMA_70B, CHIPS, terms(limit_s=0.1), 2048, "BF16")
+    for batch in (1, 8, 64, 512):
+        at = hw.compare(hw.work(LLAMA_70B, False, 2048, batch, "BF16"), CHIPS, terms(limit_s=0.1))
+        assert (best["usd_per_million"] <= at["usd_per_million"].reindex(best.index)).all()
+
+
+def test_candidates_are_the_chips_of_the_tables():
+    every, few = hw.candidates(), hw.candidates(least_providers=4)
+    assert set(few.index) < set(every.index) and (few["providers"] >= 4).all()
+    assert (every["rent_usd_per_hour_low"] < every["rent_usd_per_hour"]).all()
+    assert set(hw.candidates(segment="consumer")["segment"]) == {"consumer"}
+    for given, words in (({"vendor": "Cerebras"}, "there are AMD"), ({"segment": "mobile"}, "there are consumer"), ({"least_providers": 999}, "listed by 999")):
+        with pytest.raises(LookupError, match=words):
+            hw.candidates(**given)
+
+
+def test_pairs_are_counted_in_order():
+    generator = np.random.default_rng(3)
+    speed, price = generator.uniform(1, 9, 12), generator.uniform(1, 3, 12)
+    assert hw.ordered_pairs(price, speed, speed) == (66, 66)
+    assert hw.ordered_pairs(price, price**2 / speed, speed)[0] == 0

@@ -1,0 +1,402 @@
+"""GPU comparison and selection criteria (F18): the chip on which a workload is cheapest, and what decides it.
+
+S3 lists what to look at (training or inference, memory, support, latency, spikes) and leaves the choice to the reader.
+Here each criterion is computed for one workload: what a step of it asks of any chip (`Work`), how many of a kind it
+takes and what a million tokens then cost (`Fit`), for numbers, for all chips at once, or live.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator, DataError, accelerators, data_dir, table
+from scaleright.costs.break_even import INFINITY, break_even_usd_per_hour
+from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
+from scaleright.costs.sizing import chips_for_demand, group_size
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.verdict import Verdict
+from scaleright.market import matmul_chips, recent_rental_price, rental_prices
+from scaleright.ops import minimum, where
+from scaleright.transformer import (
+    bytes_per_parameter,
+    compute_seconds,
+    decode_step,
+    forward_flop,
+    memory_seconds,
+    parameters,
+    token_seconds,
+    training_flop_per_token,
+    weight_bytes,
+)
+from scaleright.units import HOURS_PER_DAY, duration, usd, whole
+
+SOURCE = "S3, Comparing GPUs"
+TRAINING_BYTES = 16.0
+"""Bytes of training state a parameter: BF16 weight and gradient, FP32 master weight and two Adam moments [zero2020, section 3.1]."""
+SMALLER_CARD_BYTES = 48e9 * 1.1
+"""Memory of the largest of the smaller cards that S3 names (A40, A6000): 48 GB, as marketed or in GiB."""
+A100_FLOPS, A100_BYTES_PER_S = 312e12, 1.5e12
+"""What an A100 has; a chip with as much of both is high-end in S3's sense."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one step of a workload asks of the chips that share it, whatever they are.
+
+    flop, moved_bytes : arithmetic and memory traffic of the step
+    stored_bytes : what one copy of the model keeps in memory
+    tokens : tokens that the step writes, or trains on
+    fp8 : whether arithmetic may run in FP8
+    """
+
+    flop: Any
+    moved_bytes: Any
+    stored_bytes: Any
+    tokens: Any
+    fp8: Any
+
+
+def work(t: Transformer, training: Any, context: Any, batch: Any, precision: Any, fp8: Any = None) -> Work:
+    """A step of decoding, or of training, from the shape of a model; numbers or live expressions.
+
+    Parameters
+    ----------
+    t : the model
+    training : whether the task is training
+    context : tokens that a new token attends to, or of a training sequence [token]
+    batch : sequences of a step of one copy [1]
+    precision : format of the weights by name, or bytes per weight; training keeps its state in `TRAINING_BYTES`
+    fp8 : whether arithmetic may run in FP8; told by the name of the format if None
+
+    Training reads each weight for many tokens at once, so its memory traffic is left out; its activations must fit in
+    the memory that `fit` leaves free, which recomputing them allows.
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> work(tiny, False, 100, 8, "BF16").tokens, work(tiny, True, 100, 8, "BF16").tokens
+    (8, 800)
+    """
+    step = decode_step(t, context, batch, precision, 1, 1.0, 1.0, 1.0, 1.0)
+    return Work(
+        flop=where(training, training_flop_per_token(forward_flop(t, context).total) * batch * context, step.flop),
+        moved_bytes=where(training, 0.0, step.weight_bytes + step.kv_bytes),
+        stored_bytes=where(training, weight_bytes(parameters(t).total, TRAINING_BYTES), step.stored_bytes),
+        tokens=where(training, batch * context, batch),
+        fp8=(precision == "FP8") if fp8 is None else fp8,
+    )
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a workload is run, the same on every chip.
+
+    tokens_per_s : demand at its peak [token/s]
+    utilization : mean over peak demand [1]
+    slowdown : time of a step over its floor by the roofline [1]
+    bandwidth_efficiency : share of the datasheet bandwidth that kernels reach [1]
+    memory_share : share of the memory that weights and cache, or training state, may take [1]
+    limit_s : most time of a step [s], infinite for none
+    most_chips : accelerators of one server that may share a copy of the model [1]
+    fabric_bytes_per_s : least bandwidth of a chip to the others of its server, one way, if they share a model [B/s]
+    across_servers : whether several full servers may share the model, as in training
+    """
+
+    tokens_per_s: Any
+    utilization: Any = 1.0
+    slowdown: Any = 1.0
+    bandwidth_efficiency: Any = 0.8
+    memory_share: Any = 0.9
+    limit_s: Any = INFINITY
+    most_chips: Any = 8.0
+    fabric_bytes_per_s: Any = 0.0
+    across_servers: Any = False
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A workload on one kind of chip.
+
+    arithmetic_s, memory_s : least times of a step on one chip [s]
+    group, chips : chips that share a copy, and in all [1]
+    step_s : time of a step of a group [s]
+    usd_per_hour, usd_per_million : price of all chips [USD/h], and of a million tokens [USD]
+    binds : what sets the number of chips, in words
+    runs : whether so few chips may share a copy, over so fast a fabric, as the terms ask
+    """
+
+    arithmetic_s: Any
+    memory_s: Any
+    group: Any
+    chips: Any
+    step_s: Any
+    usd_per_hour: Any
+    usd_per_million: Any
+    binds: Any
+    runs: Any
+
+
+def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> Fit:
+    """A workload on a kind of chip, or on many kinds at once, by the roofline times a slowdown.
+
+    Parameters
+    ----------
+    chip : bf16_flops, fp8_flops, memory_bytes_per_s, memory_bytes, compute_efficiency, see `market.matmul_chips`, and
+        scale_up_bytes_per_s and joined, see `candidates`
+    usd_per_hour : price of one chip for every hour of the service [USD/h]
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(tokens_per_s=100.0)).binds
+    'one chip'
+    """
+    peak = where(of.fp8, chip["fp8_flops"], chip["bf16_flops"])
+    arithmetic_s = compute_seconds(of.flop, peak, chip["compute_efficiency"])
+    memory_s = memory_seconds(of.moved_bytes, chip["memory_bytes_per_s"], terms.bandwidth_efficiency)
+    on_one = terms.slowdown * token_seconds(arithmetic_s, memory_s)
+    memory = chip["memory_bytes"] * terms.memory_share
+    holds, group = (group_size(of.stored_bytes, memory, on_one, limit) for limit in (INFINITY, terms.limit_s))
+    chips = chips_for_demand(terms.tokens_per_s, of.tokens, on_one, group)
+    bill = chips * usd_per_hour
+    slow = where(arithmetic_s >= memory_s, "arithmetic", "memory bandwidth")
+    # Across servers, each is full: a pair of cards with a bridge is no building block of a cluster.
+    in_server = where(terms.across_servers, minimum(group, terms.most_chips), group)
+    shared = (chip["scale_up_bytes_per_s"] >= terms.fabric_bytes_per_s) & (in_server <= minimum(chip["joined"], terms.most_chips))
+    return Fit(
+        arithmetic_s=arithmetic_s,
+        memory_s=memory_s,
+        group=group,
+        chips=chips,
+        step_s=on_one / group,
+        usd_per_hour=bill,
+        usd_per_million=usd_per_million_tokens(bill, terms.tokens_per_s, terms.utilization),
+        binds=where(chips > group, slow, where(group > holds, "latency", where(holds > 1, "memory capacity", "one chip"))),
+        runs=(group <= 1) | shared,
+    )
+
+
+POWER = ("busy_watts", "idle_watts", "pue", "usd_per_kwh")
+
+
+def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
+    """Price of one chip for every hour of a service: its rent, or what owning it costs at that utilization [USD/h].
+
+    Parameters
+    ----------
+    chip : a row of `candidates`
+    own : whether it is bought
+    utilization : mean over peak demand; power follows it [1]
+    end : "", or "_low" or "_high" for an end of the listings or of the purchase price
+
+    >>> row = candidates().loc["H100 SXM"]
+    >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
+    True
+    """
+    busy_hour = break_even_usd_per_hour(HOURS_PER_DAY * utilization, chip[f"fixed_usd_per_year{end}"], *(chip[name] for name in POWER))
+    return where(own, busy_hour * utilization, chip[f"rent_usd_per_hour{end}"])
+
+
+def candidates(vendor: str = "all", segment: str = "any", least_providers: int = 1) -> pd.DataFrame:
+    """Chips with a recent rent and all that the roofline needs, by name.
+
+    Parameters
+    ----------
+    vendor : one vendor, or "all"
+    segment : "data center", "consumer" ..., or "any"
+    least_providers : how many must list a chip [1]
+
+    Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown), joined (chips that
+    this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour with _low and _high, providers that list
+    it, as_of; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high and the `POWER` of owning
+    it: consumer cards at home, others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far
+    off as they are for the other chips.
+
+    Raises
+    ------
+    LookupError : no such vendor or segment among the chips with a recent rent, or nothing that so many providers list.
+
+    >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
+    True
+    """
+    for name in ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices"):
+        table(name)  # notes the read, which a cached frame would hide
+    frame = _candidates(data_dir())
+    for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
+        if wanted != everything:
+            if wanted not in set(frame[column]):
+                raise LookupError(f"no chip with a recent rent of {column} {wanted!r}; there are {', '.join(sorted(set(frame[column])))} or {everything!r}")
+            frame = frame[frame[column] == wanted]
+    listed = frame[frame["providers"] >= least_providers]
+    if listed.empty:
+        raise LookupError(f"no such chip is listed by {least_providers} providers or more; {frame['providers'].idxmax()} is by {frame['providers'].max()}")
+    return listed.copy()
+
+
+ENOUGH = 3
+"""Providers that make a range of listings."""
+SLOTS = 8
+"""PCIe cards that a server takes."""
+
+
+@functools.cache
+def _candidates(folder: Path) -> pd.DataFrame:
+    """Every candidate; the folder of the tables is what may change."""
+    catalog, listings = accelerators(), rental_prices()
+    newest = listings.groupby("accelerator")["date"].transform("max")
+    providers = listings[listings["date"] > newest - pd.DateOffset(years=1)].groupby("accelerator")["provider"].nunique()
+    specs = table("accelerator_specs")
+    joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]
+    factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
+    rows = {}
+    for name, spec in matmul_chips().items():
+        if not (listed := recent_rental_price(name)):
+            continue
+        chip = catalog[name]
+        rows[name] = {"vendor": chip.vendor, "segment": chip.segment} | spec | {
+            "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
+            "joined": float(joined.get(name, SLOTS if chip.form == "PCIe" else 1)),
+            "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
+            "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
+            "providers": int(providers[name]), "as_of": f"{listed.as_of}",
+        } | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])  # fmt: skip
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
+    few = frame["providers"] < ENOUGH
+    for end in ("_low", "_high"):
+        usual = (frame[f"rent_usd_per_hour{end}"] / frame["rent_usd_per_hour"])[~few].median()
+        frame.loc[few, f"rent_usd_per_hour{end}"] = usual * frame["rent_usd_per_hour"][few]
+    return frame
+
+
+def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:
+    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is not sold."""
+    bought = bool(chip.purchase_usd and chip.tdp_watts)
+    low, high = chip.purchase_usd if bought else (1.0, 1.0)
+    prices = {"": (low * high) ** 0.5, "_low": low, "_high": high}
+    terms = {end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors) for end, price in prices.items()}
+    return {"bought": bought} | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()} | terms[""].power
+
+
+def source_rule(training: Any, stored_bytes: Any, interactive: Any):
+    """The kind of chip that S3 names: for training, for a model beyond its smaller cards, for users who wait, or else.
+
+    The document gives no order; a model that does not fit comes before users who wait. Arguments may be live.
+
+    >>> source_rule(True, 1e12, False), source_rule(False, 140e9, True), source_rule(False, 16e9, True), source_rule(False, 16e9, False)
+    ('A100', 'A100 or H100', 'high-end', 'smaller card')
+    """
+    smaller = where(interactive, "high-end", "smaller card")
+    return where(training, "A100", where(stored_bytes > SMALLER_CARD_BYTES, "A100 or H100", smaller))
+
+
+def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
+    """Whether a chip is of the kind that the rule names.
+
+    >>> follows_rule("A100 or H100", "A100 SXM 80GB", {}), follows_rule("high-end", "L4", {"bf16_flops": 121e12, "memory_bytes_per_s": 0.3e12})
+    (True, False)
+    """
+    if rule.startswith("A100"):
+        return any(name.startswith(kind) for kind in rule.split(" or "))
+    high_end = bool(chip["bf16_flops"] >= A100_FLOPS and chip["memory_bytes_per_s"] >= A100_BYTES_PER_S)
+    return high_end == (rule == "high-end")
+
+
+def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> pd.DataFrame:
+    """The `Fit` of a workload on every candidate, the cheapest first; those that can not run it last, at an infinite price.
+
+    >>> from scaleright import catalog
+    >>> ranked = compare(work(catalog.model("Llama-3.1-8B"), False, 2048, 8, "BF16"), candidates(), Terms(1000.0))
+    >>> bool(ranked["usd_per_million"].is_monotonic_increasing)
+    True
+    """
+    columns = {name: chips[name].to_numpy() for name in chips.columns}
+    result = fit(of, columns, np.maximum(hour_usd(columns, own, terms.utilization), 1e-9), terms)
+    frame = pd.DataFrame({name: np.broadcast_to(value, len(chips)) for name, value in vars(result).items()}, index=chips.index)
+    runs = frame["runs"] & (columns["bought"] if own else True)
+    return frame.assign(runs=runs, usd_per_million=frame["usd_per_million"].where(runs, INFINITY)).sort_values("usd_per_million", kind="stable")
+
+
+def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool = False, own: bool = False) -> Verdict:
+    """The chip on which a workload is cheapest, with the reasons that decide it.
+
+    Parameters
+    ----------
+    of, terms : the workload, see `work`, and how it is run
+    chips : rows of `candidates`
+    training : whether the task is training
+    own : whether the chips are bought
+
+    Raises
+    ------
+    DataError : no candidate can run it; says what the smallest group would be.
+
+    >>> from scaleright import catalog
+    >>> of = work(catalog.model("Llama-3.1-70B"), True, 8192, 16, "BF16")
+    >>> hardware_choice(of, candidates(segment="data center"), Terms(1e5, slowdown=2.0), training=True).rule
+    'A100'
+    """
+    ranked = compare(of, chips, terms, own)
+    running = ranked[ranked["runs"]]
+    if running.empty:
+        if own and not chips["bought"].any():
+            raise DataError("hardware_choice: the catalog has no purchase price of these chips")
+        raise DataError(
+            f"hardware_choice: one copy of the model takes {whole(ranked['group'].min())} or more of each chip, allowed: "
+            f"{terms.most_chips:g} joined by {terms.fabric_bytes_per_s / 1e9:g} GB/s; allow more chips, a slower fabric, a smaller format or a shorter context"
+        )
+    name, best = running.index[0], running.iloc[0]
+    chip = chips.loc[name]
+    rule = source_rule(training, of.stored_bytes, terms.limit_s < INFINITY)
+    second = f"; next comes {running.index[1]} at {usd(running.iloc[1]['usd_per_million'])}" if len(running) > 1 else ""
+    reasons = [
+        f"a million tokens cost {usd(best['usd_per_million'])} on {whole(best['chips'])} of them{second}",
+        f"{best['binds']} sets the number of chips" if best["binds"] != "one chip" else "one chip is enough",
+        f"a step takes {duration(best['step_s'])} on a group of {whole(best['group'])}" if not training
+        else f"the training state takes {whole(best['group'])} or more of them",
+        f"{chip['providers']} provider{'s list' if chip['providers'] > 1 else ' lists'} it, at {usd(chip['rent_usd_per_hour'])} an hour in the middle",
+    ]  # fmt: skip
+    if not training and terms.limit_s < INFINITY:
+        free = compare(of, chips, Terms(**vars(terms) | {"limit_s": INFINITY}), own)
+        times = best["usd_per_million"] / free.iloc[0]["usd_per_million"]
+        reasons.append(
+            f"without the limit on latency {free.index[0]} would do at {usd(free.iloc[0]['usd_per_million'])}, {times:.2g} times less"
+            if times > 1.005 else "a limit on latency changes nothing here"
+        )
+    numbers = {"price": (best["usd_per_million"], "USD / 1e6 token"), "chips": (best["chips"], "1"), "step": (best["step_s"], "s")}
+    numbers |= {f"{other} at": (row["usd_per_million"], "USD / 1e6 token") for other, row in running.iloc[1:4].iterrows()}
+    return Verdict("Which accelerator?", name, tuple(reasons), numbers, SOURCE, rule, follows_rule(rule, name, chip))
+
+
+def best_batches(t: Transformer, chips: pd.DataFrame, terms: Terms, context: float, precision: str, own: bool = False) -> pd.DataFrame:
+    """The batch up to 1,024 at which each candidate serves a model cheapest, with its fit there, the cheapest first.
+
+    Columns: those of `compare`, and batch. A chip with more memory holds more sequences, which share the reading of the weights.
+
+    >>> from scaleright import catalog
+    >>> best_batches(catalog.model("Llama-3.1-8B"), candidates(), Terms(1000.0, limit_s=0.05), 2048, "FP8")["batch"].max() > 8
+    np.True_
+    """
+    fits = [compare(work(t, False, context, batch, precision), chips, terms, own).assign(batch=batch) for batch in 2 ** np.arange(11)]
+    rows = pd.concat(fits).sort_values(["usd_per_million", "batch"], kind="stable")
+    return rows[~rows.index.duplicated()]
+
+
+def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
+    """Pairs of chips that a price per unit of speed puts in the order of a measurement, and all pairs that differ in it.
+
+    Parameters
+    ----------
+    price, speed : price of each chip and what the order is predicted from, per chip
+    measured : measured speed of each chip on one and the same workload
+
+    >>> ordered_pairs([1.0, 2.0, 3.0], [1.0, 3.0, 4.0], [1.0, 3.0, 2.9])
+    (2, 3)
+    """
+    predicted, real = (np.asarray(s, float) / np.asarray(price, float) for s in (speed, measured))
+    first, second = np.triu_indices(len(real), 1)
+    differ = real[first] != real[second]
+    same = np.sign(predicted[first] - predicted[second]) == np.sign(real[first] - real[second])
+    return int((same & differ).sum()), int(differ.sum())
