@@ -1,4 +1,4 @@
-/* Page furniture: the light/dark switch, the chapter menu on phones, wide tables that scroll inside themselves. */
+/* Page furniture: the light/dark switch, the chapter menu on phones, wide tables that scroll inside themselves, old data. */
 (function () {
   "use strict";
   const root = document.documentElement;
@@ -31,9 +31,24 @@
     const toText = Search.htmlToText;
     Search.htmlToText = (markup, anchor) => {
       const page = new DOMParser().parseFromString(markup, "text/html");
-      page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .rerun, .turn, .foot").forEach((part) => part.remove());
+      page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .sr-files, .sr-stale, .launch, .turn, .foot").forEach((part) => part.remove());
       return toText(page.documentElement.outerHTML, anchor);
     };
+  }
+
+  /** Warn of tables that are old on the reader's day, whenever the page was built. */
+  function warnOfAge() {
+    const now = new Date(), today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
+    document.querySelectorAll(".sr-stale").forEach((box) => {
+      const ages = JSON.parse(box.dataset.srTables).map((table) => ({ ...table, age: Math.round((today - Date.parse(table.as_of)) / 864e5) }));
+      const old = ages.filter((table) => table.age > table.days), said = (days) => days.toLocaleString("en-US");
+      box.hidden = !old.length;
+      box.querySelector("ul").replaceChildren(...old.map((table) => {
+        const line = document.createElement("li");
+        line.textContent = `${table.title}: as of ${table.as_of}, ${said(table.age)} days old; counted as fresh for ${said(table.days)}.`;
+        return line;
+      }));
+    });
   }
 
   quoteText();
@@ -44,5 +59,6 @@
     menu?.addEventListener("click", () => open(menu.getAttribute("aria-expanded") !== "true"));
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") open(false); });
     wrapTables();
+    warnOfAge();
   });
 })();

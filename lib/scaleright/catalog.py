@@ -25,6 +25,8 @@ from scaleright.names import nearest
 
 _READ: set[str] = set()
 TABLES_MIME = "application/vnd.scaleright.tables+json"
+DATED = ("title", "as_of", "stale_after_days")
+"""What the data record tells a page of each table, so that it can warn of an old one."""
 
 
 class DataError(ValueError):
@@ -308,7 +310,8 @@ class DataRecord:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
         html = html_table("Data record", frame)
-        return {TABLES_MIME: {"tables": self.names}, "text/html": html, "text/plain": frame.to_string(index=False)}
+        record = {"tables": self.names, "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.names}}
+        return {TABLES_MIME: record, "text/html": html, "text/plain": frame.to_string(index=False)}
 
 
 def data_record() -> DataRecord:

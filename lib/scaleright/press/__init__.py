@@ -1,7 +1,8 @@
 """The press: chapters in, a published book out.
 
-`parameters` reads a chapter's parameter lines, `execute` runs chapters, `staleness` decides which need it,
-`site` renders and swaps, `notebooks` keeps the stored notebooks. This module holds what they share: where
+`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute` runs both, `staleness`
+decides which need it, `pages`, `downloads` and `status` make of the results what a reader sees, `site` renders and
+swaps, `notebooks` keeps the stored notebooks. This module holds what they share: where
 things lie in a book, how a file is written whole or not at all, and how a build lets go of its processes.
 """
 
@@ -58,9 +59,9 @@ class Book:
         """The stored notebook of a chapter, committed with its outputs."""
         return self.root / "notebooks" / f"{chapter}.ipynb"
 
-    def executed(self, chapter: str) -> Path:
-        """The notebook of the last run of a chapter."""
-        return self.build / "executed" / f"{chapter}.ipynb"
+    def executed(self, chapter: str, scenario: str = "") -> Path:
+        """The notebook of the last run of a chapter, or of one of its scenarios."""
+        return self.build / "executed" / chapter / f"{scenario}.ipynb" if scenario else self.build / "executed" / f"{chapter}.ipynb"
 
     def chapters(self) -> list[str]:
         """Names of all chapters."""

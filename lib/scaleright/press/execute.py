@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping
 
 from scaleright.press import Book, PressError, children_ended, write_whole
+from scaleright.press.repository import setup_source
 
 CELL_TIMEOUT_S = 300
 """No cell of a ten-minute read may compute for longer."""
@@ -33,10 +34,16 @@ class ChapterError(PressError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a chapter with these parameter values; none means as declared."""
+    """One run of a chapter with these parameter values, none meaning as declared; a scenario's run bears its name."""
 
     chapter: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    scenario: str = ""
+
+    @property
+    def label(self) -> str:
+        """What to call it in messages."""
+        return f"{self.chapter}/{self.scenario}" if self.scenario else self.chapter
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,18 @@ class Run:
 
 
 def load(text: Path):
-    """A chapter's text as a notebook."""
+    """A chapter's text as a notebook, with the cell before its code that fetches the library where there is none."""
     import jupytext
     import nbformat
 
+    from scaleright.press.parameters import tagged
+
     notebook = jupytext.read(text, fmt="md:myst")
     notebook.metadata = nbformat.from_dict(_METADATA)
+    source = setup_source(text.parents[2])
+    if source and tagged(notebook.cells, "setup") is None:
+        first = next((i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"), 0)
+        notebook.cells.insert(first, nbformat.v4.new_code_cell(source, metadata={"tags": ["setup", "remove-cell"]}))
     return notebook
 
 
@@ -150,16 +163,16 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
         )
     except PapermillExecutionError as error:
         line = next(iter(error.source.strip().splitlines()), "")
-        raise ChapterError(f"{job.chapter}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}") from None
+        raise ChapterError(f"{job.label}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}") from None
     except CellTimeoutError as error:
-        raise ChapterError(f"{job.chapter}: {str(error).splitlines()[0]}") from None
+        raise ChapterError(f"{job.label}: {str(error).splitlines()[0]}") from None
     except (DeadKernelError, PapermillException) as error:
-        raise ChapterError(f"{job.chapter}: the kernel ended: {type(error).__name__}: {error}") from None
+        raise ChapterError(f"{job.label}: the kernel ended: {type(error).__name__}: {error}") from None
     for cell in done.cells:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
                 line = cell.source.strip().splitlines()[0]
-                raise ChapterError(f"{job.chapter}: code cell {cell.execution_count} ({line!r}) wrote to stderr: {output.text.strip()}")
+                raise ChapterError(f"{job.label}: code cell {cell.execution_count} ({line!r}) wrote to stderr: {output.text.strip()}")
     return Run(job, normalize(done), time.perf_counter() - start)
 
 
@@ -179,19 +192,19 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
     failures = []
     # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of pandas' threads.
     pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,))
-    with children_ended(), tqdm(total=len(jobs), unit="chapter", disable=None, leave=False) as bar:
+    with children_ended(), tqdm(total=len(jobs), unit="run", disable=None, leave=False) as bar:
         try:
             waiting = {pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job): job for job in jobs}
             for future in as_completed(waiting):
                 try:
                     run = future.result()
                 except Exception as error:  # whatever it is, the other chapters finish before it is reported
-                    chapter = waiting[future].chapter
-                    failures.append(str(error) if isinstance(error, PressError) else f"{chapter}: {type(error).__name__}: {error}")
-                    tqdm.write(f"  {chapter}  failed")
+                    label = waiting[future].label
+                    failures.append(str(error) if isinstance(error, PressError) else f"{label}: {type(error).__name__}: {error}")
+                    tqdm.write(f"  {label}  failed")
                 else:
                     keep(run)
-                    tqdm.write(f"  {run.job.chapter}  {run.seconds:.1f} s")
+                    tqdm.write(f"  {run.job.label}  {run.seconds:.1f} s")
                 bar.update()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

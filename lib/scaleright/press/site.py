@@ -12,28 +12,37 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from typing import Any, Mapping
 
 from scaleright.press import Book, PressError, children_ended, write_whole
-from scaleright.press.staleness import digest
+from scaleright.press.repository import hosting
+from scaleright.press.scenarios import Scenario, jobs, read
+from scaleright.press.staleness import digest, library
+
+_TOC = "book/_toc.yml"
 
 _FIRST_HEADING = re.compile(r"^# +(.+)$|^title: *(.+)$|^ *\"# (.+?)(?:\\n)?\",?$", re.MULTILINE)
 
 
-def sources(book: Book) -> dict[str, Path]:
-    """What the site is made from: path in the stage, and the file that goes there."""
+def sources(book: Book, scenarios: list[Scenario]) -> dict[str, Path]:
+    """The files the site is made from, by the path of each in the stage."""
     wanted = {"_config.yml": book.root / "_config.yml"}
     for path in (book.root / "book").rglob("*"):
         if path.is_file() and not path.name.startswith("."):
             wanted[path.relative_to(book.root).as_posix()] = path
-    for chapter in book.chapters():
-        wanted[f"notebooks/{chapter}.ipynb"] = book.executed(chapter)
-    return wanted
+    wanted |= {f"notebooks/{chapter}.ipynb": book.executed(chapter) for chapter in book.chapters()}
+    return wanted | {f"{scenario.page}.ipynb": book.executed(scenario.chapter, scenario.name) for scenario in scenarios}
 
 
 def key(book: Book) -> str:
-    """Hash of all that the site is made from."""
-    return f"{_machinery(book)} {digest(sources(book).values(), book.root)}"
+    """Hash of all that the site is made from; the status page also tells of the library, the data and the last runs."""
+    files = list(sources(book, read(book)).values())
+    records = [path.with_suffix(".json") for path in files if path.is_relative_to(book.build)]
+    told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
+    return f"{_machinery(book)} {digest([*files, *records], book.root)} {library()} {told} {hosting(book.root).url}"
 
 
 def _machinery(book: Book) -> str:
@@ -42,32 +51,83 @@ def _machinery(book: Book) -> str:
     return digest(press.glob("*.py"), press) + digest([book.root / "requirements.txt"], book.root)
 
 
-def stage(book: Book) -> Path:
-    """Bring the stage in line with the sources; files that did not change keep their dates, so Sphinx skips them."""
-    wanted = sources(book)
-    target = book.build / "stage"
-    for path in list(target.rglob("*")):
-        if path.is_file() and path.relative_to(target).as_posix() not in wanted:
-            path.unlink()
-    for name, source in wanted.items():
+def staged(book: Book) -> dict[str, bytes]:
+    """What the stage is to hold: the sources, with each page as the site shows it.
+
+    Raises
+    ------
+    PressError : a source is missing.
+    """
+    from scaleright.press import pages, status
+
+    scenarios, today = read(book), date.today()
+    scenarios = [replace(scenario, parameters=job.values) for scenario, job in zip(scenarios, jobs(book, scenarios))]
+    files = {}
+    for name, source in sources(book, scenarios).items():
         if not source.is_file():
             raise PressError(f"{source.relative_to(book.root)} is missing: the site needs it")
-        write_whole(target / name, source.read_bytes())
+        files[name] = source.read_bytes()
+    ran = [(scenario, files[f"{scenario.page}.ipynb"]) for scenario in scenarios]
+    for chapter in book.chapters():
+        page = f"notebooks/{chapter}.ipynb"
+        files[page] = pages.chapter_page(chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter], today)
+    files |= {f"{scenario.page}.ipynb": pages.scenario_page(scenario, content, today) for scenario, content in ran}
+    files[_TOC] = _contents(files[_TOC], scenarios)
+    files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
+    if f"file: {status.PAGE}".encode() in files[_TOC]:
+        files[f"{status.PAGE}.md"] = status.page(book, scenarios, today).encode()
+    return files
+
+
+def _contents(toc: bytes, scenarios: list[Scenario]) -> bytes:
+    """The table of contents with each scenario beneath its chapter."""
+    import yaml
+
+    def fill(entry: Any) -> None:
+        for item in entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ():
+            fill(item)
+        if isinstance(entry, dict) and (below := [{"file": s.page} for s in scenarios if entry.get("file") == f"notebooks/{s.chapter}"]):
+            entry["sections"] = [*entry.get("sections", ()), *below]
+
+    contents = yaml.safe_load(toc)
+    fill(contents)
+    return yaml.safe_dump(contents, sort_keys=False, allow_unicode=True).encode()
+
+
+def _settings(config: bytes, url: str) -> bytes:
+    """The settings with the address of the repository that hosts this build."""
+    import yaml
+
+    settings = yaml.safe_load(config)
+    if settings.get("repository", {}).get("url", "") == url:
+        return config
+    settings["repository"]["url"] = url
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode()
+
+
+def stage(book: Book, files: Mapping[str, bytes]) -> Path:
+    """Bring the stage in line with the files; those that did not change keep their dates, so Sphinx skips them."""
+    target = book.build / "stage"
+    for path in list(target.rglob("*")):
+        if path.is_file() and path.relative_to(target).as_posix() not in files:
+            path.unlink()
+    for name, content in files.items():
+        write_whole(target / name, content)
     return target
 
 
-def frame(book: Book) -> str:
+def frame(book: Book, files: Mapping[str, bytes]) -> str:
     """Hash of what shows on every page (settings, contents with titles, styles, citations).
 
     Sphinx renders only pages whose own source changed, so a change of these needs all pages anew.
     """
-    titles = []
-    for name, source in sorted(sources(book).items()):
+    total = hashlib.sha256(_machinery(book).encode())
+    for name, content in sorted(files.items()):
         if name.endswith((".md", ".ipynb")):
-            heading = _FIRST_HEADING.search(source.read_text(encoding="utf-8"))
-            titles.append(f"{name}\t{heading.group(0) if heading else ''}")
-    every = [source for name, source in sources(book).items() if not name.endswith((".md", ".ipynb"))]
-    return hashlib.sha256("\n".join([*titles, _machinery(book), digest(every, book.root)]).encode()).hexdigest()
+            heading = _FIRST_HEADING.search(content.decode())
+            content = heading.group(0).encode() if heading else b""
+        total.update(f"{name}\0{len(content)}\0".encode() + content)
+    return total.hexdigest()
 
 
 def render(book: Book) -> Path:
@@ -77,7 +137,8 @@ def render(book: Book) -> Path:
     ------
     PressError : it failed; what it said follows.
     """
-    now, source = frame(book), stage(book)
+    files = staged(book)
+    now, source = frame(book, files), stage(book, files)
     output, stamp = book.build / "render", book.build / "render" / ".frame"
     if not stamp.is_file() or stamp.read_text() != now:
         shutil.rmtree(output, ignore_errors=True)
@@ -104,8 +165,8 @@ def recover(book: Book) -> None:
             path.unlink()
 
 
-def swap(book: Book, rendered: Path, stamp: str) -> None:
-    """Make a rendered site the one in `_build/html`: copy it beside, then rename twice."""
+def swap(book: Book, rendered: Path, stamp: str, files: Mapping[str, bytes] | None = None) -> None:
+    """Make a rendered site, with further files, the one in `_build/html`: copy it beside, then rename twice."""
     html, previous, following = (book.build / name for name in ("html", "html.previous", "html.next"))
     shutil.rmtree(following, ignore_errors=True)
     try:
@@ -113,6 +174,8 @@ def swap(book: Book, rendered: Path, stamp: str) -> None:
             target = following / source.relative_to(rendered)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
+        for name, content in (files or {}).items():
+            write_whole(following / name, content)
         write_whole(following / ".key", stamp)
     except BaseException:
         shutil.rmtree(following, ignore_errors=True)
@@ -139,4 +202,7 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    swap(book, render(book), stamp)
+    from scaleright.press.downloads import files
+
+    rendered = render(book)
+    swap(book, rendered, stamp, files(book, read(book)))

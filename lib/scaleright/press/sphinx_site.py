@@ -1,10 +1,12 @@
-"""A Sphinx extension for the site: local copies of outside scripts, and no script a page does not need."""
+"""A Sphinx extension for the site: what the theme needs to know, local copies of outside scripts, none a page lacks use for."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from scaleright.press.downloads import notebook_file
+from scaleright.press.repository import Repository
 from scaleright.press.vendor import vendor
 
 _MARKS = {
@@ -25,6 +27,40 @@ def lean_scripts(app, pagename, templatename, context, doctree) -> None:
     """Drop the scripts of extensions from pages whose text has nothing for them to do."""
     body = context.get("body") or ""
     context["script_files"] = [js for js in context.get("script_files", []) if _needed(str(getattr(js, "filename", None) or js), body)]
+
+
+def _parts(pagename: str) -> list[str]:
+    """The chapter, and the scenario if it is the page of one; nothing for other pages."""
+    return pagename.split("/")[1:] if pagename.startswith("notebooks/") else []
+
+
+def launch(app, pagename, templatename, context, doctree) -> None:
+    """Tell the theme where the notebook of a page can be opened and downloaded; a scenario opens that of its chapter."""
+    parts, options = _parts(pagename), app.config.html_theme_options
+    if parts:
+        repository = Repository(options.get("repository_url") or "", options.get("repository_branch") or "main")
+        buttons = options.get("launch_buttons") or {}
+        context["launch"] = repository.links(parts[0], buttons.get("binderhub_url", ""), buttons.get("colab_url", ""))
+        context["notebook"] = context["pathto"](notebook_file(pagename), 1)
+
+
+def turn(app, pagename, templatename, context, doctree) -> None:
+    """Lead from chapter to chapter past the scenarios between them, and from a scenario to its chapter."""
+    relations = app.env.collect_relations()
+    for way, side in (("prev", 1), ("next", 2)):
+        page = pagename
+        while page and (page == pagename or len(_parts(page)) == 2):
+            page = relations.get(page, (None, None, None))[side]
+        if len(_parts(pagename)) == 2:
+            page = pagename.rpartition("/")[0] if way == "prev" else None
+        found = {"link": context["pathto"](page), "title": app.env.titles[page].astext()} if page else None
+        context[way] = found
+
+
+def search_chapters_only(app, doctree) -> None:
+    """Keep scenarios, which repeat their chapter, out of the search."""
+    if len(_parts(app.env.docname)) == 2:
+        app.env.metadata[app.env.docname]["nosearch"] = ""
 
 
 def bring_vendor(app, exception) -> None:
@@ -49,6 +85,9 @@ def setup(app) -> dict:
     """Register the hooks."""
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is left out
     app.connect("html-page-context", lean_scripts, priority=900)
+    app.connect("html-page-context", launch)
+    app.connect("html-page-context", turn)
+    app.connect("doctree-read", search_chapters_only)
     app.connect("build-finished", bring_vendor)
     app.connect("build-finished", write_entrance)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

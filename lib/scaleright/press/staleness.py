@@ -1,8 +1,9 @@
-"""Which chapters must run again, decided from content and never from dates.
+"""Which chapters and scenarios must run again, decided from content and never from dates.
 
-A chapter's key is the hash of all it depends on: its text (code and parameters), the library, the pinned
-environment, the interpreter's version, the data package, the bibliography, and the tables it read on its last
-run, which its data record names. A chapter without a data record is taken to read every table.
+A chapter's key is the hash of all it depends on: its text (code and parameters), its setup cell, the library, the
+pinned environment, the interpreter's version, the data package, the bibliography, and the tables it read on its
+last run, which its data record names. A chapter without a data record is taken to read every table. A scenario's
+key adds its parameter values.
 
 The library's part covers what a chapter can import, which leaves out the press and the command line, except
 for `press/parameters.py` and `press/__init__.py`, where `case()` lives.
@@ -19,6 +20,8 @@ from typing import Iterable
 
 from scaleright.press import Book, write_whole
 from scaleright.press.execute import Run
+from scaleright.press.repository import setup_source
+from scaleright.press.scenarios import Scenario, read
 
 _LIBRARY = Path(__file__).resolve().parents[1]
 _OUTSIDE_CHAPTERS = ("press/", "cli.py")
@@ -42,41 +45,48 @@ def library() -> str:
 
 
 class Inputs:
-    """The inputs of all chapters as they are now, so that a change during a run is not taken for run."""
+    """The inputs of all chapters and scenarios as they are now, so that a change during a run is not taken for run."""
 
     def __init__(self, book: Book):
         self.book = book
         files = (book.root / "requirements.txt", book.root / "book" / "references.bib", book.data / "datapackage.json")
         shared = [digest([path], path.parent) for path in files]
-        self._shared = [library(), ".".join(map(str, sys.version_info[:2])), *shared]
+        self._shared = [library(), ".".join(map(str, sys.version_info[:2])), setup_source(book.root), *shared]
         self._texts = {chapter: digest([book.text(chapter)], book.root) for chapter in book.chapters()}
         tables = (path.relative_to(book.data).with_suffix("").as_posix() for path in book.data.rglob("*.csv"))
         self._tables = {name: digest([book.data / f"{name}.csv"], book.data) for name in tables}
+        self.scenarios = read(book)
+        self._values = {(s.chapter, s.name): json.dumps(s.parameters, sort_keys=True, default=str) for s in self.scenarios}
 
-    def key(self, chapter: str, tables: Iterable[str] | None) -> str:
-        """Hash of all that a chapter depends on when it reads these tables; None stands for all of them."""
+    def key(self, chapter: str, tables: Iterable[str] | None, scenario: str = "") -> str:
+        """Hash of all that a run depends on when it reads these tables; None stands for all of them."""
         read = self._tables if tables is None else {name: self._tables.get(name, "missing") for name in tables}
-        return hashlib.sha256(json.dumps([self._texts[chapter], self._shared, sorted(read.items())]).encode()).hexdigest()
+        case = [self._values[chapter, scenario]] if scenario else []
+        return hashlib.sha256(json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()).hexdigest()
 
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""
         return [chapter for chapter in self._texts if not self._fresh(chapter)]
 
-    def _fresh(self, chapter: str) -> bool:
-        executed = self.book.executed(chapter)
+    def stale_scenarios(self) -> list[Scenario]:
+        """Scenarios whose last run does not stand for what they are now."""
+        return [s for s in self.scenarios if not self._fresh(s.chapter, s.name)]
+
+    def _fresh(self, chapter: str, scenario: str = "") -> bool:
+        executed = self.book.executed(chapter, scenario)
         try:
             record = json.loads(executed.with_suffix(".json").read_text())
             content = hashlib.sha256(executed.read_bytes()).hexdigest()
-            return record["key"] == self.key(chapter, record["tables"]) and record["content"] == content
+            return record["key"] == self.key(chapter, record["tables"], scenario) and record["content"] == content
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def keep(self, run: Run) -> None:
-        """Store an executed chapter and, beside it, what it stands for."""
-        chapter, tables = run.job.chapter, tables_read(run.content)
-        executed = self.book.executed(chapter)
+        """Store an executed chapter or scenario and, beside it, what it stands for."""
+        chapter, scenario, tables = run.job.chapter, run.job.scenario, tables_read(run.content)
+        executed = self.book.executed(chapter, scenario)
         write_whole(executed, run.content)
-        record = {"key": self.key(chapter, tables), "tables": tables, "seconds": round(run.seconds, 2),
+        record = {"key": self.key(chapter, tables, scenario), "tables": tables, "seconds": round(run.seconds, 2),
                   "content": hashlib.sha256(run.content).hexdigest()}
         write_whole(executed.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
 

@@ -1,0 +1,81 @@
+"""What a reader can take along: the executed notebook of a page, and each of its tables as CSV and as JSON.
+
+The numbers are the raw ones that the notebook carries beside each table, not those rounded for reading. The files
+lie in `downloads/` of the site; their names say page and table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any, Iterator, Mapping
+
+from scaleright.charts.machine import TABLE_MIME
+from scaleright.press import Book
+from scaleright.press.scenarios import Scenario
+
+FOLDER = "downloads"
+
+
+def notebook_file(page: str) -> str:
+    """Where the executed notebook of a page lies in the site.
+
+    >>> notebook_file("notebooks/buy_or_rent/all_day")
+    'downloads/buy_or_rent-all_day.ipynb'
+    """
+    return f"{FOLDER}/{page.removeprefix('notebooks/').replace('/', '-')}.ipynb"
+
+
+def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each output that carries a table, and the table's name, made unique within the notebook."""
+    seen: dict[str, int] = {}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            if resource := output.get("data", {}).get(TABLE_MIME):
+                name = resource["name"]
+                seen[name] = seen.get(name, 0) + 1
+                yield output, name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+def table_file(page: str, name: str) -> str:
+    """Where a table of a page lies in the site, without its suffix."""
+    return f"{notebook_file(page).removesuffix('.ipynb')}-{name}"
+
+
+def resource_of(output: Mapping[str, Any]) -> dict:
+    """The data resource that an output carries."""
+    return output["data"][TABLE_MIME]
+
+
+def to_csv(resource: Mapping[str, Any]) -> str:
+    """A data resource as CSV: units in the header, numbers unformatted, nothing for an empty cell.
+
+    >>> fields = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
+    >>> print(to_csv({"schema": {"fields": fields}, "data": [{"chip": "A", "rent": 2.5}, {"chip": "B", "rent": None}]}), end="")
+    chip,rent [USD/h]
+    A,2.5
+    B,
+    """
+    fields, text = resource["schema"]["fields"], io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([f"{f['name']} [{f['unit']}]" if "unit" in f and "[" not in f["name"] else f["name"] for f in fields])
+    for row in resource["data"]:
+        cells = (row[field["name"]] for field in fields)
+        writer.writerow(["" if cell is None else str(cell).lower() if isinstance(cell, bool) else cell for cell in cells])
+    return text.getvalue()
+
+
+def files(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
+    """Every file to download: path in the site, and content."""
+    pages = {f"notebooks/{chapter}": book.executed(chapter) for chapter in book.chapters()}
+    pages |= {scenario.page: book.executed(scenario.chapter, scenario.name) for scenario in scenarios}
+    found = {}
+    for page, executed in pages.items():
+        content = executed.read_bytes()
+        found[notebook_file(page)] = content
+        for output, name in tables(json.loads(content)):
+            resource, stem = resource_of(output), table_file(page, name)
+            found[f"{stem}.csv"] = to_csv(resource).encode()
+            found[f"{stem}.json"] = (json.dumps(resource | {"name": name}, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    return found

@@ -1,0 +1,154 @@
+"""Pages of chapters and scenarios: the executed notebook, with what only the site adds.
+
+A page drops what machines read (its files are in `downloads`), gets links to each table's files, a notice that
+appears when the data behind it is old, and the way between a chapter and its scenarios.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from typing import Any, Iterable, Mapping, Sequence
+
+from scaleright.catalog import TABLES_MIME
+from scaleright.charts.machine import ANSWER_MIME
+from scaleright.press import downloads
+from scaleright.press.execute import answer
+from scaleright.press.parameters import show
+from scaleright.press.scenarios import Scenario
+
+
+@dataclass(frozen=True)
+class Dated:
+    """A table's date and the days for which it counts as fresh."""
+
+    title: str
+    as_of: date
+    stale_after_days: int
+
+    def age_days(self, today: date) -> int:
+        """Days since its date."""
+        return (today - self.as_of).days
+
+    def stale(self, today: date) -> bool:
+        """Whether it is older than it may be."""
+        return self.age_days(today) > self.stale_after_days
+
+
+def dated(entry: Mapping[str, Any]) -> Dated:
+    """What a data record or the data package says of a table's date."""
+    return Dated(entry["title"], date.fromisoformat(entry["as_of"]), int(entry["stale_after_days"]))
+
+
+def notice(tables: Iterable[Dated], today: date) -> str:
+    """The notice of old data, hidden while none is; the page's script judges again on the reader's day."""
+    tables = sorted(tables, key=lambda table: table.title)
+    facts = [{"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days} for t in tables]
+    old = [t for t in tables if t.stale(today)]
+    lines = "".join(
+        f"<li>{escape(t.title)}: as of {t.as_of}, {t.age_days(today):,} days old; counted as fresh for {t.stale_after_days:,}.</li>" for t in old
+    )
+    data = escape(json.dumps(facts, ensure_ascii=False, separators=(",", ":")), quote=True)
+    return (
+        f'<aside class="sr-stale" role="note" aria-label="Old data" data-sr-tables="{data}"{"" if old else " hidden"}>'
+        f"<p>Some data behind this page is old:</p><ul>{lines}</ul></aside>"
+    )
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def _title(notebook: Mapping[str, Any]) -> tuple[dict, list[str], int]:
+    """The cell with the title, its lines, and which of them is the title."""
+    for cell in notebook["cells"]:
+        lines = _source(cell).split("\n") if cell["cell_type"] == "markdown" else []
+        for number, line in enumerate(lines):
+            if line.startswith("# "):
+                return cell, lines, number
+    cell = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Untitled"}
+    notebook["cells"].insert(0, cell)
+    return cell, ["# Untitled"], 0
+
+
+def title(notebook: Mapping[str, Any]) -> str:
+    """The question that a chapter answers."""
+    _, lines, number = _title(notebook)
+    return lines[number].removeprefix("# ").strip()
+
+
+def _files(page: str, name: str, caption: str) -> str:
+    """Links to the files of a table, under it."""
+    up, stem = "../" * page.count("/"), downloads.table_file(page, name)
+    links = (
+        f'<a href="{up}{stem}.{kind}" download aria-label="{kind.upper()} of the table: {escape(caption, quote=True)}">{kind.upper()}</a>'
+        for kind in ("csv", "json")
+    )
+    return f'<p class="sr-files">{" · ".join(links)}</p>'
+
+
+def _tidy(notebook: dict, page: str) -> None:
+    """Leave what a page shows: no injected cell, no MIME type that only machines read, links under the tables."""
+    for output, name in downloads.tables(notebook):
+        markup = "".join(output["data"]["text/html"])
+        head, end, tail = markup.rpartition("</table></div>")
+        output["data"]["text/html"] = head + end + _files(page, name, downloads.resource_of(output)["title"]) + tail
+    notebook["cells"] = [cell for cell in notebook["cells"] if "injected-parameters" not in cell["metadata"].get("tags", ())]
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if "text/html" in data:
+                output["data"] = {"text/html": data["text/html"]}
+
+
+def _dates(notebook: Mapping[str, Any]) -> list[Dated]:
+    """The dates that a notebook's data records name."""
+    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
+    records = (output.get("data", {}).get(TABLES_MIME, {}).get("dates", {}) for output in outputs)
+    return [dated(entry) for name, entry in sorted({name: entry for record in records for name, entry in record.items()}.items())]
+
+
+def sentence(content: bytes) -> str:
+    """The answer of an executed notebook as one sentence."""
+    outputs = (output for cell in json.loads(content)["cells"] for output in cell.get("outputs", ()))
+    carried = (output["data"][ANSWER_MIME]["text"] for output in outputs if ANSWER_MIME in output.get("data", {}))
+    return next(carried, None) or answer(content)
+
+
+def _cases(scenarios: Iterable[tuple[Scenario, bytes]]) -> dict:
+    """A cell that lists the scenarios of a chapter with their answers."""
+    items = "".join(
+        f'<li><a href="{s.page.removeprefix("notebooks/")}.html">{escape(s.title)}</a> {escape(sentence(content))}</li>'
+        for s, content in scenarios
+    )
+    return {"cell_type": "markdown", "id": "cases", "metadata": {}, "source": f'### Worked cases\n\n<ul class="sr-cases">{items}</ul>'}
+
+
+def chapter_page(chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]], today: date) -> bytes:
+    """The page of a chapter: its notice, and its scenarios with their results at the end of the section on the reader's case."""
+    notebook = json.loads(content)
+    cell, lines, number = _title(notebook)
+    lines.insert(number + 1, f"\n{notice(_dates(notebook), today)}\n")
+    cell["source"] = "\n".join(lines)
+    _tidy(notebook, f"notebooks/{chapter}")
+    if scenarios:
+        heads = [(i, _source(c)) for i, c in enumerate(notebook["cells"]) if c["cell_type"] == "markdown" and _source(c).startswith("## ")]
+        after = [i for i, text in heads if not text.startswith("## Your case")]
+        place = after[0] if after else len(notebook["cells"])
+        notebook["cells"].insert(place, _cases(scenarios))
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
+
+
+def scenario_page(scenario: Scenario, content: bytes, today: date) -> bytes:
+    """The page of a scenario: its own title, what it is for, and the way back to its chapter."""
+    notebook = json.loads(content)
+    cell, lines, number = _title(notebook)
+    question = escape(title(notebook))
+    values = ", ".join(f"<code>{escape(name)} = {escape(show(value))}</code>" for name, value in scenario.parameters.items())
+    case = f'<p class="sr-case">{escape(scenario.why)} The chapter <a href="../{scenario.chapter}.html">{question}</a> with {values}.</p>'
+    lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook), today)}\n\n{case}\n"
+    cell["source"] = "\n".join(lines)
+    _tidy(notebook, scenario.page)
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode()

@@ -1,0 +1,125 @@
+"""Scenarios: named cases of a chapter, declared in `book/scenarios.yml`, run beside it and published beneath it.
+
+Each entry names its chapter, itself, a title, one line why, and the parameters that differ from the chapter's
+defaults. Values are checked as those of the command line are, before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping
+
+from scaleright.names import suggestion
+from scaleright.press import Book, PressError
+from scaleright.press.execute import Job
+from scaleright.press.parameters import ParameterError, declared, validate
+
+FILE = "book/scenarios.yml"
+_KEYS = ("chapter", "name", "title", "why", "parameters")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One entry of the file; `line` is where it starts, `lines` where each of its parameters stands."""
+
+    chapter: str
+    name: str
+    title: str
+    why: str
+    parameters: Mapping[str, Any]
+    line: int = 0
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def page(self) -> str:
+        """Its page beneath that of the chapter, without a suffix."""
+        return f"notebooks/{self.chapter}/{self.name}"
+
+
+def read(book: Book) -> list[Scenario]:
+    """The book's scenarios in the order of the file, their form checked; none if there is no file.
+
+    Raises
+    ------
+    PressError : not a list, a key that is missing, unknown or repeated, or a name that is taken; names the line.
+    """
+    path = book.root / FILE
+    if not path.is_file():
+        return []
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8"))
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return []
+        if not isinstance(root, yaml.SequenceNode):
+            raise PressError(f"{FILE}: expected a list of entries with {', '.join(_KEYS)}")
+        found = [_entry(loader, node) for node in root.value]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise PressError(f"{FILE}{f', line {mark.line + 1}' if mark else ''}: {getattr(error, 'problem', None) or error}") from None
+    finally:
+        loader.dispose()
+    seen: dict[str, int] = {}
+    for scenario in found:
+        if first := seen.setdefault(scenario.page, scenario.line) - scenario.line:
+            raise PressError(f"{FILE}, line {scenario.line}: {scenario.chapter} has a scenario {scenario.name!r} on line {scenario.line + first}")
+    return found
+
+
+def _entry(loader: Any, node: Any) -> Scenario:
+    import yaml
+
+    def fail(reason: str, at: Any = node) -> None:
+        raise PressError(f"{FILE}, line {at.start_mark.line + 1}: {reason}")
+
+    def keys(mapping: Any, what: str) -> dict[str, Any]:
+        if not isinstance(mapping, yaml.MappingNode) or not mapping.value:
+            fail(f"expected {what}", mapping)
+        found: dict[str, Any] = {}
+        for key, value in mapping.value:
+            if (name := str(key.value)) in found:
+                fail(f"{name} stands here twice", key)
+            found[name] = (key, value)
+        return found
+
+    given = keys(node, f"an entry with {', '.join(_KEYS)}")
+    for name, (key, _) in given.items():
+        if name not in _KEYS:
+            fail(f"unknown key {name!r}; {suggestion(name, _KEYS)}", key)
+    if missing := [name for name in _KEYS if name not in given]:
+        fail(f"the entry lacks {', '.join(missing)}")
+    texts = {name: loader.construct_object(given[name][1], deep=True) for name in _KEYS[:-1]}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            fail(f"{name} = {text!r}: needs a text", given[name][1])
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", texts["name"]):
+        fail(f"name = {texts['name']!r}: becomes an address, so lower-case letters, digits and _ only", given["name"][1])
+    values = keys(given["parameters"][1], "parameters as name: value")
+    parameters = {name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()}
+    return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines={n: k.start_mark.line + 1 for n, (k, _) in values.items()})
+
+
+def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:
+    """The runs of scenarios, in their order, with their values in their types.
+
+    Raises
+    ------
+    PressError : unknown chapters, parameters or values; each with its line, what is allowed and the nearest valid choice.
+    """
+    ready, problems = [], []
+    for scenario in scenarios:
+        try:
+            values = validate(declared(scenario.chapter, book), scenario.parameters)
+            ready.append(Job(scenario.chapter, values, scenario.name))
+        except ParameterError as error:
+            for problem in error.problems:
+                line = scenario.lines.get(re.match(r"\w*", problem)[0], scenario.line)
+                problems.append(f"{FILE}, line {line}, scenario {scenario.name}: {problem}")
+        except PressError as error:
+            problems.append(f"{FILE}, line {scenario.line}, scenario {scenario.name}: {error}")
+    if problems:
+        raise PressError("\n".join(problems))
+    return ready
