@@ -26,16 +26,25 @@ def cli(debug: bool) -> None:
     """Scale Right: the executable book of AI compute economics."""
 
 
-def _refresh_chapters(book: Book, jobs: int | None, force: bool) -> int:
-    """Run stale chapters; the number that ran."""
+def _refresh_chapters(book: Book, jobs: int | None, force: bool, cases: bool = False) -> int:
+    """Run stale chapters and, if asked for `cases`, stale scenarios; the number that ran."""
     from scaleright.press.execute import Job, run_all
     from scaleright.press.staleness import Inputs
 
     inputs = Inputs(book)
-    stale = book.chapters() if force else inputs.stale()
+    stale = [Job(chapter) for chapter in (book.chapters() if force else inputs.stale())]
+    if cases and (force and inputs.scenarios or inputs.stale_scenarios()):
+        from scaleright.press import scenarios
+
+        waiting = {s.page for s in inputs.stale_scenarios()}
+        every = zip(inputs.scenarios, scenarios.jobs(book, inputs.scenarios))
+        stale += [job for scenario, job in every if force or scenario.page in waiting]
     if stale:
-        click.echo(f"running {len(stale)} of {len(book.chapters())} chapters: {', '.join(stale)}")
-        run_all(book, [Job(chapter) for chapter in stale], jobs or os.cpu_count() or 1, inputs.keep)
+        known, what = len(book.chapters()), "chapters"
+        if cases and inputs.scenarios:
+            known, what = known + len(inputs.scenarios), "chapters and scenarios"
+        click.echo(f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}")
+        run_all(book, stale, jobs or os.cpu_count() or 1, inputs.keep)
     return len(stale)
 
 
@@ -47,13 +56,13 @@ _force = click.option("--force", is_flag=True, help="Run and render everything, 
 @_jobs
 @_force
 def book(jobs: int | None, force: bool) -> None:
-    """Run changed chapters and build the site into _build/html."""
+    """Run changed chapters and scenarios and build the site into _build/html."""
     from scaleright.press import notebooks, site
 
     place = Book.find()
     with place.locked():
         site.recover(place)
-        ran = _refresh_chapters(place, jobs, force)
+        ran = _refresh_chapters(place, jobs, force, cases=True)
         if changed := force or not site.current(place):
             click.echo("rendering the site ...")
             site.build(place, anew=force)
