@@ -11,6 +11,7 @@ from typing import Callable
 
 import numpy as np
 from scaleright import catalog, transformer
+from scaleright.costs import tokens
 from scaleright.costs.ownership import Ownership, setting_factors
 
 SCENARIOS, LOOP = 1_000_000, 1_000
@@ -44,6 +45,16 @@ def main() -> None:
         return terms.break_even_hours_per_day(rent[i]), terms.owned_usd_per_year(hours[i]).total
 
     compare("buy_or_rent: break-even and a year by parts", lambda: buy_or_rent(slice(None)), buy_or_rent)
+
+    speed, load, api = draw(100, 20_000, SCENARIOS), draw(0.05, 1, SCENARIOS), draw(0.05, 5, SCENARIOS)
+
+    def token_cost(i):
+        return (
+            tokens.usd_per_million_tokens(rent[i], speed[i], load[i]), tokens.break_even_utilization(rent[i], speed[i], api[i]),
+            tokens.owned_usd_per_million_tokens(price[i], speed[i], load[i], 1200.0, 300.0, 1.2, kwh[i]).total,
+        )  # fmt: skip
+
+    compare("token_cost: rented, owned, break-even", lambda: token_cost(slice(None)), token_cost)
 
     shape, context = catalog.model("DeepSeek-V3"), draw(1, 131_072, SCENARIOS)
     compare("forward FLOP of DeepSeek-V3 by context", lambda: transformer.forward_flop(shape, context).total, lambda i: transformer.forward_flop(shape, context[i]).total)

@@ -22,7 +22,7 @@ from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_p
 from scaleright.costs.sizing import chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import matmul_chips, recent_rental_price, rental_prices
+from scaleright.market import matmul_chips, recent_rental_price, spread
 from scaleright.ops import minimum, where
 from scaleright.transformer import (
     bytes_per_parameter,
@@ -245,9 +245,7 @@ SLOTS = 8
 @functools.cache
 def _candidates(folder: Path) -> pd.DataFrame:
     """Every candidate; the folder of the tables is what may change."""
-    catalog, listings = accelerators(), rental_prices()
-    newest = listings.groupby("accelerator")["date"].transform("max")
-    providers = listings[listings["date"] > newest - pd.DateOffset(years=1)].groupby("accelerator")["provider"].nunique()
+    catalog, providers = accelerators(), spread().groupby("accelerator").size()
     specs = table("accelerator_specs")
     joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]
     factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
@@ -261,7 +259,7 @@ def _candidates(folder: Path) -> pd.DataFrame:
             "joined": float(joined.get(name, SLOTS if chip.form == "PCIe" else 1)),
             "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
             "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
-            "providers": int(providers[name]), "as_of": f"{listed.as_of}",
+            "providers": int(providers.get(name, 1)), "as_of": f"{listed.as_of}",
         } | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])  # fmt: skip
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
     few = frame["providers"] < ENOUGH

@@ -1,0 +1,116 @@
+"""Cloud comparison (F17): where so many of a chip are cheapest, with the data moved out and commitments counted in."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+import pandas as pd
+
+from scaleright.catalog import DataError, table
+from scaleright.costs.commitment import committed_usd_per_used_hour, mean_price_over_first
+from scaleright.costs.rent import egress_usd_per_year, rent_usd_per_year
+from scaleright.decisions.verdict import Verdict
+from scaleright.market import commitment_ratio, cost_factor, paired_ratios
+from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
+
+SOURCE = "S3, Compare Cloud Service Providers"
+RULE = "a specialized cloud"
+"""S3: smaller, specialized clouds ask less than the large public ones, before and after negotiation."""
+SOURCE_SPREAD = 4.0
+"""S3: the same chip costs "nearly 4x" as much at one cloud as at another (A100 on demand, April 2023)."""
+ON_DEMAND = "on demand"
+
+
+def egress_by_segment() -> dict[str, float]:
+    """Typical price of data moved out [USD/GB]: hyperscalers charge it, many of the others do not.
+
+    >>> egress_by_segment()["neocloud"] < egress_by_segment()["hyperscaler"]
+    True
+    """
+    price = cost_factor("egress_usd_per_gb", "cloud")
+    return {"hyperscaler": price.best, "neocloud": price.low, "marketplace": price.low}
+
+
+def commitments() -> dict[str, dict[int, float]]:
+    """Committed over on-demand price by provider and term in years, for providers that state or list one [1].
+
+    >>> commitments()["AWS"][3] < commitments()["AWS"][1] < 1
+    True
+    """
+    known = pd.concat([frame[["provider", "term_years"]] for frame in (table("commitment_ratios"), paired_ratios())]).drop_duplicates()
+    terms = known.sort_values(["provider", "term_years"])
+    return {
+        provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
+        for provider, group in terms.groupby("provider")["term_years"]
+    }
+
+
+def cloud_options(
+    listings: pd.DataFrame, used_share: float = 1.0, moved_gb_per_month: float = 0.0, price_change_per_year: float = 0.0, years: float = 1.0,
+    egress: Mapping[str, float] | None = None, ratios: Mapping[str, Mapping[int, float]] | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Every way to pay each provider's cheapest listing, the cheapest first.
+
+    Parameters
+    ----------
+    listings : from `market.cheapest`
+    used_share : share of all hours in which the accelerators are used [1]; on demand only those are paid
+    moved_gb_per_month : data moved out [GB/month]
+    price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a commitment keeps its price
+    years : how long the accelerators are needed [years]; commitments for longer are left out
+    egress : price of data moved out by segment [USD/GB]; `egress_by_segment` if None
+    ratios : committed over on-demand price by provider and term; `commitments` if None
+
+    Columns: provider, segment, option, usd_per_used_hour (of all accelerators, without the data), egress_usd,
+    usd_per_month (with it), date.
+
+    Raises
+    ------
+    DataError : no listing.
+
+    >>> from scaleright import market
+    >>> options = cloud_options(market.cheapest("H100 SXM", 8), used_share=0.5)
+    >>> bool(options["usd_per_month"].is_monotonic_increasing)
+    True
+    """
+    if listings.empty:
+        raise DataError("cloud_options: no listing to choose from")
+    egress, ratios = egress_by_segment() if egress is None else egress, commitments() if ratios is None else ratios
+    drift, rows = mean_price_over_first(price_change_per_year, years), []
+    for card in listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples():
+        moved = egress_usd_per_year(moved_gb_per_month, egress[card.segment]) / MONTHS_PER_YEAR
+        terms = {term: ratio for term, ratio in ratios.get(card.provider, {}).items() if term <= years}
+        prices = {ON_DEMAND: card.usd_per_hour * drift}
+        prices |= {f"{term} year{'s' if term > 1 else ''} committed": committed_usd_per_used_hour(card.usd_per_hour, r, used_share) for term, r in terms.items()}
+        for option, price in prices.items():
+            month = rent_usd_per_year(price, HOURS_PER_DAY * used_share) / MONTHS_PER_YEAR
+            rows.append((card.provider, card.segment, option, price, moved, month + moved, card.date))
+    columns = ["provider", "segment", "option", "usd_per_used_hour", "egress_usd", "usd_per_month", "date"]
+    return pd.DataFrame(rows, columns=columns).sort_values("usd_per_month", kind="stable", ignore_index=True)
+
+
+def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
+    """The cheapest cloud for a chip and load, beside S3's rule that it is a specialized one; arguments as `cloud_options`.
+
+    >>> from scaleright import market
+    >>> cloud_choice(market.cheapest("H100 SXM", 8)).rule
+    'a specialized cloud'
+    """
+    options = cloud_options(listings, **given)
+    best, plain = options.iloc[0], options[options["option"] == ON_DEMAND]
+    bare = plain["usd_per_used_hour"]
+    spread = bare.max() / bare.min()
+    groups = {segment: group.iloc[0] for segment, group in options.groupby(options["segment"] == "hyperscaler")}
+    reasons = [
+        f"it costs {usd(best['usd_per_month'])} a month" + (f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""),
+        f"on demand the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; S3 saw nearly {SOURCE_SPREAD:g} times",
+    ]
+    if best["option"] != ON_DEMAND:
+        same = plain[plain["provider"] == best["provider"]].iloc[0]
+        reasons.append(f"without the commitment it would be {usd(same['usd_per_month'])} there, and {usd(plain.iloc[0]['usd_per_month'])} at {plain.iloc[0]['provider']}")
+    if len(groups) == 2:
+        words = [f"{group['provider']} ({group['option']}) at {usd(group['usd_per_month'])}" for group in (groups[True], groups[False])]
+        reasons.append(f"the cheapest large public cloud is {words[0]}, the cheapest other {words[1]}")
+    numbers = {f"{row.provider}, {row.option}": (row.usd_per_month, "USD/month") for row in options.head(5).itertuples()} | {"spread": (spread, "1")}
+    what = f"{best['provider']}, {best['option']}"
+    return Verdict("Which cloud?", what, tuple(reasons), numbers, SOURCE, RULE, best["segment"] != "hyperscaler")
