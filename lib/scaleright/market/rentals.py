@@ -1,4 +1,7 @@
-"""What accelerators rent for: listings of clouds and marketplaces, and the price to decide on."""
+"""What accelerators rent for: listings of clouds and marketplaces, and the price to decide on.
+
+Every price here comes from raw listings, of each provider from its newest card; `history` looks back.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from datetime import date
 import pandas as pd
 
 from scaleright.catalog import accelerator, resource, table
-
+from scaleright.names import nearest
 
 RAW = ("list", "median offer")
 """Bases of figures that somebody can rent at; an index, a median over providers or a scaled value is none."""
+EVERYWHERE = ("global", "all")
+"""Regions of a listing that holds wherever its provider has the chip."""
+WINDOW_MONTHS = 12
+"""A card this much older than the newest one of its chip is history and no price."""
 
 
 @dataclass(frozen=True)
@@ -25,21 +32,85 @@ class PriceRange:
     as_of: date
 
 
-def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand") -> pd.DataFrame:
+def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand", basis: tuple[str, ...] = RAW) -> pd.DataFrame:
     """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour.
+
+    Parameters
+    ----------
+    accelerator_name : chip by name or alias; all chips if None
+    pricing : "on_demand", "spot", "reserved_1y", "reserved_3y", or "reserved" for mixed terms
+    basis : how figures were made; by default those that somebody can rent at
+
+    Raises
+    ------
+    LookupError : unknown chip or kind of pricing; the nearest are offered.
 
     >>> set(rental_prices("H100 NVL", "spot")["pricing"])
     {'spot'}
     """
     prices = table("rental_prices")
-    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(RAW)]
+    if pricing not in set(prices["pricing"]):
+        nearest(pricing, sorted(set(prices["pricing"])), "kind of pricing")
+    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(basis)]
     return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
 
 
-def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
-    """Lowest, median and highest price of the latest year of listings of one chip [USD/h].
+def as_day(day: date | str | None, prices: pd.DataFrame) -> pd.Timestamp:
+    """A day on or before which there are prices; the newest one of them if None.
 
-    One figure per provider (its median), so that a provider with many regions does not outvote the others.
+    Raises
+    ------
+    ValueError : no date, a date in the future, or one before the first price.
+
+    >>> as_day("2023-04-07", rental_prices()).year
+    2023
+    """
+    first, newest = prices["date"].min(), prices["date"].max()
+    if day is None:
+        return newest
+    try:
+        moment = pd.Timestamp(day)
+    except ValueError:
+        raise ValueError(f"day {day!r} is no date; allowed: YYYY-MM-DD from {first:%Y-%m-%d}") from None
+    if moment.date() > date.today():
+        raise ValueError(f"day {moment:%Y-%m-%d} lies in the future; the newest price is of {newest:%Y-%m-%d}")
+    if moment < first:
+        raise ValueError(f"day {moment:%Y-%m-%d} lies before the first price, of {first:%Y-%m-%d}")
+    return moment
+
+
+def _known(listed: pd.DataFrame, accelerator_name: str, pricing: str) -> pd.DataFrame:
+    """The same listings, or an error that names the chips that have some."""
+    if listed.empty:
+        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
+        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
+    return listed
+
+
+def newest_cards(prices: pd.DataFrame) -> pd.DataFrame:
+    """Of every chip and provider the listings of the newest day: what its card says now.
+
+    >>> cards = newest_cards(rental_prices("H100 SXM"))
+    >>> int(cards.groupby("provider")["date"].nunique().max())
+    1
+    """
+    return prices[prices["date"] == prices.groupby(["accelerator", "provider"])["date"].transform("max")]
+
+
+def _window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFrame:
+    return prices[(prices["date"] <= day) & (prices["date"] > day - pd.DateOffset(months=months))]
+
+
+def _cards(accelerator_name: str, pricing: str) -> pd.DataFrame:
+    """The newest card of each provider, none a year older than the chip's newest one."""
+    listed = _known(rental_prices(accelerator_name, pricing), accelerator_name, pricing)
+    return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
+
+
+def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
+    """Lowest, median and highest price of a chip over providers [USD/h], from the newest card of each in a year.
+
+    One figure per provider (the median of its card), so that one with many regions does not outvote the others.
 
     Raises
     ------
@@ -49,24 +120,127 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     >>> price.low < price.median < price.high
     True
     """
-    listed = rental_prices(accelerator_name, pricing)
-    if listed.empty:
-        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
-        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
-    newest = listed["date"].max()
-    recent = listed[listed["date"] > newest - pd.DateOffset(years=1)]
-    by_provider = recent.groupby("provider")["usd_per_accelerator_hour"].median()
-    return PriceRange(float(by_provider.min()), float(by_provider.median()), float(by_provider.max()), len(recent), newest.date())
+    cards = _cards(accelerator_name, pricing)
+    each = cards.groupby("provider")["usd_per_accelerator_hour"].median()
+    return PriceRange(float(each.min()), float(each.median()), float(each.max()), len(cards), cards["date"].max().date())
+
+
+def source_rows(accelerator_name: str, pricing: str = "on_demand") -> pd.DataFrame:
+    """The providers' figures behind `rental_price`, from the lowest up: who asks what, since when, and who says so.
+
+    Columns as of `spread`, and `figure`: "lowest", "median" (two of them where their mean is the median), "highest" or "".
+
+    >>> rows = source_rows("H100 SXM")
+    >>> bool(rows.iloc[0]["usd_per_accelerator_hour"] == rental_price("H100 SXM").low)
+    True
+    """
+    rows = one_each(_cards(accelerator_name, pricing))
+    middle = {(len(rows) - 1) // 2, len(rows) // 2}
+    said = ["lowest" if i == 0 else "highest" if i == len(rows) - 1 else "median" if i in middle else "" for i in range(len(rows))]
+    return rows.assign(figure=said)
+
+
+def one_each(cards: pd.DataFrame) -> pd.DataFrame:
+    """One row for each chip and provider: the median of its card, with what its listings say of region, source and note."""
+
+    def said(texts: pd.Series) -> list[str]:
+        return list(dict.fromkeys(texts.dropna()))
+
+    rows = []
+    for (chip, provider), card in cards.groupby(["accelerator", "provider"], sort=True):
+        rows.append({
+            "accelerator": chip, "provider": provider, "segment": card["segment"].iloc[0],
+            "usd_per_accelerator_hour": float(card["usd_per_accelerator_hour"].median()), "date": card["date"].max(),
+            "region": places[0] if len(places := said(card["region"])) == 1 else f"{len(places)} regions",
+            "listings": len(card), "basis": card["basis"].iloc[0], "source": ";".join(said(card["source"])),
+            "note": "; ".join(said(card["note"])),
+        })  # fmt: skip
+    columns = ["accelerator", "provider", "segment", "usd_per_accelerator_hour", "date", "region", "listings", "basis", "source", "note"]
+    return pd.DataFrame(rows, columns=columns).sort_values(["accelerator", "usd_per_accelerator_hour", "provider"], ignore_index=True)
+
+
+def spread(day: date | str | None = None, pricing: str = "on_demand", months: int = WINDOW_MONTHS) -> pd.DataFrame:
+    """What each provider asks for each chip: one figure, the median of its newest card in the months up to a day.
+
+    Columns: accelerator, provider, segment, usd_per_accelerator_hour [USD/h], date (of the card), region, listings (in
+    the card), basis, source, note.
+
+    Raises
+    ------
+    LookupError : unknown kind of pricing.
+    ValueError : a day in the future or before the first listing, or no month.
+
+    >>> rows = spread("2026-10-10")
+    >>> rows.groupby(["accelerator", "provider"]).size().max() == 1
+    np.True_
+    """
+    if months < 1:
+        raise ValueError(f"months={months}; allowed: from 1")
+    prices = rental_prices(pricing=pricing)
+    return one_each(newest_cards(_window(prices, as_day(day, prices), months)))
+
+
+def cheapest(
+    accelerator_name: str, accelerators: int = 1, region: str | None = None, pricing: str = "on_demand",
+    day: date | str | None = None, provider: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Where to rent so many of a chip, cheapest first, from each provider's newest card up to a day.
+
+    Whoever needs one chip and finds it in a node of eight pays for eight: the ranking goes by the whole bill.
+
+    Parameters
+    ----------
+    accelerator_name : chip by name or alias
+    accelerators : chips wanted [1]
+    region : only listings of this region, and those that hold everywhere; any if None
+    pricing : kind of contract, see `rental_prices`
+    day : by default the day of the newest listing
+    provider : only this provider; all if None
+
+    Returns
+    -------
+    provider, segment, region, sku, instances (to rent), accelerators (in them), usd_per_accelerator_hour, usd_per_hour
+    (of all instances) [USD/h], date, age_days (on that day), basis, source, note.
+
+    Raises
+    ------
+    LookupError : unknown chip, region, provider or kind of pricing, or a chip without a listing.
+    ValueError : no chip wanted, a day in the future or before the first listing.
+
+    >>> one, eight = cheapest("H100 SXM").iloc[0], cheapest("H100 SXM", 8).iloc[0]
+    >>> bool(eight["usd_per_hour"] == 8 * one["usd_per_hour"])
+    True
+    """
+    if accelerators < 1:
+        raise ValueError(f"accelerators={accelerators}; allowed: from 1")
+    listed = _known(rental_prices(accelerator_name, pricing), accelerator_name, pricing)
+    day = as_day(day, listed) if day else rental_prices(pricing=pricing)["date"].max()
+    cards = newest_cards(_window(listed, day, WINDOW_MONTHS))
+    for column, wanted in (("provider", provider), ("region", region)):
+        if wanted is not None:
+            if wanted not in set(cards[column]):
+                nearest(wanted, sorted(set(cards[column])), f"{column} of {accelerator_name} listings")
+            cards = cards[cards[column].isin([wanted] if column == "provider" else [wanted, *EVERYWHERE])]
+    cards = cards.assign(instances=-(-accelerators // cards["accelerators"].astype(int)))  # rounded up
+    cards["accelerators"] = cards["instances"] * cards["accelerators"].astype(int)
+    cards["usd_per_hour"] = cards["accelerators"] * cards["usd_per_accelerator_hour"]
+    cards["age_days"] = (day - cards["date"]).dt.days
+    columns = ["provider", "segment", "region", "sku", "instances", "accelerators", "usd_per_accelerator_hour", "usd_per_hour",
+               "date", "age_days", "basis", "source", "note"]  # fmt: skip
+    return cards.sort_values(["usd_per_hour", "provider", "sku", "region"], ignore_index=True)[columns]
 
 
 def rental_span(name_begins: str, year: int) -> tuple[float, float]:
     """Lowest and highest on-demand listing of a year over all chips whose name begins so [USD/h].
 
+    Clouds only: what one host of a marketplace asks for one card says nothing about a fleet of them.
+
     >>> rental_span("A100", 2023)[0]
-    1.1
+    1.09
     """
     prices = rental_prices()
-    prices = prices[prices["accelerator"].str.startswith(name_begins) & (prices["date"].dt.year == year)]["usd_per_accelerator_hour"]
+    prices = prices[prices["accelerator"].str.startswith(name_begins) & (prices["date"].dt.year == year)]
+    prices = prices.loc[prices["segment"] != "marketplace", "usd_per_accelerator_hour"]
     return float(prices.min()), float(prices.max())
 
 
@@ -95,7 +269,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
 
     >>> check_rent(24.0, "H100 SXM")
     Traceback (most recent call last):
-    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 8.43 on 2026-09-29); as the price of an 8-chip node it is 3 a chip
+    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 11.4 on 2026-10-10); as the price of an 8-chip node it is 3 a chip
     """
     listed = recent_rental_price(accelerator_name)
     if listed is None or usd_per_hour <= listed.high:
@@ -114,7 +288,7 @@ def listing_age(accelerator_name: str) -> str:
     """The date of a chip's newest listing, and how far it lies behind the table's newest, in words.
 
     >>> listing_age("H100 SXM")
-    '2026-09-29'
+    '2026-10-10'
     """
     listed = recent_rental_price(accelerator_name)
     if listed is None:

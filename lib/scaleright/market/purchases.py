@@ -1,0 +1,69 @@
+"""What accelerators sold for, each kind of price apart, and the chips of a day with price, rent and physics."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pandas as pd
+
+from scaleright.catalog import accelerator, accelerators, table
+from scaleright.market.history import cloud_table
+from scaleright.market.rentals import as_day
+
+SINGLE = ("launch", "list", "street")
+"""Kinds of price at which somebody sold one new chip; a system's share carries host and margin, an estimate is no offer."""
+
+
+def purchase_history(accelerator_name: str) -> pd.DataFrame:
+    """Dated purchase prices of a chip [USD], oldest first; kinds are never to be averaged with each other.
+
+    Columns: date, kind, usd_per_accelerator, accelerators (in the quote), vendor, source, note.
+
+    Raises
+    ------
+    LookupError : unknown chip, or one without a purchase price; those with one are named.
+
+    >>> purchase_history("RTX 4090").iloc[0]["usd_per_accelerator"]
+    np.float64(1599.0)
+    """
+    name, sold = accelerator(accelerator_name).name, table("purchase_prices")
+    if name not in set(sold["accelerator"]):
+        raise LookupError(f"no purchase price of {name}; chips with one: {', '.join(sorted(set(sold['accelerator'])))}")
+    columns = ["date", "kind", "usd_per_accelerator", "accelerators", "vendor", "source", "note"]
+    return sold[sold["accelerator"] == name].sort_values(["date", "kind", "usd_per_accelerator"], ignore_index=True)[columns]
+
+
+def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
+    """Chips that somebody rented out around a day, with what they cost, computed and drew: S3's lost table of GPUs.
+
+    The purchase price is the newest one of a single new chip up to the day, of other kinds only where there is none; the
+    rent is the median over clouds of `cloud_table`. What nobody published stays empty.
+
+    Columns: accelerator, vendor, segment, released, usd_per_accelerator, purchase_kind, purchase_date, rent_usd_per_hour,
+    rent_low, rent_high [USD/h], clouds, memory_bytes [B], memory_bytes_per_s [B/s], dense_16bit_flops [FLOP/s], tdp_watts [W].
+
+    Raises
+    ------
+    ValueError : as for `cloud_table`.
+
+    >>> rows = hardware_table("2023-04-07").set_index("accelerator")
+    >>> rows.loc["A100 SXM 40GB", "purchase_kind"], bool(rows.loc["A100 SXM 40GB", "rent_low"] < rows.loc["A100 SXM 40GB", "rent_high"])
+    ('list', True)
+    """
+    rents, sold = cloud_table(day, window_days), table("purchase_prices")
+    day = as_day(day, sold)
+    sold = sold[sold["date"] <= day].sort_values(["date", "usd_per_accelerator"])
+    rows = []
+    for name, listed in rents.groupby("accelerator")["usd_per_accelerator_hour"]:
+        chip, quotes = accelerators()[name], sold[sold["accelerator"] == name]
+        single = quotes[quotes["kind"].isin(SINGLE)]
+        quote = (single if len(single) else quotes).tail(1).to_dict("records")
+        price = quote[0] if quote else {"usd_per_accelerator": None, "kind": None, "date": None}
+        rows.append({
+            "accelerator": name, "vendor": chip.vendor, "segment": chip.segment, "released": chip.released,
+            "usd_per_accelerator": price["usd_per_accelerator"], "purchase_kind": price["kind"], "purchase_date": price["date"],
+            "rent_usd_per_hour": float(listed.median()), "rent_low": float(listed.min()), "rent_high": float(listed.max()),
+            "clouds": len(listed), "memory_bytes": chip.memory_bytes, "memory_bytes_per_s": chip.memory_bytes_per_s,
+            "dense_16bit_flops": chip.dense.get("bf16", chip.dense.get("fp16")), "tdp_watts": chip.tdp_watts,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
