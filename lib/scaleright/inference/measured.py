@@ -231,3 +231,20 @@ def token_seconds(model: str, accelerator: str | None = None) -> pd.DataFrame:
         raise LookupError(f"no system served {model}{where} at {LEAST_SHAPES} shapes of request or more; a split needs so many")
     order = ["shapes", "software", "accelerators", "accelerator"]
     return pd.DataFrame(rows).sort_values(order, ascending=[False, False, True, True], kind="stable", ignore_index=True)
+
+
+@lookup
+def fastest_chat(accelerator: str) -> pd.DataFrame:
+    """The fastest chat run of each model and format on a chip, from the measurements of energy.
+
+    Columns: model, precision, accelerators, batch, output_tokens, tokens_per_s [token/s] of one accelerator, run, source. The
+    source states no prompt length, so these speeds hold for its own prompts alone.
+
+    >>> fastest_chat("H100").set_index("model").loc["Qwen3-14B", "accelerators"]
+    np.int64(1)
+    """
+    runs = catalog.table("measured/energy")
+    runs = runs[(runs["accelerator"] == catalog.accelerator(accelerator).name) & (runs["task"] == "chat") & runs["measured_output_tokens_per_s"].notna()]
+    runs = runs.assign(tokens_per_s=runs["measured_output_tokens_per_s"] / runs["accelerators"])
+    fastest = runs.sort_values("tokens_per_s", ascending=False, kind="stable").drop_duplicates(["model", "precision"])
+    return fastest[["model", "precision", "accelerators", "batch", "output_tokens", "tokens_per_s", "run", "source"]].reset_index(drop=True)

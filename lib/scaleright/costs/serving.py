@@ -1,0 +1,183 @@
+"""Serving an open model yourself, beside an API that sells it: price, load and break-even from measured seconds.
+
+Everything is per accelerator: a group that shares one copy of the model costs and writes in proportion to its chips.
+Prices per million are per million output tokens together with the prompts that they answer, unless a name says input
+or output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Mapping
+
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.tokens import (
+    MILLION,
+    OwnedTokenCost,
+    TokenBill,
+    break_even_utilization,
+    mix_usd_per_million,
+    owned_break_even_utilization,
+    owned_usd_per_million_tokens,
+    request_usd,
+    usd_per_million_tokens,
+)
+from scaleright.formulas import NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.inference.measured import TokenSeconds
+from scaleright.ranges import Range, Swing, interval, tornado
+from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
+
+WORDS = {
+    "usd_per_hour": "rent", "speed": "speed", "api_level": "price at the API", "input_tokens": "length of the prompt",
+    "cached_share": "prompt in a cache", "output_tokens": "length of the answer",
+}
+"""What the inputs are called in a chart."""
+
+
+@closed_form(tokens_per_day=NON_NEGATIVE, usd_per_million=NON_NEGATIVE)
+def usd_per_month(tokens_per_day, usd_per_million):
+    """Bill of a mean month [USD/month].
+
+    Parameters
+    ----------
+    tokens_per_day : tokens of the kind that the price is for [token/day]
+    usd_per_million : [USD / 1e6 token]
+
+    >>> usd_per_month(1e6, 12.0)
+    365.25
+    """
+    return tokens_per_day * DAYS_PER_YEAR / MONTHS_PER_YEAR * usd_per_million / MILLION
+
+
+@closed_form(usd_per_million=NON_NEGATIVE, tokens_per_s=POSITIVE, token_s=NON_NEGATIVE)
+def usd_per_million_of_kind(usd_per_million, tokens_per_s, token_s):
+    """Share of a price that tokens of one kind cause, per million of them [USD / 1e6 token].
+
+    Parameters
+    ----------
+    usd_per_million : price of a million output tokens with their prompts [USD / 1e6 token]
+    tokens_per_s : output tokens per second of one accelerator, prompts included [token/s]
+    token_s : seconds of one accelerator that one token of the kind takes [s]
+
+    Source: time is what is paid for, so a kind of token costs in proportion to its seconds.
+
+    >>> usd_per_million_of_kind(2.0, 1000.0, 0.00025)
+    0.5
+    """
+    return usd_per_million * tokens_per_s * token_s
+
+
+@dataclass(frozen=True)
+class Serving:
+    """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays or live expressions.
+
+    seconds : of one accelerator for a token of each kind, at full load
+    usd_per_hour : rent of one accelerator [USD/h]
+    utilization : tokens served over those that the paid hours could serve [1]
+    input_tokens, output_tokens, cached_share : the request, and the share of its prompt found in a cache
+    api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
+    speed : your speed over the measured one [1]
+    api_level : factor on all prices of the API [1]
+    """
+
+    seconds: TokenSeconds
+    usd_per_hour: Any
+    utilization: Any
+    input_tokens: Any
+    output_tokens: Any
+    cached_share: Any
+    api_input: Any
+    api_cached: Any
+    api_output: Any
+    speed: Any = 1.0
+    api_level: Any = 1.0
+
+    @property
+    def mix(self) -> tuple[Any, Any, Any]:
+        """The request: tokens read, tokens written, share of the former found in a cache."""
+        return self.input_tokens, self.output_tokens, self.cached_share
+
+    @property
+    def tokens_per_s(self) -> Any:
+        """Output tokens per second of one accelerator at full load [token/s]."""
+        return self.speed * self.seconds.output_tokens_per_s(*self.mix)
+
+    @property
+    def api_usd_per_million(self) -> Any:
+        """What the API asks [USD / 1e6 output token]."""
+        return self.api_level * mix_usd_per_million(*self.mix, self.api_input, self.api_output, self.api_cached)
+
+    def rented_usd_per_million(self, utilization: Any = None) -> Any:
+        """On rented accelerators [USD / 1e6 output token], at the case's utilization if none is given."""
+        return usd_per_million_tokens(self.usd_per_hour, self.tokens_per_s, self.utilization if utilization is None else utilization)
+
+    def owned_usd_per_million(self, terms: Ownership, utilization: Any = None) -> OwnedTokenCost:
+        """On owned accelerators, by parts [USD / 1e6 output token]."""
+        load = self.utilization if utilization is None else utilization
+        return owned_usd_per_million_tokens(terms.fixed_usd_per_year, self.tokens_per_s, load, **terms.power)
+
+    @property
+    def break_even(self) -> Any:
+        """Utilization above which renting is cheaper than the API [1]."""
+        return break_even_utilization(self.usd_per_hour, self.tokens_per_s, self.api_usd_per_million)
+
+    def owned_break_even(self, terms: Ownership) -> Any:
+        """Utilization above which owning is cheaper than the API [1]."""
+        return owned_break_even_utilization(terms.fixed_usd_per_year, self.tokens_per_s, self.api_usd_per_million, **terms.power)
+
+    def kinds(self, usd_per_million: Any) -> tuple[Any, Any]:
+        """Own price of an input and of an output token, of a price for both [USD / 1e6 token]; cached input costs nothing.
+
+        >>> one = Serving(TokenSeconds(1e-4, 3e-4, 0.0), 3.6, 1.0, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0)
+        >>> [round(price, 3) for price in one.kinds(one.rented_usd_per_million())]
+        [0.1, 0.3]
+        """
+        request = self.seconds.request(*self.mix)
+        written = (request.output_s + request.context_s) / self.output_tokens
+        seconds = (self.seconds.per_input_s / self.speed, written / self.speed)
+        return tuple(usd_per_million_of_kind(usd_per_million, self.tokens_per_s, each) for each in seconds)
+
+    def bill(self, usd_per_million: Any = None) -> TokenBill:
+        """Bill of one request at an own price, or at the API's if none is given [USD]."""
+        if usd_per_million is None:
+            prices = (self.api_level * price for price in (self.api_input, self.api_output, self.api_cached))
+            return request_usd(*self.mix, *prices)
+        return request_usd(*self.mix, *self.kinds(usd_per_million), 0.0)
+
+    def changed_break_even(self, **changed: Any) -> Any:
+        """`break_even` with some inputs changed."""
+        return replace(self, **changed).break_even
+
+    def changed_rented(self, **changed: Any) -> Any:
+        """`rented_usd_per_million` with some inputs changed."""
+        return replace(self, **changed).rented_usd_per_million()
+
+    def ends(self, spread: Mapping[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
+        """Low, best and high of the inputs that the tables give with a range.
+
+        Parameters
+        ----------
+        spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low, cached_high, output_low,
+            output_high of the API's prices; error, the 90th percentile of the split's held-out error
+        """
+        def level(end: str) -> Any:
+            prices = {f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"] for kind in ("input", "cached", "output")}
+            return replace(self, **prices).api_usd_per_million / replace(self, api_level=1.0).api_usd_per_million
+
+        return {
+            "usd_per_hour": (self.usd_per_hour * spread["rent_low"], self.usd_per_hour, self.usd_per_hour * spread["rent_high"]),
+            "speed": (self.speed / (1 + spread["error"]), self.speed, self.speed * (1 + spread["error"])),
+            "api_level": (level("low"), self.api_level, level("high")),
+        }
+
+    def break_even_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Low and high end of the break-even of renting."""
+        return interval(self.changed_break_even, **self.ends(spread))
+
+    def rented_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Low and high end of the price on rented accelerators."""
+        return interval(self.changed_rented, **{name: values for name, values in self.ends(spread).items() if name != "api_level"})
+
+    def swings(self, spread: Mapping[str, Any], **more: Range) -> list[Swing]:
+        """What each input alone does to the break-even of renting, largest first; `more` are further inputs with ranges."""
+        return tornado(self.changed_break_even, **{name: Range(*values) for name, values in self.ends(spread).items()}, **more)
