@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from scaleright.formulas import FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.formulas import COUNT, FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.ops import ceil
 from scaleright.transformer.flops import compute_seconds
-from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 
 @closed_form(usd_per_hour=NON_NEGATIVE, hours_per_day=HOURS_A_DAY)
@@ -56,3 +57,36 @@ def egress_usd_per_year(gb_per_month, usd_per_gb):
     120.0
     """
     return gb_per_month * usd_per_gb * MONTHS_PER_YEAR
+
+
+@closed_form(accelerators=COUNT, per_instance=COUNT)
+def paid_accelerators(accelerators, per_instance):
+    """Accelerators that are paid for where they come in whole instances only [1].
+
+    >>> paid_accelerators(9, 8), paid_accelerators(9, 1)
+    (16.0, 9.0)
+    """
+    return ceil(accelerators / per_instance) * per_instance
+
+
+@closed_form(
+    usd_per_accelerator_hour=POSITIVE, accelerators=COUNT, per_instance=COUNT, used_share=FRACTION, gb_per_month=NON_NEGATIVE, usd_per_gb=NON_NEGATIVE
+)  # fmt: skip
+def cloud_usd_per_month(usd_per_accelerator_hour, accelerators, per_instance, used_share, gb_per_month, usd_per_gb):
+    """What a month at a cloud costs, paid by the hour: whole instances in the hours of use, and the data moved out [USD/month].
+
+    Parameters
+    ----------
+    usd_per_accelerator_hour : price of one accelerator of the instance [USD/h]
+    accelerators : how many are needed at once [1]
+    per_instance : how many come in one instance [1]
+    used_share : share of all hours in which they are used [1]
+    gb_per_month, usd_per_gb : data moved out [GB/month] and its price [USD/GB]
+
+    Source: definition.
+
+    >>> cloud_usd_per_month(2.0, 1, 8, 0.5, 100.0, 0.09)
+    5853.0
+    """
+    node = usd_per_accelerator_hour * paid_accelerators(accelerators, per_instance)
+    return (rent_usd_per_year(node, HOURS_PER_DAY * used_share) + egress_usd_per_year(gb_per_month, usd_per_gb)) / MONTHS_PER_YEAR

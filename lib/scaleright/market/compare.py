@@ -1,15 +1,36 @@
-"""Do those who watch prices see the same ones? Each source's range of providers against the indexes of the others."""
+"""Prices beside each other: the ends of each chip's listings, and the range of one source against the indexes of others."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from scaleright.catalog import table
+from scaleright.market.history import LEAST_PROVIDERS
+from scaleright.market.rentals import RAW
 
-LEAST_PROVIDERS = 3
-"""Fewer providers make no range."""
 
-RAW = ("list", "median offer")
+def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of each chip the cheapest, the median and the dearest provider, and how far they lie apart.
+
+    Parameters
+    ----------
+    rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`
+
+    Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over lowest), date (of the newest card).
+
+    >>> from scaleright.market import spread
+    >>> ends = price_ends(spread()).set_index("accelerator").loc["H100 SXM"]
+    >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(ends["apart"] == ends["high"] / ends["low"])
+    (True, True)
+    """
+    found = []
+    for chip, listed in rows.sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator"):
+        usd, first, last = listed["usd_per_accelerator_hour"], listed.iloc[0], listed.iloc[-1]
+        found.append({
+            "accelerator": chip, "providers": len(listed), "low": float(usd.min()), "low_at": first["provider"], "median": float(usd.median()),
+            "high": float(usd.max()), "high_at": last["provider"], "apart": float(usd.max() / usd.min()), "date": listed["date"].max(),
+        })  # fmt: skip
+    return pd.DataFrame(found)
 
 
 def index_agreement() -> pd.DataFrame:
