@@ -11,9 +11,10 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, fact
 from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated
+from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
 from scaleright.costs.price_performance import usd_per_gb_hour, usd_per_pflop_hour, usd_per_tb_per_s_hour
-from scaleright.market import rental_price, rental_prices, rental_span
+from scaleright.market import rental_price, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 A100, H100, H200 = "A100 SXM 80GB", "H100 SXM", "H200 SXM"
@@ -93,8 +94,7 @@ def a10_work() -> Recomputed:
 
 def _clouds_with_both() -> list[list[float]]:
     """H100 over A100 by what a dollar buys, at every cloud that listed both in 2023."""
-    prices = [rental_prices(name) for name in (H100, A100)]
-    h100, a100 = (p[p["date"].dt.year == YEAR].groupby("provider")["usd_per_accelerator_hour"].median() for p in prices)
+    h100, a100 = (clouds(name, END_OF_2023) for name in (H100, A100))
     return [_ratios((H100, h100[name]), (A100, a100[name])) for name in h100.index.intersection(a100.index)]
 
 
@@ -133,7 +133,8 @@ def int2() -> Recomputed:
 def train_usd_low() -> Recomputed:
     smaller = fact("mosaic_gpt3_quality_usd")
     condition = Condition("a 30B model, trained on more tokens until it is as good", smaller, smaller)
-    return point(training_usd(rental_span("A100", YEAR)[0], fact("gpt3_size_mfu_a100")), condition)
+    cheapest = min(clouds(name, S3_DAY).min() for name in A100S)
+    return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), condition)
 
 
 @recomputes("S3-3080ti-price")

@@ -9,7 +9,7 @@ from functools import partial
 from math import log
 
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated_interval
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 QUOTED = {
@@ -52,7 +52,8 @@ def hbm_triples() -> Recomputed:
 @recomputes("S2-memory-share")
 def memory_share() -> Recomputed:
     whole = fact("data_center_share_of_memory_2026")
-    return point(fact("hbm_share_of_dram_wafers_2026"), Condition("all memory of data centers, that of ordinary servers included", whole, whole))
+    all_memory = Condition("all memory of data centers, that of ordinary servers included", whole, whole)
+    return point(fact("hbm_share_of_dram_wafers_2026"), all_memory)
 
 
 @recomputes("S2-lead-time")

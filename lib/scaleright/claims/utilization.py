@@ -21,8 +21,8 @@ def _saved(before: float, after: float) -> float:
     return 100 * (1 - before / after)
 
 
-def _traces() -> tuple[float, float]:
-    """Least and most busy of the published cluster traces [% of the paid time]."""
+def traces() -> tuple[float, float]:
+    """How much of the paid time GPUs work in the idlest and in the busiest of the published cluster traces [%]."""
     return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
 
 
@@ -34,18 +34,19 @@ def inference_share() -> Recomputed:
 
 @recomputes("S2-pooling-before")
 def pooling_before() -> Recomputed:
-    return span(*_traces())
+    return span(*traces())
 
 
 @recomputes("S2-idle")
 def idle() -> Recomputed:
-    least, most = _traces()
+    least, most = traces()
     return span(100 - most, 100 - least)
 
 
 @recomputes("S2-cluster-use")
 def cluster_use() -> Recomputed:
-    busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", fact("llama3_effective_training_time"), 100.0)
+    at_work = fact("llama3_effective_training_time")
+    busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0)
     return span(*GPT4_UTILIZATION, busy, internal=True)
 
 

@@ -1,0 +1,90 @@
+"""Recomputations on rents: how far clouds lie apart, what commitments and marketplaces save, how prices moved.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from scaleright.catalog import fact, table
+from scaleright.claims.ledger import Recomputed, recomputes, span
+from scaleright.market import cheapest, price_history, rental_price, spread
+
+A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
+LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
+"""The three large public clouds that S3 sets apart."""
+S3_DAY, END_OF_2023 = "2023-04-07", "2023-12-31"
+"""Day of S3's lost table of clouds; end of the year in which the H100 came to the clouds."""
+
+
+def clouds(name: str, day: str | None = None, pricing: str = "on_demand") -> pd.Series:
+    """What each cloud asked for a chip on its newest card in the year to a day, by default the newest one [USD/h]."""
+    prices = spread(day, pricing)
+    return prices[prices["accelerator"] == name].set_index("provider")["usd_per_accelerator_hour"]
+
+
+def _ends(values: pd.Series) -> Recomputed:
+    return span(values.min(), values.max())
+
+
+def _apart(prices: pd.Series) -> float:
+    return float(prices.max() / prices.min())
+
+
+@recomputes("S3-a100-spread")
+def a100_spread() -> Recomputed:
+    return span(*(_apart(clouds(name, S3_DAY)) for name in A100S))
+
+
+@recomputes("S3-narrower")
+def narrower() -> Recomputed:
+    def left(name: str) -> float:
+        listed = clouds(name, S3_DAY)
+        return 100 * _apart(clouds(name, S3_DAY, "reserved_1y").combine_first(listed)) / _apart(listed)
+
+    return span(*map(left, A100S))
+
+
+@recomputes("S3-small-clouds")
+def small_clouds() -> Recomputed:
+    def ratio(name: str) -> float:
+        small, large = clouds(name, S3_DAY).drop(LARGE, errors="ignore"), clouds(name, S3_DAY, "reserved_1y")
+        return 100 * float(small.median() / large[large.index.isin(LARGE)].median())
+
+    return span(*map(ratio, A100S))
+
+
+@recomputes("S3-commitment-years")
+def commitment_years() -> Recomputed:
+    return _ends(table("commitment_ratios")["term_years"])
+
+
+@recomputes("S2-h100-from-8")
+def h100_from_8() -> Recomputed:
+    return _ends(clouds(CHIP, END_OF_2023))
+
+
+@recomputes("S2-h100-fall")
+def h100_fall() -> Recomputed:
+    then, now = (cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min() for day in (END_OF_2023, None))
+    return _ends((then / now).dropna())
+
+
+@recomputes("S2-tight")
+def tight() -> Recomputed:
+    months = price_history(CHIP)
+    months = months[months["date"].dt.year == 2026].groupby("basis")["median"]
+    return _ends(100 * months.last() / months.first())
+
+
+@recomputes("S2-no-return")
+def no_return() -> Recomputed:
+    now = [rental_price(name).median for name in A100S]
+    return span(100 * min(now) / fact("a100_usd_per_hour_2021_high"), 100 * max(now) / fact("a100_usd_per_hour_2021_low"))
+
+
+@recomputes("S2-depin-saving")
+def depin_saving() -> Recomputed:
+    each = spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
+    return _ends((100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())

@@ -1,0 +1,82 @@
+"""Recomputations on the price of tokens: APIs then and now, and the load at which own hardware beats them.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from scaleright import transformer
+from scaleright.catalog import fact, model
+from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span
+from scaleright.claims.utilization import traces
+from scaleright.costs.tokens import break_even_utilization, mix_usd_per_million
+from scaleright.inference.measured import SPEED, operating_points, serving_runs
+from scaleright.market import TokenPrice, api_price, open_models, rental_price
+
+CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
+"""The chip, and the smallest model with a measured throughput on it: S2's 7B."""
+SIZES = (12e9, 15e9)
+"""Parameters of the models that stand for S2's 13B; no throughput of one is measured."""
+LEAST_PROVIDERS = 3
+
+
+def _parameters(shape: str) -> float:
+    return float(transformer.parameters(model(shape)).total)
+
+
+def _break_even(shape: str, price: TokenPrice, end: str = "best", speed: float = 1.0) -> list[float]:
+    """Load at which a rented chip beats an API at each measured shape of request [%]; speed over the measured one."""
+    points, usd = operating_points(shape, CHIP), rental_price(CHIP).median
+    points = points[points["flag"] == ""]
+    asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
+    mixes = [mix_usd_per_million(read, written, 0.0, *asked) for read, written in zip(points["input_tokens"], points["output_tokens"])]
+    return [100 * break_even_utilization(usd, speed * measured, mix) for measured, mix in zip(points["tokens_per_s"], mixes)]
+
+
+def _thirteen(end: str = "best") -> list[list[float]]:
+    """Break-even of each model of about 13B: as fast as the small one in proportion to its parameters."""
+    sold = open_models()
+    sold = sold[sold["providers"] >= LEAST_PROVIDERS]
+    sizes = {row.release: _parameters(row.model) for row in sold.itertuples()}
+    return [
+        _break_even(SMALL, api_price(release), end, _parameters(SMALL) / size)
+        for release, size in sizes.items() if SIZES[0] <= size <= SIZES[1]
+    ]
+
+
+def _flat(lists: list[list[float]]) -> list[float]:
+    return [value for values in lists for value in values]
+
+
+@recomputes("S2-7b-load")
+def seven() -> Recomputed:
+    loads = _break_even(SMALL, api_price(SMALL))
+    return span(min(loads), max(loads))
+
+
+@recomputes("S2-13b-load")
+def thirteen() -> Recomputed:
+    loads, dear = _flat(_thirteen()), _flat(_thirteen("high"))
+    return span(min(loads), max(loads), Condition("the dearest offer of each model instead of its median", min(dear), max(dear)))
+
+
+@recomputes("S2-13b-over-7b")
+def thirteen_over_seven() -> Recomputed:
+    small = _break_even(SMALL, api_price(SMALL))
+    ratios = [100 * large / own for loads in _thirteen() for large, own in zip(loads, small)]
+    return span(min(ratios), max(ratios))
+
+
+@recomputes("S3-hosted-cheaper")
+def hosted_cheaper() -> Recomputed:
+    runs = serving_runs(accelerator=CHIP)
+    shapes = set(runs[runs[SPEED].notna()]["model"])
+    sold = open_models().drop_duplicates("model")
+    loads = _flat([_break_even(row.model, api_price(row.release)) for row in sold.itertuples() if row.model in shapes])
+    return span(*(100 * sum(load > busy for load in loads) / len(loads) for busy in traces()))
+
+
+@recomputes("S3-openai-price")
+def openai_price() -> Recomputed:
+    turbo = fact("gpt35_turbo_usd_per_1000")
+    return point(fact("davinci_usd_per_1000"), Condition("gpt-3.5-turbo, whose size was never published", turbo, turbo))
