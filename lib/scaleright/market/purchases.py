@@ -34,7 +34,7 @@ def purchase_history(accelerator_name: str) -> pd.DataFrame:
 
 
 def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
-    """Chips that somebody rented out around a day, with what they cost, computed and drew: S3's lost table of GPUs.
+    """Chips that were sold or rented out by a day, with what they cost, computed and drew: S3's lost table of GPUs.
 
     The purchase price is the newest one of a single new chip up to the day, of other kinds only where there is none; the
     rent is the median over clouds of `cloud_table`. What nobody published stays empty.
@@ -50,19 +50,22 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     >>> rows.loc["A100 SXM 40GB", "purchase_kind"], bool(rows.loc["A100 SXM 40GB", "rent_low"] < rows.loc["A100 SXM 40GB", "rent_high"])
     ('list', True)
     """
-    rents, sold = cloud_table(day, window_days), table("purchase_prices")
+    rents = cloud_table(day, window_days)
+    sold = table("purchase_prices")
     day = as_day(day, sold)
     sold = sold[sold["date"] <= day].sort_values(["date", "usd_per_accelerator"])
     rows = []
-    for name, listed in rents.groupby("accelerator")["usd_per_accelerator_hour"]:
-        chip, quotes = accelerators()[name], sold[sold["accelerator"] == name]
+    for chip in accelerators().values():
+        listed = rents.loc[rents["accelerator"] == chip.name, "usd_per_accelerator_hour"]
+        quotes = sold[sold["accelerator"] == chip.name]
         single = quotes[quotes["kind"].isin(SINGLE)]
-        quote = (single if len(single) else quotes).tail(1).to_dict("records")
-        price = quote[0] if quote else {"usd_per_accelerator": None, "kind": None, "date": None}
+        quote = next(iter((single if len(single) else quotes).tail(1).to_dict("records")), {})
+        if listed.empty and not quote or chip.released is None or chip.released > day.date():
+            continue
         rows.append({
-            "accelerator": name, "vendor": chip.vendor, "segment": chip.segment, "released": chip.released,
-            "usd_per_accelerator": price["usd_per_accelerator"], "purchase_kind": price["kind"], "purchase_date": price["date"],
-            "rent_usd_per_hour": float(listed.median()), "rent_low": float(listed.min()), "rent_high": float(listed.max()),
+            "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "released": chip.released,
+            "usd_per_accelerator": quote.get("usd_per_accelerator"), "purchase_kind": quote.get("kind"), "purchase_date": quote.get("date"),
+            "rent_usd_per_hour": listed.median(), "rent_low": listed.min(), "rent_high": listed.max(),
             "clouds": len(listed), "memory_bytes": chip.memory_bytes, "memory_bytes_per_s": chip.memory_bytes_per_s,
             "dense_16bit_flops": chip.dense.get("bf16", chip.dense.get("fp16")), "tdp_watts": chip.tdp_watts,
         })  # fmt: skip

@@ -101,9 +101,10 @@ def _window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFram
     return prices[(prices["date"] <= day) & (prices["date"] > day - pd.DateOffset(months=months))]
 
 
-def _cards(accelerator_name: str, pricing: str) -> pd.DataFrame:
-    """The newest card of each provider, none a year older than the chip's newest one."""
+def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -> pd.DataFrame:
+    """The newest card of each provider up to a day, none a year older than the chip's newest one by then."""
     listed = _known(rental_prices(accelerator_name, pricing), accelerator_name, pricing)
+    listed = listed[listed["date"] <= as_day(day, listed)]
     return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
 
 
@@ -168,7 +169,7 @@ def spread(day: date | str | None = None, pricing: str = "on_demand", months: in
     Raises
     ------
     LookupError : unknown kind of pricing.
-    ValueError : a day in the future or before the first listing, or no month.
+    ValueError : a day in the future or before the first listing, no month, or no listing in these months.
 
     >>> rows = spread("2026-10-10")
     >>> rows.groupby(["accelerator", "provider"]).size().max() == 1
@@ -177,14 +178,19 @@ def spread(day: date | str | None = None, pricing: str = "on_demand", months: in
     if months < 1:
         raise ValueError(f"months={months}; allowed: from 1")
     prices = rental_prices(pricing=pricing)
-    return one_each(newest_cards(_window(prices, as_day(day, prices), months)))
+    day = as_day(day, prices)
+    recent = _window(prices, day, months)
+    if recent.empty:
+        newest = prices["date"].max()
+        raise ValueError(f"no {pricing} listing in the {months} months up to {day:%Y-%m-%d}; the newest is of {newest:%Y-%m-%d}")
+    return one_each(newest_cards(recent))
 
 
 def cheapest(
     accelerator_name: str, accelerators: int = 1, region: str | None = None, pricing: str = "on_demand",
     day: date | str | None = None, provider: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Where to rent so many of a chip, cheapest first, from each provider's newest card up to a day.
+    """Where to rent so many of a chip, cheapest first, from each provider's newest card in the chip's newest year.
 
     Whoever needs one chip and finds it in a node of eight pays for eight: the ranking goes by the whole bill.
 
@@ -194,7 +200,7 @@ def cheapest(
     accelerators : chips wanted [1]
     region : only listings of this region, and those that hold everywhere; any if None
     pricing : kind of contract, see `rental_prices`
-    day : by default the day of the newest listing
+    day : the cards as of then; by default the day of the table's newest listing
     provider : only this provider; all if None
 
     Returns
@@ -213,9 +219,8 @@ def cheapest(
     """
     if accelerators < 1:
         raise ValueError(f"accelerators={accelerators}; allowed: from 1")
-    listed = _known(rental_prices(accelerator_name, pricing), accelerator_name, pricing)
-    day = as_day(day, listed) if day else rental_prices(pricing=pricing)["date"].max()
-    cards = newest_cards(_window(listed, day, WINDOW_MONTHS))
+    cards = _cards(accelerator_name, pricing, day)
+    day = as_day(day, rental_prices(pricing=pricing))
     for column, wanted in (("provider", provider), ("region", region)):
         if wanted is not None:
             if wanted not in set(cards[column]):
@@ -225,6 +230,7 @@ def cheapest(
     cards["accelerators"] = cards["instances"] * cards["accelerators"].astype(int)
     cards["usd_per_hour"] = cards["accelerators"] * cards["usd_per_accelerator_hour"]
     cards["age_days"] = (day - cards["date"]).dt.days
+    cards["note"] = cards["note"].fillna("")
     columns = ["provider", "segment", "region", "sku", "instances", "accelerators", "usd_per_accelerator_hour", "usd_per_hour",
                "date", "age_days", "basis", "source", "note"]  # fmt: skip
     return cards.sort_values(["usd_per_hour", "provider", "sku", "region"], ignore_index=True)[columns]

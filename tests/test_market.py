@@ -1,0 +1,235 @@
+"""Prices of the market: what is a price, what only history, one figure per provider, and errors that say what to give."""
+
+import shutil
+from datetime import date, timedelta
+
+import pandas as pd
+import pytest
+
+from scaleright import market
+from scaleright.catalog import data_dir, table
+from scaleright.market.rentals import RAW
+from scaleright.press.datacheck import check
+
+CARDS = ["accelerator", "provider"]
+
+
+@pytest.fixture
+def listings(monkeypatch):
+    """Stand-in rental prices: one row a tuple (date, provider, chip, count, region, pricing, price[, basis])."""
+
+    def put(*rows):
+        names = ["date", "provider", "accelerator", "accelerators", "region", "pricing", "usd_per_accelerator_hour", "basis"]
+        frame = pd.DataFrame([(*row, "list")[:8] for row in rows], columns=names)
+        frame["date"], frame["accelerators"] = pd.to_datetime(frame["date"]), frame["accelerators"].astype("Int64")
+        frame = frame.assign(segment="neocloud", sku="x", source="s", note=None)
+        monkeypatch.setattr("scaleright.market.rentals.table", lambda name: frame.copy() if name == "rental_prices" else table(name))
+
+    return put
+
+
+# what is a price and what is not
+
+
+def test_no_price_to_decide_on_comes_from_an_index_or_a_scaled_value():
+    bases = table("rental_prices").groupby("basis").size()
+    assert bases["index"] > 500 and bases["normalized"] > 500
+    for frame in (market.rental_prices(), market.spread(), market.cheapest("H100 SXM"), market.cloud_table("2026-09-01", 60)):
+        assert set(frame["basis"]) <= set(RAW)
+    assert "Median of rate cards" not in set(market.spread()["provider"]) | set(market.source_rows("H100 SXM")["provider"])
+
+
+def test_a_price_changes_with_raw_listings_alone(listings):
+    real = [("2026-10-01", "A", "H100 SXM", 8, "global", "on_demand", 3.0), ("2026-10-01", "B", "H100 SXM", 8, "global", "on_demand", 5.0)]
+    listings(*real)
+    before = market.rental_price("H100 SXM")
+    listings(*real, ("2026-10-02", "C", "H100 SXM", 8, "global", "on_demand", 99.0, "index"), ("2026-10-02", "D", "H100 SXM", 8, "x", "on_demand", 0.5, "normalized"))
+    assert market.rental_price("H100 SXM") == before
+    assert (before.low, before.median, before.high, before.listings) == (3.0, 4.0, 5.0, 2)
+
+
+def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
+    listings(
+        ("2026-10-01", "A", "L4", 1, "global", "on_demand", 0.8), ("2026-01-01", "A", "L4", 1, "global", "on_demand", 0.4),
+        ("2025-11-01", "B", "L4", 1, "global", "on_demand", 0.6), ("2025-09-01", "C", "L4", 1, "global", "on_demand", 0.1),
+    )  # fmt: skip
+    price = market.rental_price("L4")
+    assert (price.low, price.high, price.listings, price.as_of) == (0.6, 0.8, 2, date(2026, 10, 1))
+
+
+# spread, sources, cheapest
+
+
+@pytest.mark.parametrize(("pricing", "day"), [
+    ("on_demand", None), ("on_demand", "2023-12-01"), ("on_demand", "2026-09-29"), ("spot", None), ("reserved_1y", None), ("reserved_3y", "2023-12-01"),
+])  # fmt: skip
+def test_the_spread_has_one_figure_for_each_chip_and_provider(pricing, day):
+    rows = market.spread(day, pricing)
+    assert not rows.empty and rows.groupby(CARDS).size().max() == 1
+    end = pd.Timestamp(day) if day else market.rental_prices(pricing=pricing)["date"].max()
+    assert rows["date"].between(end - pd.DateOffset(months=12), end).all()
+    assert rows[["source", "region", "segment"]].notna().all().all()
+
+
+def test_one_provider_with_many_regions_does_not_outvote_the_others(listings):
+    listings(*(("2026-10-01", "Big", "L4", 1, f"r{i}", "on_demand", 9.0 + i) for i in range(9)), ("2026-10-01", "Small", "L4", 1, "global", "on_demand", 1.0))
+    rows = market.spread().set_index("provider")
+    assert rows.loc["Big", "usd_per_accelerator_hour"] == 13 and rows.loc["Big", "region"] == "9 regions"
+    assert market.rental_price("L4").median == 7
+
+
+def test_source_rows_name_who_asks_the_lowest_median_and_highest_price():
+    for chip in ("H100 SXM", "A100 SXM 80GB", "RTX 4090", "MI325X"):
+        price, rows = market.rental_price(chip), market.source_rows(chip)
+        figures = rows.groupby("figure")["usd_per_accelerator_hour"].mean()
+        assert rows["usd_per_accelerator_hour"].median() == pytest.approx(price.median)
+        assert figures["lowest"] == price.low and figures.get("highest", price.low) == price.high
+        assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.as_of
+
+
+def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
+    listings(
+        ("2026-10-01", "Node", "H100 SXM", 8, "global", "on_demand", 2.0), ("2026-10-01", "Single", "H100 SXM", 1, "us", "on_demand", 3.0),
+        ("2026-10-03", "Late", "H100 SXM", 1, "eu", "on_demand", 2.5),
+    )  # fmt: skip
+    one, nine = market.cheapest("H100 SXM"), market.cheapest("H100 SXM", 9)
+    assert list(one["provider"]) == ["Late", "Single", "Node"] and list(one["usd_per_hour"]) == [2.5, 3, 16]
+    assert list(nine["provider"]) == ["Late", "Single", "Node"] and list(nine["instances"]) == [9, 9, 2] and nine.iloc[2]["accelerators"] == 16
+    assert list(market.cheapest("H100 SXM", 8)["usd_per_hour"]) == [16, 20, 24]
+    assert list(market.cheapest("H100 SXM", region="us")["provider"]) == ["Single", "Node"]
+    assert list(market.cheapest("H100 SXM", provider="Node")["provider"]) == ["Node"]
+    assert list(market.cheapest("H100 SXM", day="2026-10-02")["provider"]) == ["Single", "Node"]
+    assert list(one["age_days"]) == [0, 2, 2]
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 64])
+def test_no_listing_is_cheaper_than_the_first(count):
+    rows = market.cheapest("A100 SXM 80GB", count)
+    assert rows["usd_per_hour"].is_monotonic_increasing and (rows["accelerators"] >= count).all()
+    assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all() and (rows["age_days"] >= 0).all()
+
+
+# history
+
+
+@pytest.mark.parametrize("chip", ["H100 SXM", "A100 SXM 80GB", "H200 SXM", "B200"])
+def test_a_history_never_mixes_bases(chip):
+    history = market.price_history(chip)
+    assert history.groupby(["basis", "date"]).size().max() == 1 and set(history["basis"]) == {"raw", "normalized"}
+    assert (history["providers"] >= 3).all() and (history["date"].dt.day == 1).all() and history["median"].gt(0).all()
+    scaled = history[history["basis"] == "normalized"]
+    assert (scaled["low"] <= scaled["median"]).all() and (scaled["median"] <= scaled["high"]).all()
+    assert history.loc[history["basis"] == "raw", ["low", "high"]].isna().all().all()
+
+
+def test_the_median_of_scaled_cards_is_the_index_that_the_source_prints():
+    rows = table("rental_prices")
+    printed = rows[rows["provider"] == "Median of scaled cards"].set_index(["accelerator", "date"])["usd_per_accelerator_hour"]
+    computed = rows[rows["basis"] == "normalized"].groupby(["accelerator", "date"])["usd_per_accelerator_hour"].median()
+    apart = (computed.reindex(printed.index) / printed - 1).abs()
+    assert len(printed) > 90 and apart.max() < 0.0005
+
+
+def test_scaled_rents_rose_more_than_listed_ones():
+    scaled, listed = market.price_change("H100 SXM", 11), market.price_change("H100 SXM", 11, "raw")
+    assert scaled.first == date(2025, 10, 1) and scaled.last == date(2026, 9, 1)
+    assert scaled.ratio == pytest.approx(3.7890 / 2.7293, rel=2e-4) and listed.ratio == pytest.approx(3.85 / 2.99)
+    with pytest.raises(LookupError, match="no median of H100 SXM for 2023-09; months with one: 2023-09|no median of H100 SXM for 2023-08"):
+        market.price_change("H100 SXM", 37)
+
+
+def test_the_clouds_of_april_2023():
+    rows = market.cloud_table("2023-04-07", 60)
+    assert rows.groupby(CARDS).size().max() == 1 and rows["days_apart"].abs().max() <= 60
+    big = rows[rows["accelerator"] == "A100 SXM 40GB"].set_index("provider")["usd_per_accelerator_hour"]
+    assert big["AWS"] == 4.1 and big["Lambda"] == 1.1 and big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
+    assert "billed apart" in rows[rows["provider"] == "CoreWeave"].iloc[0]["note"]
+    wider = market.cloud_table("2023-04-07", 240)
+    assert len(wider) > len(rows) and {"Oracle Cloud", "FluidStack"} <= set(wider["provider"]) - set(rows["provider"])
+
+
+def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
+    rows = market.hardware_table("2023-04-07").set_index("accelerator")
+    assert {"A100 SXM 80GB", "V100 SXM 16GB", "A10G", "T4", "H100 PCIe"} <= set(rows.index)
+    assert {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index) and "H200 SXM" not in rows.index and "L20" not in rows.index
+    rented = rows[rows["clouds"] > 0]
+    assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all() and (rented["rent_low"] <= rented["rent_high"]).all()
+    assert rows.loc["RTX 3090", "clouds"] == 0 and pd.isna(rows.loc["RTX 3090", "rent_usd_per_hour"])
+    assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list" and pd.isna(rows.loc["T4", "usd_per_accelerator"])
+
+
+# commitments and purchases
+
+
+def test_a_pair_is_one_product_of_one_day():
+    pairs = market.paired_ratios()
+    assert len(pairs) > 20 and {"AWS", "Microsoft Azure", "Google Cloud"} <= set(pairs["provider"]) and set(pairs["term_years"]) == {1, 3}
+    assert (pairs["committed"] < pairs["on_demand"]).all()
+    terms = pairs.groupby(["provider", "accelerator", "date", "sku", "term_years"])["price_ratio"].median().unstack().dropna()
+    assert len(terms) > 3 and (terms[3] < terms[1]).all()
+
+
+def test_a_commitment_costs_what_pairs_say_and_no_less_than_the_headline():
+    for provider in ("AWS", "Google Cloud"):
+        for years in (1, 3):
+            headline = table("commitment_ratios").set_index(["provider", "term_years"]).loc[(provider, years), "price_ratio"]
+            ratio = market.commitment_ratio(provider, years)
+            assert 0 < ratio.low <= min(ratio.best, headline) and ratio.high < 1
+    assert market.commitment_ratio("Microsoft Azure", 1).best == pytest.approx(0.83, abs=0.01)
+
+
+def test_purchase_prices_say_their_kind():
+    sold = table("purchase_prices")
+    assert sold.groupby("kind").size().min() >= 1 and {"launch", "list", "street", "system share", "estimate", "used"} == set(sold["kind"])
+    history = market.purchase_history("h100")
+    assert history["date"].is_monotonic_increasing and {"system share", "estimate", "street"} <= set(history["kind"])
+    assert (sold.loc[sold["kind"] == "launch", "accelerators"] == 1).all()
+
+
+# bad input
+
+TOMORROW = (date.today() + timedelta(days=1)).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: market.rental_prices("H10O"), LookupError, "unknown accelerator 'H10O'; nearest: "),
+        (lambda: market.rental_prices(pricing="ondemand"), LookupError, "unknown kind of pricing 'ondemand'; nearest: on_demand"),
+        (lambda: market.rental_price("Gaudi 3"), LookupError, "no on_demand listing of 'Gaudi 3'; chips with one: A10"),
+        (lambda: market.rental_price("RTX 4090", "reserved_3y"), LookupError, "no reserved_3y listing of 'RTX 4090'"),
+        (lambda: market.spread(TOMORROW), ValueError, f"day {TOMORROW} lies in the future; the newest price is of 20"),
+        (lambda: market.spread("yesterdayish"), ValueError, "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04"),
+        (lambda: market.spread("2019-01-01"), ValueError, "lies before the first price, of 2022-08-04"),
+        (lambda: market.spread("2026-09-29", "reserved_1y"), ValueError, "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025"),
+        (lambda: market.spread(months=0), ValueError, "months=0; allowed: from 1"),
+        (lambda: market.cheapest("H100 SXM", 0), ValueError, "accelerators=0; allowed: from 1"),
+        (lambda: market.cheapest("H100 SXM", region="us-esat-1"), LookupError, "unknown region of H100 SXM listings 'us-esat-1'; nearest: us-east-1"),
+        (lambda: market.cheapest("H100 SXM", provider="Lamda"), LookupError, "unknown provider of H100 SXM listings 'Lamda'; nearest: Lambda"),
+        (lambda: market.cheapest("H100 SXM", day=TOMORROW), ValueError, "lies in the future"),
+        (lambda: market.price_history("T4"), LookupError, "no on_demand price history of T4; chips with one: A100 SXM 80GB, B200"),
+        (lambda: market.price_change("H100 SXM", 11, "row"), LookupError, "unknown basis 'row'; nearest: raw"),
+        (lambda: market.cloud_table("2023-04-07", -1), ValueError, "window_days=-1; allowed: from 0"),
+        (lambda: market.cloud_table("2024-09-20", 0), ValueError, "no on_demand listing within 0 days of 2024-09-20"),
+        (lambda: market.commitment_ratio("Amazon", 1), LookupError, "unknown provider with a commitment ratio 'Amazon'"),
+        (lambda: market.commitment_ratio("AWS", 2), LookupError, r"unknown term of AWS \[years\] 2"),
+        (lambda: market.purchase_history("GB200 NVL4"), LookupError, "unknown accelerator"),
+        (lambda: market.purchase_history("T4"), LookupError, "no purchase price of T4; chips with one: A10, A100"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.parametrize("price", ["0", "-2.5", "EUR 2.10"])
+def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(price, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(data_dir(), folder)
+    rents = folder / "rental_prices.csv"
+    head, first, *rest = rents.read_text().splitlines()
+    cells = first.split(",")
+    cells[head.split(",").index("usd_per_accelerator_hour")] = price
+    rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
+    problems = [str(problem) for problem in check(folder, data_dir().parent / "book" / "references.bib") if problem.table == "rental_prices" and not problem.notice]
+    assert len(problems) == 1 and "row 2, column usd_per_accelerator_hour" in problems[0] and price in problems[0]
