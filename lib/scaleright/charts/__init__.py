@@ -1,6 +1,6 @@
 """One look for all charts, live controls, the answer card and tables.
 
-`controls(case)` gives the chapter's parameters as expressions; `bars`, `lines`, `stacked_parts`, `tornado`,
+`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `lines`, `stacked_parts`, `tornado`,
 `predicted_vs_measured` and `boundary` build charts from rows or from expressions, to which `rule` adds a line and `band` a strip;
 `show` hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a chapter's displays.
 """
@@ -9,11 +9,12 @@ from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, spread, timeline
 from scaleright.charts.marks import band, bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.plane import boundary
+from scaleright.charts.ranking import ranking
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
 from scaleright.charts.words import say, unit_words
 
 __all__ = [
     "Controls", "Display", "LiveNumber", "answer_card", "band", "bars", "boundary", "controls", "folded", "lines",
-    "parameters_table", "predicted_vs_measured", "rule", "say", "scatter", "sentence", "show", "spread",
+    "parameters_table", "predicted_vs_measured", "ranking", "rule", "say", "scatter", "sentence", "show", "spread",
     "stacked_parts", "strip", "table", "timeline", "tornado", "unit_words",
 ]  # fmt: skip

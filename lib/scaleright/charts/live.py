@@ -102,6 +102,7 @@ class Controls:
         """Figures that depend on a choice, as expressions by name: the row of `table` that is chosen.
 
         The table travels to the page once for each chart, as rows of numbers; the control offers only its options.
+        `choice` may also be a name that was defined, such as that of the cheapest chip.
 
         Raises
         ------
@@ -131,7 +132,9 @@ class Controls:
         return ConstExpression(f"({json.dumps(dict(table), separators=(',', ':'))})[{choice}]")
 
     def _offer(self, choice: str, table: Mapping) -> None:
-        """Let a choice offer only the options for which every table has a row."""
+        """Let a choice offer only the options for which every table has a row; a name that was defined offers nothing."""
+        if choice in self._defined:
+            return
         if getattr(self._case, choice) not in table:
             there = ", ".join(map(str, table))
             raise ValueError(f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")

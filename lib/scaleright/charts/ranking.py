@@ -1,0 +1,52 @@
+"""A ranking: the rows with the least values, the best on top, as bars that change places while sliders move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from scaleright.charts import theme
+from scaleright.charts.axes import tooltip, value_axis
+from scaleright.charts.marks import _ROW, _SAID, _band, _paint, _rows, _value
+from scaleright.charts.words import say
+
+
+def ranking(
+    rows: Any, category: str, value: Any, kind: str, title: str,
+    color: str | None = None, words: Any = None, only: Any = None, most: int = 12,
+):  # fmt: skip
+    """Bars of the least values, the least on top, each with its value and further words at its end.
+
+    Parameters
+    ----------
+    rows : one row for each bar, more than are drawn.
+    category : column that names the bars.
+    value : column or live expression.
+    kind : how values are said, see `say`.
+    title : of the axis, with its unit.
+    color : column that chooses a fixed color (vendor), named above the bars.
+    words : column or live expression of what is said after the value.
+    only : live condition of the rows to rank.
+    most : how many rows to draw.
+
+    >>> ranking([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd", "USD an hour").height
+    60
+    """
+    frame = _rows(rows)
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    chart = chart.transform_calculate(_value=_value(value))
+    chart = chart.transform_window(_rank="row_number()", sort=[alt.SortField("_value")]).transform_filter(alt.datum["_rank"] <= most)
+    said = say(_SAID, kind)
+    chart = chart.transform_calculate(_label=said if words is None else said + ", " + _value(words))
+    x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
+    y = _band(category, alt.EncodingSortField("_value", op="min", order="ascending"))
+    # A bar keeps its thickness where fewer rows than there is room for are left.
+    bars = chart.mark_bar(size=0.62 * _ROW).encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
+    if color:
+        names = list(dict.fromkeys(frame[color]))
+        bars = bars.encode(color=alt.Color(color, type="nominal", scale=_paint(names), legend=alt.Legend(title=None, columns=len(names))))
+    else:
+        bars = bars.encode(color=alt.value(theme.BLUE))
+    text = chart.mark_text(style="row-value").encode(x=x, y=y, text="_label:N")
+    return alt.layer(bars, text).properties(height=_ROW * min(most, frame[category].nunique()))
