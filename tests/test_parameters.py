@@ -68,10 +68,11 @@ def test_text_from_the_command_line_becomes_typed_values():
         ({"usd_per_hour": -2}, ["usd_per_hour = -2: outside 0.05 to 15 USD/h"]),
         ({"usd_per_hour": "2.5 EUR"}, ["usd_per_hour = '2.5 EUR'", "allowed: 0.05 to 15", "prices are in US dollars (USD)"]),
         ({"usd_per_hour": "€2"}, ["prices are in US dollars (USD)"]),
-        ({"usd_per_hour": "$2.5"}, ["write the plain number in USD/h: 2.5"]),
+        ({"usd_per_hour": "2.5 USD/h"}, ["write the plain number in USD/h: 2.5"]),
         ({"usd_per_hour": "2,40"}, ["write the plain number in USD/h: 2.4"]),
-        ({"tokens": "1,000"}, ["write the plain number: 1000"]),
-        ({"utilization": "40 %"}, ["write the plain number: 0.4"]),
+        ({"tokens": "1000 tokens"}, ["write the plain number: 1000"]),
+        ({"tokens": "$1000"}, ["tokens = '$1000': needs a whole number"]),
+        ({"utilization": "40"}, ["did you mean 0.4 (40 %)?"]),
         ({"usd_per_hour": "cheap"}, ["usd_per_hour = 'cheap': needs a finite number; allowed: 0.05 to 15"]),
         ({"day": "2126-01-01"}, ["day = '2126-01-01': lies in the future", "allowed: a day from 2022-09-01 to today"]),
         ({"day": "29.09.2026"}, ["needs a date written YYYY-MM-DD", "2022-09-01 to today"]),
@@ -82,6 +83,11 @@ def test_text_from_the_command_line_becomes_typed_values():
 def test_a_wrong_value_is_refused_with_what_is_allowed(given, says):
     message = refusal(**given)
     assert all(part in message for part in says), message
+
+
+def test_what_the_pages_own_fields_write_is_accepted():
+    given = {"usd_per_hour": "$2.50", "tokens": "1,000,000", "utilization": "40 %", "resale": "$ 1,200.5"}
+    assert validate(PARAMETERS, given) == {"usd_per_hour": 2.5, "tokens": 1_000_000, "utilization": 0.4, "resale": 1200.5}
 
 
 def test_all_wrong_values_are_reported_together():

@@ -81,8 +81,8 @@
   function read(control, text) {
     if (control.kind === "flag") return text === "true" ? true : text === "false" ? false : undefined;
     if (control.kind === "choice") return control.choices.find((choice) => String(choice) === text);
-    const value = Number(String(text).replace(/,/g, ""));
-    const fits = String(text).trim() !== "" && value >= control.low && value <= control.high && (!control.whole || Number.isInteger(value));
+    const plain = String(text).trim(), value = Number(/^\d{1,3}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replace(/,/g, "") : plain);
+    const fits = plain !== "" && value >= control.low && value <= control.high && (!control.whole || Number.isInteger(value));
     return fits ? value : undefined;
   }
 
@@ -186,7 +186,8 @@
     const box = make("div", { class: "sr-control", "data-control": control.name },
       make("div", { class: "sr-top" }, label, make("span", { class: "sr-value" }, before, field, after ? " " + after : "")), range, make("p", { class: "sr-refused", role: "alert" }));
     field.addEventListener("change", () => {
-      const typed = read(control, control.percent ? String(Number(field.value.replace(/[%,\s]/g, "")) / 100) : field.value.replace(/[$\s]/g, ""));
+      const given = field.value.trim().replace(before === "$" ? /^\$\s*/ : "", "");
+      const typed = read(control, control.percent && given ? String(Number(given.replace(/\s*%$/, "")) / 100) : given);
       const note = box.querySelector(".sr-refused");
       field.setAttribute("aria-invalid", String(typed === undefined));
       note.textContent = typed === undefined ? `${spoken(control, control.low)} to ${spoken(control, control.high)}${control.whole ? ", whole" : ""}` : "";

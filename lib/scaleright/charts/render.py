@@ -2,7 +2,8 @@
 
 Outputs are byte-stable: numbers are rounded to 12 significant digits, ids are hashes of what they name, and
 nothing refers to another host. In the book the page's own script draws the specification; a viewer without
-scripts (GitHub, a terminal) shows the text alternative.
+scripts (GitHub, a terminal) shows the text alternative. On Colab, and where `SCALERIGHT_CHARTS=altair` is set, as
+on Binder, Altair draws the charts instead.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import hashlib
 import html
 import json
 import math
+import os
 import re
+import sys
 from typing import Any, Iterable, Mapping
 
 import altair as alt
@@ -101,6 +104,8 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     if not alt or len(alt.split()) < 3:
         raise ValueError(f"show: alt = {alt!r} does not tell what the chart shows; write a sentence")
     spec = specification(chart, alt, controls)
+    if os.environ.get("SCALERIGHT_CHARTS") == "altair" or "google.colab" in sys.modules:
+        return Display({"text/plain": alt, "text/html": _drawn_by_altair(spec)})
     text = _json(spec)
     key = hashlib.sha256(text.encode()).hexdigest()[:12]
     label = html.escape(alt, quote=True)
@@ -112,6 +117,15 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
     )
     return Display({"text/plain": alt, "text/html": figure, VEGALITE: spec})
+
+
+def _drawn_by_altair(spec: dict) -> str:
+    """A chart with Altair's own script, for a notebook that was opened far from the book (Binder, Colab)."""
+    from altair.utils.html import spec_to_html
+
+    versions = {"vega_version": alt.VEGA_VERSION, "vegalite_version": alt.VEGALITE_VERSION, "vegaembed_version": alt.VEGAEMBED_VERSION}
+    place = f"sr-{hashlib.sha256(_json(spec).encode()).hexdigest()[:12]}"
+    return spec_to_html(spec, mode="vega-lite", fullhtml=False, template="universal", output_div=place, **versions)
 
 
 def _model(controls: Controls, names: Iterable[str], defined: Iterable[str] = ()) -> str:

@@ -75,7 +75,8 @@ def check(data_dir: Path, bibliography: Path | None = None, today: date | None =
         if not bad:
             whole.append(entry)
             cells = [(number, dict(zip(header, row))) for number, row in enumerate(rows, start=2)]
-            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today), *_absent(entry, cells)]
+            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today)]
+            problems += [*_absent(entry, cells), *_zeros(entry, cells)]
     problems += _frictionless(data_dir, whole)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
 
@@ -129,7 +130,8 @@ def _descriptions(package: dict, today: date) -> Iterator[Problem]:
         if as_of > today:
             yield Problem(table, None, None, f"as_of {as_of} lies in the future")
         elif (today - as_of).days > (days := int(entry["stale_after_days"])):
-            yield Problem(table, None, None, f"facts of {as_of} are older than {days} days", notice=True)
+            age = (today - as_of).days
+            yield Problem(table, None, None, f"old data: as of {as_of}, {age} days old, counted as fresh for {days}", notice=True)
 
 
 def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
@@ -170,6 +172,17 @@ def _absent(entry: dict, cells: Cells) -> Iterator[Problem]:
     for wanted in entry.get("required_rows", ()):
         if not any(all(row.get(name) == value for name, value in wanted.items()) for _, row in cells):
             yield Problem(_name(entry), None, None, f"no row with {', '.join(f'{name} {value!r}' for name, value in wanted.items())}")
+
+
+def _zeros(entry: dict, cells: Cells) -> Iterator[Problem]:
+    """Prices of zero outside the rows for which the resource allows them."""
+    rule = entry.get("zero_only", {"columns": (), "where": {}})
+    free = " or ".join(f"{name} {' or '.join(values)}" for name, values in rule["where"].items())
+    for number, row in cells:
+        if not any(row.get(name) in values for name, values in rule["where"].items()):
+            for column in rule["columns"]:
+                if re.fullmatch(r"0*\.?0+", row[column]):
+                    yield Problem(_name(entry), number, column, f"a price of 0 is for {free} only")
 
 
 def _ranges(entry: dict, header: list[str], cells: Cells) -> Iterator[Problem]:
@@ -216,6 +229,9 @@ def _words(entry: dict, error, field: str | None) -> str:
     value = getattr(error, "cell", None)
     spec = next((f for f in entry["schema"]["fields"] if f["name"] == field), {})
     if error.type == "type-error":
+        money = "usd" in (field or "") or "USD" in spec.get("unit", "")
+        if money and re.search(r"[^\W\d_eE]|[^\w\s.,+-]", str(value)) and re.search(r"\d", str(value)):
+            return f"{value!r} is not a plain number of US dollars; a table does not mix currencies or units"
         return f"{value!r} is not a {spec.get('type', 'value of its type')}"
     if error.type == "foreign-key":
         values, columns = ", ".join(map(repr, error.field_cells)), ", ".join(error.reference_field_names)

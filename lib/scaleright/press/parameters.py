@@ -132,7 +132,7 @@ class Parameter:
             if self.type == "bool":
                 return _TRUTH[text.casefold()]
             if self.type in ("int", "float") and not isinstance(given, bool):
-                number = float(text)
+                number = self._number(text)
                 if math.isfinite(number) and (self.type == "float" or number == int(number)):
                     return number if self.type == "float" else int(number)
         except (ValueError, KeyError):
@@ -141,13 +141,23 @@ class Parameter:
         allowed = f"; allowed: {self.allowed}" if self.type not in ("str", "bool") else ""
         raise ValueError(f"{self.name} = {given!r}: needs {kind}{allowed}{self._plain(text) if self.type in ('int', 'float') else ''}")
 
+    def _number(self, text: str) -> float:
+        """A number as the page's own fields write it: dollars, groups of thousands, the percent of a share."""
+        if self.unit.startswith("USD"):
+            text = text.removeprefix("$").lstrip()
+        if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+            text = text.replace(",", "")
+        if text.endswith("%") and self.unit == "1" and self.type == "float" and self.high is not None and self.high <= 1:
+            return float(text[:-1]) / 100
+        return float(text)
+
     def _plain(self, text: str) -> str:
         """What to say of a number that was given with its unit, another currency or a decimal comma."""
         if _OTHER_MONEY.search(text):
             return "; prices are in US dollars (USD), so convert it first" if "USD" in self.unit else ""
         number = re.search(r"-?\d[\d.,]*(e[+-]?\d+)?", text)
         try:
-            value = float(re.sub(r",(?=\d{3}\b)", "", number[0]).replace(",", ".")) / (100 if text.endswith("%") else 1)
+            value = float(number[0].replace(",", "."))
         except (TypeError, ValueError):
             return ""
         unit = f" in {self.unit}" if self.unit not in ("", "1") else ""
