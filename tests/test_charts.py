@@ -381,6 +381,14 @@ def test_a_sentence_follows_the_controls(live):
     assert [c["name"] for c in model_in(shown)["controls"]] == ["price", "chips"]
 
 
+def test_the_least_of_several_is_found_in_the_page_with_its_word(live):
+    least, word = live.least("bill", [live.price * 3, live.price + 1, 1 / live.load + 4], ConstExpression("['three', 'one', 'load']"))
+    assert set(live.used_in(str(word))[1]) == {"bill", "bill_all"}
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(_out="'@' + format(bill, '.1f') + ' ' + " + str(word)).mark_text().encode(text="_out:N")
+    spec = charts.show(chart, alt="The least of three.", controls=live).bundle[charts.render.VEGALITE]
+    assert "@3.0 one" in vl_convert.vegalite_to_svg(spec | {"width": 300, "autosize": "pad"}) and str(least) == "bill"
+
+
 def test_a_choice_offers_only_what_all_its_tables_hold(live):
     live.record("chip", {"A": {"watts": 1.0}, "B": {"watts": 2.0}})
     live.choose_text("chip", {"A": "one"})

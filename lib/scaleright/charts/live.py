@@ -131,6 +131,19 @@ class Controls:
         self._offer(choice, table)
         return ConstExpression(f"({json.dumps(dict(table), separators=(',', ':'))})[{choice}]")
 
+    def least(self, name: str, values: Iterable[Any], words: Any) -> tuple[Any, Any]:
+        """The least of several expressions, and the word that stands at its place in an expression of a list of words.
+
+        >>> from types import SimpleNamespace as N
+        >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1, high=10, choices=None)
+        >>> live = controls(N(parameters=[price], price=2.0))
+        >>> live.least("bill", [live.price * 2, live.price + 3], ConstExpression("['first', 'second']"))
+        (bill, ['first', 'second'][indexof(bill_all,bill)])
+        """
+        self.define(f"{name}_all", ConstExpression(f"[{', '.join(map(_expression, values))}]"))
+        least = self.define(name, ConstExpression(f"extent({name}_all)[0]"))
+        return least, ConstExpression(f"{_expression(words)}[indexof({name}_all,{name})]")
+
     def _offer(self, choice: str, table: Mapping) -> None:
         """Let a choice offer only the options for which every table has a row; a name that was defined offers nothing."""
         if choice in self._defined:
