@@ -61,7 +61,7 @@ def _monthly(raw: Path) -> Items:
                 yield Dropped(f"{label} spot median {price:g}", f"below a fifth of the on-demand median: {NONE_TO_RENT}")
                 continue
             above = pricing != "on_demand" and price > medians["on_demand"]
-            note = f"of cards as listed, {count} providers on demand" + ("; above the on-demand median: other cards are in it" if above else "")
+            note = f"of cards as listed, {count} providers on demand" + "; above the on-demand median: other cards are in it" * above
             yield _history("zhang2026", date, "Median of rate cards", chip, price, "as listed", pricing=pricing, note=note)
 
 

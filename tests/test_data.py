@@ -167,7 +167,7 @@ def _failures(folder, **options):
         ("rental_prices", ",6.88,", ",688,", "column usd_per_accelerator_hour: '688' is not allowed: at least 0.01 and at most 100"),
         ("rental_prices", "2026-09-29", "2026-13-29", "column date: '2026-13-29' is not a date"),
         ("rental_prices", "2026-09-29", "2126-09-29", "column date: 2126-09-29 lies in the future"),
-        ("datapackage", '"as_of": "2026-09-29"', '"as_of": "2126-09-29"', "table rental_prices: as_of 2126-09-29 lies in the future"),
+        ("datapackage", '"as_of": "2026-10-10"', '"as_of": "2126-09-29"', "table rental_prices: as_of 2126-09-29 lies in the future"),
         ("datapackage", '"title": "Rental prices",', "", "table rental_prices: its resource lacks title"),
         ("datapackage", '"resources": [', '"resources": ', "not valid JSON"),
     ],

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,17 @@ if RAW:  # defined only where there is raw material, so that nobody takes a skip
         for path in DATA.rglob("*.csv"):
             assert (tmp_path / "data" / path.relative_to(DATA)).read_bytes() == path.read_bytes(), path.name
         assert sum(len(report.dropped) for report in reports) > 100
+
+    @pytest.mark.parametrize("file, importer, blank", [
+        (prices_history.MONTHLY, prices_history._monthly, 0), (prices_history.GIX, prices_history._gix, 0),
+        (prices_history.MCKEE, prices_history._mckee, 39), (prices_history.WYLUDA, prices_history._wyluda, 0),
+    ])  # fmt: skip
+    def test_every_raw_figure_of_a_history_is_taken_or_left_out(file, importer, blank):
+        rows = parse_csv((Path(RAW) / file).read_text(), file)
+        figures = [cell for row in rows for column, cell in row.items() if cell and re.search("median|index_value|usd_per|^(hyper|neo)", column)]
+        figures += [entry for row in rows for entry in row.get("provider_values", "").split(";") if entry]
+        found, dropped = sift(importer(Path(RAW)))
+        assert len(found) + len(dropped) == len(figures) + blank and sum("blank" in drop.reason for drop in dropped) == blank
 
 
 # the tables beside the importers
