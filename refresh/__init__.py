@@ -4,7 +4,7 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 `rules.csv` says what each raw name is called here (keep) or why its rows are left out (drop; skip: not even told),
 `columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
-`accelerators`, `prices`, `api_prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
+`accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
 
 An importer yields rows to write and, as `Dropped`, the raw rows it leaves out with the reason. Facts entered by hand
 stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
