@@ -9,6 +9,7 @@ from scaleright import catalog, market
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions import cloud_choice as cc
 from scaleright.decisions import hardware_choice as hw
+from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
 from scaleright.decisions.deployment import deployment, source_branch
@@ -234,8 +235,18 @@ def test_candidates_are_the_chips_of_the_tables():
 def test_pairs_are_counted_in_order():
     generator = np.random.default_rng(3)
     speed, price = generator.uniform(1, 9, 12), generator.uniform(1, 3, 12)
-    assert hw.ordered_pairs(price, speed, speed) == (66, 66)
-    assert hw.ordered_pairs(price, price**2 / speed, speed)[0] == 0
+    assert ranking.ordered_pairs(price, speed, speed) == (66, 66)
+    assert ranking.ordered_pairs(price, price**2 / speed, speed)[0] == 0
+
+
+def test_a_criterion_is_judged_by_what_was_measured():
+    """Two workloads of two chips: on the first the dear one gives more tokens per dollar, on the second the cheap one."""
+    chips = {"rent_usd_per_hour": [1.0, 2.0], "memory_bytes_per_s": [1.0, 3.0], "memory_bytes": [3.0, 1.0], "bf16_flops": [1.0, 4.0], "compute_efficiency": 1.0}
+    pair = pd.DataFrame(chips | {"model": "m", "input_tokens": 1, "output_tokens": 1, "accelerator": ["a", "b"], "tokens_per_s": [10.0, 40.0]})
+    rows = pd.concat([pair, pair.assign(output_tokens=2, tokens_per_s=[10.0, 15.0])])
+    tested = ranking.criteria_tested(rows).set_index("criterion")
+    assert tested["right"].to_dict() == {"$ per TB/s of bandwidth": 1, "$ per PFLOP/s reached": 1, "$ per GB of memory": 1, "rent alone": 1}
+    assert (tested["pairs"] == 2).all() and (tested["best"] == 1).all()
 
 
 # which cloud

@@ -380,21 +380,3 @@ def best_batches(t: Transformer, chips: pd.DataFrame, terms: Terms, context: flo
     fits = [compare(work(t, False, context, batch, precision), chips, terms, own).assign(batch=batch) for batch in 2 ** np.arange(11)]
     rows = pd.concat(fits).sort_values(["usd_per_million", "batch"], kind="stable")
     return rows[~rows.index.duplicated()]
-
-
-def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
-    """Pairs of chips that a price per unit of speed puts in the order of a measurement, and all pairs that differ in it.
-
-    Parameters
-    ----------
-    price, speed : price of each chip and what the order is predicted from, per chip
-    measured : measured speed of each chip on one and the same workload
-
-    >>> ordered_pairs([1.0, 2.0, 3.0], [1.0, 3.0, 4.0], [1.0, 3.0, 2.9])
-    (2, 3)
-    """
-    predicted, real = (np.asarray(s, float) / np.asarray(price, float) for s in (speed, measured))
-    first, second = np.triu_indices(len(real), 1)
-    differ = real[first] != real[second]
-    same = np.sign(predicted[first] - predicted[second]) == np.sign(real[first] - real[second])
-    return int((same & differ).sum()), int(differ.sum())

@@ -1,0 +1,91 @@
+"""What measurements say of choosing hardware by a price per unit: does the cheap one by a datasheet serve the most per dollar?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright.inference.measured import SPEED, serving_runs
+
+WORKLOAD = ["model", "input_tokens", "output_tokens"]
+"""What must be the same for two chips to be compared."""
+
+
+def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
+    """Published throughput of each chip on one and the same workload, and what a million output tokens cost there.
+
+    Of each chip the fastest published configuration; runs whose note flags them as odd are left out, and workloads
+    with a single chip.
+
+    Parameters
+    ----------
+    chips : rows of `hardware_choice.candidates`
+
+    Columns: model, input_tokens, output_tokens, accelerator, precision, tokens_per_s (of one chip), and those of `chips`.
+
+    >>> from scaleright.decisions.hardware_choice import candidates
+    >>> rows = measured_choice(candidates())
+    >>> bool((rows.groupby(WORKLOAD).size() > 1).all())
+    True
+    """
+    runs = serving_runs()
+    runs = runs[runs[SPEED].notna() & runs["accelerator"].isin(chips.index) & ~runs["note"].fillna("").str.contains("anomaly")]
+    best = runs.loc[runs.groupby([*WORKLOAD, "accelerator"])[SPEED].idxmax(), [*WORKLOAD, "accelerator", "precision", SPEED]]
+    several = best[best.groupby(WORKLOAD)["accelerator"].transform("size") > 1]
+    return several.rename(columns={SPEED: "tokens_per_s"}).join(chips, on="accelerator").reset_index(drop=True)
+
+
+CRITERIA = {
+    "rent alone": lambda rows: np.ones(len(rows)),
+    "$ per GB of memory": lambda rows: rows["memory_bytes"],
+    "$ per PFLOP/s reached": lambda rows: rows["bf16_flops"] * rows["compute_efficiency"],
+    "$ per TB/s of bandwidth": lambda rows: rows["memory_bytes_per_s"],
+}
+"""Ways to rank chips before anything is measured: what their rent is divided by."""
+
+
+def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
+    """How well each of the `CRITERIA` orders chips by the tokens per dollar that were measured.
+
+    Parameters
+    ----------
+    rows : from `measured_choice`
+
+    Columns: criterion, right (pairs in the order of the measurement), pairs, best (workloads whose best chip it picks),
+    workloads.
+
+    >>> from scaleright.decisions.hardware_choice import candidates
+    >>> tested = criteria_tested(measured_choice(candidates())).set_index("criterion")
+    >>> bool(tested.loc["$ per TB/s of bandwidth", "right"] > tested.loc["rent alone", "right"])
+    True
+    """
+    found = []
+    for criterion, speed in CRITERIA.items():
+        right = pairs = best = 0
+        for _, workload in rows.groupby(WORKLOAD):
+            price, measured = workload["rent_usd_per_hour"], workload["tokens_per_s"]
+            ordered, differing = ordered_pairs(price, speed(workload), measured)
+            right, pairs = right + ordered, pairs + differing
+            best += int(np.argmax(np.asarray(speed(workload)) / price.to_numpy()) == np.argmax((measured / price).to_numpy()))
+        found.append({"criterion": criterion, "right": right, "pairs": pairs, "best": best, "workloads": rows.groupby(WORKLOAD).ngroups})
+    return pd.DataFrame(found).sort_values("right", ascending=False, ignore_index=True)
+
+
+def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
+    """Pairs of chips that a price per unit of speed puts in the order of a measurement, and all pairs that differ in it.
+
+    Parameters
+    ----------
+    price, speed : price of each chip and what the order is predicted from, per chip
+    measured : measured speed of each chip on one and the same workload
+
+    >>> ordered_pairs([1.0, 2.0, 3.0], [1.0, 3.0, 4.0], [1.0, 3.0, 2.9])
+    (2, 3)
+    """
+    predicted, real = (np.asarray(s, float) / np.asarray(price, float) for s in (speed, measured))
+    first, second = np.triu_indices(len(real), 1)
+    differ = real[first] != real[second]
+    same = np.sign(predicted[first] - predicted[second]) == np.sign(real[first] - real[second])
+    return int((same & differ).sum()), int(differ.sum())
