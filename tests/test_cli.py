@@ -68,6 +68,7 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
         (["run", "tiny", "-p", "hours=0"], 1, "hours = 0: outside 1 to 1,000 h"),
         (["run", "tiny", "-p", "utilization=40"], 1, "did you mean 0.4 (40 %)?"),
         (["run", "tiny", "-p", "usd_per_hour=24"], 1, "8-GPU node: per GPU 3.00"),
+        (["run", "tiny", "-p", "usd_per_hour=€2"], 1, "prices are in US dollars (USD)"),
         (["run", "tiny", "-p", "hours"], 2, "expected NAME=VALUE"),
         (["run"], 2, "Missing argument 'CHAPTER'"),
         (["rum", "tiny"], 2, "No such command 'rum'"),
@@ -79,6 +80,15 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
 def test_wrong_input_is_refused_before_any_work(scaleright, arguments, code, says):
     got, out, err = scaleright(*arguments)
     assert (got, out) == (code, "") and says in err and "Traceback" not in err
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_a_wrong_scenario_is_refused_before_any_chapter_runs(scaleright, book):
+    entry = "- {chapter: tiny, name: busy, title: Busy, why: Why not., parameters: {hours: 0, plan: spt}}\n"
+    (book.root / "book" / "scenarios.yml").write_text(entry)
+    code, out, err = scaleright("book")
+    assert (code, out) == (1, "")
+    assert "book/scenarios.yml, line 1, scenario busy: hours = 0: outside 1 to 1,000 h" in err and "nearest: spot" in err
 
 
 def test_parameters_are_listed_with_bounds_and_meaning(scaleright):

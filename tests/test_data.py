@@ -1,9 +1,10 @@
 """The committed tables: valid, sourced, and right where the facts are well known."""
 
+import json
 import shutil
 import statistics
 import time
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -197,6 +198,51 @@ def test_files_that_are_missing_unreadable_or_unknown_are_found(copy):
     assert "table stranger: the file is in no resource of datapackage.json" in lines
 
 
+def test_a_wrong_price_is_refused(copy):
+    money = "is not a plain number of US dollars; a table does not mix currencies or units"
+    wrong = [
+        ("usd_per_accelerator", "2500 EUR", f"'2500 EUR' {money}"), ("usd_per_accelerator", "€2500", f"'€2500' {money}"),
+        ("usd_per_accelerator", "$2500", f"'$2500' {money}"), ("usd_per_accelerator", "-2500", "'-2500' is not allowed: at least"),
+        ("usd_per_accelerator", "0", "'0' is not allowed: at least"), ("usd_per_accelerator", "cheap", "'cheap' is not a number"),
+        ("date", "2126-01-01", "2126-01-01 lies in the future"),
+    ]  # fmt: skip
+    rows = pd.read_csv(copy / "purchase_prices.csv", dtype=str, keep_default_na=False)
+    for index, (column, cell, _) in enumerate(wrong):
+        rows.loc[index, column] = cell
+    rows.to_csv(copy / "purchase_prices.csv", index=False, lineterminator="\n")
+    found = "\n".join(_failures(copy))
+    for number, (column, _, message) in enumerate(wrong, start=2):
+        assert f"table purchase_prices, row {number}, column {column}: {message}" in found
+
+
+def test_only_what_is_given_away_costs_nothing(copy):
+    rows = pd.read_csv(copy / "api_prices.csv", dtype=str, keep_default_na=False)
+    assert (rows.loc[rows["offer"] == "free", "input_usd_per_million"].astype(float) == 0).any()
+    paid = rows.index[rows["offer"] == "reseller"][0]
+    rows.loc[paid, "input_usd_per_million"] = "0.0"
+    rows.to_csv(copy / "api_prices.csv", index=False, lineterminator="\n")
+    wanted = f"table api_prices, row {paid + 2}, column input_usd_per_million: a price of 0 is for offer free or subscription only"
+    assert wanted in _failures(copy)
+
+
+def test_every_price_has_a_least_value_that_the_check_enforces():
+    for entry in json.loads((DATA / "datapackage.json").read_text())["resources"]:
+        for field in entry["schema"]["fields"]:
+            if "usd" in field["name"] or field.get("unit", "").startswith("USD"):
+                least = field.get("constraints", {}).get("minimum")
+                assert least is not None and (least > 0 or "zero_only" in entry), f"{entry['name']}: {field['name']}"
+
+
 def test_old_facts_are_a_notice_and_no_failure():
+    entries = {entry["path"].removesuffix(".csv"): entry for entry in json.loads((DATA / "datapackage.json").read_text())["resources"]}
+    prices = entries["rental_prices"]
+    edge = date.fromisoformat(prices["as_of"]) + timedelta(days=prices["stale_after_days"])
+    newest = max(date.fromisoformat(entry["as_of"]) for entry in entries.values())
+    today = max(edge, newest)  # none of the tables lies in its future
+    for day, expected in ((today, today > edge), (today + timedelta(days=1), True)):
+        notices = [str(problem) for problem in check(DATA, today=day)]
+        age = (day - date.fromisoformat(prices["as_of"])).days
+        wanted = f"table rental_prices: old data: as of {prices['as_of']}, {age} days old, counted as fresh for {prices['stale_after_days']}"
+        assert (wanted in notices) == expected
     problems = check(DATA, today=date(2036, 1, 1))
-    assert problems and all(problem.notice and "older than" in problem.message for problem in problems)
+    assert len(problems) == len(entries) and all(problem.notice and "old data" in problem.message for problem in problems)

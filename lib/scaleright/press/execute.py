@@ -114,7 +114,8 @@ def kernel_environment(build: Path) -> dict[str, str]:
     Writes that profile into the build folder: no history file, and no log lines about the transport or a shutdown.
     """
     profile = build / "runtime" / "ipython" / "profile_default"
-    write_whole(profile / "ipython_kernel_config.py", "c.IPKernelApp.log_level = 50\nc.HistoryManager.enabled = False\n")
+    quiet = "import logging\nlogging.getLogger('tornado.general').setLevel(logging.CRITICAL)\n"  # of a socket closed at shutdown
+    write_whole(profile / "ipython_kernel_config.py", f"{quiet}c.IPKernelApp.log_level = 50\nc.HistoryManager.enabled = False\n")
     return {
         "IPYTHONDIR": str(build / "runtime" / "ipython"),
         "JUPYTER_RUNTIME_DIR": str(build / "runtime"),

@@ -117,13 +117,13 @@ def sentence(content: bytes) -> str:
     return next(carried, None) or answer(content)
 
 
-def _cases(scenarios: Iterable[tuple[Scenario, bytes]]) -> dict:
-    """A cell that lists the scenarios of a chapter with their answers."""
+def _cases(scenarios: Iterable[tuple[Scenario, bytes]], level: str) -> dict:
+    """A cell that lists the scenarios of a chapter with their answers, under a heading of this level."""
     items = "".join(
         f'<li><a href="{s.page.removeprefix("notebooks/")}.html">{escape(s.title)}</a> {escape(sentence(content))}</li>'
         for s, content in scenarios
     )
-    return {"cell_type": "markdown", "id": "cases", "metadata": {}, "source": f'### Worked cases\n\n<ul class="sr-cases">{items}</ul>'}
+    return {"cell_type": "markdown", "id": "cases", "metadata": {}, "source": f'{level} Worked cases\n\n<ul class="sr-cases">{items}</ul>'}
 
 
 def chapter_page(chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]], today: date) -> bytes:
@@ -134,10 +134,10 @@ def chapter_page(chapter: str, content: bytes, scenarios: Sequence[tuple[Scenari
     cell["source"] = "\n".join(lines)
     _tidy(notebook, f"notebooks/{chapter}")
     if scenarios:
-        heads = [(i, _source(c)) for i, c in enumerate(notebook["cells"]) if c["cell_type"] == "markdown" and _source(c).startswith("## ")]
-        after = [i for i, text in heads if not text.startswith("## Your case")]
-        place = after[0] if after else len(notebook["cells"])
-        notebook["cells"].insert(place, _cases(scenarios))
+        heads = [i for i, c in enumerate(notebook["cells"]) if c["cell_type"] == "markdown" and _source(c).startswith("## ")]
+        own = next((i for i in heads if _source(notebook["cells"][i]).startswith("## Your case")), None)
+        place = next((i for i in heads if own is not None and i > own), len(notebook["cells"]))
+        notebook["cells"].insert(place, _cases(scenarios, "##" if own is None else "###"))
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
 
 
