@@ -115,7 +115,7 @@ def spread(
     def across(field: str) -> alt.X:
         return alt.X(field, type="quantitative", title=title, scale=scale, axis=value_axis(kind, log))
 
-    groups = sorted(set(frame[color]), key=[*theme.SEGMENT, *sorted(set(frame[color]) - set(theme.SEGMENT))].index)
+    groups = theme.ordered(frame[color])
     shape = alt.Shape(color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)]))
     paint = alt.Color(color, type="nominal", scale=_paint(groups), legend=alt.Legend(title=None, columns=len(groups)))
     shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
@@ -124,7 +124,7 @@ def spread(
     layers = [
         whole.mark_rule(opacity=0.4, strokeWidth=3).encode(x=across("_low"), x2="_high:Q", y=y),
         chart.mark_point(opacity=0.9).encode(x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown),
-        whole.transform_filter(many).mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y),
+        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y, opacity=alt.condition(many, alt.value(1), alt.value(0))),
         words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
     ]
     return alt.layer(*layers).properties(height=_ROW * (most or frame[category].nunique()) + _ROW)

@@ -40,11 +40,11 @@ def ranking(
     said = say(_SAID, kind)
     chart = chart.transform_calculate(_label=said if words is None else said + ", " + _value(words))
     x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
-    y = _band(category, alt.EncodingSortField("_value", op="min", order="ascending"))
+    y = _band(category, alt.EncodingSortField("_value", op="min", order="ascending"), labelLimit=180)
     # A bar keeps its thickness where fewer rows than there is room for are left.
     bars = chart.mark_bar(size=0.62 * _ROW).encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
-        names = list(dict.fromkeys(frame[color]))
+        names = theme.ordered(frame[color])
         bars = bars.encode(color=alt.Color(color, type="nominal", scale=_paint(names), legend=alt.Legend(title=None, columns=len(names))))
     else:
         bars = bars.encode(color=alt.value(theme.BLUE))

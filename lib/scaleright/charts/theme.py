@@ -54,6 +54,16 @@ def colors_for(names) -> list[str]:
     return [fixed[name] or free[others.index(name) % len(free)] for name in names]
 
 
+def ordered(names) -> list[str]:
+    """Different names in one order for the whole book: segments of the market in theirs, others as they come.
+
+    >>> ordered(["neocloud", "A", "hyperscaler", "A"])
+    ['hyperscaler', 'neocloud', 'A']
+    """
+    known = list(SEGMENT)
+    return sorted(dict.fromkeys(names), key=lambda name: known.index(name) if name in known else len(known))
+
+
 def config() -> dict:
     """The Vega-Lite configuration that `show` gives to every chart."""
     words = {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal"}
