@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, market
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.serving import Serving, usd_per_month, utilization_at
 from scaleright.inference import measured
 from scaleright.inference.measured import TokenSeconds, held_out, operating_points, serving_runs, split, token_seconds
 
@@ -281,3 +283,60 @@ def test_systems_come_with_the_most_shapes_first():
         shapes = token_seconds(model)["shapes"]
         assert shapes.is_monotonic_decreasing and shapes.min() >= measured.LEAST_SHAPES
     assert set(catalog.table("measured/serving")["source"]) == {"tensorrtllm2025", "siliconrefs2026"}
+
+
+# one's own cost beside an API
+
+positive, shares = st.floats(0.05, 50.0), st.floats(0.01, 1.0)
+LLAMA = TokenSeconds(1.37e-4, 1.42e-4, 1.37e-7)
+
+
+def _case(rent=4.0, load=0.4, cached=0.0, speed=1.0) -> Serving:
+    return Serving(LLAMA, rent, load, 2000.0, 500.0, cached, 0.6, 0.3, 0.72, speed)
+
+
+@given(rent=positive, load=shares, cached=st.floats(0.0, 0.95), speed=st.floats(0.1, 2.0))
+def test_own_prices_by_kind_add_up_to_the_whole(rent, load, cached, speed):
+    one = _case(rent, load, cached, speed)
+    whole = one.rented_usd_per_million()
+    assert one.bill(whole).total * 1e6 / 500 == pytest.approx(whole, rel=1e-9)
+    assert one.bill().total * 1e6 / 500 == pytest.approx(one.api_usd_per_million, rel=1e-9)
+
+
+@given(rent=positive, load=shares)
+def test_at_the_break_even_both_cost_the_same(rent, load):
+    one, terms = _case(rent, load), Ownership.typical("H100 SXM", "data center")
+    if one.break_even <= 1:
+        assert one.rented_usd_per_million(one.break_even) == pytest.approx(one.api_usd_per_million)
+    assert one.owned_usd_per_million(terms, one.owned_break_even(terms)).total == pytest.approx(one.api_usd_per_million)
+    assert one.rented_usd_per_million(load / 2) == pytest.approx(2 * one.rented_usd_per_million())
+
+
+@given(st.floats(1e4, 1e12), st.sampled_from([1.0, 2.0, 8.0]))
+def test_whole_groups_never_pass_the_utilization_and_none_is_spare(daily, group):
+    one = _case()
+    chips = one.accelerators(daily, group)
+    assert chips % group == 0 and utilization_at(daily, one.tokens_per_s, chips) <= one.utilization * (1 + 1e-8)
+    assert chips == group or utilization_at(daily, one.tokens_per_s, chips - group) > one.utilization * (1 - 1e-8)
+
+
+def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
+    spread = {"rent_low": 0.6, "rent_high": 2.0, "error": 0.25}
+    spread |= {f"{kind}_{end}": factor for kind in ("input", "cached", "output") for end, factor in (("low", 0.2), ("high", 4.0))}
+    one = _case()
+    for (low, high), best in ((one.break_even_interval(spread), one.break_even), (one.rented_interval(spread), one.rented_usd_per_million())):
+        assert low < best < high
+    assert [swing.name for swing in one.swings(spread)] == ["api_level", "usd_per_hour", "speed"]
+    assert one.ends(spread)["api_level"] == pytest.approx((0.2, 1.0, 4.0))
+
+
+def test_a_million_scenarios_are_one_call():
+    rents, loads = np.linspace(1.0, 9.0, 1000)[:, None], np.linspace(0.05, 1.0, 1000)[None, :]
+    grid = usd_per_month(1e8, _case(rents, loads).rented_usd_per_million())
+    assert grid.shape == (1000, 1000) and grid[0, -1] == grid.min() and grid[-1, 0] == grid.max()
+
+
+@pytest.mark.parametrize("rent", [0.0, -2.0])
+def test_a_rent_that_is_no_price_is_refused(rent):
+    with pytest.raises(ValueError, match=f"usd_per_hour = {rent:g} is outside its domain, allowed: above 0"):
+        _case(rent).rented_usd_per_million()

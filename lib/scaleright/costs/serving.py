@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Mapping
 
 from scaleright.costs.ownership import Ownership
+from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import (
     MILLION,
     OwnedTokenCost,
@@ -22,10 +23,10 @@ from scaleright.costs.tokens import (
     request_usd,
     usd_per_million_tokens,
 )
-from scaleright.formulas import NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.inference.measured import TokenSeconds
 from scaleright.ranges import Range, Swing, interval, tornado
-from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 WORDS = {
     "usd_per_hour": "rent", "speed": "speed", "api_level": "price at the API", "input_tokens": "length of the prompt",
@@ -47,6 +48,22 @@ def usd_per_month(tokens_per_day, usd_per_million):
     365.25
     """
     return tokens_per_day * DAYS_PER_YEAR / MONTHS_PER_YEAR * usd_per_million / MILLION
+
+
+@closed_form(tokens_per_day=NON_NEGATIVE, tokens_per_s=POSITIVE, accelerators=COUNT)
+def utilization_at(tokens_per_day, tokens_per_s, accelerators):
+    """Share of their full load at which accelerators serve a demand [1]; above 1 they are too few.
+
+    Parameters
+    ----------
+    tokens_per_day : output tokens a day [token/day]
+    tokens_per_s : output tokens per second of one accelerator at full load [token/s]
+    accelerators : how many serve [1]
+
+    >>> utilization_at(86.4e6, 1000.0, 4)
+    0.25
+    """
+    return tokens_per_day / (accelerators * tokens_per_s * HOURS_PER_DAY * SECONDS_PER_HOUR)
 
 
 @closed_form(usd_per_million=NON_NEGATIVE, tokens_per_s=POSITIVE, token_s=NON_NEGATIVE)
@@ -137,6 +154,15 @@ class Serving:
         seconds = (self.seconds.per_input_s / self.speed, written / self.speed)
         return tuple(usd_per_million_of_kind(usd_per_million, self.tokens_per_s, each) for each in seconds)
 
+    def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
+        """Accelerators in whole groups that serve a demand without passing the case's utilization [1].
+
+        >>> Serving(TokenSeconds(1e-4, 3e-4, 0.0), 3.6, 0.4, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0).accelerators(1e8, 2.0)
+        2.0
+        """
+        demand = output_tokens_per_day / (HOURS_PER_DAY * SECONDS_PER_HOUR * self.utilization)
+        return chips_for_demand(demand, self.tokens_per_s, 1.0, group)
+
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""
         if usd_per_million is None:
@@ -158,7 +184,7 @@ class Serving:
         Parameters
         ----------
         spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low, cached_high, output_low,
-            output_high of the API's prices; error, the 90th percentile of the split's held-out error
+            output_high of the API's prices; error of the speed, the 90th percentile of what was left out of the split
         """
         def level(end: str) -> Any:
             prices = {f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"] for kind in ("input", "cached", "output")}

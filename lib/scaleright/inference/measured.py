@@ -122,7 +122,7 @@ def split(input_tokens: np.ndarray, output_tokens: np.ndarray, tokens_per_s: np.
             if (figures >= 0).all() and error < least:
                 best, least = np.zeros(3), error
                 best[chosen] = figures
-    return TokenSeconds(*map(float, best))
+    return TokenSeconds(*(float(f"{figure:.9g}") for figure in best))  # the solver's last digits differ between machines
 
 
 @lookup
@@ -148,8 +148,8 @@ def serving_runs(model: str | None = None, accelerator: str | None = None) -> pd
 
 
 @lookup
-def operating_points(model: str, accelerator: str | None = None) -> pd.DataFrame:
-    """Measured throughput of a model's shape, one row a system and shape of request; `flag` says what is odd about one.
+def operating_points(model: str | None = None, accelerator: str | None = None) -> pd.DataFrame:
+    """Measured throughput, of one model's shape if given, one row a system and shape of request; `flag` says what is odd.
 
     Columns: SYSTEM, input_tokens, output_tokens, tokens_per_s [token/s] of one accelerator, flag, run, source.
 
@@ -211,8 +211,8 @@ def held_out(points: pd.DataFrame) -> pd.DataFrame:
 def token_seconds(model: str, accelerator: str | None = None) -> pd.DataFrame:
     """The split of each system that served a model at four shapes of request or more, most shapes first.
 
-    Columns: SYSTEM, per_input_s, per_output_s, per_context_s [s of one accelerator], shapes, error and p90_error (of a
-    shape predicted from the others, absolute over measured: median and 90th percentile) [1], flagged (shapes with a flag).
+    Columns: SYSTEM, per_input_s, per_output_s, per_context_s [s of one accelerator], shapes, error (of a shape predicted
+    from the others, absolute over measured, the median) [1], flagged (shapes with a flag).
 
     Raises
     ------
@@ -223,8 +223,8 @@ def token_seconds(model: str, accelerator: str | None = None) -> pd.DataFrame:
     """
     points, rows = operating_points(model, accelerator), []
     for system, group in _systems(points):
-        errors = held_out(group)["error"].abs()
-        figures = {"shapes": len(group), "error": errors.median(), "p90_error": errors.quantile(0.9), "flagged": int((group["flag"] != "").sum())}
+        errors = held_out(group)["error"].abs().round(6)
+        figures = {"shapes": len(group), "error": round(errors.median(), 6), "flagged": int((group["flag"] != "").sum())}
         rows.append(system | vars(split(*_columns(group))) | figures)
     if not rows:
         where = f" on {accelerator}" if accelerator else ""
