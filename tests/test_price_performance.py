@@ -66,6 +66,7 @@ def test_a_group_holds_the_model_and_keeps_the_limit_and_half_of_it_would_not(st
     assert enough[0] and (size == 1 or not enough[1])
     assert np.log2(size) % 1 == 0
     assert sizing.group_size(stored, memory, seconds) <= size
+    assert sizing.group_size(stored, memory, seconds, limit, most=8.0) == min(size, 8)
 
 
 @pytest.mark.parametrize("power", range(15))
@@ -79,3 +80,17 @@ def test_chips_meet_the_demand_and_a_group_less_would_not(demand, tokens, second
     speed = tokens / seconds
     assert chips * speed >= demand * (1 - 1e-6)
     assert chips == group or (chips - group) * speed < demand
+
+
+@given(
+    most=st.floats(1, 1000), group=st.sampled_from([1.0, 4.0]), weights=st.floats(1e9, 2e11), each=st.floats(1e7, 1e10), limit=st.floats(0.005, 10),
+)
+def test_a_batch_fits_in_memory_and_time_and_one_more_would_not(most, group, weights, each, limit):
+    memory, speed, flop, flops = 80e9, 2e12, 140e9, 400e12
+    batch = sizing.batch_that_fits(most, group, memory, weights, each, limit, speed, flop, flops)
+
+    def fits(n):
+        bytes_used = weights + n * each
+        return n <= most and bytes_used <= group * memory and max(bytes_used / speed, n * flop / flops) <= limit * group
+
+    assert (batch < 1 or fits(batch * (1 - 1e-9))) and not fits(batch + 1.001)

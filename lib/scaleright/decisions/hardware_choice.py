@@ -19,11 +19,11 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, DataError, accelerators, data_dir, table
 from scaleright.costs.break_even import INFINITY, break_even_usd_per_hour
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
-from scaleright.costs.sizing import chips_for_demand, group_size
+from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import matmul_chips, recent_rental_price, spread
-from scaleright.ops import minimum, where
+from scaleright.ops import maximum, minimum, where
 from scaleright.transformer import (
     bytes_per_parameter,
     compute_seconds,
@@ -35,7 +35,7 @@ from scaleright.transformer import (
     training_flop_per_token,
     weight_bytes,
 )
-from scaleright.units import HOURS_PER_DAY, duration, usd, whole
+from scaleright.units import HOURS_PER_DAY, duration, si, usd, whole
 
 SOURCE = "S3, Comparing GPUs"
 TRAINING_BYTES = 16.0
@@ -48,17 +48,21 @@ A100_FLOPS, A100_BYTES_PER_S = 312e12, 1.5e12
 
 @dataclass(frozen=True)
 class Work:
-    """What one step of a workload asks of the chips that share it, whatever they are.
+    """What a step of a workload asks of the chips that share it, whatever they are.
 
-    flop, moved_bytes : arithmetic and memory traffic of the step
-    stored_bytes : what one copy of the model keeps in memory
-    tokens : tokens that the step writes, or trains on
+    flop : arithmetic of one sequence in a step
+    read_bytes, held_bytes : weights read in a step, and weights or training state kept in memory
+    sequence_bytes : cache of one sequence, kept and read
+    sequences : sequences of a step, at most
+    tokens : tokens of one sequence that a step writes, or trains on
     fp8 : whether arithmetic may run in FP8
     """
 
     flop: Any
-    moved_bytes: Any
-    stored_bytes: Any
+    read_bytes: Any
+    held_bytes: Any
+    sequence_bytes: Any
+    sequences: Any
     tokens: Any
     fp8: Any
 
@@ -71,7 +75,7 @@ def work(t: Transformer, training: Any, context: Any, batch: Any, precision: Any
     t : the model
     training : whether the task is training
     context : tokens that a new token attends to, or of a training sequence [token]
-    batch : sequences of a step of one copy [1]
+    batch : sequences of a step of one copy, at most [1]; the weights that a step reads are those that so many touch
     precision : format of the weights by name, or bytes per weight; training keeps its state in `TRAINING_BYTES`
     fp8 : whether arithmetic may run in FP8; told by the name of the format if None
 
@@ -80,14 +84,16 @@ def work(t: Transformer, training: Any, context: Any, batch: Any, precision: Any
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> work(tiny, False, 100, 8, "BF16").tokens, work(tiny, True, 100, 8, "BF16").tokens
-    (8, 800)
+    (1, 100)
     """
     step = decode_step(t, context, batch, precision, 1, 1.0, 1.0, 1.0, 1.0)
     return Work(
-        flop=where(training, training_flop_per_token(forward_flop(t, context).total) * batch * context, step.flop),
-        moved_bytes=where(training, 0.0, step.weight_bytes + step.kv_bytes),
-        stored_bytes=where(training, weight_bytes(parameters(t).total, TRAINING_BYTES), step.stored_bytes),
-        tokens=where(training, batch * context, batch),
+        flop=where(training, training_flop_per_token(forward_flop(t, context).total) * context, step.flop / batch),
+        read_bytes=where(training, 0.0, step.weight_bytes),
+        held_bytes=where(training, weight_bytes(parameters(t).total, TRAINING_BYTES), step.stored_bytes - step.kv_bytes),
+        sequence_bytes=where(training, 0.0, step.kv_bytes / batch),
+        sequences=batch,
+        tokens=where(training, context, 1),
         fp8=(precision == "FP8") if fp8 is None else fp8,
     )
 
@@ -122,18 +128,19 @@ class Terms:
 class Fit:
     """A workload on one kind of chip.
 
-    arithmetic_s, memory_s : least times of a step on one chip [s]
-    group, chips : chips that share a copy, and in all [1]
+    batch, group, chips : sequences that a group works on together, chips of a group, and chips in all [1]
+    arithmetic_s, memory_s : least times of such a step on one chip [s]
     step_s : time of a step of a group [s]
     usd_per_hour, usd_per_million : price of all chips [USD/h], and of a million tokens [USD]
     binds : what sets the number of chips, in words
-    runs : whether so few chips may share a copy, over so fast a fabric, as the terms ask
+    runs : whether a server of it holds the model and keeps the limits of the terms
     """
 
-    arithmetic_s: Any
-    memory_s: Any
+    batch: Any
     group: Any
     chips: Any
+    arithmetic_s: Any
+    memory_s: Any
     step_s: Any
     usd_per_hour: Any
     usd_per_million: Any
@@ -143,6 +150,9 @@ class Fit:
 
 def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> Fit:
     """A workload on a kind of chip, or on many kinds at once, by the roofline times a slowdown.
+
+    A group is the smallest that holds all sequences of a step and keeps the limit on its time; where a server has no
+    such group, its largest works on as many sequences as it can.
 
     Parameters
     ----------
@@ -154,28 +164,38 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> F
     >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(tokens_per_s=100.0)).binds
     'one chip'
     """
-    peak = where(of.fp8, chip["fp8_flops"], chip["bf16_flops"])
-    arithmetic_s = compute_seconds(of.flop, peak, chip["compute_efficiency"])
-    memory_s = memory_seconds(of.moved_bytes, chip["memory_bytes_per_s"], terms.bandwidth_efficiency)
+    flops = where(of.fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"]
+    bytes_per_s, memory = chip["memory_bytes_per_s"] * terms.bandwidth_efficiency, chip["memory_bytes"] * terms.memory_share
+
+    def times(sequences):
+        """Arithmetic and memory traffic of a step on one chip [s]."""
+        arithmetic_s = compute_seconds(of.flop * sequences, flops, 1.0)
+        return arithmetic_s, memory_seconds(of.read_bytes + of.sequence_bytes * sequences, bytes_per_s, 1.0)
+
+    kept, whole_step = of.held_bytes + of.sequence_bytes * of.sequences, terms.slowdown * token_seconds(*times(of.sequences))
+    server = minimum(chip["joined"], terms.most_chips)
+    most = where(terms.across_servers, 1e6, server)
+    holds, group = (group_size(kept, memory, whole_step, limit, most) for limit in (INFINITY, terms.limit_s))
+    batch = batch_that_fits(
+        of.sequences, group, memory, of.held_bytes, of.sequence_bytes, terms.limit_s, bytes_per_s / terms.slowdown, of.flop, flops / terms.slowdown
+    )
+    arithmetic_s, memory_s = times(maximum(batch, 1.0))
     on_one = terms.slowdown * token_seconds(arithmetic_s, memory_s)
-    memory = chip["memory_bytes"] * terms.memory_share
-    holds, group = (group_size(of.stored_bytes, memory, on_one, limit) for limit in (INFINITY, terms.limit_s))
-    chips = chips_for_demand(terms.tokens_per_s, of.tokens, on_one, group)
-    bill = chips * usd_per_hour
+    chips = chips_for_demand(terms.tokens_per_s, of.tokens * maximum(batch, 1.0), on_one, group)
     slow = where(arithmetic_s >= memory_s, "arithmetic", "memory bandwidth")
     # Across servers, each is full: a pair of cards with a bridge is no building block of a cluster.
-    in_server = where(terms.across_servers, minimum(group, terms.most_chips), group)
-    shared = (chip["scale_up_bytes_per_s"] >= terms.fabric_bytes_per_s) & (in_server <= minimum(chip["joined"], terms.most_chips))
+    joins = (chip["scale_up_bytes_per_s"] >= terms.fabric_bytes_per_s) & (minimum(group, terms.most_chips) <= server)
     return Fit(
-        arithmetic_s=arithmetic_s,
-        memory_s=memory_s,
+        batch=batch,
         group=group,
         chips=chips,
+        arithmetic_s=arithmetic_s,
+        memory_s=memory_s,
         step_s=on_one / group,
-        usd_per_hour=bill,
-        usd_per_million=usd_per_million_tokens(bill, terms.tokens_per_s, terms.utilization),
+        usd_per_hour=chips * usd_per_hour,
+        usd_per_million=usd_per_million_tokens(chips * usd_per_hour, terms.tokens_per_s, terms.utilization),
         binds=where(chips > group, slow, where(group > holds, "latency", where(holds > 1, "memory capacity", "one chip"))),
-        runs=(group <= 1) | shared,
+        runs=(batch >= 1) & ((group <= 1) | joins),
     )
 
 
@@ -329,7 +349,7 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
 
     Raises
     ------
-    DataError : no candidate can run it; says what the smallest group would be.
+    DataError : no candidate can run it; says what one copy takes.
 
     >>> from scaleright import catalog
     >>> of = work(catalog.model("Llama-3.1-70B"), True, 8192, 16, "BF16")
@@ -342,17 +362,18 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
         if own and not chips["bought"].any():
             raise DataError("hardware_choice: the catalog has no purchase price of these chips")
         raise DataError(
-            f"hardware_choice: one copy of the model takes {whole(ranked['group'].min())} or more of each chip, allowed: "
-            f"{terms.most_chips:g} joined by {terms.fabric_bytes_per_s / 1e9:g} GB/s; allow more chips, a slower fabric, a smaller format or a shorter context"
+            f"hardware_choice: no server of up to {terms.most_chips:g} of these chips joined by {terms.fabric_bytes_per_s / 1e9:g} GB/s holds "
+            f"{si(of.held_bytes + of.sequence_bytes, 'B')} within the limits; allow more chips, a slower fabric, more time, a smaller format or a shorter context"
         )
     name, best = running.index[0], running.iloc[0]
     chip = chips.loc[name]
-    rule = source_rule(training, of.stored_bytes, terms.limit_s < INFINITY)
+    rule = source_rule(training, of.held_bytes + of.sequence_bytes, terms.limit_s < INFINITY)
     second = f"; next comes {running.index[1]} at {usd(running.iloc[1]['usd_per_million'])}" if len(running) > 1 else ""
+    together = f"{whole(best['batch'])} sequence{'s' if best['batch'] > 1 else ''}"
     reasons = [
         f"a million tokens cost {usd(best['usd_per_million'])} on {whole(best['chips'])} of them{second}",
         f"{best['binds']} sets the number of chips" if best["binds"] != "one chip" else "one chip is enough",
-        f"a step takes {duration(best['step_s'])} on a group of {whole(best['group'])}" if not training
+        f"a step of {together} takes {duration(best['step_s'])} on a group of {whole(best['group'])}" if not training
         else f"the training state takes {whole(best['group'])} or more of them",
         f"{chip['providers']} provider{'s list' if chip['providers'] > 1 else ' lists'} it, at {usd(chip['rent_usd_per_hour'])} an hour in the middle",
     ]  # fmt: skip
@@ -366,17 +387,3 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
     numbers = {"price": (best["usd_per_million"], "USD / 1e6 token"), "chips": (best["chips"], "1"), "step": (best["step_s"], "s")}
     numbers |= {f"{other} at": (row["usd_per_million"], "USD / 1e6 token") for other, row in running.iloc[1:4].iterrows()}
     return Verdict("Which accelerator?", name, tuple(reasons), numbers, SOURCE, rule, follows_rule(rule, name, chip))
-
-
-def best_batches(t: Transformer, chips: pd.DataFrame, terms: Terms, context: float, precision: str, own: bool = False) -> pd.DataFrame:
-    """The batch up to 1,024 at which each candidate serves a model cheapest, with its fit there, the cheapest first.
-
-    Columns: those of `compare`, and batch. A chip with more memory holds more sequences, which share the reading of the weights.
-
-    >>> from scaleright import catalog
-    >>> best_batches(catalog.model("Llama-3.1-8B"), candidates(), Terms(1000.0, limit_s=0.05), 2048, "FP8")["batch"].max() > 8
-    np.True_
-    """
-    fits = [compare(work(t, False, context, batch, precision), chips, terms, own).assign(batch=batch) for batch in 2 ** np.arange(11)]
-    rows = pd.concat(fits).sort_values(["usd_per_million", "batch"], kind="stable")
-    return rows[~rows.index.duplicated()]
