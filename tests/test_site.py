@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import math
 import os
 import re
@@ -15,20 +16,28 @@ import shutil
 import subprocess
 import sys
 import threading
+from datetime import date, datetime, timedelta
+from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
+import nbformat
+import pandas as pd
 import pytest
 import yaml
-from scaleright import catalog, transformer
+from scaleright import catalog, claims, transformer
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
+from scaleright.press import Book, repository, scenarios
+from scaleright.press.pages import sentence
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
 LISTED = [f"{entry['file']}.html" for entry in CONTENTS.get("chapters", [])]
 CHAPTERS = [name for name in LISTED if name.startswith("notebooks/")]
 PAGES = [f"{CONTENTS['root']}.html", *LISTED, "search.html"]
+SCENARIOS = {f"{scenario.page}.html": scenario for scenario in scenarios.read(Book(ROOT))}
+ONE_EACH = list({scenario.chapter: page for page, scenario in SCENARIOS.items()}.values())
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 OFFLINE = ["--no-sandbox", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
@@ -181,7 +190,7 @@ def visit(browser, site):
         one.context.close()
 
 
-@pytest.mark.parametrize("name", [*PAGES, "index.html"])
+@pytest.mark.parametrize("name", [*PAGES, *ONE_EACH, "index.html"])
 def test_a_page_asks_nobody_else_and_complains_of_nothing(look, name):
     opened = look(name)
     opened.page.mouse.wheel(0, 5000)
@@ -286,7 +295,7 @@ def test_a_live_number_is_the_librarys_own(visit, row):
         assert text in opened.ask("document.querySelector('article').textContent")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *ONE_EACH])
 def test_nothing_overflows_a_phone(look, name):
     opened = look(name, width=360)
     assert opened.ask("document.documentElement.scrollWidth") <= 360
@@ -416,12 +425,12 @@ def test_the_chapter_menu_opens_on_a_phone(visit):
     opened = visit(CHAPTERS[0], width=360)
     assert not opened.page.is_visible("#chapters")
     opened.page.click(".menu")
-    opened.page.click(f"#chapters a >> nth={len(LISTED)}")
+    opened.page.click(f"#chapters a[href$='{LISTED[-1]}']")
     opened.page.wait_for_load_state()
     assert opened.page.url.endswith(LISTED[-1])
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *SCENARIOS])
 def test_every_page_is_light_and_every_link_on_the_site_leads_somewhere(html, name):
     text = (html / name).read_text(encoding="utf-8")
     assert len(text.encode()) < 1_000_000
@@ -431,3 +440,126 @@ def test_every_page_is_light_and_every_link_on_the_site_leads_somewhere(html, na
             continue
         target = (html / name).parent / unquote(parts.path)
         assert target.exists(), f"{name} links to {address}"
+
+
+# Take it along, open it elsewhere, know its age
+
+
+def links(html: Path, name: str, part: str) -> dict[str, str]:
+    """The links within a part of a page, by their words."""
+    text = re.search(part, (html / name).read_text(encoding="utf-8"), re.DOTALL)[1]
+    return {unescape(re.sub(r"<[^>]+>", "", words)).strip(): unescape(address) for address, words in re.findall(r'<a [^>]*?href="([^"]+)"[^>]*>(.*?)</a>', text)}
+
+
+def beside(html: Path, name: str, address: str) -> Path:
+    """The file of the site to which a page's link leads."""
+    return (html / name).parent.joinpath(address).resolve()
+
+
+@pytest.mark.parametrize("name", [*CHAPTERS, *SCENARIOS])
+def test_the_notebook_of_a_page_can_be_opened_elsewhere_and_taken_along(html, name):
+    chapter = SCENARIOS[name].chapter if name in SCENARIOS else Path(name).stem
+    found, host = links(html, name, '<nav class="launch"(.*?)</nav>'), repository.hosting(ROOT)
+    assert host.slug.count("/") == 1 and (ROOT / "notebooks" / "text" / f"{chapter}.md").is_file()
+    assert found["Binder"].endswith(f"/v2/gh/{host.slug}/{host.branch}?urlpath=lab/tree/notebooks/{chapter}.ipynb")
+    assert found["Colab"].endswith(f"/github/{host.slug}/blob/{host.branch}/notebooks/{chapter}.ipynb")
+    assert found["Source"] == f"{host.url}/blob/{host.branch}/notebooks/text/{chapter}.md"
+    notebook = nbformat.read(beside(html, name, found["Download notebook"]), as_version=4)
+    assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+    tags = [tag for cell in notebook.cells for tag in cell.metadata.get("tags", ())]
+    assert ("injected-parameters" in tags) == (name in SCENARIOS) and "setup" in tags
+
+
+@pytest.mark.parametrize("name", [*CHAPTERS, *SCENARIOS])
+def test_every_table_can_be_taken_along(html, name):
+    text = (html / name).read_text(encoding="utf-8")
+    shown = re.findall(r'role="region" aria-label="([^"]*)" tabindex="0">(?:(?!</table>).)*</table></div>(<p class="sr-files">.*?</p>)?', text, re.DOTALL)
+    assert shown and all(files for _, files in shown)
+    for label, files in shown:
+        data, sheet = (beside(html, name, re.search(f'href="([^"]+[.]{kind})" download', files)[1]) for kind in ("json", "csv"))
+        resource, rows = json.loads(data.read_text()), pd.read_csv(sheet, keep_default_na=False, na_values=[""])
+        fields = resource["schema"]["fields"]
+        assert resource["title"] == unescape(label) and len(rows) == len(resource["data"]) and len(rows.columns) == len(fields)
+        for field, column in zip(fields, rows.columns):
+            assert column.startswith(field["name"]) and ("unit" not in field or f"[{field['unit']}]" in column or "[" in field["name"])
+            if field["type"] == "number":
+                expected = [float("nan") if row[field["name"]] is None else float(row[field["name"]]) for row in resource["data"]]
+                assert pd.to_numeric(rows[column]).tolist() == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_downloaded_number_is_the_librarys_own(html):
+    sheet = pd.read_csv(html / "downloads" / "scaling_math-all-models.csv").set_index("model")
+    assert {name: transformer.parameters(catalog.model(name)).total for name in sheet.index} == pytest.approx(sheet["parameters"].to_dict())
+    rule = pd.read_csv(html / "downloads" / "buy_or_rent-the-rule-by-hours.csv")
+    case = {p["parameter"]: p["value"] for p in json.loads((html / "downloads" / "buy_or_rent-your-case.json").read_text())["data"]}
+    values = {name: float(case[name].replace(",", "")) for name in ("rent_usd_per_hour", "years", "chip_usd", "usd_per_kwh", "value_kept_per_year", "cost_of_capital")}
+    terms = uncertain(values | {"accelerator": case["accelerator"], "setting": case["setting"]}).terms()
+    expected = [terms.break_even_usd_per_hour(hours) for hours in rule["hours a day"]]
+    assert rule["an owned hour costs [USD]"].tolist() == pytest.approx(expected, rel=2e-3), "the case is shown to four digits"
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_stands_under_its_chapter_with_its_answer(html, name):
+    scenario, text = SCENARIOS[name], (html / name).read_text(encoding="utf-8")
+    chapter = f"notebooks/{scenario.chapter}.html"
+    assert f"{scenario.title}<a class=\"headerlink\"" in unescape(text)
+    assert beside(html, name, next(iter(links(html, name, '<p class="sr-case">(.*?)</p>').values()))) == (html / chapter).resolve()
+    listed = (html / chapter).read_text(encoding="utf-8")
+    assert beside(html, chapter, links(html, chapter, '<ul class="sr-cases">(.*?)</ul>')[scenario.title]) == (html / name).resolve()
+    said = sentence((html / "downloads" / f"{scenario.chapter}-{scenario.name}.ipynb").read_bytes())
+    assert said and said in unescape(re.search('<ul class="sr-cases">(.*?)</ul>', listed, re.DOTALL)[1]) and scenario.title in unescape(listed)
+
+
+@pytest.mark.parametrize("name", [CHAPTERS[0], "book/status.html"])
+def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, name):
+    facts = json.loads(unescape(re.search('class="sr-stale"[^>]*data-sr-tables="([^"]*)"', (html / name).read_text(encoding="utf-8"))[1]))
+    last = {fact["title"]: date.fromisoformat(fact["as_of"]) + timedelta(days=fact["days"]) for fact in facts}
+    opened = Visit(browser, site, width=360)
+    for day in (min(last.values()), min(last.values()) + timedelta(days=1), max(last.values()) + timedelta(days=400)):
+        opened.page.clock.set_fixed_time(datetime(day.year, day.month, day.day, 12))
+        opened.page.goto(opened.site + name, wait_until="domcontentloaded")
+        old = [fact for fact in facts if last[fact["title"]] < day]
+        assert opened.page.locator(".sr-stale").is_visible() == bool(old)
+        ages = {fact["title"]: (day - date.fromisoformat(fact["as_of"])).days for fact in old}
+        wanted = [f"{f['title']}: as of {f['as_of']}, {ages[f['title']]:,} days old; counted as fresh for {f['days']:,}." for f in old]
+        assert opened.page.locator(".sr-stale li").all_inner_texts() == wanted
+        assert opened.ask("document.documentElement.scrollWidth") <= 360
+    opened.context.close()
+
+
+def test_the_status_page_lists_what_there_is(look):
+    opened = look("book/status.html")
+    rows = opened.ask("[...document.querySelectorAll('article tbody tr')].map((r) => [...r.children].map((c) => c.textContent.trim()))")
+    pages = opened.ask("[...document.querySelectorAll('article tbody a')].map((a) => a.getAttribute('href'))")
+    assert {urljoin("book/status.html", address) for address in pages} == {*CHAPTERS, *SCENARIOS}
+    seconds = {row[0]: float(row[2]) for row in rows if len(row) == 3 and re.fullmatch(r"[\d.]+", row[2])}
+    assert {scenario.title for scenario in SCENARIOS.values()} <= set(seconds) and all(0 < s < 300 for s in seconds.values())
+    package = json.loads((ROOT / "data" / "datapackage.json").read_text())["resources"]
+    dated = {row[0]: row[1] for row in rows if len(row) == 5 and re.fullmatch(r"\d{4}-\d\d-\d\d", row[1])}
+    assert dated == {f"{entry['title']} ({entry['path'].removesuffix('.csv')})": entry["as_of"] for entry in package}
+    assert str(len(claims.findings())) == next(row for row in rows if row[0] == "all")[-1]
+
+
+def test_the_keyboard_reaches_what_opens_and_downloads(visit):
+    opened = visit(CHAPTERS[-1], width=360)
+    wanted = set(opened.ask("[...document.querySelectorAll('.launch a, .sr-files a')].map((a) => a.href)"))
+    reached = {}
+    for _ in range(400):
+        opened.page.keyboard.press("Tab")
+        href = opened.ask("document.activeElement.href || ''")
+        if href in wanted:
+            reached[href] = opened.ask(FOCUS)
+        if wanted <= set(reached):
+            break
+    assert set(reached) == wanted and len(wanted) > 5
+    assert [focus for focus in reached.values() if not focus["shown"] or not focus["name"]] == []
+
+
+def test_a_number_with_a_decimal_comma_is_not_misread(visit):
+    opened = visit(BUY)
+    field = opened.page.locator("[data-control=rent_usd_per_hour] .sr-field").first
+    for typed, read in (("2,40", None), ("$2.40", 2.4), ("€3", None), ("1,2", None), ("3 .5", None), ("3.5", 3.5)):
+        before = opened.ask("window.scaleright.page.values.rent_usd_per_hour")
+        field.fill(typed)
+        field.press("Enter")
+        assert opened.ask("window.scaleright.page.values.rent_usd_per_hour") == (before if read is None else read), typed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import re
 from collections import Counter
 from datetime import date
 from html import escape
@@ -44,9 +45,11 @@ def _seconds(executed: Path) -> float:
 
 
 def runs(book: Book, scenarios: Iterable[Scenario]) -> list[list[str]]:
-    """One row a chapter and a scenario: its page, what was set, and the time of its last run."""
-    rows = []
+    """One row a published chapter and a scenario: its page, what was set, and the time of its last run."""
+    rows, contents = [], (book.root / "book" / "_toc.yml").read_text(encoding="utf-8")
     for chapter in book.chapters():
+        if not re.search(rf"\bnotebooks/{chapter}\b", contents):
+            continue
         executed = book.executed(chapter)
         question = escape(title(json.loads(executed.read_bytes())))
         rows.append([f'<a href="../notebooks/{chapter}.html">{question}</a>', "the defaults", f"{_seconds(executed):.1f}"])
