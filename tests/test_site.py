@@ -521,7 +521,7 @@ def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, na
         old = [fact for fact in facts if last[fact["title"]] < day]
         assert opened.page.locator(".sr-stale").is_visible() == bool(old)
         ages = {fact["title"]: (day - date.fromisoformat(fact["as_of"])).days for fact in old}
-        wanted = [f"{f['title']}: as of {f['as_of']}, {ages[f['title']]:,} days old; counted as fresh for {f['days']:,}." for f in old]
+        wanted = [f"{f['title']} ({f['as_of']}): {ages[f['title']]:,} days old, fresh for {f['days']:,}" for f in old]
         assert opened.page.locator(".sr-stale li").all_inner_texts() == wanted
         assert opened.ask("document.documentElement.scrollWidth") <= 360
     opened.context.close()
@@ -537,7 +537,7 @@ def test_the_status_page_lists_what_there_is(look):
     package = json.loads((ROOT / "data" / "datapackage.json").read_text())["resources"]
     dated = {row[0]: row[1] for row in rows if len(row) == 5 and re.fullmatch(r"\d{4}-\d\d-\d\d", row[1])}
     assert dated == {f"{entry['title']} ({entry['path'].removesuffix('.csv')})": entry["as_of"] for entry in package}
-    assert str(len(claims.findings())) == next(row for row in rows if row[0] == "all")[-1]
+    assert str(len(claims.findings())) == next(row for row in rows if row[0] == "all")[1]
 
 
 def test_the_keyboard_reaches_what_opens_and_downloads(visit):

@@ -45,7 +45,7 @@
       box.hidden = !old.length;
       box.querySelector("ul").replaceChildren(...old.map((table) => {
         const line = document.createElement("li");
-        line.textContent = `${table.title}: as of ${table.as_of}, ${said(table.age)} days old; counted as fresh for ${said(table.days)}.`;
+        line.textContent = `${table.title} (${table.as_of}): ${said(table.age)} days old, fresh for ${said(table.days)}`;
         return line;
       }));
     });

@@ -25,8 +25,8 @@ PAGE = "book/status"
 _PACKAGES = ("altair", "numpy", "pandas", "vl-convert-python", "papermill", "jupyter-book", "Sphinx")
 
 
-def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterable[int] = ()) -> str:
-    """A table of HTML cells; `numeric` are the columns set to the right."""
+def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterable[int] = (), keys: str = "") -> str:
+    """A table of HTML cells; `numeric` are the columns set to the right, `keys` the class that keeps short names in view."""
     sides = {index: ' class="sr-num"' for index in numeric}
     top = "".join(f'<th scope="col"{sides.get(i, "")}>{escape(text)}</th>' for i, text in enumerate(head))
     body = "".join(
@@ -35,7 +35,7 @@ def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], num
     )
     label = escape(caption, quote=True)
     return (
-        f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table><caption><span>{escape(caption)}</span></caption>'
+        f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys and f' class="{keys}"'}><caption><span>{escape(caption)}</span></caption>'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -77,9 +77,9 @@ def verdicts() -> tuple[list[str], list[list[str]]]:
 
     count = Counter((f.verdict, f.claim.source) for f in claims.findings())
     sources = sorted({source for _, source in count})
-    rows = [[v, *(count[v, s] for s in sources), sum(count[v, s] for s in sources)] for v in VERDICTS]
-    rows.append(["all", *(sum(row[i] for row in rows) for i in range(1, len(sources) + 2))])
-    return ["verdict", *sources, "all"], [[str(cell) for cell in row] for row in rows if row[-1]]
+    rows = [[v, *(count[v, s] for s in sources)] for v in VERDICTS]
+    rows.append(["all", *(sum(row[i] for row in rows) for i in range(1, len(sources) + 1))])
+    return ["verdict", "all", *sources], [[row[0], *map(str, (sum(row[1:]), *row[1:]))] for row in rows if sum(row[1:])]
 
 
 def page(book: Book, scenarios: list[Scenario], today: date) -> str:
@@ -96,7 +96,7 @@ def page(book: Book, scenarios: list[Scenario], today: date) -> str:
         "## Data",
         _table("Tables by age on the day of the build", ("table", "as of", "age [days]", "fresh for [days]", "state"), ages(tables, today), [1, 2, 3]),
         "## Claims",
-        _table("Statements of the source documents, recomputed, by verdict", head, rows, range(1, len(head))),
+        _table("Statements of the source documents, recomputed, by verdict", head, rows, range(1, len(head)), "sr-keys"),
         "## Versions",
         _table("What the book was built with", ("package", "version"), versions),
     ]
