@@ -179,7 +179,9 @@ def scatter(
         paint["color"] = alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=alt.Legend(title=None, offset=26))
     stairs = chart.transform_filter("datum._first").mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
     dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"}))
-    ring = chart.transform_filter("datum._own").mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place)
+    # Shown or not rather than filtered: an axis cannot tell the extent of an empty layer.
+    shown = alt.condition("datum._own", alt.value(1), alt.value(0))
+    ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place, opacity=shown)
     if still:
         named, side = chart, "width < 420 ? datum._narrow : datum._wide"
         side = f"datum._own && !({side}) ? 'above' : {side}"

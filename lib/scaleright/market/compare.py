@@ -30,7 +30,8 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
             "accelerator": chip, "providers": len(listed), "low": float(usd.min()), "low_at": first["provider"], "median": float(usd.median()),
             "high": float(usd.max()), "high_at": last["provider"], "apart": float(usd.max() / usd.min()), "date": listed["date"].max(),
         })  # fmt: skip
-    return pd.DataFrame(found)
+    columns = ["accelerator", "providers", "low", "low_at", "median", "high", "high_at", "apart", "date"]
+    return pd.DataFrame(found, columns=columns)
 
 
 def index_agreement() -> pd.DataFrame:
