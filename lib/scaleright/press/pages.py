@@ -47,7 +47,8 @@ def notice(tables: Iterable[Dated], today: date) -> str:
     tables = sorted(tables, key=lambda table: (table.as_of.toordinal() + table.stale_after_days, table.title))  # most overdue first
     facts = [{"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days} for t in tables]
     old = [t for t in tables if t.stale(today)]
-    lines = "".join(f"<li>{escape(t.title)} ({t.as_of}): {t.age_days(today):,} days old, fresh for {t.stale_after_days:,}</li>" for t in old)
+    said = (f"{escape(t.title)} ({t.as_of}): {t.age_days(today):,} days old, fresh for {t.stale_after_days:,}" for t in old)
+    lines = "".join(f"<li>{line}</li>" for line in said)
     data = escape(json.dumps(facts, ensure_ascii=False, separators=(",", ":")), quote=True)
     return (
         f'<aside class="sr-stale" role="note" aria-label="Old data" data-sr-tables="{data}"{"" if old else " hidden"}>'

@@ -34,8 +34,10 @@ class Repository:
         """Addresses that open the stored notebook of a chapter: in Binder, in Colab, and its source.
 
         >>> links = Repository("https://github.com/o/r").links("a", "https://binder.example", "https://colab.example/")
-        >>> links["Binder"], links["Colab"]
-        ('https://binder.example/v2/gh/o/r/main?urlpath=lab/tree/notebooks/a.ipynb', 'https://colab.example/github/o/r/blob/main/notebooks/a.ipynb')
+        >>> links["Binder"]
+        'https://binder.example/v2/gh/o/r/main?urlpath=lab/tree/notebooks/a.ipynb'
+        >>> links["Colab"]
+        'https://colab.example/github/o/r/blob/main/notebooks/a.ipynb'
         """
         path, found = f"notebooks/{chapter}.ipynb", {}
         if self.slug and binder:

@@ -65,7 +65,8 @@ def read(book: Book) -> list[Scenario]:
     seen: dict[str, int] = {}
     for scenario in found:
         if first := seen.setdefault(scenario.page, scenario.line) - scenario.line:
-            raise PressError(f"{FILE}, line {scenario.line}: {scenario.chapter} has a scenario {scenario.name!r} on line {scenario.line + first}")
+            where = f"{scenario.chapter} has a scenario {scenario.name!r} on line {scenario.line + first}"
+            raise PressError(f"{FILE}, line {scenario.line}: {where}")
     return found
 
 
@@ -99,7 +100,8 @@ def _entry(loader: Any, node: Any) -> Scenario:
         fail(f"name = {texts['name']!r}: becomes an address, so lower-case letters, digits and _ only", given["name"][1])
     values = keys(given["parameters"][1], "parameters as name: value")
     parameters = {name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()}
-    return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines={n: k.start_mark.line + 1 for n, (k, _) in values.items()})
+    lines = {name: key.start_mark.line + 1 for name, (key, _) in values.items()}
+    return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines=lines)
 
 
 def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:

@@ -30,13 +30,13 @@ def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], num
     sides = {index: ' class="sr-num"' for index in numeric}
     top = "".join(f'<th scope="col"{sides.get(i, "")}>{escape(text)}</th>' for i, text in enumerate(head))
     body = "".join(
-        "<tr>" + "".join((f'<th scope="row">{c}</th>' if not i else f"<td{sides.get(i, '')}>{c}</td>") for i, c in enumerate(row)) + "</tr>"
+        "<tr>" + "".join(f"<td{sides.get(i, '')}>{c}</td>" if i else f'<th scope="row">{c}</th>' for i, c in enumerate(row)) + "</tr>"
         for row in rows
     )
-    label = escape(caption, quote=True)
+    label, kind = escape(caption, quote=True), f' class="{keys}"' if keys else ""
     return (
-        f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys and f' class="{keys}"'}><caption><span>{escape(caption)}</span></caption>'
-        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{kind}>'
+        f"<caption><span>{escape(caption)}</span></caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
