@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from refresh.rules import quantities, read_csv, rule
@@ -16,19 +17,19 @@ GPUHUNT = "gpu_prices/gpuhunt_tpu_pricing.json"
 VANTAGE = "gpu_prices/aws_ec2_accelerator_instances_vantage.csv"
 EPOCH = "epoch/hardware_prices.csv"
 _EPOCH_SINCE = "2022-08-01"
-_HISTORY_BEFORE = "2024-01-01"
-"""Quotes of 2022 and 2023 stay beside newer rate cards: S3's lost table of clouds of April 2023 is rebuilt from them."""
+_SIZE_IN_NOTES = re.compile(r"(?:number of GPUs: |for )(\d+)x?", re.IGNORECASE)
+"""How notes say how many accelerators an instance has, or a quoted bill is for."""
 STALE_USD = 0.5
 NONE_TO_RENT = "RunPod shows 0.50 where it has none to rent"
 STALE = f"a stale listing: {NONE_TO_RENT}"
 
 
 def rows(raw: Path) -> Items:
-    """Listings for `rental_prices`; an older list only fills in what newer ones lack (chip and kind of pricing)."""
+    """Listings for `rental_prices`, old ones too: what a chip rented for on a past day is read from the cards of then."""
     found, dropped = sift(item for importer in (_ewyluda, _skypilot, _gpuhunt, _vantage) for item in importer(raw))
     yield from found
     yield from dropped
-    covered = {(row["accelerator"], row["pricing"]) for row in found if row["source"] != "vantage2023"}
+    covered = {(row["date"], row["provider"], row["accelerator"], row["pricing"]) for row in found}
     yield from _epoch(raw, covered)
 
 
@@ -117,27 +118,35 @@ def _vantage(raw: Path) -> Items:
             yield listing(*common, "spot", (low + high) / 2 / count, sku, note)
 
 
-def _epoch(raw: Path, covered: set[tuple[str, str]]) -> Items:
-    newest: dict[tuple, Row] = {}
+def _epoch(raw: Path, covered: set[tuple]) -> Items:
+    cheapest: dict[tuple, Row] = {}
     for row in read_csv(raw, EPOCH):
         model, date, vendor = row["Hardware model"], row["Price date"], row["Vendor"]
         label = f"{vendor} {model} {date}"
-        variant = f"{model} | {vendor} | {row['Notes']} {row['Cloud GPU description']}"  # the name in rules.csv
+        variant = f"{model} | {vendor} | {row['Notes']} {row['Cloud GPU description']}".strip()  # the name in rules.csv
         chip, provider = rule(EPOCH, "accelerator rented", variant), rule(EPOCH, "provider", vendor)
         prices, left_out = list(quantities(row, EPOCH, label)), chip.reason or provider.reason
         if prices and (date < _EPOCH_SINCE or left_out):  # Databricks states a cost to train, no rent
             yield Dropped(label, f"before {_EPOCH_SINCE}" if date < _EPOCH_SINCE else left_out)
             continue
-        words = row["Cloud GPU description"].split("\n")[0] or row["Notes"].partition("instance ")[2]
-        sku, region, count = words[:40].strip(" ;,") or model, row["Location"] or "not stated", row["Number of GPUs"]
-        segment = rule(EPOCH, "segment", vendor).ours
-        common = (provider.ours or vendor, segment, chip.ours, int(float(count or 1)), region)
+        words = row["Cloud GPU description"].split("\n")[0].partition("http")[0] or row["Notes"].partition("instance ")[2]
+        product, region = words.partition("number of GPUs")[0][:40].strip(" ;,") or model, row["Location"] or "not stated"
+        sku = row["Notes"] if "the-full-stack" in row["Price source"] and row["Notes"] else product  # it notes the instance
+        count = row["Number of GPUs"] or next(iter(_SIZE_IN_NOTES.findall(row["Notes"])), "")
+        note = "" if count else "size of the instance not stated"
+        seller, segment = provider.ours or vendor, rule(EPOCH, "segment", vendor).ours
+        common = (seller, segment, chip.ours, int(float(count or 1)), region)
         for pricing, price, _ in prices:
-            if (chip.ours, pricing) in covered and date >= _HISTORY_BEFORE:
-                yield Dropped(f"{label} {pricing}", "a newer rate card covers this chip and kind of pricing")
+            if (date, seller, chip.ours, pricing) in covered:
+                yield Dropped(f"{label} {pricing}", "another source holds the same provider's card of this day, by region")
                 continue
-            if (key := (date[:4], *common, pricing, sku)) in newest:
-                yield Dropped(f"{label} {pricing}", "an older or equal quote of the same provider and product")
-            if key not in newest or newest[key]["date"] < date:
-                newest[key] = listing("epochprices", date, *common, pricing, price, sku)
-    yield from newest.values()
+            found = listing("epochprices", date, *common, pricing, price, sku, note)
+            kept = cheapest.setdefault((date, *common, pricing, product), found)
+            if kept is not found:
+                cheapest[date, *common, pricing, product], dearer = sorted((kept, found), key=_usd)
+                yield Dropped(f"{label} {pricing} {_usd(dearer):g}", "the same chips with a larger host")
+    yield from cheapest.values()
+
+
+def _usd(row: Row) -> float:
+    return row["usd_per_accelerator_hour"]

@@ -232,11 +232,41 @@ def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
     assert price["Nebius", "H100 SXM", "on_demand"] == 2.95 and price["Nebius", "H100 SXM", "spot"] == 1.25
     assert price["AWS", "T4", "on_demand"] == 0.526 and price["AWS", "T4", "spot"] == pytest.approx(0.2)
     assert price["Salad", "RTX 4090", "on_demand"] == 0.20
-    assert ("RunPod", "H100 SXM", "on_demand") not in price and "newer rate card" in _reasons(dropped, "RunPod NVIDIA H100")
+    assert price["RunPod", "H100 SXM", "on_demand"] == 2.99  # older than other cards of the chip: what it rented for on that day
     assert "stale listing" in _reasons(dropped, "MI300X") and "disagree" in _reasons(dropped, "Node Cloud")
     assert ("Google Cloud", "TPU v4", "spot") not in price and "above the on-demand" in _reasons(dropped, "TPU v4 pod")
     assert "larger host" in _reasons(dropped, "g4dn.2xlarge") and "not a chip" in _reasons(dropped, "g3.xlarge")
     assert {row["basis"] for row in found if row["provider"] == "Vast.ai"} == {"median offer"}
+
+
+def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(tmp_path):
+    """Of one day and product the smallest host counts; without the host, or where a fuller card of that day is held, no price."""
+    def rented(vendor, model, date, price, **cells):
+        return _quote(model, date, Vendor=vendor, **{"Price per chip-hour (on-demand)": price}, **cells)
+
+    stack = {"Price source": "https://github.com/the-full-stack/website", "Cloud GPU description": "T4 (16 GB)", "Number of GPUs": "1"}
+    _csv(tmp_path / prices_rates.EPOCH, header(prices_rates.EPOCH),
+         rented("Amazon Web Services", "NVIDIA Tesla T4", "2022-08-05", "2.18", Notes="g4dn.8xlarge", **stack),
+         rented("Amazon Web Services", "NVIDIA Tesla T4", "2022-08-05", "0.53", Notes="g4dn.xlarge", **stack),
+         rented("Amazon Web Services", "NVIDIA Tesla T4", "2023-08-05", "0.53", Notes="g4dn.xlarge", **stack),
+         rented("Google Cloud", "NVIDIA A100 SXM4 40 GB", "2022-12-12", "2.93"),
+         rented("Google Cloud", "NVIDIA V100", "2025-03-03", "2.48", **{"Cloud GPU description": "16 GB HBM2"}),
+         rented("Google Cloud", "Google TPU v4", "2025-03-03", "3.22"), rented("Google Cloud", "Google TPU v4", "2024-08-26", "3.22"),
+         rented("Microsoft Azure", "NVIDIA P100", "2024-01-29", "2.07", Notes="instance NC12s v2 number of GPUs: 2X"),
+         rented("Datacrunch", "NVIDIA RTX A6000", "2022-08-08", "1.25", **{"Number of GPUs": "8"}),
+         rented("Cudo Compute", "NVIDIA H100 PCIe", "2025-03-03", "2.45", **{"Cloud GPU description": "94GB"}))  # fmt: skip
+    found, dropped = sift(prices_rates._epoch(tmp_path, {("2025-03-03", "Google Cloud", "TPU v4", "on_demand")}))
+    kept = {(row["provider"], row["accelerator"], row["date"][:4]): row for row in found}
+    assert set(kept) == {
+        ("AWS", "T4", "2022"), ("AWS", "T4", "2023"), ("Google Cloud", "TPU v4", "2024"), ("Microsoft Azure", "P100 PCIe", "2024"),
+        ("DataCrunch", "RTX A6000", "2022"), ("Cudo Compute", "H100 NVL", "2025"),
+    }  # fmt: skip
+    assert (kept["AWS", "T4", "2022"]["usd_per_accelerator_hour"], kept["AWS", "T4", "2022"]["sku"]) == (0.53, "g4dn.xlarge")
+    azure = kept["Microsoft Azure", "P100 PCIe", "2024"]
+    assert (azure["accelerators"], azure["sku"], azure["note"]) == (2, "NC12s v2", "")
+    assert kept["Google Cloud", "TPU v4", "2024"]["note"] == "size of the instance not stated" and kept["DataCrunch", "RTX A6000", "2022"]["accelerators"] == 8
+    assert "2.18" in str(dropped) and "larger host" in _reasons(dropped, "T4") and "another source" in _reasons(dropped, "TPU v4")
+    assert sum("host is billed apart" in drop.reason for drop in dropped) == 2 and len(dropped) == 4
 
 
 def _figures(found) -> dict:
@@ -308,7 +338,7 @@ def _bytes(folder: Path) -> dict:
 
 def test_a_second_refresh_changes_no_byte(raw, data):
     reports = {report.table: report for report in refresh(raw, data)}
-    assert reports["rental_prices"].rows_out == 9 + 27 and "left out" in str(reports["rental_prices"])
+    assert reports["rental_prices"].rows_out == 10 + 27 and "left out" in str(reports["rental_prices"])
     first = _bytes(data)
     refresh(raw, data)
     assert _bytes(data) == first and not [name for name in first if name.endswith(".new")]
