@@ -10,11 +10,12 @@ from scaleright.charts import theme
 from scaleright.charts.axes import tooltip, value_axis
 from scaleright.charts.marks import _ROW, _SAID, _band, _paint, _rows, _value
 from scaleright.charts.words import say
+from scaleright.ops import where
 
 
 def ranking(
     rows: Any, category: str, value: Any, kind: str, title: str,
-    color: str | None = None, words: Any = None, only: Any = None, most: int = 12,
+    color: str | None = None, words: Any = None, only: Any = None, otherwise: str = "–", most: int = 12,
 ):  # fmt: skip
     """Bars of the least values, the least on top, each with its value and further words at its end.
 
@@ -28,17 +29,20 @@ def ranking(
     color : column that chooses a fixed color (vendor), named above the bars.
     words : column or live expression of what is said after the value.
     only : live condition of the rows to rank.
+    otherwise : what is said at every row where that leaves none.
     most : how many rows to draw.
 
     >>> ranking([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd", "USD an hour").height
     60
     """
     frame = _rows(rows)
-    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
-    chart = chart.transform_calculate(_value=_value(value))
+    said = say(_SAID, kind) if words is None else say(_SAID, kind) + ", " + _value(words)
+    # A chart without rows has no scale, so where none is left all of them stay, without a bar.
+    chart = alt.Chart(frame).transform_calculate(_ranked="1" if only is None else where(only, 1, 0))
+    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter((alt.datum["_ranked"] > 0) | (alt.datum["_some"] == 0))
+    chart = chart.transform_calculate(_value=where(alt.datum["_ranked"] > 0, _value(value), 0))
     chart = chart.transform_window(_rank="row_number()", sort=[alt.SortField("_value")]).transform_filter(alt.datum["_rank"] <= most)
-    said = say(_SAID, kind)
-    chart = chart.transform_calculate(_label=said if words is None else said + ", " + _value(words))
+    chart = chart.transform_calculate(_label=where(alt.datum["_ranked"] > 0, said, otherwise))
     x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     y = _band(category, alt.EncodingSortField("_value", op="min", order="ascending"), labelLimit=180)
     # A bar keeps its thickness where fewer rows than there is room for are left.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -148,7 +148,12 @@ class Fit:
     runs: Any
 
 
-def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> Fit:
+def as_it_is(name: str, value: Any) -> Any:
+    """Keep an intermediate result of `fit` as it is."""
+    return value
+
+
+def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep: Callable[[str, Any], Any] = as_it_is) -> Fit:
     """A workload on a kind of chip, or on many kinds at once, by the roofline times a slowdown.
 
     A group is the smallest that holds all sequences of a step and keeps the limit on its time; where a server has no
@@ -159,29 +164,35 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> F
     chip : bf16_flops, fp8_flops, memory_bytes_per_s, memory_bytes, compute_efficiency, see `market.matmul_chips`, and
         scale_up_bytes_per_s and joined, see `candidates`
     usd_per_hour : price of one chip for every hour of the service [USD/h]
+    keep : takes the name and the value of an intermediate result and returns what to go on with; a live chart gives
+        each a name of its own there, so that no expression is written out twice
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(tokens_per_s=100.0)).binds
     'one chip'
     """
-    flops = where(of.fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"]
-    bytes_per_s, memory = chip["memory_bytes_per_s"] * terms.bandwidth_efficiency, chip["memory_bytes"] * terms.memory_share
+    flops = keep("flops", where(of.fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"])
+    bytes_per_s = keep("bytes_per_s", chip["memory_bytes_per_s"] * terms.bandwidth_efficiency)
+    memory = chip["memory_bytes"] * terms.memory_share
 
     def times(sequences):
         """Arithmetic and memory traffic of a step on one chip [s]."""
         arithmetic_s = compute_seconds(of.flop * sequences, flops, 1.0)
         return arithmetic_s, memory_seconds(of.read_bytes + of.sequence_bytes * sequences, bytes_per_s, 1.0)
 
-    kept, whole_step = of.held_bytes + of.sequence_bytes * of.sequences, terms.slowdown * token_seconds(*times(of.sequences))
-    server = minimum(chip["joined"], terms.most_chips)
+    kept = of.held_bytes + of.sequence_bytes * of.sequences
+    whole_step = keep("whole_step", terms.slowdown * token_seconds(*times(of.sequences)))
+    server = keep("server", minimum(chip["joined"], terms.most_chips))
     most = where(terms.across_servers, 1e6, server)
-    holds, group = (group_size(kept, memory, whole_step, limit, most) for limit in (INFINITY, terms.limit_s))
-    batch = batch_that_fits(
-        of.sequences, group, memory, of.held_bytes, of.sequence_bytes, terms.limit_s, bytes_per_s / terms.slowdown, of.flop, flops / terms.slowdown
+    holds, group = (
+        keep(name, group_size(kept, memory, whole_step, limit, most)) for name, limit in (("holds", INFINITY), ("group", terms.limit_s))
     )
-    arithmetic_s, memory_s = times(maximum(batch, 1.0))
-    on_one = terms.slowdown * token_seconds(arithmetic_s, memory_s)
-    chips = chips_for_demand(terms.tokens_per_s, of.tokens * maximum(batch, 1.0), on_one, group)
+    batch = keep("batch", batch_that_fits(
+        of.sequences, group, memory, of.held_bytes, of.sequence_bytes, terms.limit_s, bytes_per_s / terms.slowdown, of.flop, flops / terms.slowdown
+    ))  # fmt: skip
+    arithmetic_s, memory_s = (keep(name, value) for name, value in zip(("arithmetic_s", "memory_s"), times(maximum(batch, 1.0))))
+    on_one = keep("on_one", terms.slowdown * token_seconds(arithmetic_s, memory_s))
+    chips = keep("chips", chips_for_demand(terms.tokens_per_s, of.tokens * maximum(batch, 1.0), on_one, group))
     slow = where(arithmetic_s >= memory_s, "arithmetic", "memory bandwidth")
     # Across servers, each is full: a pair of cards with a bridge is no building block of a cluster.
     joins = (chip["scale_up_bytes_per_s"] >= terms.fabric_bytes_per_s) & (minimum(group, terms.most_chips) <= server)
