@@ -63,8 +63,8 @@ def timeline(
         low, high = ends
         chart = chart.transform_calculate(_span=say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind))
         tips["range"] = "_span"
-        area = chart.mark_area(opacity=0.18, line=False).encode(x=across, y=alt.Y(low, type="quantitative", title=y_title), y2=high, color=color)
-        layers.append(area)
+        bottom = alt.Y(low, type="quantitative", title=y_title)
+        layers.append(chart.mark_area(opacity=0.18, line=False).encode(x=across, y=bottom, y2=high, color=color))
     layers.append(chart.mark_line().encode(x=across, y=up, color=color, **how))
     layers.append(chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tooltip(tips)))
     last = chart.transform_joinaggregate(_last=f"max({date})", groupby=[series]).transform_filter(alt.datum[date] == alt.datum["_last"])
@@ -104,7 +104,9 @@ def spread(
     frame = _rows(rows)
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
     chart = chart.transform_calculate(_value=_value(value))
-    chart = chart.transform_joinaggregate(_low="min(_value)", _middle="median(_value)", _high="max(_value)", _count="count()", groupby=[category])
+    chart = chart.transform_joinaggregate(
+        _low="min(_value)", _middle="median(_value)", _high="max(_value)", _count="count()", groupby=[category]
+    )  # fmt: skip
     ends = {field: f"min({field})" for field in ("_low", "_middle", "_high", "_count")}
     whole = chart.transform_aggregate(**ends, groupby=[category])
     chart = chart.transform_calculate(_label=say(_SAID, kind))
@@ -119,12 +121,13 @@ def spread(
     shape = alt.Shape(color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)]))
     paint = alt.Color(color, type="nominal", scale=_paint(groups), legend=alt.Legend(title=None, columns=len(groups)))
     shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
-    many = alt.datum["_count"] > 1
-    words = whole.transform_calculate(_said=where(many, say(alt.datum["_middle"], kind) + ", median of " + alt.datum["_count"], say(alt.datum["_middle"], kind)))
+    many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
+    ink = alt.condition(many, alt.value(1), alt.value(0))  # rather than filtered: an axis cannot tell the extent of an empty layer
+    words = whole.transform_calculate(_said=where(many, middle + ", median of " + alt.datum["_count"], middle))
     layers = [
         whole.mark_rule(opacity=0.4, strokeWidth=3).encode(x=across("_low"), x2="_high:Q", y=y),
         chart.mark_point(opacity=0.9).encode(x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown),
-        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y, opacity=alt.condition(many, alt.value(1), alt.value(0))),
+        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y, opacity=ink),
         words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
     ]
     return alt.layer(*layers).properties(height=_ROW * (most or frame[category].nunique()) + _ROW)
@@ -161,25 +164,30 @@ def scatter(
     frame = _rows(rows)
     still = isinstance(x, str) and isinstance(y, str)
     if still:
-        frame = frame.assign(**{name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))})
+        sides = {name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))}
+        frame = frame.assign(**sides)
     chart = alt.Chart(frame).transform_calculate(_x=_value(x), _y=_value(y))
     # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the lower comes first.
     chart = chart.transform_window(_best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0])
     chart = chart.transform_window(_before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")])
     own = "false" if chosen is None else f"datum[{label!r}] == {_literal(chosen)}"
     first = "!isValid(datum._before) || datum._y < datum._before"
-    chart = chart.transform_calculate(_first=first, _own=own, _said_x=say(alt.datum["_x"], kinds[0]), _said_y=say(alt.datum["_y"], kinds[1]))
+    said_x, said_y = (say(alt.datum[field], kind) for field, kind in zip(("_x", "_y"), kinds))
+    chart = chart.transform_calculate(_first=first, _own=own, _said_x=said_x, _said_y=said_y)
     scale = alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(nice=False, padding=24, zero=False)
     place = {
         "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
         "y": alt.Y("_y:Q", title=titles[1], scale=scale, axis=value_axis(kinds[1], log, "y")),
     }
     paint = {}
-    if color:  # the key stands clear of the title of the vertical axis
-        paint["color"] = alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=alt.Legend(title=None, offset=26))
-    stairs = chart.transform_filter("datum._first").mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
-    dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"}))
-    # Shown or not rather than filtered: an axis cannot tell the extent of an empty layer.
+    if color:
+        key = alt.Legend(title=None, offset=26)  # clear of the title of the vertical axis
+        paint["color"] = alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=key)
+    stairs = chart.transform_filter("datum._first")
+    stairs = stairs.mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
+    tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
+    dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tips)
+    # Shown or not rather than filtered, as above.
     shown = alt.condition("datum._own", alt.value(1), alt.value(0))
     ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place, opacity=shown)
     if still:
@@ -187,14 +195,14 @@ def scatter(
         side = f"datum._own && !({side}) ? 'above' : {side}"
     else:
         # Beneath and left of the staircase is room; a name that would meet the one before it stays out.
-        named = chart.transform_filter("datum._first || datum._own").transform_window(_x0="lag(_x)", _y0="lag(_y)", sort=[alt.SortField("_x")])
+        named = chart.transform_filter("datum._first || datum._own")
+        named = named.transform_window(_x0="lag(_x)", _y0="lag(_y)", sort=[alt.SortField("_x")])
         long = f"{_LETTER} * length(datum[{label!r}])"
-        near = f"isValid(datum._x0) && scale('x', datum._x) - scale('x', datum._x0) < {long} && abs(scale('y', datum._y) - scale('y', datum._y0)) < {_LINE}"
+        beside = f"scale('x', datum._x) - scale('x', datum._x0) < {long}"
+        near = f"isValid(datum._x0) && {beside} && abs(scale('y', datum._y) - scale('y', datum._y0)) < {_LINE}"
         side = f"!datum._own && {near} ? '' : scale('x', datum._x) > {long} ? 'left' : 'right'"
-    texts = [
-        named.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")))
-        for name, (align, dx, dy) in _SIDES.items()
-    ]
+    said = {name: alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")) for name in _SIDES}
+    texts = [named.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name]) for name, (align, dx, dy) in _SIDES.items()]
     return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(height=340)
 
 

@@ -70,7 +70,8 @@ def paid_accelerators(accelerators, per_instance):
 
 
 @closed_form(
-    usd_per_accelerator_hour=POSITIVE, accelerators=COUNT, per_instance=COUNT, used_share=FRACTION, gb_per_month=NON_NEGATIVE, usd_per_gb=NON_NEGATIVE
+    usd_per_accelerator_hour=POSITIVE, accelerators=COUNT, per_instance=COUNT, used_share=FRACTION,
+    gb_per_month=NON_NEGATIVE, usd_per_gb=NON_NEGATIVE,
 )  # fmt: skip
 def cloud_usd_per_month(usd_per_accelerator_hour, accelerators, per_instance, used_share, gb_per_month, usd_per_gb):
     """What a month at a cloud costs, paid by the hour: whole instances in the hours of use, and the data moved out [USD/month].

@@ -16,7 +16,8 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
     ----------
     rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`
 
-    Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over lowest), date (of the newest card).
+    Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over lowest), date (of the
+    newest card).
 
     >>> from scaleright.market import spread
     >>> ends = price_ends(spread()).set_index("accelerator").loc["H100 SXM"]
