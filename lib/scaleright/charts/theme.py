@@ -23,7 +23,8 @@ CHOICE = {"rent": ROSE, "own": BLUE, "buy": BLUE, "hybrid": GOLD, "api": GREEN}
 SEGMENT = {"hyperscaler": BLUE, "neocloud": GREEN, "marketplace": VERMILLION, "index": GRAY}
 
 _NAMED = {name.lower(): color for group in (VENDOR, COST, TIME, CHOICE, SEGMENT) for name, color in group.items()}
-_NAMED |= {"cooling": GREEN, "electricity": _NAMED["power"], "staff": _NAMED["people"], "renting": ROSE, "rented": ROSE, "owning": BLUE, "owned": BLUE}
+_NAMED |= {"cooling": GREEN, "electricity": _NAMED["power"], "staff": _NAMED["people"]}
+_NAMED |= {"renting": ROSE, "rented": ROSE, "owning": BLUE, "owned": BLUE}
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK = "currentColor"

@@ -28,8 +28,8 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
     for chip, listed in rows.sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator"):
         usd, first, last = listed["usd_per_accelerator_hour"], listed.iloc[0], listed.iloc[-1]
         found.append({
-            "accelerator": chip, "providers": len(listed), "low": float(usd.min()), "low_at": first["provider"], "median": float(usd.median()),
-            "high": float(usd.max()), "high_at": last["provider"], "apart": float(usd.max() / usd.min()), "date": listed["date"].max(),
+            "accelerator": chip, "providers": len(listed), "low": float(usd.min()), "low_at": first["provider"],
+            "median": float(usd.median()), "high": float(usd.max()), "high_at": last["provider"], "apart": float(usd.max() / usd.min()), "date": listed["date"].max(),
         })  # fmt: skip
     columns = ["accelerator", "providers", "low", "low_at", "median", "high", "high_at", "apart", "date"]
     return pd.DataFrame(found, columns=columns)
