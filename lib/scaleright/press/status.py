@@ -23,6 +23,7 @@ from scaleright.press.scenarios import Scenario
 
 PAGE = "book/status"
 _PACKAGES = ("altair", "numpy", "pandas", "vl-convert-python", "papermill", "jupyter-book", "Sphinx")
+_AGED = ("table", "as of", "age [days]", "fresh for [days]", "state")
 
 
 def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterable[int] = (), keys: str = "") -> str:
@@ -64,9 +65,9 @@ def runs(book: Book, scenarios: Iterable[Scenario]) -> list[list[str]]:
 def ages(tables: dict[str, Dated], today: date) -> list[list[str]]:
     """One row a table: its date, its age, the age up to which it counts as fresh, and whether it does."""
     return [
-        [f"{escape(table.title)} (<code>{name}</code>)", table.as_of.isoformat(), f"{table.age_days(today):,}", f"{table.stale_after_days:,}",
-         "<strong>old</strong>" if table.stale(today) else "fresh"]
-        for name, table in sorted(tables.items())
+        [f"{escape(t.title)} (<code>{name}</code>)", t.as_of.isoformat(), f"{t.age_days(today):,}", f"{t.stale_after_days:,}",
+         "<strong>old</strong>" if t.stale(today) else "fresh"]
+        for name, t in sorted(tables.items())
     ]
 
 
@@ -94,9 +95,9 @@ def page(book: Book, scenarios: list[Scenario], today: date) -> str:
         "## Chapters and cases",
         _table("What ran, and for how long", ("page", "set to", "last run [s]"), runs(book, scenarios), [2]),
         "## Data",
-        _table("Tables by age on the day of the build", ("table", "as of", "age [days]", "fresh for [days]", "state"), ages(tables, today), [1, 2, 3]),
+        _table("Tables on the day of the build", _AGED, ages(tables, today), [1, 2, 3]),
         "## Claims",
-        _table("Statements of the source documents, recomputed, by verdict", head, rows, range(1, len(head)), "sr-keys"),
+        _table("Statements of the source documents, recomputed", head, rows, range(1, len(head)), "sr-keys"),
         "## Versions",
         _table("What the book was built with", ("package", "version"), versions),
     ]
