@@ -8,7 +8,7 @@ import pytest
 
 from scaleright import market
 from scaleright.catalog import data_dir, table
-from scaleright.market.rentals import RAW
+from scaleright.market.rentals import CHIP_ALONE, RAW
 from scaleright.press.datacheck import check
 
 CARDS = ["accelerator", "provider"]
@@ -37,6 +37,19 @@ def test_no_price_to_decide_on_comes_from_an_index_or_a_scaled_value():
     for frame in (market.rental_prices(), market.spread(), market.cheapest("H100 SXM"), market.cloud_table("2026-09-01", 60)):
         assert set(frame["basis"]) <= set(RAW)
     assert "Median of rate cards" not in set(market.spread()["provider"]) | set(market.source_rows("H100 SXM")["provider"])
+
+
+def test_the_price_of_a_chip_without_its_host_is_none_to_decide_on():
+    assert table("rental_prices")["basis"].eq(CHIP_ALONE).sum() == 6
+    for frame in (market.rental_prices(), market.spread("2023-06-01"), market.cheapest("A100 SXM 80GB", day="2023-06-01")):
+        assert CHIP_ALONE not in set(frame["basis"]) and "CoreWeave" not in set(frame.query("date < '2024'")["provider"])
+
+
+@pytest.mark.parametrize(("chip", "day", "low", "high"), [("H100 SXM", "2024-12-01", 2.9, 12.3), ("A100 SXM 80GB", "2025-04-01", 1.5, 5.2)])
+def test_the_price_of_a_past_day_is_read_from_cards_of_the_year_before_it(chip, day, low, high):
+    rows = market.cheapest(chip, day=day)
+    assert len(set(rows["provider"])) >= 4 and rows["age_days"].between(0, 366).all()
+    assert rows["usd_per_accelerator_hour"].between(low, high).all()
 
 
 def test_a_price_changes_with_raw_listings_alone(listings):
@@ -98,6 +111,9 @@ def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
     assert list(market.cheapest("H100 SXM", 8)["usd_per_hour"]) == [16, 20, 24]
     assert list(market.cheapest("H100 SXM", region="us")["provider"]) == ["Single", "Node"]
     assert list(market.cheapest("H100 SXM", provider="Node")["provider"]) == ["Node"]
+    assert list(market.cheapest("H100 SXM", region="us", provider="Node")["provider"]) == ["Node"]  # who lists one price for everywhere
+    with pytest.raises(LookupError, match="Single lists no H100 SXM in 'eu'; regions where it does: us"):
+        market.cheapest("H100 SXM", region="eu", provider="Single")
     assert list(market.cheapest("H100 SXM", day="2026-10-02")["provider"]) == ["Single", "Node"]
     assert list(one["age_days"]) == [0, 2, 2]
 
@@ -143,7 +159,8 @@ def test_the_clouds_of_april_2023():
     assert rows.groupby(CARDS).size().max() == 1 and rows["days_apart"].abs().max() <= 60
     big = rows[rows["accelerator"] == "A100 SXM 40GB"].set_index("provider")["usd_per_accelerator_hour"]
     assert big["AWS"] == 4.1 and big["Lambda"] == 1.1 and big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
-    assert "billed apart" in rows[rows["provider"] == "CoreWeave"].iloc[0]["note"]
+    alone = rows[rows["basis"] == CHIP_ALONE]
+    assert set(alone["provider"]) == {"CoreWeave"} and alone["note"].str.contains("billed apart").all()
     wider = market.cloud_table("2023-04-07", 240)
     assert len(wider) > len(rows) and {"Oracle Cloud", "FluidStack"} <= set(wider["provider"]) - set(rows["provider"])
 
@@ -154,6 +171,9 @@ def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
     assert {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index) and "H200 SXM" not in rows.index and "L20" not in rows.index
     rented = rows[rows["clouds"] > 0]
     assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all() and (rented["rent_low"] <= rented["rent_high"]).all()
+    assert rented["days_apart"].between(0, 240).all()
+    with_host = market.cloud_table("2023-04-07", 240).query("basis == 'list' and accelerator == 'H100 PCIe'")["usd_per_accelerator_hour"]
+    assert rows.loc["H100 PCIe", "rent_usd_per_hour"] == with_host.median() == 2.4  # CoreWeave's 4.25 buys no host
     assert rows.loc["RTX 3090", "clouds"] == 0 and pd.isna(rows.loc["RTX 3090", "rent_usd_per_hour"])
     assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list" and pd.isna(rows.loc["T4", "usd_per_accelerator"])
 

@@ -8,7 +8,7 @@ from datetime import date
 import pandas as pd
 
 from scaleright.catalog import accelerator, table
-from scaleright.market.rentals import as_day, one_each, rental_prices
+from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import nearest
 from scaleright.ranges import Range
 
@@ -91,8 +91,8 @@ def price_change(accelerator_name: str, months: int, basis: str = "normalized", 
 def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -> pd.DataFrame:
     """Clouds by chips as of a day: of each the listing nearest in time, within a window to both sides.
 
-    What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; a listing that leaves out
-    the host says so in its note.
+    What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; one that leaves out the
+    host, which no other function here returns, has the basis "chip alone".
 
     Columns: as of `spread`, and days_apart (listing after the day: positive).
 
@@ -106,7 +106,7 @@ def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -
     """
     if window_days < 0:
         raise ValueError(f"window_days={window_days}; allowed: from 0")
-    prices = rental_prices(pricing=pricing)
+    prices = rental_prices(pricing=pricing, basis=(*RAW, CHIP_ALONE))
     day = as_day(day, prices)
     prices = prices.assign(apart=(prices["date"] - day).dt.days.abs())
     prices = prices[prices["apart"] <= window_days]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, table
 from scaleright.market.history import cloud_table
-from scaleright.market.rentals import as_day
+from scaleright.market.rentals import RAW, as_day
 
 SINGLE = ("launch", "list", "street")
 """Kinds of price at which somebody sold one new chip; a system's share carries host and margin, an estimate is no offer."""
@@ -37,10 +37,11 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     """Chips that were sold or rented out by a day, with what they cost, computed and drew: S3's lost table of GPUs.
 
     The purchase price is the newest one of a single new chip up to the day, of other kinds only where there is none; the
-    rent is the median over clouds of `cloud_table`. What nobody published stays empty.
+    rent, host included, is the median over clouds of `cloud_table`. What nobody published stays empty.
 
     Columns: accelerator, vendor, segment, released, usd_per_accelerator, purchase_kind, purchase_date, rent_usd_per_hour,
-    rent_low, rent_high [USD/h], clouds, memory_bytes [B], memory_bytes_per_s [B/s], dense_16bit_flops [FLOP/s], tdp_watts [W].
+    rent_low, rent_high [USD/h], clouds, days_apart (of the listing farthest from the day), memory_bytes [B], memory_bytes_per_s
+    [B/s], dense_16bit_flops [FLOP/s], tdp_watts [W].
 
     Raises
     ------
@@ -51,12 +52,14 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     ('list', True)
     """
     rents = cloud_table(day, window_days)
+    rents = rents[rents["basis"].isin(RAW)]
     sold = table("purchase_prices")
     day = as_day(day, sold)
     sold = sold[sold["date"] <= day].sort_values(["date", "usd_per_accelerator"])
     rows = []
     for chip in accelerators().values():
-        listed = rents.loc[rents["accelerator"] == chip.name, "usd_per_accelerator_hour"]
+        rented = rents[rents["accelerator"] == chip.name]
+        listed = rented["usd_per_accelerator_hour"]
         quotes = sold[sold["accelerator"] == chip.name]
         single = quotes[quotes["kind"].isin(SINGLE)]
         quote = next(iter((single if len(single) else quotes).tail(1).to_dict("records")), {})
@@ -66,7 +69,8 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
             "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "released": chip.released,
             "usd_per_accelerator": quote.get("usd_per_accelerator"), "purchase_kind": quote.get("kind"), "purchase_date": quote.get("date"),
             "rent_usd_per_hour": listed.median(), "rent_low": listed.min(), "rent_high": listed.max(),
-            "clouds": len(listed), "memory_bytes": chip.memory_bytes, "memory_bytes_per_s": chip.memory_bytes_per_s,
+            "clouds": len(listed), "days_apart": rented["days_apart"].abs().max(),
+            "memory_bytes": chip.memory_bytes, "memory_bytes_per_s": chip.memory_bytes_per_s,
             "dense_16bit_flops": chip.dense.get("bf16", chip.dense.get("fp16")), "tdp_watts": chip.tdp_watts,
         })  # fmt: skip
     return pd.DataFrame(rows)

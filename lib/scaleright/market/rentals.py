@@ -15,6 +15,8 @@ from scaleright.names import nearest
 
 RAW = ("list", "median offer")
 """Bases of figures that somebody can rent at; an index, a median over providers or a scaled value is none."""
+CHIP_ALONE = "chip alone"
+"""Basis of a list price without the host, which is billed apart: no price to rent at, but what a cloud's card said."""
 EVERYWHERE = ("global", "all")
 """Regions of a listing that holds wherever its provider has the chip."""
 WINDOW_MONTHS = 12
@@ -210,7 +212,8 @@ def cheapest(
 
     Raises
     ------
-    LookupError : unknown chip, region, provider or kind of pricing, or a chip without a listing.
+    LookupError : unknown chip, region, provider or kind of pricing, a chip without a listing, or a provider without one in
+        the region.
     ValueError : no chip wanted, a day in the future or before the first listing.
 
     >>> one, eight = cheapest("H100 SXM").iloc[0], cheapest("H100 SXM", 8).iloc[0]
@@ -221,11 +224,16 @@ def cheapest(
         raise ValueError(f"accelerators={accelerators}; allowed: from 1")
     cards = _cards(accelerator_name, pricing, day)
     day = as_day(day, rental_prices(pricing=pricing))
-    for column, wanted in (("provider", provider), ("region", region)):
+    chosen = cards
+    for column, wanted, also in (("provider", provider, ()), ("region", region, EVERYWHERE)):
         if wanted is not None:
             if wanted not in set(cards[column]):
                 nearest(wanted, sorted(set(cards[column])), f"{column} of {accelerator_name} listings")
-            cards = cards[cards[column].isin([wanted] if column == "provider" else [wanted, *EVERYWHERE])]
+            chosen = chosen[chosen[column].isin([wanted, *also])]
+    if chosen.empty:
+        places = sorted(set(cards.loc[cards["provider"] == provider, "region"]))
+        raise LookupError(f"{provider} lists no {accelerator_name} in {region!r}; regions where it does: {', '.join(places)}")
+    cards = chosen
     cards = cards.assign(instances=-(-accelerators // cards["accelerators"].astype(int)))  # rounded up
     cards["accelerators"] = cards["instances"] * cards["accelerators"].astype(int)
     cards["usd_per_hour"] = cards["accelerators"] * cards["usd_per_accelerator_hour"]
