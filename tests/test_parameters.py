@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scaleright import charts
 from scaleright.press import Book, PressError
 from scaleright.press.execute import load
 from scaleright.press.parameters import Case, DeclarationError, ParameterError, declared, parse, validate
@@ -137,6 +138,8 @@ def test_a_case_hands_out_values_and_shows_them():
     assert case.usd_per_hour == 2.4 and case["usd_per_hour"].high == 15
     assert list(case.table().columns) == ["parameter", "value", "unit", "allowed", "meaning"]
     assert "<caption>Your case</caption>" in case._repr_html_() and "usd_per_hour = 2.4 USD/h" in repr(case)
+    carried = charts.parameters_table(case).bundle[charts.machine.TABLE_MIME]["data"]
+    assert {row["parameter"]: row["value"] for row in carried} == case.values, "as numbers, for machines"
     with pytest.raises(AttributeError, match="nearest: usd_per_hour"):
         case.usd_per_hours
 

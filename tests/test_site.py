@@ -503,10 +503,8 @@ def test_a_downloaded_number_is_the_librarys_own(html):
     assert {name: transformer.parameters(catalog.model(name)).total for name in sheet.index} == pytest.approx(sheet["parameters"].to_dict())
     rule = pd.read_csv(html / "downloads" / "buy_or_rent-the-rule-by-hours.csv")
     case = {p["parameter"]: p["value"] for p in json.loads((html / "downloads" / "buy_or_rent-your-case.json").read_text())["data"]}
-    values = {name: float(case[name].replace(",", "")) for name in ("rent_usd_per_hour", "years", "chip_usd", "usd_per_kwh", "value_kept_per_year", "cost_of_capital")}
-    terms = uncertain(values | {"accelerator": case["accelerator"], "setting": case["setting"]}).terms()
-    expected = [terms.break_even_usd_per_hour(hours) for hours in rule["hours a day"]]
-    assert rule["an owned hour costs [USD]"].tolist() == pytest.approx(expected, rel=2e-3), "the case is shown to four digits"
+    expected = [uncertain(case).terms().break_even_usd_per_hour(hours) for hours in rule["hours a day"]]
+    assert rule["an owned hour costs [USD]"].tolist() == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
