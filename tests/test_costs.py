@@ -151,7 +151,7 @@ def test_swings_reach_no_further_than_the_interval_by_much_and_name_every_input(
 
 @pytest.mark.parametrize(
     ("rent", "words"),
-    [(24.0, ("above every listing", "8-chip node it is 3 a chip")), (12.0, None), (6.0, None), (100.0, ("above every listing", "allowed: up to"))],
+    [(24.0, ("above every listing", "8-chip node it is 3 a chip")), (12.0, None), (6.0, None), (200.0, ("above every listing", "allowed: up to"))],
 )
 def test_the_rent_of_a_node_is_refused(rent, words):
     if words is None:
