@@ -220,6 +220,7 @@ TOMORROW = (date.today() + timedelta(days=1)).isoformat()
         (lambda: market.rental_price("RTX 4090", "reserved_3y"), LookupError, "no reserved_3y listing of 'RTX 4090'"),
         (lambda: market.spread(TOMORROW), ValueError, f"day {TOMORROW} lies in the future; the newest price is of 20"),
         (lambda: market.spread("yesterdayish"), ValueError, "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04"),
+        (lambda: market.cheapest("H100 SXM", day=""), ValueError, "day '' is no date; allowed: YYYY-MM-DD from 20"),
         (lambda: market.spread("2019-01-01"), ValueError, "lies before the first price, of 2022-08-04"),
         (lambda: market.spread("2026-09-29", "reserved_1y"), ValueError, "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025"),
         (lambda: market.spread(months=0), ValueError, "months=0; allowed: from 1"),

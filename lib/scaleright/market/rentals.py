@@ -70,10 +70,9 @@ def as_day(day: date | str | None, prices: pd.DataFrame) -> pd.Timestamp:
     first, newest = prices["date"].min(), prices["date"].max()
     if day is None:
         return newest
-    try:
-        moment = pd.Timestamp(day)
-    except ValueError:
-        raise ValueError(f"day {day!r} is no date; allowed: YYYY-MM-DD from {first:%Y-%m-%d}") from None
+    moment = pd.to_datetime(day, errors="coerce")
+    if pd.isna(moment):
+        raise ValueError(f"day {day!r} is no date; allowed: YYYY-MM-DD from {first:%Y-%m-%d}")
     if moment.date() > date.today():
         raise ValueError(f"day {moment:%Y-%m-%d} lies in the future; the newest price is of {newest:%Y-%m-%d}")
     if moment < first:
