@@ -13,6 +13,7 @@ from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, fleet_mix, source_rule
 from scaleright.decisions.deployment import deployment, source_branch
+from scaleright.decisions.hardware_candidates import candidates
 
 CARD = Ownership(
     price_usd=2200.0, resale_share=0.27, years=2.0, cost_of_capital=0.05, busy_watts=550.0, idle_watts=50.0, pue=1.0, usd_per_kwh=0.16
@@ -132,8 +133,8 @@ def chip(flops, bandwidth, memory, rent, joined=8.0, fabric=400e9, **more) -> di
     owned = {f"fixed_usd_per_year{end}": 0.5 * rent * 8766 for end in ("", "_low", "_high")}
     return {
         "bf16_flops": flops * 1e12, "fp8_flops": flops * 1e12, "memory_bytes_per_s": bandwidth * 1e12, "memory_bytes": memory * 1e9,
-        "compute_efficiency": 1.0, "rent_usd_per_hour": rent, "joined": joined, "scale_up_bytes_per_s": fabric, "providers": 3, "bought": True,
-        "busy_watts": 0.0, "idle_watts": 0.0, "pue": 1.0, "usd_per_kwh": 0.0,
+        "compute_efficiency": 1.0, "rent_usd_per_hour": rent, "joined": joined, "scale_up_bytes_per_s": fabric,
+        "providers": 3, "bought": True, "busy_watts": 0.0, "idle_watts": 0.0, "pue": 1.0, "usd_per_kwh": 0.0,
     } | owned | more  # fmt: skip
 
 
@@ -225,13 +226,14 @@ def test_a_chip_works_on_as_many_sequences_as_its_servers_hold_in_time():
 
 
 def test_candidates_are_the_chips_of_the_tables():
-    every, few = hw.candidates(), hw.candidates(least_providers=4)
+    every, few = candidates(), candidates(least_providers=4)
     assert set(few.index) < set(every.index) and (few["providers"] >= 4).all()
     assert (every["rent_usd_per_hour_low"] < every["rent_usd_per_hour"]).all()
-    assert set(hw.candidates(segment="consumer")["segment"]) == {"consumer"}
-    for given, words in (({"vendor": "Cerebras"}, "there are AMD"), ({"segment": "mobile"}, "there are consumer"), ({"least_providers": 999}, "listed by 999")):
+    assert set(candidates(segment="consumer")["segment"]) == {"consumer"}
+    wrong = {"vendor": ("NVIDA", "nearest: NVIDIA"), "segment": ("datacenter", "nearest: data center"), "least_providers": (999, "by 999")}
+    for name, (value, words) in wrong.items():
         with pytest.raises(LookupError, match=words):
-            hw.candidates(**given)
+            candidates(**{name: value})
 
 
 def test_pairs_are_counted_in_order():
@@ -243,8 +245,9 @@ def test_pairs_are_counted_in_order():
 
 def test_a_criterion_is_judged_by_what_was_measured():
     """Two workloads of two chips: on the first the dear one gives more tokens per dollar, on the second the cheap one."""
-    chips = {"rent_usd_per_hour": [1.0, 2.0], "memory_bytes_per_s": [1.0, 3.0], "memory_bytes": [3.0, 1.0], "bf16_flops": [1.0, 4.0], "compute_efficiency": 1.0}
-    pair = pd.DataFrame(chips | {"model": "m", "input_tokens": 1, "output_tokens": 1, "accelerator": ["a", "b"], "tokens_per_s": [10.0, 40.0]})
+    chips = {"rent_usd_per_hour": [1.0, 2.0], "memory_bytes_per_s": [1.0, 3.0], "memory_bytes": [3.0, 1.0], "bf16_flops": [1.0, 4.0]}
+    workload = {"model": "m", "input_tokens": 1, "output_tokens": 1, "accelerator": ["a", "b"], "tokens_per_s": [10.0, 40.0]}
+    pair = pd.DataFrame(chips | workload | {"compute_efficiency": 1.0})
     rows = pd.concat([pair, pair.assign(output_tokens=2, tokens_per_s=[10.0, 15.0])])
     tested = ranking.criteria_tested(rows).set_index("criterion")
     assert tested["right"].to_dict() == {"$ per TB/s of bandwidth": 1, "$ per PFLOP/s reached": 1, "$ per GB of memory": 1, "rent alone": 1}
@@ -254,7 +257,9 @@ def test_a_criterion_is_judged_by_what_was_measured():
 # which cloud
 
 LISTED = pd.DataFrame(
-    [("Big Cloud", "hyperscaler", 40.0), ("Small Cloud", "neocloud", 20.0), ("Small Cloud", "neocloud", 24.0), ("Market", "marketplace", 16.0)],
+    [
+        ("Big Cloud", "hyperscaler", 40.0), ("Small Cloud", "neocloud", 20.0), ("Small Cloud", "neocloud", 24.0), ("Market", "marketplace", 16.0)
+    ],
     columns=["provider", "segment", "usd_per_hour"],
 ).assign(date=pd.Timestamp("2026-10-01"))
 EGRESS, RATIOS = {"hyperscaler": 0.1, "neocloud": 0.0, "marketplace": 0.2}, {"Big Cloud": {1: 0.6, 3: 0.3}}
@@ -279,7 +284,8 @@ def test_the_cheapest_way_to_pay_wins_with_all_that_it_costs(given, what, agrees
 
 
 def test_a_month_by_hand():
-    row = cc.cloud_options(LISTED, used_share=0.25, moved_gb_per_month=100.0, egress=EGRESS, ratios=RATIOS).set_index(["provider", "option"])
+    options = cc.cloud_options(LISTED, used_share=0.25, moved_gb_per_month=100.0, egress=EGRESS, ratios=RATIOS)
+    row = options.set_index(["provider", "option"])
     assert row.loc[("Big Cloud", "on demand"), "usd_per_month"] == pytest.approx(40 * 730.5 / 4 + 10)
     assert row.loc[("Big Cloud", "1 year committed"), "usd_per_month"] == pytest.approx(40 * 0.6 * 730.5 + 10)
     assert ("Big Cloud", "3 years committed") not in row.index  # needed for a year only

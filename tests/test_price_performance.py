@@ -83,7 +83,8 @@ def test_chips_meet_the_demand_and_a_group_less_would_not(demand, tokens, second
 
 
 @given(
-    most=st.floats(1, 1000), group=st.sampled_from([1.0, 4.0]), weights=st.floats(1e9, 2e11), each=st.floats(1e7, 1e10), limit=st.floats(0.005, 10),
+    most=st.floats(1, 1000), group=st.sampled_from([1.0, 4.0]), weights=st.floats(1e9, 2e11), each=st.floats(1e7, 1e10),
+    limit=st.floats(0.005, 10),
 )
 def test_a_batch_fits_in_memory_and_time_and_one_more_would_not(most, group, weights, each, limit):
     memory, speed, flop, flops = 80e9, 2e12, 140e9, 400e12

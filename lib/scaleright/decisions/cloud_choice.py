@@ -46,8 +46,8 @@ def commitments() -> dict[str, dict[int, float]]:
 
 
 def cloud_options(
-    listings: pd.DataFrame, used_share: float = 1.0, moved_gb_per_month: float = 0.0, price_change_per_year: float = 0.0, years: float = 1.0,
-    egress: Mapping[str, float] | None = None, ratios: Mapping[str, Mapping[int, float]] | None = None,
+    listings: pd.DataFrame, used_share: float = 1.0, moved_gb_per_month: float = 0.0, price_change_per_year: float = 0.0,
+    years: float = 1.0, egress: Mapping[str, float] | None = None, ratios: Mapping[str, Mapping[int, float]] | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Every way to pay each provider's cheapest listing, the cheapest first.
 
@@ -81,7 +81,8 @@ def cloud_options(
         moved = egress_usd_per_year(moved_gb_per_month, egress[card.segment]) / MONTHS_PER_YEAR
         terms = {term: ratio for term, ratio in ratios.get(card.provider, {}).items() if term <= years}
         prices = {ON_DEMAND: card.usd_per_hour * drift}
-        prices |= {f"{term} year{'s' if term > 1 else ''} committed": committed_usd_per_used_hour(card.usd_per_hour, r, used_share) for term, r in terms.items()}
+        for term, ratio in terms.items():
+            prices[f"{term} year{'s' if term > 1 else ''} committed"] = committed_usd_per_used_hour(card.usd_per_hour, ratio, used_share)
         for option, price in prices.items():
             month = rent_usd_per_year(price, HOURS_PER_DAY * used_share) / MONTHS_PER_YEAR
             rows.append((card.provider, card.segment, option, price, moved, month + moved, card.date))
@@ -101,16 +102,20 @@ def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
     bare = plain["usd_per_used_hour"]
     spread = bare.max() / bare.min()
     groups = {segment: group.iloc[0] for segment, group in options.groupby(options["segment"] == "hyperscaler")}
+    moved = f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""
     reasons = [
-        f"it costs {usd(best['usd_per_month'])} a month" + (f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""),
-        f"on demand the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; S3 saw nearly {SOURCE_SPREAD:g} times",
+        f"it costs {usd(best['usd_per_month'])} a month{moved}",
+        f"on demand the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; "
+        f"S3 saw nearly {SOURCE_SPREAD:g} times",
     ]
     if best["option"] != ON_DEMAND:
-        same = plain[plain["provider"] == best["provider"]].iloc[0]
-        reasons.append(f"without the commitment it would be {usd(same['usd_per_month'])} there, and {usd(plain.iloc[0]['usd_per_month'])} at {plain.iloc[0]['provider']}")
+        same, free = plain[plain["provider"] == best["provider"]].iloc[0], plain.iloc[0]
+        there, elsewhere = usd(same["usd_per_month"]), usd(free["usd_per_month"])
+        reasons.append(f"without the commitment it would be {there} there, and {elsewhere} at {free['provider']}")
     if len(groups) == 2:
         words = [f"{group['provider']} ({group['option']}) at {usd(group['usd_per_month'])}" for group in (groups[True], groups[False])]
         reasons.append(f"the cheapest large public cloud is {words[0]}, the cheapest other {words[1]}")
-    numbers = {f"{row.provider}, {row.option}": (row.usd_per_month, "USD/month") for row in options.head(5).itertuples()} | {"spread": (spread, "1")}
+    numbers = {f"{row.provider}, {row.option}": (row.usd_per_month, "USD/month") for row in options.head(5).itertuples()}
+    numbers["spread"] = (spread, "1")
     what = f"{best['provider']}, {best['option']}"
     return Verdict("Which cloud?", what, tuple(reasons), numbers, SOURCE, RULE, best["segment"] != "hyperscaler")

@@ -7,25 +7,21 @@ takes and what a million tokens then cost (`Fit`), for numbers, for all chips at
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Callable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator, DataError, accelerators, data_dir, table
-from scaleright.costs.break_even import INFINITY, break_even_usd_per_hour
-from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
+from scaleright.catalog import DataError
+from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import matmul_chips, recent_rental_price, spread
 from scaleright.ops import maximum, minimum, where
 from scaleright.transformer import (
-    bytes_per_parameter,
     compute_seconds,
     decode_step,
     forward_flop,
@@ -35,7 +31,7 @@ from scaleright.transformer import (
     training_flop_per_token,
     weight_bytes,
 )
-from scaleright.units import HOURS_PER_DAY, duration, si, usd, whole
+from scaleright.units import duration, si, usd, whole
 
 SOURCE = "S3, Comparing GPUs"
 TRAINING_BYTES = 16.0
@@ -162,11 +158,12 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
     Parameters
     ----------
     chip : bf16_flops, fp8_flops, memory_bytes_per_s, memory_bytes, compute_efficiency, see `market.matmul_chips`, and
-        scale_up_bytes_per_s and joined, see `candidates`
+        scale_up_bytes_per_s and joined, see `hardware_candidates.candidates`
     usd_per_hour : price of one chip for every hour of the service [USD/h]
     keep : takes the name and the value of an intermediate result and returns what to go on with; a live chart gives
         each a name of its own there, so that no expression is written out twice
 
+    >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(tokens_per_s=100.0)).binds
     'one chip'
@@ -188,7 +185,8 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
         keep(name, group_size(kept, memory, whole_step, limit, most)) for name, limit in (("holds", INFINITY), ("group", terms.limit_s))
     )
     batch = keep("batch", batch_that_fits(
-        of.sequences, group, memory, of.held_bytes, of.sequence_bytes, terms.limit_s, bytes_per_s / terms.slowdown, of.flop, flops / terms.slowdown
+        of.sequences, group, memory, of.held_bytes, of.sequence_bytes, terms.limit_s, bytes_per_s / terms.slowdown, of.flop,
+        flops / terms.slowdown,
     ))  # fmt: skip
     arithmetic_s, memory_s = (keep(name, value) for name, value in zip(("arithmetic_s", "memory_s"), times(maximum(batch, 1.0))))
     on_one = keep("on_one", terms.slowdown * token_seconds(arithmetic_s, memory_s))
@@ -210,105 +208,6 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
     )
 
 
-POWER = ("busy_watts", "idle_watts", "pue", "usd_per_kwh")
-
-
-def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
-    """Price of one chip for every hour of a service: its rent, or what owning it costs at that utilization [USD/h].
-
-    Parameters
-    ----------
-    chip : a row of `candidates`
-    own : whether it is bought
-    utilization : mean over peak demand; power follows it [1]
-    end : "", or "_low" or "_high" for an end of the listings or of the purchase price
-
-    >>> row = candidates().loc["H100 SXM"]
-    >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
-    True
-    """
-    busy_hour = break_even_usd_per_hour(HOURS_PER_DAY * utilization, chip[f"fixed_usd_per_year{end}"], *(chip[name] for name in POWER))
-    return where(own, busy_hour * utilization, chip[f"rent_usd_per_hour{end}"])
-
-
-def candidates(vendor: str = "all", segment: str = "any", least_providers: int = 1) -> pd.DataFrame:
-    """Chips with a recent rent and all that the roofline needs, by name.
-
-    Parameters
-    ----------
-    vendor : one vendor, or "all"
-    segment : "data center", "consumer" ..., or "any"
-    least_providers : how many must list a chip [1]
-
-    Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown), joined (chips that
-    this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour with _low and _high, providers that list
-    it, as_of; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high and the `POWER` of owning
-    it: consumer cards at home, others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far
-    off as they are for the other chips.
-
-    Raises
-    ------
-    LookupError : no such vendor or segment among the chips with a recent rent, or nothing that so many providers list.
-
-    >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
-    True
-    """
-    for name in ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices"):
-        table(name)  # notes the read, which a cached frame would hide
-    frame = _candidates(data_dir())
-    for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
-        if wanted != everything:
-            if wanted not in set(frame[column]):
-                raise LookupError(f"no chip with a recent rent of {column} {wanted!r}; there are {', '.join(sorted(set(frame[column])))} or {everything!r}")
-            frame = frame[frame[column] == wanted]
-    listed = frame[frame["providers"] >= least_providers]
-    if listed.empty:
-        raise LookupError(f"no such chip is listed by {least_providers} providers or more; {frame['providers'].idxmax()} is by {frame['providers'].max()}")
-    return listed.copy()
-
-
-ENOUGH = 3
-"""Providers that make a range of listings."""
-SLOTS = 8
-"""PCIe cards that a server takes."""
-
-
-@functools.cache
-def _candidates(folder: Path) -> pd.DataFrame:
-    """Every candidate; the folder of the tables is what may change."""
-    catalog, providers = accelerators(), spread().groupby("accelerator").size()
-    specs = table("accelerator_specs")
-    joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]
-    factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
-    rows = {}
-    for name, spec in matmul_chips().items():
-        if not (listed := recent_rental_price(name)):
-            continue
-        chip = catalog[name]
-        rows[name] = {"vendor": chip.vendor, "segment": chip.segment} | spec | {
-            "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
-            "joined": float(joined.get(name, SLOTS if chip.form == "PCIe" else 1)),
-            "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
-            "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
-            "providers": int(providers.get(name, 1)), "as_of": f"{listed.as_of}",
-        } | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])  # fmt: skip
-    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
-    few = frame["providers"] < ENOUGH
-    for end in ("_low", "_high"):
-        usual = (frame[f"rent_usd_per_hour{end}"] / frame["rent_usd_per_hour"])[~few].median()
-        frame.loc[few, f"rent_usd_per_hour{end}"] = usual * frame["rent_usd_per_hour"][few]
-    return frame
-
-
-def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:
-    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is not sold."""
-    bought = bool(chip.purchase_usd and chip.tdp_watts)
-    low, high = chip.purchase_usd if bought else (1.0, 1.0)
-    prices = {"": (low * high) ** 0.5, "_low": low, "_high": high}
-    terms = {end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors) for end, price in prices.items()}
-    return {"bought": bought} | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()} | terms[""].power
-
-
 def source_rule(training: Any, stored_bytes: Any, interactive: Any):
     """The kind of chip that S3 names: for training, for a model beyond its smaller cards, for users who wait, or else.
 
@@ -324,7 +223,8 @@ def source_rule(training: Any, stored_bytes: Any, interactive: Any):
 def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
     """Whether a chip is of the kind that the rule names.
 
-    >>> follows_rule("A100 or H100", "A100 SXM 80GB", {}), follows_rule("high-end", "L4", {"bf16_flops": 121e12, "memory_bytes_per_s": 0.3e12})
+    >>> l4 = {"bf16_flops": 121e12, "memory_bytes_per_s": 0.3e12}
+    >>> follows_rule("A100 or H100", "A100 SXM 80GB", {}), follows_rule("high-end", "L4", l4)
     (True, False)
     """
     if rule.startswith("A100"):
@@ -337,6 +237,7 @@ def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> p
     """The `Fit` of a workload on every candidate, the cheapest first; those that can not run it last, at an infinite price.
 
     >>> from scaleright import catalog
+    >>> from scaleright.decisions.hardware_candidates import candidates
     >>> ranked = compare(work(catalog.model("Llama-3.1-8B"), False, 2048, 8, "BF16"), candidates(), Terms(1000.0))
     >>> bool(ranked["usd_per_million"].is_monotonic_increasing)
     True
@@ -345,7 +246,8 @@ def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> p
     result = fit(of, columns, np.maximum(hour_usd(columns, own, terms.utilization), 1e-9), terms)
     frame = pd.DataFrame({name: np.broadcast_to(value, len(chips)) for name, value in vars(result).items()}, index=chips.index)
     runs = frame["runs"] & (columns["bought"] if own else True)
-    return frame.assign(runs=runs, usd_per_million=frame["usd_per_million"].where(runs, INFINITY)).sort_values("usd_per_million", kind="stable")
+    frame = frame.assign(runs=runs, usd_per_million=frame["usd_per_million"].where(runs, INFINITY))
+    return frame.sort_values("usd_per_million", kind="stable")
 
 
 def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool = False, own: bool = False) -> Verdict:
@@ -354,7 +256,7 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
     Parameters
     ----------
     of, terms : the workload, see `work`, and how it is run
-    chips : rows of `candidates`
+    chips : rows of `hardware_candidates.candidates`
     training : whether the task is training
     own : whether the chips are bought
 
@@ -363,6 +265,7 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
     DataError : no candidate can run it; says what one copy takes.
 
     >>> from scaleright import catalog
+    >>> from scaleright.decisions.hardware_candidates import candidates
     >>> of = work(catalog.model("Llama-3.1-70B"), True, 8192, 16, "BF16")
     >>> hardware_choice(of, candidates(segment="data center"), Terms(1e5, slowdown=2.0), training=True).rule
     'A100'
@@ -373,8 +276,9 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
         if own and not chips["bought"].any():
             raise DataError("hardware_choice: the catalog has no purchase price of these chips")
         raise DataError(
-            f"hardware_choice: no server of up to {terms.most_chips:g} of these chips joined by {terms.fabric_bytes_per_s / 1e9:g} GB/s holds "
-            f"{si(of.held_bytes + of.sequence_bytes, 'B')} within the limits; allow more chips, a slower fabric, more time, a smaller format or a shorter context"
+            f"hardware_choice: no server of up to {terms.most_chips:g} of these chips joined by {terms.fabric_bytes_per_s / 1e9:g} GB/s "
+            f"holds {si(of.held_bytes + of.sequence_bytes, 'B')} within the limits; allow more chips, a slower fabric, more time, "
+            "a smaller format or a shorter context"
         )
     name, best = running.index[0], running.iloc[0]
     chip = chips.loc[name]
@@ -386,7 +290,8 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
         f"{best['binds']} sets the number of chips" if best["binds"] != "one chip" else "one chip is enough",
         f"a step of {together} takes {duration(best['step_s'])} on a group of {whole(best['group'])}" if not training
         else f"the training state takes {whole(best['group'])} or more of them",
-        f"{chip['providers']} provider{'s list' if chip['providers'] > 1 else ' lists'} it, at {usd(chip['rent_usd_per_hour'])} an hour in the middle",
+        f"{chip['providers']} provider{'s list' if chip['providers'] > 1 else ' lists'} it, in the middle at "
+        f"{usd(chip['rent_usd_per_hour'])} an hour",
     ]  # fmt: skip
     if not training and terms.limit_s < INFINITY:
         free = compare(of, chips, Terms(**vars(terms) | {"limit_s": INFINITY}), own)

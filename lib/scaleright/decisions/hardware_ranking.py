@@ -21,11 +21,11 @@ def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    chips : rows of `hardware_choice.candidates`
+    chips : rows of `hardware_candidates.candidates`
 
     Columns: model, input_tokens, output_tokens, accelerator, precision, tokens_per_s (of one chip), and those of `chips`.
 
-    >>> from scaleright.decisions.hardware_choice import candidates
+    >>> from scaleright.decisions.hardware_candidates import candidates
     >>> rows = measured_choice(candidates())
     >>> bool((rows.groupby(WORKLOAD).size() > 1).all())
     True
@@ -56,7 +56,7 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: criterion, right (pairs in the order of the measurement), pairs, best (workloads whose best chip it picks),
     workloads.
 
-    >>> from scaleright.decisions.hardware_choice import candidates
+    >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tested = criteria_tested(measured_choice(candidates())).set_index("criterion")
     >>> bool(tested.loc["$ per TB/s of bandwidth", "right"] > tested.loc["rent alone", "right"])
     True

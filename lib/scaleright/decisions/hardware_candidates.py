@@ -1,0 +1,116 @@
+"""The chips among which to choose: what each can do, what an hour of it costs rented or owned, and who offers it."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, Mapping
+
+import pandas as pd
+
+from scaleright.catalog import Accelerator, accelerators, data_dir, table
+from scaleright.costs.break_even import break_even_usd_per_hour
+from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
+from scaleright.market import matmul_chips, recent_rental_price, spread
+from scaleright.names import nearest
+from scaleright.ops import where
+from scaleright.units import HOURS_PER_DAY
+
+POWER = ("busy_watts", "idle_watts", "pue", "usd_per_kwh")
+
+
+def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
+    """Price of one chip for every hour of a service: its rent, or what owning it costs at that utilization [USD/h].
+
+    Parameters
+    ----------
+    chip : a row of `candidates`
+    own : whether it is bought
+    utilization : mean over peak demand; power follows it [1]
+    end : "", or "_low" or "_high" for an end of the listings or of the purchase price
+
+    >>> row = candidates().loc["H100 SXM"]
+    >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
+    True
+    """
+    busy_hour = break_even_usd_per_hour(HOURS_PER_DAY * utilization, chip[f"fixed_usd_per_year{end}"], *(chip[name] for name in POWER))
+    return where(own, busy_hour * utilization, chip[f"rent_usd_per_hour{end}"])
+
+
+def candidates(vendor: str = "all", segment: str = "any", least_providers: int = 1) -> pd.DataFrame:
+    """Chips with a recent rent and all that the roofline needs, by name.
+
+    Parameters
+    ----------
+    vendor : one vendor, or "all"
+    segment : "data center", "consumer" ..., or "any"
+    least_providers : how many must list a chip [1]
+
+    Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown), joined (chips that
+    this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour with _low and _high, providers that list
+    it, as_of; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high and the `POWER` of owning
+    it: consumer cards at home, others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far
+    off as they are for the other chips.
+
+    Raises
+    ------
+    LookupError : no such vendor or segment among the chips with a recent rent, or nothing that so many providers list.
+
+    >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
+    True
+    """
+    for name in ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices"):
+        table(name)  # notes the read, which a cached frame would hide
+    frame = _candidates(data_dir())
+    for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
+        if wanted != everything:
+            if wanted not in set(frame[column]):
+                nearest(wanted, [everything, *sorted(set(frame[column]))], f"{column} of chips with a recent rent")
+            frame = frame[frame[column] == wanted]
+    listed = frame[frame["providers"] >= least_providers]
+    if listed.empty:
+        most = frame["providers"].max()
+        raise LookupError(f"no such chip is listed by {least_providers} providers or more; {frame['providers'].idxmax()} is by {most}")
+    return listed.copy()
+
+
+ENOUGH = 3
+"""Providers that make a range of listings."""
+SLOTS = 8
+"""PCIe cards that a server takes."""
+
+
+@functools.cache
+def _candidates(folder: Path) -> pd.DataFrame:
+    """Every candidate; the folder of the tables is what may change."""
+    catalog, providers = accelerators(), spread().groupby("accelerator").size()
+    specs = table("accelerator_specs")
+    joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]
+    factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
+    rows = {}
+    for name, spec in matmul_chips().items():
+        if not (listed := recent_rental_price(name)):
+            continue
+        chip = catalog[name]
+        rows[name] = {"vendor": chip.vendor, "segment": chip.segment} | spec | {
+            "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
+            "joined": float(joined.get(name, SLOTS if chip.form == "PCIe" else 1)),
+            "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
+            "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
+            "providers": int(providers.get(name, 1)), "as_of": f"{listed.as_of}",
+        } | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])  # fmt: skip
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
+    few = frame["providers"] < ENOUGH
+    for end in ("_low", "_high"):
+        usual = (frame[f"rent_usd_per_hour{end}"] / frame["rent_usd_per_hour"])[~few].median()
+        frame.loc[few, f"rent_usd_per_hour{end}"] = usual * frame["rent_usd_per_hour"][few]
+    return frame
+
+
+def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:
+    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is not sold."""
+    bought = bool(chip.purchase_usd and chip.tdp_watts)
+    low, high = chip.purchase_usd if bought else (1.0, 1.0)
+    prices = {"": (low * high) ** 0.5, "_low": low, "_high": high}
+    terms = {end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors) for end, price in prices.items()}
+    return {"bought": bought} | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()} | terms[""].power
