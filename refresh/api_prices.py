@@ -20,7 +20,7 @@ SOURCES = frozenset({"modelsdev2026", "llmprices2026"})
 MODELS_DEV = "llm_api_prices/models_dev_prices_2026-07-02.csv"
 LLM_PRICES = "llm_api_prices/simonw_llm_price_history_2026-08-05.csv"
 _SLIP = 20
-"""A price so many times that of the others is a slip of units."""
+"""A price so many times that of the others, or so small a part of it, is a slip of units."""
 
 
 def rows(raw: Path, models: list[Row]) -> Items:
@@ -99,15 +99,17 @@ def _llm_prices(raw: Path, keys: dict[str, str]) -> Items:
 
 
 def _without_slips(found: list[Row]) -> Items:
-    """Drop an offer whose prices are both far above those of three or more other offers of the same name."""
+    """Drop an offer whose prices are both far above, or both far below, those of three or more others of the same name."""
     by_name: dict[str, list[Row]] = defaultdict(list)
     for row in (row for row in found if row["output_usd_per_million"]):
         by_name[_spoken(row["model_id"])].append(row)
     for row in found:
         others = [other for other in by_name[_spoken(row["model_id"])] if other["provider"] != row["provider"]]
-        ends = ("input_usd_per_million", "output_usd_per_million")
-        if len(others) >= 3 and all(row[end] > _SLIP * median(other[end] for other in others) for end in ends):
-            yield Dropped(f"{row['provider']} {row['model_id']}", f"over {_SLIP} times what {len(others)} others ask: a slip of units")
+        ends = ("input_usd_per_million", "output_usd_per_million") if len(others) >= 3 and row["output_usd_per_million"] else ()
+        times = [row[end] / median(other[end] for other in others) for end in ends]
+        if times and (min(times) > _SLIP or max(times) < 1 / _SLIP):
+            how = f"over {_SLIP} times" if min(times) > _SLIP else f"under 1/{_SLIP} of"
+            yield Dropped(f"{row['provider']} {row['model_id']}", f"{how} what {len(others)} others ask: a slip of units")
         else:
             yield row
 

@@ -82,17 +82,19 @@ def test_faults_are_left_out_with_their_reason(tmp_path):
     others = [_listed(provider, "mistral-nemo", 0.05, 0.1) for provider in ("nebius", "kilo", "openrouter")]
     found, dropped = _offers(
         tmp_path, *others, _listed("helicone", "mistral-nemo", 20, 40), _listed("moark", "GLM-4.7", 3.5, 14), _listed("azure", "o1", "", 60),
+        _listed("evroc", "mistral-nemo", 0.002, 0.002), _listed("nvidia", "mistral-nemo", 0, 0),
         _listed("openai", "text-embedding-3-small", 0.02, 0), _listed("google", "veo", 1, 2, modalities_out="video"), _listed("azure", "model-router", 0.1, 0),
         _listed("amazon-bedrock", "meta.llama3-3-70b-instruct-v1:0"), _listed("amazon-bedrock", "us.meta.llama3-3-70b-instruct-v1:0"),
         _listed("amazon-bedrock", "eu.meta.llama3-3-70b-instruct-v1:0", 0.6, 1.2), _listed("xai", "grok", 2000, 4000),
     )  # fmt: skip
     for row, reason in {
-        "Helicone mistral-nemo": "slip of units", "Moark GLM-4.7": "yuan", "Azure o1": "no price", "OpenAI text-embedding-3-small": "makes no text",
+        "Helicone mistral-nemo": "over 20 times what 4 others ask: a slip of units", "evroc mistral-nemo": "under 1/20 of", "Moark GLM-4.7": "yuan", "Azure o1": "no price", "OpenAI text-embedding-3-small": "makes no text",
         "google veo": "makes no text", "Azure model-router": "writes no text", "xAI grok": "above 1,000",
         "Amazon Bedrock us.meta.llama3-3-70b-instruct-v1:0": "the same offer under the name of a region",
     }.items():  # fmt: skip
         assert reason in dropped[row], row
-    assert ("Amazon Bedrock", "eu.meta.llama3-3-70b-instruct-v1:0") in found and len(found) == 5
+    assert ("Amazon Bedrock", "eu.meta.llama3-3-70b-instruct-v1:0") in found and len(found) == 6
+    assert found["NVIDIA", "mistral-nemo"]["offer"] == "free"  # a price of 0 is no slip
 
 
 def test_a_cache_price_of_zero_or_above_the_input_is_none(tmp_path):
