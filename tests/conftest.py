@@ -36,8 +36,10 @@ sphinx: {config: {suppress_warnings: [mystnb.unknown_mime_type]}}
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Book:
+def book(tmp_path: Path, monkeypatch) -> Book:
     """A book of one page and one chapter, with one table."""
+    monkeypatch.delenv("SCALERIGHT_DATA", raising=False)  # or tests would write into that folder
+    monkeypatch.delenv("SCALERIGHT_REPOSITORY", raising=False)
     files = {
         "_config.yml": CONFIG,
         "requirements.txt": "nothing==1\n",
