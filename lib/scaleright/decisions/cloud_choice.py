@@ -13,7 +13,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
-SOURCE = "S3, Compare Cloud Service Providers"
+SOURCE = "S3, cloud comparison"
 RULE = "a specialized cloud"
 """S3: smaller, specialized clouds ask less than the large public ones, before and after negotiation."""
 SOURCE_SPREAD = 4.0

@@ -33,7 +33,7 @@ from scaleright.transformer import (
 )
 from scaleright.units import duration, si, usd, whole
 
-SOURCE = "S3, Comparing GPUs"
+SOURCE = "S3, GPU comparison"
 TRAINING_BYTES = 16.0
 """Bytes of training state a parameter: BF16 weight and gradient, FP32 master weight and two Adam moments [zero2020, section 3.1]."""
 SMALLER_CARD_BYTES = 48e9 * 1.1
