@@ -179,7 +179,9 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
 
     kept = of.held_bytes + of.sequence_bytes * of.sequences
     whole_step = keep("whole_step", terms.slowdown * token_seconds(*times(of.sequences)))
-    server = keep("server", minimum(chip["joined"], terms.most_chips))
+    # Chips on a slower fabric share no model: each works alone, on as many sequences as it holds.
+    alone = chip["scale_up_bytes_per_s"] < terms.fabric_bytes_per_s
+    server = keep("server", where(alone, 1.0, minimum(chip["joined"], terms.most_chips)))
     most = where(terms.across_servers, 1e6, server)
     holds, group = (
         keep(name, group_size(kept, memory, whole_step, limit, most)) for name, limit in (("holds", INFINITY), ("group", terms.limit_s))
@@ -192,8 +194,6 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
     on_one = keep("on_one", terms.slowdown * token_seconds(arithmetic_s, memory_s))
     chips = keep("chips", chips_for_demand(terms.tokens_per_s, of.tokens * maximum(batch, 1.0), on_one, group))
     slow = where(arithmetic_s >= memory_s, "arithmetic", "memory bandwidth")
-    # Across servers, each is full: a pair of cards with a bridge is no building block of a cluster.
-    joins = (chip["scale_up_bytes_per_s"] >= terms.fabric_bytes_per_s) & (minimum(group, terms.most_chips) <= server)
     return Fit(
         batch=batch,
         group=group,
@@ -204,7 +204,8 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
         usd_per_hour=chips * usd_per_hour,
         usd_per_million=usd_per_million_tokens(chips * usd_per_hour, terms.tokens_per_s, terms.utilization),
         binds=where(chips > group, slow, where(group > holds, "latency", where(holds > 1, "memory capacity", "one chip"))),
-        runs=(batch >= 1) & ((group <= 1) | joins),
+        # Across servers, each is full: a pair of cards with a bridge is no building block of a cluster.
+        runs=(batch >= 1) & (minimum(group, terms.most_chips) <= server),
     )
 
 
