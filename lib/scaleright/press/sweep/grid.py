@@ -1,0 +1,51 @@
+"""The grid of a sweep: which values each parameter takes, checked before anything runs."""
+
+from __future__ import annotations
+
+import csv
+import math
+from typing import Any, Iterable
+
+from scaleright.press.parameters import Parameter, ParameterError, show, validate
+
+MOST_SCENARIOS = 100_000
+"""Beyond this a sweep of notebooks is the wrong tool: a formula of the library takes a million cases in one call."""
+
+
+def read_grid(parameters: Iterable[Parameter], assignments: Iterable[tuple[str, str]]) -> dict[str, list[Any]]:
+    """The values of each swept parameter, in their types.
+
+    Parameters
+    ----------
+    parameters : what the chapter declares.
+    assignments : (name, values separated by commas); a name given again adds values, a value that has a comma
+        in it stands in double quotes.
+
+    Raises
+    ------
+    ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an empty list, a value
+        given twice, and a grid of more than `MOST_SCENARIOS`.
+
+    >>> from scaleright.press.parameters import parse
+    >>> lines = 'hours: int = 8  # use [h] (0..24)\\nplan: str = "spot"  # how it is paid (spot | on demand)'
+    >>> read_grid(parse(lines), [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")])
+    {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
+    """
+    parameters, grid, problems = tuple(parameters), {}, []
+    for name, listed in assignments:
+        values = grid.setdefault(name, [])
+        for text in map(str.strip, next(csv.reader([listed], skipinitialspace=True), [""])):
+            try:
+                if not text and any(parameter.name == name for parameter in parameters):
+                    raise ParameterError([f"{name}: an empty value; give one or more, separated by commas"])
+                value = validate(parameters, {name: text})[name]
+                if value in values:
+                    raise ParameterError([f"{name} = {show(value)}: given twice"])
+                values.append(value)
+            except ParameterError as error:
+                problems += error.problems
+    if not problems and (size := math.prod(map(len, grid.values()))) > MOST_SCENARIOS:
+        problems.append(f"the grid has {size:,} scenarios; at most {MOST_SCENARIOS:,}")
+    if problems:
+        raise ParameterError(dict.fromkeys(problems))
+    return grid
