@@ -1,8 +1,14 @@
 """Prices of tokens at APIs: one offer a row, USD per million tokens, from two public lists.
 
-Who sells it and what is sold are facts of `rules.csv`: the provider's name, whether it made the model, resells it or
-sells a subscription, and which published weights a name stands for. A name stands for weights only if a line says so:
-quantized, fine-tuned and distilled variants are other models, and a host's own variants are not guessed.
+Who sells it and what is sold are facts of `rules.csv`: the provider's name and company, whether it made the model, hosts
+it, passes on what others host or sells a subscription, and which published weights a name stands for. A name stands for
+weights only if a line says so: quantized, fine-tuned and distilled variants are other models, and a host's own variants
+are not guessed.
+
+Sites, regions and plans of one company are one company; a subsidiary with a price list of its own is another. A provider
+is a gateway if its documentation says that others host what it sells, or if it lists closed models of three makers or
+more without documented hosts of its own, since only clouds with a license can run those. Whatever stays in doubt is a
+company and a host of its own.
 """
 
 from __future__ import annotations
@@ -62,8 +68,8 @@ def _offer(file: str, row: Row, provider: str, keys: dict[str, str], **more: str
         offer = "free"
     open_weights = True if release else {"True": True, "False": False}.get(row.get("open_weights", ""))
     return _cache_sorted({
-        "provider": provider, "offer": offer, "model_id": model_id, "release": release, "model": keys.get(release, ""),
-        "open_weights": open_weights,
+        "provider": provider, "company": rule(file, "company", provider).ours or provider, "offer": offer, "model_id": model_id,
+        "release": release, "model": keys.get(release, ""), "open_weights": open_weights,
     } | prices | more)  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
 from scaleright.inference import measured
 from scaleright.inference.measured import TokenSeconds, held_out, operating_points, serving_runs, split, token_seconds
+from scaleright.market.tokens import PRICED
 
 from refresh import RefreshError, api_prices
 from refresh import measured as importer
@@ -52,9 +53,22 @@ def _offers(raw: Path, *listed: dict, history: tuple[dict, ...] = ()) -> tuple[d
 def test_an_offer_is_of_the_maker_a_host_free_or_a_subscription(tmp_path):
     found, _ = _offers(
         tmp_path, _listed("openai", "gpt-5"), _listed("alibaba", "qwen3-8b"), _listed("alibaba-cn", "deepseek-r1"), _listed("groq", "llama-3.3-70b-versatile"),
-        _listed("openrouter", "x:free", 0, 0), _listed("github-copilot", "gpt-5"), _listed("zai-coding-plan", "glm-4.7", 0, 0),
+        _listed("openrouter", "x:free", 0, 0), _listed("openrouter", "x"), _listed("github-copilot", "gpt-5"), _listed("zai-coding-plan", "glm-4.7", 0, 0),
     )  # fmt: skip
-    assert [row["offer"] for row in found.values()] == ["first_party", "first_party", "reseller", "reseller", "free", "subscription", "subscription"]
+    kinds = ["first_party", "first_party", "reseller", "reseller", "free", "gateway", "subscription", "subscription"]
+    assert [row["offer"] for row in found.values()] == kinds
+
+
+def test_sites_regions_and_plans_are_one_company_and_a_gateway_may_name_its_host(tmp_path):
+    found, _ = _offers(
+        tmp_path, _listed("alibaba", "qwen3-8b"), _listed("alibaba-cn", "siliconflow/deepseek-r1-0528"), _listed("azure-cognitive-services", "gpt-5"),
+        _listed("zhipuai", "glm-4.7"), _listed("wandb", "openai/gpt-oss-20b"), _listed("cloudflare-ai-gateway", "openai/gpt-5.5"),
+        _listed("cloudflare-ai-gateway", "workers-ai/@cf/openai/gpt-oss-20b"),
+    )  # fmt: skip
+    assert [(row["company"], row["offer"]) for row in found.values()] == [
+        ("Alibaba Cloud", "first_party"), ("Alibaba Cloud", "gateway"), ("Microsoft Azure", "reseller"), ("Z.ai", "first_party"),
+        ("Weights & Biases", "reseller"), ("Cloudflare", "gateway"), ("Cloudflare", "reseller"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -185,6 +199,29 @@ def test_figures_of_the_raw_lists():
     assert points[(8192, 1024)] == 1168 and operating_points("Llama-3.1-405B", "H200")["tokens_per_s"].max() == 668.5
 
 
+MAKERS = r"(?P<openai>^(?:openai[.-])?(?:gpt-(?!oss)[345]|o[134](?:-|$)))|(?P<anthropic>claude)|(?P<google>gemini)|(?P<xai>grok)"
+HOSTS = {"Amazon Bedrock", "Azure", "NEAR AI", "Venice"}
+"""Documented hosts of open weights that sell closed models of three makers too: two licensed clouds, and two that say which they pass on."""
+
+
+def test_who_sells_closed_models_of_three_makers_is_a_gateway():
+    paid = market.api_prices(offers=PRICED)
+    sold = paid["model_id"].str.lower().str.rpartition("/")[2].str.extract(MAKERS).notna().groupby(paid["provider"]).any().sum(axis=1)
+    many = set(sold.index[sold >= 3])
+    assert HOSTS < many and {"OpenRouter", "Kilo", "302.AI", "ZenMux"} < many
+    assert many - HOSTS <= set(paid.loc[paid["offer"] == "gateway", "provider"]) and not HOSTS & set(paid.loc[paid["offer"] == "gateway", "provider"])
+
+
+def test_a_company_counts_once_and_a_gateway_not_at_all():
+    """Qwen3-14B by hand: SiliconFlow at one price on two sites, Alibaba at two; four gateways pass such prices on."""
+    price = market.api_price("Qwen3-14B")
+    assert (price.companies, price.input.low, price.output.low) == (2, 0.07, 0.28)
+    assert (price.input.best, price.output.best) == pytest.approx(((0.07 + (0.35 + 0.144) / 2) / 2, (0.28 + (1.4 + 0.574) / 2) / 2))
+    listed = market.api_prices("Qwen3-14B", PRICED)
+    assert set(listed.loc[listed["offer"] == "gateway", "provider"]) == {"Kilo", "NanoGPT", "OpenRouter", "Vercel"}
+    assert market.open_models().set_index("release").loc["Qwen3-14B", "companies"] == 2
+
+
 def test_open_models_with_a_price_and_a_speed():
     """What the break-even can be drawn for."""
     speeds = serving_runs().dropna(subset=[measured.SPEED])["model"]
@@ -216,6 +253,7 @@ def test_prices_follow_the_day():
         (lambda: market.api_prices(offers=("fre",)), "unknown kind of offer 'fre'; nearest: free"),
         (lambda: market.api_prices(day="2126-01-01"), "lies in the future"),
         (lambda: market.api_price("Kimi-K2", day="2025-01-01"), "no paid offer of 'Kimi-K2' on 2025-01-01"),
+        (lambda: market.api_price("Mistral-Large-2"), "gateways pass on that of a host"),
         (lambda: serving_runs("GPT-2"), "unknown model with measured serving 'GPT-2'"),
         (lambda: serving_runs("Llama-3.1-8B", "B200"), "unknown accelerator with measured serving of Llama-3.1-8B 'B200'"),
         (lambda: operating_points("Kimi-K2.5"), "unknown model with measured throughput 'Kimi-K2.5'"),

@@ -17,7 +17,7 @@ CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
 """The chip, and the smallest model with a measured throughput on it: S2's 7B."""
 SIZES = (12e9, 15e9)
 """Parameters of the models that stand for S2's 13B; no throughput of one is measured."""
-LEAST_PROVIDERS = 3
+LEAST_COMPANIES = 3
 
 
 def _parameters(shape: str) -> float:
@@ -36,7 +36,7 @@ def _break_even(shape: str, price: TokenPrice, end: str = "best", speed: float =
 def _thirteen(end: str = "best") -> list[list[float]]:
     """Break-even of each model of about 13B: as fast as the small one in proportion to its parameters."""
     sold = open_models()
-    sold = sold[sold["providers"] >= LEAST_PROVIDERS]
+    sold = sold[sold["companies"] >= LEAST_COMPANIES]
     sizes = {row.release: _parameters(row.model) for row in sold.itertuples()}
     return [
         _break_even(SMALL, api_price(release), end, _parameters(SMALL) / size)

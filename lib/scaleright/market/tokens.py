@@ -1,4 +1,4 @@
-"""What APIs ask for tokens: the offers of a model, and the price of an open one over those who sell it."""
+"""What APIs ask for tokens: the offers of a model, and the price of an open one over the companies that host it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from scaleright.names import nearest
 from scaleright.ranges import Range
 
 PAID = ("first_party", "reseller")
-"""Offers with a price to decide on; what is free or part of a subscription has none."""
+"""Offers with a price to decide on; what is free or part of a subscription has none, and a gateway passes on others'."""
+PRICED = (*PAID, "gateway")
+"""Offers with a price to show."""
 _PRICES = ["input_usd_per_million", "cache_read_usd_per_million", "output_usd_per_million"]
 
 
@@ -29,7 +31,7 @@ def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: da
     Parameters
     ----------
     model : published weights such as "Llama-3.3-70B"; all models if None
-    offers : kinds of offer, of "first_party", "reseller", "free" and "subscription"
+    offers : kinds of offer, of "first_party", "reseller", "gateway", "free" and "subscription"
     day : by default the day of the table
 
     Raises
@@ -55,27 +57,29 @@ def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: da
 
 @dataclass(frozen=True)
 class TokenPrice:
-    """What an open model's tokens cost over its providers [USD / 1e6 token]: lowest, median and highest, kind by kind.
+    """What an open model's tokens cost over its hosts [USD / 1e6 token]: lowest, median and highest company, kind by kind.
 
-    cache_read : price of cached input; a provider without one asks its input price
-    providers, as_of : how many sell it, and the day of the newest of their lists
+    cache_read : price of cached input; an offer without one asks its input price
+    companies, as_of : how many sell it, and the day of the newest of their lists
     """
 
     input: Range
     cache_read: Range
     output: Range
-    providers: int
+    companies: int
     as_of: date
 
 
 def api_price(model: str, day: date | str | None = None) -> TokenPrice:
-    """Lowest, median and highest paid price of an open model, one figure per provider (its median) for each kind.
+    """Lowest, median and highest paid price of an open model, one figure a company for each kind.
 
-    The three kinds are ranked apart: the lowest input price need not come from who has the lowest output price.
+    A company with several offers of the same weights, on two sites or under two names, counts once with their median, as
+    a rate card of rents does; gateways do not count. The three kinds are ranked apart: the lowest input price need not
+    come from who has the lowest output price.
 
     Raises
     ------
-    LookupError : nobody lists these weights, or nobody sells them for money on that day.
+    LookupError : nobody lists these weights, or no host sells them for money on that day.
 
     >>> price = api_price("llama-3.3-70b")
     >>> price.output.low < price.output.best < price.output.high, price.cache_read.best <= price.input.best
@@ -83,26 +87,27 @@ def api_price(model: str, day: date | str | None = None) -> TokenPrice:
     """
     offers = api_prices(model, day=day)
     if offers.empty:
-        raise LookupError(f"no paid offer of {model!r} on {day or resource('api_prices')['as_of']}; free and subscribed ones have no price")
-    each = _by_provider(offers)
+        missing = f"no paid offer of {model!r} on {day or resource('api_prices')['as_of']} by a host"
+        raise LookupError(f"{missing}; free and subscribed ones have no price, gateways pass on that of a host")
+    each = _by_company(offers)
     spans = [Range(*map(float, each[name].quantile([0, 0.5, 1]))) for name in _PRICES]
     return TokenPrice(*spans, len(each), offers["date"].max().date())
 
 
-def _by_provider(offers: pd.DataFrame) -> pd.DataFrame:
-    """The median price of each kind that a provider asks for some weights."""
+def _by_company(offers: pd.DataFrame) -> pd.DataFrame:
+    """The median price of each kind that a company asks for some weights."""
     filled = offers.assign(cache_read_usd_per_million=offers["cache_read_usd_per_million"].fillna(offers["input_usd_per_million"]))
-    return filled.groupby(["release", "model", "provider"])[_PRICES].median()
+    return filled.groupby(["release", "model", "company"])[_PRICES].median()
 
 
 def open_models() -> pd.DataFrame:
-    """Open models that somebody sells for money, most providers first.
+    """Open models that a host sells for money, those of most companies first.
 
-    Columns: release, model (key of its shape), input_usd_per_million, output_usd_per_million (medians over providers), providers.
+    Columns: release, model (key of its shape), input_usd_per_million, output_usd_per_million (medians over companies), companies.
 
     >>> open_models()["release"].is_unique
     True
     """
-    each = _by_provider(api_prices().dropna(subset="release")).groupby(["release", "model"])
-    models = each.median()[["input_usd_per_million", "output_usd_per_million"]].assign(providers=each.size()).reset_index()
-    return models.sort_values(["providers", "release"], ascending=[False, True], ignore_index=True)
+    each = _by_company(api_prices().dropna(subset="release")).groupby(["release", "model"])
+    models = each.median()[["input_usd_per_million", "output_usd_per_million"]].assign(companies=each.size()).reset_index()
+    return models.sort_values(["companies", "release"], ascending=[False, True], ignore_index=True)
