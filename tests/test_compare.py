@@ -14,7 +14,7 @@ from scaleright.market.compare import index_agreement, price_ends
 CARDS = pd.DataFrame(
     {
         "accelerator": ["A", "A", "A", "B"], "provider": ["dear", "cheap", "middle", "only"], "usd_per_accelerator_hour": [9.0, 2.0, 4.0, 1.5],
-        "date": pd.to_datetime(["2026-01-01", "2026-03-01", "2026-02-01", "2026-01-05"]),
+        "date": pd.to_datetime(["2026-01-01", "2026-03-01", "2026-02-01", "2026-01-05"]), "basis": "list",
     }
 )  # fmt: skip
 
@@ -24,6 +24,16 @@ def test_the_ends_of_listings_name_who_asks_them():
     assert (a["low"], a["low_at"], a["median"], a["high"], a["high_at"]) == (2.0, "cheap", 4.0, 9.0, "dear")
     assert a["apart"] == 4.5 and a["providers"] == 3 and a["date"] == pd.Timestamp("2026-03-01")
     assert b["low_at"] == b["high_at"] == "only" and b["apart"] == 1.0
+
+
+def test_a_chip_without_its_host_is_no_end():
+    """CoreWeave's card of 2023 bills processors and memory apart: in the table of clouds, and in no comparison of instances."""
+    alone = CARDS.iloc[[0]].assign(usd_per_accelerator_hour=1.0, provider="bare", basis="chip alone")
+    assert price_ends(pd.concat([CARDS, alone])).equals(price_ends(CARDS))
+    clouds = market.cloud_table("2023-04-07", 60)
+    then = price_ends(clouds).set_index("accelerator")["providers"]
+    assert "CoreWeave" in set(clouds["provider"]) and (then["A100 PCIe 80GB"], then["A100 SXM 40GB"], then["A100 SXM 80GB"]) == (3, 6, 9)
+    assert "CoreWeave" not in set(market.spread("2023-04-07")["provider"])  # on which the claims on that table rest
 
 
 def test_no_listing_has_no_ends():

@@ -6,15 +6,16 @@ import pandas as pd
 
 from scaleright.catalog import table
 from scaleright.market.history import LEAST_PROVIDERS
-from scaleright.market.rentals import RAW
+from scaleright.market.rentals import CHIP_ALONE, RAW
 
 
 def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of each chip the cheapest, the median and the dearest provider, and how far they lie apart.
+    """Of each chip the cheapest, the median and the dearest provider of a whole instance, and how far they lie apart.
 
     Parameters
     ----------
-    rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`
+    rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`; prices of a chip
+        without its host are left out
 
     Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over lowest), date (of the
     newest card).
@@ -24,7 +25,7 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
     >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(ends["apart"] == ends["high"] / ends["low"])
     (True, True)
     """
-    found = []
+    found, rows = [], rows[rows["basis"] != CHIP_ALONE]
     for chip, listed in rows.sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator"):
         usd, first, last = listed["usd_per_accelerator_hour"], listed.iloc[0], listed.iloc[-1]
         found.append({
