@@ -39,7 +39,7 @@ def test_units_say_what_a_person_would():
     assert units.usd(0) == "$0" and units.usd(0.004) == "$0.004" and units.usd(999_999) == "$1.00 million"
     assert units.si(999.6, "W") == "1.00 kW" and units.duration(59) == "59.0 s" and units.duration(0) == "0 s"
     assert [units.usd(v) for v in (0.495, 0.5, 0.35, 0.05, 0.0123, 0.09996, 0.9996, -0.25)] == [
-        "$0.495", "$0.50", "$0.35", "$0.05", "$0.0123", "$0.10", "$1.00", "-$0.25"
+        "$0.495", "$0.50", "$0.35", "$0.05", "$0.0123", "$0.10", "$1.00", "−$0.25"
     ]  # fmt: skip
     assert units.duration(4.2e-8) == "42.0 ns" and units.duration(3e-6) == "3.00 µs"
 

@@ -14,11 +14,12 @@
 
   const tidy = (x, digits = 4) => Number(x.toPrecision(digits));
 
+  /** A control's value, with the minus sign of the sentences. */
   function written(control, value) {
-    if (control.percent) return String(tidy(value * 100, 3));
-    const size = Math.abs(value);
-    if (size >= 1e9) return tidy(value, 4).toExponential().replace("+", "");
-    return tidy(value, size >= 1e4 ? 7 : 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
+    const size = Math.abs(value), sign = value < 0 ? "−" : "";
+    if (control.percent) return sign + tidy(size * 100, 3);
+    if (size >= 1e9) return sign + tidy(size, 4).toExponential().replace("+", "");
+    return sign + tidy(size, size >= 1e4 ? 7 : 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
   }
 
   function units(control) {
@@ -186,7 +187,7 @@
     const box = make("div", { class: "sr-control", "data-control": control.name },
       make("div", { class: "sr-top" }, label, make("span", { class: "sr-value" }, before, field, after ? " " + after : "")), range, make("p", { class: "sr-refused", role: "alert" }));
     field.addEventListener("change", () => {
-      const given = field.value.trim().replace(before === "$" ? /^\$\s*/ : "", "");
+      const given = field.value.trim().replace("−", "-").replace(before === "$" ? /^\$\s*/ : "", "");
       const typed = read(control, control.percent && given ? String(Number(given.replace(/\s*%$/, "")) / 100) : given);
       const note = box.querySelector(".sr-refused");
       field.setAttribute("aria-invalid", String(typed === undefined));

@@ -21,6 +21,8 @@ SECONDS_PER_YEAR = SECONDS_PER_HOUR * HOURS_PER_YEAR
 WATTS_PER_KILOWATT = 1e3
 DIME = 0.1
 """Smaller amounts of money [USD] are said in significant digits, not in cents."""
+MINUS = "−"
+"""The sign of a number below zero: that of print, not a hyphen."""
 
 PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 SPANS = (
@@ -39,24 +41,29 @@ def _fixed(value: float, form: str) -> str:
         return format(decimal.Decimal(float(value)), form)
 
 
+def _signed(text: str) -> str:
+    """A number with the minus sign of print, as the page's script writes it, and a zero with none."""
+    return text.replace("-", MINUS) if text.strip("-0.") else text.removeprefix("-")
+
+
 def whole(value: float) -> str:
     """Write a number without decimals.
 
-    >>> whole(1234567.8), whole(2.5)
-    ('1,234,568', '3')
+    >>> whole(1234567.8), whole(2.5), whole(-2.5), whole(-0.2)
+    ('1,234,568', '3', '−3', '0')
     """
-    return _fixed(value, ",.0f")
+    return _signed(_fixed(value, ",.0f"))
 
 
 def significant(value: float, digits: int = 3) -> str:
     """Write a number with so many significant digits, never in exponent form.
 
-    >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125)
-    ('1,230,000', '0.0123', '10.0', '1,130')
+    >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125), significant(-15, 2)
+    ('1,230,000', '0.0123', '10.0', '1,130', '−15')
     """
     value = float(_fixed(value, f".{digits - 1}e"))
     exponent = int(f"{value:e}".rpartition("e")[2])
-    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
+    return _signed(f"{value:,.{max(0, digits - 1 - exponent)}f}")
 
 
 def si(value: float, unit: str, digits: int = 3) -> str:
@@ -76,9 +83,9 @@ def usd(value: float, digits: int = 3) -> str:
     """Write an amount of money: cents where they matter, words where figures are long.
 
     >>> usd(0.35), usd(0.495), usd(0.0123), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
-    ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '-$2.50 billion')
+    ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '−$2.50 billion')
     """
-    sign, size, near = ("-" if value < 0 else ""), abs(value), 1 - 0.5 * 10**-digits
+    sign, size, near = (MINUS if value < 0 else ""), abs(value), 1 - 0.5 * 10**-digits
     for scale, word in ((1e9, " billion"), (1e6, " million")):
         if size >= scale * near:
             return f"{sign}${significant(size / scale, digits)}{word}"

@@ -52,7 +52,7 @@ def _usd(value, digits: int):
         ],
         "$" + _format(size, three),
     )
-    return where(value < 0, "-", "") + words
+    return where(value < 0, units.MINUS, "") + words
 
 
 def _duration(value, digits: int):
@@ -85,8 +85,8 @@ def say(value: Any, kind: str = "number"):
     -------
     str, or the expression of it.
 
-    >>> say(1234.5, "usd"), say(0.4, "percent"), say(3.14e23, "si FLOP"), say(116000, "duration 2"), say(5.257, "hours")
-    ('$1,230', '40 %', '314 ZFLOP', '32 hours', '5.26 hours')
+    >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000, "duration 2"), say(5.257, "hours")
+    ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
     >>> import altair
     >>> say(altair.datum.share, "percent")
     (format((datum.share * 100),',.2r') + ' %')
