@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from scaleright.catalog import accelerators, table
+from scaleright.catalog import accelerators, remembered, table
 from scaleright.names import nearest
 from scaleright.ranges import Range
 
@@ -43,6 +43,7 @@ def _range(name: str, ends: tuple[str, str, str], **wanted: str) -> Range:
     return Range(*map(float, rows.iloc[0][list(ends)]))
 
 
+@remembered("electricity_prices")
 def electricity_price(region: str, sector: str = "industrial") -> Range:
     """Electricity price of a region and sector as a range [USD/kWh].
 
@@ -57,6 +58,7 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
     return _range("electricity_prices", ends, region=region, sector=sector)
 
 
+@remembered("cost_factors")
 def cost_factor(factor: str, setting: str) -> Range:
     """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
 

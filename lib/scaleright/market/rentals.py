@@ -10,7 +10,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, resource, table
+from scaleright.catalog import accelerator, remembered, resource, table
 from scaleright.names import nearest
 
 RAW = ("list", "median offer")
@@ -257,10 +257,12 @@ def rental_span(name_begins: str, year: int) -> tuple[float, float]:
     return float(prices.min()), float(prices.max())
 
 
+_READ_FOR_A_PRICE = ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas")
 RECENT_YEARS = 2
 """A listing older than this, counted from the table's newest, is history and no price to decide on."""
 
 
+@remembered(*_READ_FOR_A_PRICE)
 def recent_rental_price(accelerator_name: str) -> PriceRange | None:
     """The on-demand price of a chip if one of its listings is recent, else None.
 
@@ -297,6 +299,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
     )
 
 
+@remembered(*_READ_FOR_A_PRICE)
 def listing_age(accelerator_name: str) -> str:
     """The date of a chip's newest listing, and how far it lies behind the table's newest, in words.
 
