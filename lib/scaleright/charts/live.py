@@ -14,12 +14,15 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping
 
-from altair.expr.core import ConstExpression
+from altair.expr.core import ConstExpression, Expression
 
 from scaleright.charts.words import say, unit_words
 
 _WIDE = 50
 """A slider whose ends differ by this factor or more moves in ratios instead of steps."""
+
+# Altair writes out every expression as it is made, to see that it can: most of the work for formulas of a hundred terms.
+Expression._class_is_valid_at_instantiation = False
 
 
 @dataclass(frozen=True)
