@@ -88,6 +88,8 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(given, says):
 
 def test_what_the_pages_own_fields_write_is_accepted():
     given = {"usd_per_hour": "$2.50", "tokens": "1,000,000", "utilization": "40 %", "resale": "$ 1,200.5"}
+    (change,) = parse("change: float = 0.1  # change of prices [1] (-0.6..0.6)")
+    assert validate([change], {"change": "−15 %"}) == validate([change], {"change": "-15 %"}) == {"change": -0.15}
     assert validate(PARAMETERS, given) == {"usd_per_hour": 2.5, "tokens": 1_000_000, "utilization": 0.4, "resale": 1200.5}
 
 

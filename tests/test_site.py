@@ -564,6 +564,16 @@ def test_the_keyboard_reaches_what_opens_and_downloads(visit):
     assert [focus for focus in reached.values() if not focus["shown"] or not focus["name"]] == []
 
 
+def test_a_number_below_zero_is_written_with_one_sign_and_read_with_either(visit):
+    opened = visit("notebooks/gpu_prices.html")
+    field = opened.page.locator("[data-control=price_change_per_year] .sr-field").first
+    assert field.input_value() == "−15"
+    for typed in ("-20", "−25 %"):
+        field.fill(typed)
+        field.press("Enter")
+        assert opened.ask("window.scaleright.page.values.price_change_per_year") == -float(typed.strip("-−% ")) / 100, typed
+
+
 def test_a_number_with_a_decimal_comma_is_not_misread(visit):
     opened = visit(BUY)
     field = opened.page.locator("[data-control=rent_usd_per_hour] .sr-field").first

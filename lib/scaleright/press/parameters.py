@@ -24,6 +24,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from scaleright.names import suggestion
 from scaleright.press import Book, PressError
+from scaleright.units import MINUS
 
 FORM = (
     "name: float|int|str|bool [| None] = default  # meaning [unit] "
@@ -142,7 +143,8 @@ class Parameter:
         raise ValueError(f"{self.name} = {given!r}: needs {kind}{allowed}{self._plain(text) if self.type in ('int', 'float') else ''}")
 
     def _number(self, text: str) -> float:
-        """A number as the page's own fields write it: dollars, groups of thousands, the percent of a share."""
+        """A number as the page's own fields write it: dollars, groups of thousands, the percent of a share, print's minus."""
+        text = text.replace(MINUS, "-")
         if self.unit.startswith("USD"):
             text = text.removeprefix("$").lstrip()
         if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
