@@ -114,10 +114,10 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 @cli.command()
 @click.argument("chapter")
 @click.option("-p", "--parameter", "assignments", multiple=True, required=True, metavar="NAME=A,B,...",
-              help="A parameter and its values; repeat for more of either. A value that has a comma in it goes in double quotes.")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the table, the chart and the journal.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://HOST:8786 (default: a cluster of this machine's own).")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per CPU core), or how many of ADDRESS to wait for.")
+              help="A parameter and its values; repeat for more of either. A value with a comma in it goes in double quotes.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of table, chart and journal.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://HOST:8786 (default: this machine).")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes here (default: one per core); with ADDRESS, how many to wait for.")
 @click.option("--show", "shown", metavar="QUANTITY", help="What the chart draws (default: the first number of the answer that moves).")
 @click.option("--fresh", is_flag=True, help="Drop what an earlier sweep left in the folder.")
 def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any) -> None:
@@ -132,7 +132,7 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
     click.echo(f"chart of {done.drawn}: {out / picture.PAGE}" if done.drawn else "no chart: the answer has no number to draw")
     if done.errors:
         first = "\n".join(f"  {error}" for error in list(dict.fromkeys(done.errors))[:3])
-        raise PressError(f"{len(done.errors)} of {done.scenarios} scenarios failed (column error of the table; run again to retry):\n{first}")
+        raise PressError(f"{len(done.errors)} of {done.scenarios} scenarios failed (column error; run again to retry):\n{first}")
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -61,10 +61,13 @@ def connected(address: str | None, workers: int | None, scenarios: int, say: Cal
     from dask.system import CPU_COUNT
     from distributed import Client, LocalCluster
 
-    # Kernels do the work and hold the memory, so that a limit on the worker's own would only stall small machines.
-    options = {"threads_per_worker": 1, "memory_limit": 0, "host": "127.0.0.1", "preload": [scenario.__name__]}
-    # Without an address its web server, which it starts in any case, would take a fixed port of all networks.
-    options |= {"scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}, "n_workers": min(workers or CPU_COUNT, scenarios)}
+    options = {
+        "n_workers": min(workers or CPU_COUNT, scenarios), "threads_per_worker": 1, "host": "127.0.0.1", "preload": [scenario.__name__],
+        # Kernels do the work and hold the memory, so that a limit on the worker's own would only stall small machines.
+        "memory_limit": 0,
+        # Without an address its web server, which it starts in any case, would take a fixed port of all networks.
+        "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    }  # fmt: skip
     with children_ended():
         try:
             cluster = LocalCluster(**options)

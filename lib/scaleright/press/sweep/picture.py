@@ -81,7 +81,8 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     drawn = alt.Chart(rows).encode(tooltip=[*tips, alt.Tooltip("_said", type="nominal", title=_words(quantity))])
     width, height = (280, 180) if apart else (620, 320)
     if numeric:
-        x = alt.X(across.name, type="quantitative", scale=alt.Scale(zero=False, nice=False, padding=8), title=_words(across.name, across.unit))
+        scale = alt.Scale(zero=False, nice=False, padding=8)
+        x = alt.X(across.name, type="quantitative", scale=scale, title=_words(across.name, across.unit))
         drawn = drawn.mark_line(point=True).encode(x=x, y=alt.Y(**value))
     else:
         order = list(dict.fromkeys(rows[across.name]))
@@ -107,7 +108,9 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     return drawn.properties(title=alt.TitleParams(title, anchor="start", color=theme.INK)), words
 
 
-def draw(folder: Path, frame: Any, kinds: Mapping[str, str], swept: Sequence[Parameter], chapter: str, shown: str | None = None) -> str | None:
+def draw(
+    folder: Path, frame: Any, kinds: Mapping[str, str], swept: Sequence[Parameter], chapter: str, shown: str | None = None
+) -> str | None:  # fmt: skip
     """Write the chart as a page that needs no other host, and as a picture.
 
     Parameters
@@ -124,6 +127,7 @@ def draw(folder: Path, frame: Any, kinds: Mapping[str, str], swept: Sequence[Par
     from scaleright.charts.render import specification
     from scaleright.press.vendor import vega_bundle
 
+    frame = frame.infer_objects()
     quantity = shown or headline(frame, kinds, [p.name for p in swept])
     if quantity not in frame or frame[quantity].dtype.kind not in "iuf":
         return None

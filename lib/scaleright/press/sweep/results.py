@@ -133,10 +133,8 @@ def table(scenarios: Iterable[Mapping[str, Any]], journal: Journal):
         | {"answer": outcome.get("text"), "error": outcome.get("error")}
         for outcome in ended
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=[*(ended[0]["values"] if ended else ()), *kinds, "answer", "error"])
-    for name in frame:  # whole numbers stay whole where one is missing
-        if frame[name].isna().any() and {type(row.get(name)) for row in rows} == {int, type(None)}:
-            frame[name] = pd.array([row.get(name) for row in rows], dtype="Int64")
+    # As objects, so that a missing number among whole ones does not make 4 into 4.0.
+    frame = pd.DataFrame(rows, columns=[*(ended[0]["values"] if ended else ()), *kinds, "answer", "error"], dtype=object)
     return frame, kinds
 
 
