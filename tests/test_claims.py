@@ -10,7 +10,7 @@ from statistics import median
 
 import pytest
 from scaleright import catalog, claims
-from scaleright.claims import ledger
+from scaleright.claims import ledger, s2
 from scaleright.claims.ledger import Claim, Condition, Slip, judge, point, span
 
 FOUND = claims.findings()
@@ -66,6 +66,17 @@ def test_a_corrected_claim_is_reproduced(finding):
 
 def test_every_recomputation_belongs_to_a_claim():
     assert set(ledger.recomputations()) <= {finding.claim.id for finding in FOUND}
+
+
+def test_a_claim_with_two_recomputations_is_refused(monkeypatch):
+    monkeypatch.setitem(s2.RECOMPUTED, "S3-int8", lambda: point(1.0))
+    with pytest.raises(ValueError, match="claim S3-int8 has two recomputations"):
+        ledger.recomputations()
+
+
+def test_a_range_is_that_of_its_numbers_and_a_condition_may_give_one():
+    found = span(3, 1, 2, Condition("else", 5.0))
+    assert (found.low, found.high) == (1, 3) and (found.others[0].low, found.others[0].high) == (5, 5)
 
 
 def test_inputs_name_tables_or_references():

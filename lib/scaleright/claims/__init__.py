@@ -1,8 +1,8 @@
 """The claims ledger: what the source documents state, recomputed by the library, with a computed verdict.
 
-`ledger` reads `data/claims.csv`, runs the registered recomputation of each row and judges it. The recomputations may call
-anything above: `s2` and `s3` hold rules and first prices of one document each, the others a theme of several (`rents`,
-`supply`, `hardware`, `tokens`, `utilization`, `owning`).
+`ledger` reads `data/claims.csv`, runs the recomputation of each row and judges it. The other modules hold the recomputations,
+each with a table `RECOMPUTED` of them by claim id at its end: `s2` and `s3` rules and first prices of one document each, the
+others a theme of several (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`). They may call anything above.
 """
 
 from scaleright.claims.ledger import Finding, findings, report, table

@@ -10,7 +10,7 @@ from statistics import median
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated
+from scaleright.claims.ledger import Condition, Recomputed, point, span, stated
 from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
 from scaleright.costs.price_performance import usd_per_gb_hour, usd_per_pflop_hour, usd_per_tb_per_s_hour
@@ -42,17 +42,10 @@ def _growth(name: str, before: str) -> list[float]:
     return [new.peak_flops("fp16") / old.peak_flops("fp16"), new.require("memory_bytes_per_s") / old.require("memory_bytes_per_s")]
 
 
-@recomputes("S2-h200-4x")
-def h200_speed() -> Recomputed:
-    return span(*_growth(H200, H100))
-
-
-@recomputes("S2-mi400-4x")
 def mi400_speed() -> Recomputed:
     return span(fact("mi400_over_mi350_compute"), fact("mi400_memory_bytes_per_s") / accelerator("MI355X").require("memory_bytes_per_s"))
 
 
-@recomputes("S2-h200-new")
 def h200_new() -> Recomputed:
     listed = rental_prices(H200)["date"].min()
     return point((pd.Timestamp(END_OF_2026) - listed).days / DAYS_PER_YEAR * MONTHS_PER_YEAR)
@@ -61,17 +54,7 @@ def h200_new() -> Recomputed:
 def _mid_tier(name: str) -> Recomputed:
     card = float(rental_prices(name)["usd_per_accelerator_hour"].min())
     arithmetic, bandwidth, memory = (100 * ratio for ratio in _ratios((H100, rental_price(H100).median), (name, card)))
-    return span(arithmetic, bandwidth, Condition("a model that only has to be held in memory: price per GB", memory, memory))
-
-
-@recomputes("S2-a10g-value")
-def a10g_value() -> Recomputed:
-    return _mid_tier("A10G")
-
-
-@recomputes("S2-t4-value")
-def t4_value() -> Recomputed:
-    return _mid_tier("T4")
+    return span(arithmetic, bandwidth, Condition("a model that only has to be held in memory: price per GB", memory))
 
 
 def _aws(name: str) -> tuple[float, float]:
@@ -81,15 +64,9 @@ def _aws(name: str) -> tuple[float, float]:
     return float(prices.min()), float(prices.max())
 
 
-@recomputes("S3-a10-price")
 def a10_price() -> Recomputed:
     large, small = _aws("A100 SXM 40GB"), _aws("A10G")
     return span(large[0] / small[1], large[1] / small[0])
-
-
-@recomputes("S3-a10-work")
-def a10_work() -> Recomputed:
-    return span(*_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2])
 
 
 def _clouds_with_both() -> list[list[float]]:
@@ -98,52 +75,41 @@ def _clouds_with_both() -> list[list[float]]:
     return [_ratios((H100, h100[name]), (A100, a100[name])) for name in h100.index.intersection(a100.index)]
 
 
-@recomputes("S3-h100-training")
-def h100_training() -> Recomputed:
-    return point(100 * median(ratios[0] for ratios in _clouds_with_both()))
-
-
-@recomputes("S3-h100-generation")
-def h100_generation() -> Recomputed:
-    return point(100 * median(ratios[1] for ratios in _clouds_with_both()))
-
-
 def _speedup(name: str, precision: str) -> float:
     dense = accelerator(name).dense
     return dense[precision] / dense["fp16"]
 
 
-@recomputes("S3-int8")
-def int8() -> Recomputed:
-    return span(*(_speedup(name, "int8") for name in (A100, H100)))
-
-
-@recomputes("S3-int4")
 def int4() -> Recomputed:
-    ampere = _speedup(A100, "int4")
-    return point(_speedup(H100, "int8"), Condition("the A100 and older cards, whose tensor cores still had INT4", ampere, ampere))
+    return point(_speedup(H100, "int8"), Condition("the A100 and older cards, whose tensor cores still had INT4", _speedup(A100, "int4")))
 
 
-@recomputes("S3-int2")
-def int2() -> Recomputed:
-    return span(_speedup(H100, "int8"), _speedup(A100, "int4"))
-
-
-@recomputes("S3-train-usd-low")
 def train_usd_low() -> Recomputed:
-    smaller = fact("mosaic_gpt3_quality_usd")
-    condition = Condition("a 30B model, trained on more tokens until it is as good", smaller, smaller)
+    smaller = Condition("a 30B model, trained on more tokens until it is as good", fact("mosaic_gpt3_quality_usd"))
     cheapest = min(clouds(name, S3_DAY).min() for name in A100S)
-    return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), condition)
+    return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
 
 
-@recomputes("S3-3080ti-price")
-def card_price() -> Recomputed:
-    return span(*accelerator("RTX 3080 Ti").require("purchase_usd"))
-
-
-@recomputes("S3-power-doubles")
 def power_doubles() -> Recomputed:
-    card, power = stated("S3-3080ti-price"), difference_usd().low
-    one = 1 + power / card
-    return point(1 + power / (CARDS * card), Condition("set against one card, while the power is that of two", one, one), internal=True)
+    card, power = stated("S3-3080ti-price"), difference_usd()
+    one = Condition("set against one card, while the power is that of two", 1 + power / card)
+    return point(1 + power / (CARDS * card), one, internal=True)
+
+
+RECOMPUTED = {
+    "S2-h200-4x": lambda: span(*_growth(H200, H100)),
+    "S2-mi400-4x": mi400_speed,
+    "S2-h200-new": h200_new,
+    "S2-a10g-value": lambda: _mid_tier("A10G"),
+    "S2-t4-value": lambda: _mid_tier("T4"),
+    "S3-a10-price": a10_price,
+    "S3-a10-work": lambda: span(*_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2]),
+    "S3-h100-training": lambda: point(100 * median(ratios[0] for ratios in _clouds_with_both())),
+    "S3-h100-generation": lambda: point(100 * median(ratios[1] for ratios in _clouds_with_both())),
+    "S3-int8": lambda: span(*(_speedup(name, "int8") for name in (A100, H100))),
+    "S3-int4": int4,
+    "S3-int2": lambda: span(_speedup(H100, "int8"), _speedup(A100, "int4")),
+    "S3-train-usd-low": train_usd_low,
+    "S3-3080ti-price": lambda: span(*accelerator("RTX 3080 Ti").require("purchase_usd")),
+    "S3-power-doubles": power_doubles,
+}

@@ -63,11 +63,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Condition:
-    """Other circumstances under which the claim might hold, and the interval they give."""
+    """Other circumstances under which the claim might hold, and the interval they give, or the one number."""
 
     text: str
     low: float
-    high: float
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.high is None:
+            object.__setattr__(self, "high", self.low)
 
 
 @dataclass(frozen=True)
@@ -91,14 +95,15 @@ class Recomputed:
     internal: bool = False
 
 
+def span(*found: float | Condition | Slip, internal: bool = False) -> Recomputed:
+    """A recomputation that gives a range: from the least to the greatest of its numbers, and then what else could explain it."""
+    numbers = [float(number) for number in found if not isinstance(number, (Condition, Slip))]
+    return Recomputed(min(numbers), max(numbers), found[len(numbers):], internal)
+
+
 def point(value: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
     """A recomputation that gives one number."""
-    return Recomputed(float(value), float(value), others, internal)
-
-
-def span(low: float, high: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
-    """A recomputation that gives a range, in either order."""
-    return Recomputed(float(min(low, high)), float(max(low, high)), others, internal)
+    return span(value, *others, internal=internal)
 
 
 @dataclass(frozen=True)
@@ -118,29 +123,20 @@ class Finding:
         return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
 
 
-_RECOMPUTE: dict[str, Callable[[], Recomputed]] = {}
-
-
-def recomputes(*claim_ids: str) -> Callable:
-    """Register the recomputation of one claim, or of several that state the same, by id."""
-
-    def decorate(function: Callable[[], Recomputed]) -> Callable[[], Recomputed]:
-        for claim_id in claim_ids:
-            if claim_id in _RECOMPUTE:
-                raise ValueError(f"claim {claim_id} has two recomputations")
-            _RECOMPUTE[claim_id] = function
-        return function
-
-    return decorate
-
-
 def recomputations() -> dict[str, Callable[[], Recomputed]]:
-    """Every registered recomputation by claim id; importing the document modules registers them."""
-    package = importlib.import_module("scaleright.claims")
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.name != "ledger":
-            importlib.import_module(f"scaleright.claims.{module.name}")
-    return _RECOMPUTE
+    """Every recomputation by claim id: the tables `RECOMPUTED` of the modules beside this one.
+
+    Raises
+    ------
+    ValueError : two of them recompute the same claim.
+    """
+    package, found = importlib.import_module("scaleright.claims"), {}
+    for module in pkgutil.iter_modules(package.__path__, "scaleright.claims."):
+        more = getattr(importlib.import_module(module.name), "RECOMPUTED", {})
+        if twice := found.keys() & more.keys():
+            raise ValueError(f"claim {min(twice)} has two recomputations")
+        found |= more
+    return found
 
 
 def claims() -> list[Claim]:

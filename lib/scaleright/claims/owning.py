@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, Slip, point, recomputes, span, stated_interval
+from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS
 from scaleright.costs.ownership import Ownership
 from scaleright.market import cost_factor, electricity_price, rental_price
@@ -20,16 +20,15 @@ BUSY_HOURS = (17.0, HOURS_PER_DAY)
 """Hours of use a day of a site that is well and fully used."""
 
 
-@recomputes("S2-cluster-self")
 def cluster_self() -> Recomputed:
     per_chip = Slip("the price of one GPU given for the whole cluster", SERVER_CHIPS)
     return span(*(SERVER_CHIPS * usd for usd in stated_interval("S2-true-cost")), per_chip, internal=True)
 
 
-@recomputes("S2-cluster-cost")
 def cluster_cost() -> Recomputed:
-    return span(*(SERVER_CHIPS * Ownership.typical(CHIP, "data center", chip_usd=usd, end=end).break_even_usd_per_hour(HOURS_PER_DAY)
-                  for usd, end in zip(stated_interval("S2-h100-price"), ("cheap", "dear"))))  # fmt: skip
+    ends = zip(stated_interval("S2-h100-price"), ("cheap", "dear"))
+    owned = [Ownership.typical(CHIP, "data center", chip_usd=usd, end=end) for usd, end in ends]
+    return span(*(SERVER_CHIPS * terms.break_even_usd_per_hour(HOURS_PER_DAY) for terms in owned))
 
 
 def _parts_usd_per_hour(end: int, years: float) -> float:
@@ -39,46 +38,36 @@ def _parts_usd_per_hour(end: int, years: float) -> float:
 
 
 def _added_up(end: int) -> Recomputed:
-    year = _parts_usd_per_hour(end, 1.0)
-    return point(_parts_usd_per_hour(end, YEARS), Condition("everything written off in one year", year, year), internal=True)
+    one_year = Condition("everything written off in one year", _parts_usd_per_hour(end, 1.0))
+    return point(_parts_usd_per_hour(end, YEARS), one_year, internal=True)
 
 
-@recomputes("S2-true-cost-low")
-def true_cost_low() -> Recomputed:
-    return _added_up(0)
-
-
-@recomputes("S2-true-cost-high")
-def true_cost_high() -> Recomputed:
-    return _added_up(1)
-
-
-@recomputes("S2-own-cheaper")
 def own_cheaper() -> Recomputed:
     owned, rented = stated_interval("S2-true-cost"), stated_interval("S2-h100-rent")
     return span(100 * owned[0] / rented[1], 100 * owned[1] / rented[0], internal=True)
 
 
-@recomputes("S2-speed-self")
-def speed_self() -> Recomputed:
-    return point(CLUSTER_SPEEDUP, internal=True)
-
-
-@recomputes("S2-home-kwh")
 def home_kwh() -> Recomputed:
     price = electricity_price("United States", "residential")
     return span(price.low, price.high)
 
 
-@recomputes("S3-kwh")
-def market_kwh() -> Recomputed:
-    return span(*(electricity_price("United States", sector).best for sector in ("data center", "commercial")))
-
-
-@recomputes("S3-own-site")
 def own_site() -> Recomputed:
     terms = dataclasses.replace(Ownership.typical(CHIP, "data center"), people_usd_per_year=0.0)
     rent, pay = rental_price(CHIP), cost_factor("staff_usd_per_year", "data center")
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
     saved = [1 - terms.break_even_usd_per_hour(hours) / usd for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median))]
     return span(crew[0] / saved[1], crew[1] / saved[0])
+
+
+RECOMPUTED = {
+    "S2-cluster-self": cluster_self,
+    "S2-cluster-cost": cluster_cost,
+    "S2-true-cost-low": lambda: _added_up(0),
+    "S2-true-cost-high": lambda: _added_up(1),
+    "S2-own-cheaper": own_cheaper,
+    "S2-speed-self": lambda: point(CLUSTER_SPEEDUP, internal=True),
+    "S2-home-kwh": home_kwh,
+    "S3-kwh": lambda: span(*(electricity_price("United States", sector).best for sector in ("data center", "commercial"))),
+    "S3-own-site": own_site,
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scaleright.catalog import fact, table
-from scaleright.claims.ledger import Recomputed, recomputes, span
+from scaleright.claims.ledger import Recomputed, span
 from scaleright.market import cheapest, price_history, rental_price, spread
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
@@ -24,20 +24,10 @@ def clouds(name: str, day: str | None = None, pricing: str = "on_demand") -> pd.
     return prices[prices["accelerator"] == name].set_index("provider")["usd_per_accelerator_hour"]
 
 
-def _ends(values: pd.Series) -> Recomputed:
-    return span(values.min(), values.max())
-
-
 def _apart(prices: pd.Series) -> float:
     return float(prices.max() / prices.min())
 
 
-@recomputes("S3-a100-spread")
-def a100_spread() -> Recomputed:
-    return span(*(_apart(clouds(name, S3_DAY)) for name in A100S))
-
-
-@recomputes("S3-narrower")
 def narrower() -> Recomputed:
     def left(name: str) -> float:
         listed = clouds(name, S3_DAY)
@@ -46,7 +36,6 @@ def narrower() -> Recomputed:
     return span(*map(left, A100S))
 
 
-@recomputes("S3-small-clouds")
 def small_clouds() -> Recomputed:
     def ratio(name: str) -> float:
         small, large = clouds(name, S3_DAY).drop(LARGE, errors="ignore"), clouds(name, S3_DAY, "reserved_1y")
@@ -55,36 +44,35 @@ def small_clouds() -> Recomputed:
     return span(*map(ratio, A100S))
 
 
-@recomputes("S3-commitment-years")
-def commitment_years() -> Recomputed:
-    return _ends(table("commitment_ratios")["term_years"])
-
-
-@recomputes("S2-h100-from-8")
-def h100_from_8() -> Recomputed:
-    return _ends(clouds(CHIP, END_OF_2023))
-
-
-@recomputes("S2-h100-fall")
 def h100_fall() -> Recomputed:
     then, now = (cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min() for day in (END_OF_2023, None))
-    return _ends((then / now).dropna())
+    return span(*(then / now).dropna())
 
 
-@recomputes("S2-tight")
 def tight() -> Recomputed:
     months = price_history(CHIP)
     months = months[months["date"].dt.year == 2026].groupby("basis")["median"]
-    return _ends(100 * months.last() / months.first())
+    return span(*(100 * months.last() / months.first()))
 
 
-@recomputes("S2-no-return")
 def no_return() -> Recomputed:
     now = [rental_price(name).median for name in A100S]
     return span(100 * min(now) / fact("a100_usd_per_hour_2021_high"), 100 * max(now) / fact("a100_usd_per_hour_2021_low"))
 
 
-@recomputes("S2-depin-saving")
 def depin_saving() -> Recomputed:
     each = spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
-    return _ends((100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())
+    return span(*(100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())
+
+
+RECOMPUTED = {
+    "S3-a100-spread": lambda: span(*(_apart(clouds(name, S3_DAY)) for name in A100S)),
+    "S3-narrower": narrower,
+    "S3-small-clouds": small_clouds,
+    "S3-commitment-years": lambda: span(*table("commitment_ratios")["term_years"]),
+    "S2-h100-from-8": lambda: span(*clouds(CHIP, END_OF_2023)),
+    "S2-h100-fall": h100_fall,
+    "S2-tight": tight,
+    "S2-no-return": no_return,
+    "S2-depin-saving": depin_saving,
+}

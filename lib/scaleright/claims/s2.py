@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, model, table
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated, stated_interval
+from scaleright.claims.ledger import Condition, Recomputed, point, span, stated, stated_interval
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
@@ -21,26 +21,22 @@ USD_PER_KWH = 0.16
 YEARS, RULE_HOURS, SERVER_CHIPS = 2.0, 5.0, 8
 
 
-@recomputes("S2-fourfold-parameters")
 def fourfold_parameters() -> Recomputed:
     ratio = transformer.training_flop(2e9, 1e9) / transformer.training_flop(1e9, 1e9)
-    return point(ratio, Condition("training tokens doubled as well, as compute-optimal training does", ratio**2, ratio**2))
+    return point(ratio, Condition("training tokens doubled as well, as compute-optimal training does", ratio**2))
 
 
-@recomputes("S2-fourfold-context")
 def fourfold_context() -> Recomputed:
     shape = model("Llama-3.1-8B")
     sequence = lambda context: transformer.forward_flop(shape, context).total * context  # noqa: E731
     return span(*(sequence(2 * c) / sequence(c) for c in (8_192, 65_536)))
 
 
-@recomputes("S2-kv-triples")
 def kv_triples() -> Recomputed:
     shape = model("Llama-3.1-70B")
     return point(transformer.sequence_kv_bytes(shape, 131_072) / transformer.sequence_kv_bytes(shape, 32_768))
 
 
-@recomputes("S2-context-dominates")
 def context_dominates() -> Recomputed:
     def ratio(name: str, context: int) -> float:
         at_context, at_one = (transformer.forward_flop(model(name), c).total for c in (context, 1))
@@ -54,7 +50,6 @@ def _stated_watts() -> float:
     return stated("S2-4090-power-year") / USD_PER_KWH / HOURS_PER_YEAR * WATTS_PER_KILOWATT
 
 
-@recomputes("S2-4090-rule")
 def own_figures_rule() -> Recomputed:
     build = stated("S2-4090-build")
     resale = stated("S2-4090-price") * stated("S2-4090-resale") / build
@@ -62,13 +57,10 @@ def own_figures_rule() -> Recomputed:
     return point(break_even_hours_per_day(stated("S2-4090-rent"), fixed, _stated_watts(), 0.0, 1.0, USD_PER_KWH), internal=True)
 
 
-@recomputes("S2-4090-rule-market")
 def market_rule() -> Recomputed:
-    listed, home = rental_price(CARD), Ownership.typical(CARD, "home", years=YEARS)
-    return point(home.break_even_hours_per_day(listed.median))
+    return point(Ownership.typical(CARD, "home", years=YEARS).break_even_hours_per_day(rental_price(CARD).median))
 
 
-@recomputes("S2-h100-rule")
 def data_center_rule() -> Recomputed:
     owned = Ownership.typical(CHIP, "data center", years=YEARS)
     kept = Ownership.typical(CHIP, "data center")
@@ -78,26 +70,10 @@ def data_center_rule() -> Recomputed:
     )
 
 
-@recomputes("S2-rule-self")
-def rule_self() -> Recomputed:
-    return point(stated_interval("S2-4090-rule")[0], internal=True)
-
-
-@recomputes("S2-second-year")
 def second_year() -> Recomputed:
     saving_per_hour = stated("S2-4090-rent") - _stated_watts() / WATTS_PER_KILOWATT * USD_PER_KWH
     saving = saving_per_hour * RULE_HOURS * DAYS_PER_YEAR / MONTHS_PER_YEAR
     return point(payback_months(stated("S2-4090-build"), saving, 0.0), internal=True)
-
-
-@recomputes("S2-4090-price")
-def card_price() -> Recomputed:
-    return span(*accelerator(CARD).require("purchase_usd"))
-
-
-@recomputes("S2-4090-rent")
-def card_rent() -> Recomputed:
-    return _listings(CARD)
 
 
 def _listings(name: str, *others: Condition) -> Recomputed:
@@ -105,40 +81,16 @@ def _listings(name: str, *others: Condition) -> Recomputed:
     return span(listed.low, listed.high, *others)
 
 
-@recomputes("S2-h100-nvl-rent")
 def nvl_rent() -> Recomputed:
     spot = rental_prices("H100 NVL", "spot")["usd_per_accelerator_hour"]
     return _listings("H100 NVL", Condition("interruptible spot capacity", float(spot.min()), float(spot.max())))
 
 
-@recomputes("S2-h100-rent")
-def h100_rent() -> Recomputed:
-    return _listings(CHIP)
-
-
-@recomputes("S2-a100-rent")
 def a100_rent() -> Recomputed:
     small = rental_price("A100 SXM 40GB")
     return _listings("A100 SXM 80GB", Condition("the 40 GB part at the cheapest marketplace", small.low, small.median))
 
 
-@recomputes("S2-high-end-rent")
-def high_end_rent() -> Recomputed:
-    listed = [rental_price(name) for name in HIGH_END]
-    return span(min(p.median for p in listed), max(p.median for p in listed))
-
-
-@recomputes("S2-h100-rent-self")
-def h100_rent_self() -> Recomputed:
-    return point(stated("S2-h100-rent"), internal=True)
-
-
-@recomputes("S2-h100-price")
-def h100_price() -> Recomputed:
-    return span(*accelerator(CHIP).require("purchase_usd"))
-
-
-@recomputes("S2-server-price", "S2-server-exceeds")
 def server_price() -> Recomputed:
     around = [cost_factor(f"{part}_share_of_price", "data center") for part in ("server", "network")]
     low, high = accelerator(CHIP).require("purchase_usd")
@@ -155,25 +107,17 @@ def _running(owned: Ownership) -> float:
     return owned.running_usd_per_year(24.0)
 
 
-@recomputes("S2-true-cost")
 def true_cost() -> Recomputed:
     cheap, dear = _data_center_ends()
     idle = Condition("a cluster that works six hours a day", cheap.break_even_usd_per_hour(6.0), dear.break_even_usd_per_hour(6.0))
     return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0), idle)
 
 
-@recomputes("S2-overhead")
-def overhead() -> Recomputed:
-    return span(*(_running(owned) / HOURS_PER_YEAR for owned in _data_center_ends()))
-
-
-@recomputes("S2-hidden")
 def hidden() -> Recomputed:
     prices = accelerator(CHIP).require("purchase_usd")
     return span(*((owned.price_usd + _running(owned) * owned.years) / usd for owned, usd in zip(_data_center_ends(), prices)))
 
 
-@recomputes("S2-cooling-upgrade")
 def cooling_upgrade() -> Recomputed:
     per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
     kilowatts = SERVER_CHIPS * Ownership.typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
@@ -187,17 +131,6 @@ def _home_power_usd_per_month(hours_per_day: float, low_usd_per_kwh: float, high
     return span(bill("cheap", low_usd_per_kwh), bill("dear", high_usd_per_kwh))
 
 
-@recomputes("S2-4090-power-month")
-def power_month() -> Recomputed:
-    return _home_power_usd_per_month(24.0, USD_PER_KWH, USD_PER_KWH)
-
-
-@recomputes("S2-4090-power-year")
-def power_year() -> Recomputed:
-    return point(stated("S2-4090-power-month") * MONTHS_PER_YEAR, internal=True)
-
-
-@recomputes("S2-4090-power-high")
 def power_high() -> Recomputed:
     prices = table("electricity_prices")
     homes = prices[prices["sector"] == "residential"]["region"]
@@ -205,6 +138,31 @@ def power_high() -> Recomputed:
     return _home_power_usd_per_month(24.0, dearest[0], dearest[-1])
 
 
-@recomputes("S2-power-fixed")
-def power_fixed() -> Recomputed:
-    return _home_power_usd_per_month(RULE_HOURS, USD_PER_KWH, USD_PER_KWH)
+RECOMPUTED = {
+    "S2-fourfold-parameters": fourfold_parameters,
+    "S2-fourfold-context": fourfold_context,
+    "S2-kv-triples": kv_triples,
+    "S2-context-dominates": context_dominates,
+    "S2-4090-rule": own_figures_rule,
+    "S2-4090-rule-market": market_rule,
+    "S2-h100-rule": data_center_rule,
+    "S2-rule-self": lambda: point(stated_interval("S2-4090-rule")[0], internal=True),
+    "S2-second-year": second_year,
+    "S2-4090-price": lambda: span(*accelerator(CARD).require("purchase_usd")),
+    "S2-4090-rent": lambda: _listings(CARD),
+    "S2-h100-nvl-rent": nvl_rent,
+    "S2-h100-rent": lambda: _listings(CHIP),
+    "S2-a100-rent": a100_rent,
+    "S2-high-end-rent": lambda: span(*(rental_price(name).median for name in HIGH_END)),
+    "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
+    "S2-h100-price": lambda: span(*accelerator(CHIP).require("purchase_usd")),
+    **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), server_price),
+    "S2-true-cost": true_cost,
+    "S2-overhead": lambda: span(*(_running(owned) / HOURS_PER_YEAR for owned in _data_center_ends())),
+    "S2-hidden": hidden,
+    "S2-cooling-upgrade": cooling_upgrade,
+    "S2-4090-power-month": lambda: _home_power_usd_per_month(24.0, USD_PER_KWH, USD_PER_KWH),
+    "S2-4090-power-year": lambda: point(stated("S2-4090-power-month") * MONTHS_PER_YEAR, internal=True),
+    "S2-4090-power-high": power_high,
+    "S2-power-fixed": lambda: _home_power_usd_per_month(RULE_HOURS, USD_PER_KWH, USD_PER_KWH),
+}

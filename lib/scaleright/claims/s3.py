@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.ledger import Condition, Recomputed, Slip, point, recomputes, span, stated
+from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated
 from scaleright.costs.rent import compute_usd
 from scaleright.market import rental_span
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 
 GPT3, A100 = "GPT-3 175B", "A100 SXM 80GB"
-CARD_LIFE_YEARS = 3.0
+CARD_LIFE_YEARS, USD_PER_KWH = 3.0, 0.10
 
 
 def _size(name: str = GPT3) -> int:
@@ -40,180 +40,110 @@ def training_usd(usd_per_hour: float, utilization: float) -> float:
     return compute_usd(_training_flop(), _peak(), utilization, usd_per_hour)
 
 
-@recomputes("S3-rule-inference", "S2-rule-inference")
 def rule_inference() -> Recomputed:
-    return span(_forward(1) / _size(), _forward(2048) / _size())
+    return span(*(_forward(context) / _size() for context in (1, 2048)))
 
 
-@recomputes("S3-rule-training", "S2-rule-training")
 def rule_training() -> Recomputed:
     return span(*(transformer.training_flop_per_token(_forward(context)) / _size() for context in (1, 2048)))
 
 
-@recomputes("S3-inference-flop")
-def inference_flop() -> Recomputed:
-    thousand = transformer.inference_flop(_size(), 1000.0)
-    tokens = int(fact("gpt3_prompt_tokens"))
-    return span(_prompt_flop(), _forward(tokens) * tokens, Condition("1,000 tokens instead of 1,024", thousand, thousand))
-
-
-@recomputes("S3-training-flop")
-def training_flop() -> Recomputed:
-    return point(_training_flop())
-
-
-@recomputes("S3-weights-fp32")
-def weights_fp32() -> Recomputed:
-    return point(transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32")))
-
-
-@recomputes("S3-weights-fit")
-def weights_fit() -> Recomputed:
-    return point(accelerator(A100).require("memory_bytes"))
-
-
-@recomputes("S3-extra-bytes")
-def extra_bytes() -> Recomputed:
-    number = transformer.bytes_per_parameter("FP32")
-    return point(3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number, 2 * number))
-
-
-@recomputes("S3-training-memory")
-def training_memory() -> Recomputed:
-    return point(transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32")))
-
-
-@recomputes("S3-small-gpu")
-def small_gpu() -> Recomputed:
-    return point(12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True)
-
-
-@recomputes("S3-cpu-seconds")
-def cpu_seconds() -> Recomputed:
-    return point(transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0), internal=True)
-
-
-@recomputes("S3-cpu-hours")
-def cpu_hours() -> Recomputed:
-    vector = transformer.compute_seconds(_prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0)
-    scalar = stated("S3-cpu-seconds") / SECONDS_PER_HOUR
-    return point(vector / SECONDS_PER_HOUR, Condition("one operation a cycle, no vector units", scalar, scalar))
-
-
-@recomputes("S3-tensor-cores")
-def tensor_cores() -> Recomputed:
-    full = fact("ga100_full_tensor_cores")
-    return point(fact("a100_tensor_cores"), Condition("the full GA100 die, which is not sold", full, full))
-
-
-@recomputes("S3-tensor-flop")
-def tensor_flop() -> Recomputed:
-    volta = fact("v100_tensor_core_flop_per_cycle")
-    return point(fact("a100_tensor_core_flop_per_cycle"), Condition("the V100, one generation older", volta, volta))
-
-
-@recomputes("S3-tensor-product")
-def tensor_product() -> Recomputed:
-    return point(stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"), internal=True)
-
-
-@recomputes("S3-a100-peak")
-def a100_peak() -> Recomputed:
-    return point(_peak())
-
-
-@recomputes("S3-a100-second")
-def a100_second() -> Recomputed:
-    prefill = transformer.compute_seconds(_prompt_flop(), _peak(), 1.0)
-    weights = transformer.weight_bytes(_size(), transformer.bytes_per_parameter("BF16"))
-    token = transformer.memory_seconds(weights, accelerator(A100).require("memory_bytes_per_s"), 1.0)
-    one_pass = Condition("1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill, prefill)
-    return point(token * fact("gpt3_prompt_tokens"), one_pass)
-
-
-@recomputes("S3-train-vs-infer")
-def train_vs_infer() -> Recomputed:
-    return point(transformer.training_flop_per_token(_forward(2048)) / _forward(2048))
-
-
-@recomputes("S3-dataset-ratio")
-def dataset_ratio() -> Recomputed:
-    return point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens"))
-
-
-@recomputes("S3-billion-times")
-def billion_times() -> Recomputed:
-    return point(_training_flop() / _prompt_flop())
-
-
-@recomputes("S3-decades", "S2-gpt3-decades")
 def decades() -> Recomputed:
     return span(*(transformer.compute_seconds(_training_flop(), _peak(), u) / SECONDS_PER_YEAR for u in (1.0, fact("gpt3_size_mfu_a100"))))
 
 
-@recomputes("S3-llama-more")
+def inference_flop() -> Recomputed:
+    tokens = int(fact("gpt3_prompt_tokens"))
+    thousand = Condition("1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0))
+    return span(_prompt_flop(), _forward(tokens) * tokens, thousand)
+
+
+def extra_bytes() -> Recomputed:
+    number = transformer.bytes_per_parameter("FP32")
+    return point(3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number))
+
+
+def cpu_hours() -> Recomputed:
+    vector = transformer.compute_seconds(_prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0)
+    scalar = Condition("one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR)
+    return point(vector / SECONDS_PER_HOUR, scalar)
+
+
+def a100_second() -> Recomputed:
+    prefill = transformer.compute_seconds(_prompt_flop(), _peak(), 1.0)
+    weights = transformer.weight_bytes(_size(), transformer.bytes_per_parameter("BF16"))
+    token = transformer.memory_seconds(weights, accelerator(A100).require("memory_bytes_per_s"), 1.0)
+    one_pass = Condition("1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill)
+    return point(token * fact("gpt3_prompt_tokens"), one_pass)
+
+
 def llama_more() -> Recomputed:
     small, big = (transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens")) for n in ("13B", "65B"))
     return span(small / _training_flop(), big / _training_flop())
 
 
-@recomputes("S3-speed-bits")
-def speed_bits() -> Recomputed:
-    both = _peak() / _peak("tf32")
-    return point(_peak() / _peak("fp32"), Condition("both on tensor cores (TF32 to BF16), or bound by memory", both, both))
-
-
-@recomputes("S3-usd-low", "S3-usd-high")
 def usd_per_thousand() -> Recomputed:
     flop = transformer.inference_flop(_size(), 1000.0)
     return span(*(compute_usd(flop, _peak(), 1.0, price) for price in rental_span("A100", 2023)))
 
 
-@recomputes("S3-usd-spread")
-def usd_spread() -> Recomputed:
-    return point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True)
-
-
-@recomputes("S3-train-usd")
 def train_usd() -> Recomputed:
-    ideal = training_usd(2.0, 1.0)
-    return span(
-        *(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
-        Condition("100 % utilization at $2.00 an hour", ideal, ideal),
-    )
+    ideal = Condition("100 % utilization at $2.00 an hour", training_usd(2.0, 1.0))
+    return span(*(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)), ideal)
 
 
-@recomputes("S3-train-usd-top")
-def train_usd_top() -> Recomputed:
-    return point(compute_usd(_training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")))
-
-
-@recomputes("S3-two-3080ti")
 def two_3080ti() -> Recomputed:
     ratio = 2 * accelerator("RTX 3080 Ti").peak_flops("fp16") / _peak("fp16")
     return point(ratio, Condition("FP16 accumulation, where the card keeps its full rate, within 15 %", 2 * ratio, 1.15 * 2 * ratio))
-
-
-@recomputes("S3-700-watts")
-def watts_cards() -> Recomputed:
-    return point(2 * accelerator("RTX 3080 Ti").require("tdp_watts"))
-
-
-@recomputes("S3-300-watts")
-def watts_a100() -> Recomputed:
-    card = accelerator("A100 PCIe 80GB").require("tdp_watts")
-    return point(accelerator(A100).require("tdp_watts"), Condition("the PCIe card", card, card))
 
 
 def _difference_kwh() -> float:
     return (stated("S3-700-watts") - stated("S3-300-watts")) / WATTS_PER_KILOWATT * HOURS_PER_YEAR * CARD_LIFE_YEARS
 
 
-@recomputes("S3-3500-kwh")
-def difference_kwh() -> Recomputed:
-    return point(_difference_kwh(), Slip("one year's energy given for three", CARD_LIFE_YEARS), internal=True)
+def difference_usd() -> float:
+    """What two cards draw more than one A100 over their life, at the price of power in S3 [USD]."""
+    return _difference_kwh() * USD_PER_KWH
 
 
-@recomputes("S3-power-usd")
-def difference_usd() -> Recomputed:
-    return point(_difference_kwh() * 0.10, internal=True)
+RECOMPUTED = {
+    **dict.fromkeys(("S3-rule-inference", "S2-rule-inference"), rule_inference),
+    **dict.fromkeys(("S3-rule-training", "S2-rule-training"), rule_training),
+    "S3-inference-flop": inference_flop,
+    "S3-training-flop": lambda: point(_training_flop()),
+    "S3-weights-fp32": lambda: point(transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))),
+    "S3-weights-fit": lambda: point(accelerator(A100).require("memory_bytes")),
+    "S3-extra-bytes": extra_bytes,
+    "S3-training-memory": lambda: point(transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32"))),
+    "S3-small-gpu": lambda: point(12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True),
+    "S3-cpu-seconds": lambda: point(transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0), internal=True),
+    "S3-cpu-hours": cpu_hours,
+    "S3-tensor-cores": lambda: point(
+        fact("a100_tensor_cores"), Condition("the full GA100 die, which is not sold", fact("ga100_full_tensor_cores"))
+    ),
+    "S3-tensor-flop": lambda: point(
+        fact("a100_tensor_core_flop_per_cycle"), Condition("the V100, one generation older", fact("v100_tensor_core_flop_per_cycle"))
+    ),
+    "S3-tensor-product": lambda: point(stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"), internal=True),
+    "S3-a100-peak": lambda: point(_peak()),
+    "S3-a100-second": a100_second,
+    "S3-train-vs-infer": lambda: point(transformer.training_flop_per_token(_forward(2048)) / _forward(2048)),
+    "S3-dataset-ratio": lambda: point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens")),
+    "S3-billion-times": lambda: point(_training_flop() / _prompt_flop()),
+    **dict.fromkeys(("S3-decades", "S2-gpt3-decades"), decades),
+    "S3-llama-more": llama_more,
+    "S3-speed-bits": lambda: point(
+        _peak() / _peak("fp32"), Condition("both on tensor cores (TF32 to BF16), or bound by memory", _peak() / _peak("tf32"))
+    ),
+    **dict.fromkeys(("S3-usd-low", "S3-usd-high"), usd_per_thousand),
+    "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
+    "S3-train-usd": train_usd,
+    "S3-train-usd-top": lambda: point(compute_usd(_training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour"))),
+    "S3-two-3080ti": two_3080ti,
+    "S3-700-watts": lambda: point(2 * accelerator("RTX 3080 Ti").require("tdp_watts")),
+    "S3-300-watts": lambda: point(
+        accelerator(A100).require("tdp_watts"), Condition("the PCIe card", accelerator("A100 PCIe 80GB").require("tdp_watts"))
+    ),
+    "S3-3500-kwh": lambda: point(_difference_kwh(), Slip("one year's energy given for three", CARD_LIFE_YEARS), internal=True),
+    "S3-power-usd": lambda: point(difference_usd(), internal=True),
+}

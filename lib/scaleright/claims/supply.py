@@ -5,11 +5,10 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 
 from __future__ import annotations
 
-from functools import partial
 from math import log
 
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated_interval
+from scaleright.claims.ledger import Condition, Recomputed, point, span, stated_interval
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 QUOTED = {
@@ -31,53 +30,20 @@ CHATGPT_DAYS = 57
 """From the first count of ChatGPT's users to the second: day 5 to day 62."""
 
 
-def _quoted(*facts: str) -> Recomputed:
-    values = [fact(name) for name in facts]
-    return span(min(values), max(values))
-
-
-for _claim, _facts in QUOTED.items():
-    recomputes(_claim)(partial(_quoted, *_facts))
-
-
 def _months(weeks: float) -> float:
     return weeks * DAYS_PER_WEEK / DAYS_PER_YEAR * MONTHS_PER_YEAR
 
 
-@recomputes("S2-hbm-triples")
-def hbm_triples() -> Recomputed:
-    return point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025"))
-
-
-@recomputes("S2-memory-share")
 def memory_share() -> Recomputed:
-    whole = fact("data_center_share_of_memory_2026")
-    all_memory = Condition("all memory of data centers, that of ordinary servers included", whole, whole)
+    all_memory = Condition("all memory of data centers, that of ordinary servers included", fact("data_center_share_of_memory_2026"))
     return point(fact("hbm_share_of_dram_wafers_2026"), all_memory)
 
 
-@recomputes("S2-lead-time")
-def lead_time() -> Recomputed:
-    return span(fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high")))
-
-
-@recomputes("S2-lead-time-self")
-def lead_time_self() -> Recomputed:
-    return point(stated_interval("S2-lead-time")[0] / _months(1.0), internal=True)
-
-
-@recomputes("S2-rack")
 def rack() -> Recomputed:
     chips = fact("dgx_h100_per_rack") * GPUS_PER_SYSTEM
     return span(*(chips * usd for usd in stated_interval("S2-h100-price")), internal=True)
 
 
-@recomputes("S2-market-2024")
-def market_2024() -> Recomputed:
-    return span(fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024"))
-
-
-@recomputes("S2-market-2034")
 def market_2034() -> Recomputed:
     def years(of: str) -> float:
         first, second = (fact(f"nvidia_{of}_usd_{year}") for year in (2024, 2025))
@@ -86,14 +52,24 @@ def market_2034() -> Recomputed:
     return span(years("gpu"), years("data_center"))
 
 
-@recomputes("S2-depin-market")
 def depin_market() -> Recomputed:
-    all_kinds = fact("depin_market_usd_2028")
-    every = Condition("networks of every kind, from storage to wireless, as the forecast was made", all_kinds, all_kinds)
+    every = Condition("networks of every kind, from storage to wireless, as the forecast was made", fact("depin_market_usd_2028"))
     return span(0.0, fact("nvidia_data_center_usd_2025"), every)
 
 
-@recomputes("S3-weekly-growth")
 def weekly_growth() -> Recomputed:
     ratio = fact("chatgpt_users_day_62") / fact("chatgpt_users_day_5")
     return span(0.0, 100 * (ratio ** (DAYS_PER_WEEK / CHATGPT_DAYS) - 1))
+
+
+RECOMPUTED = {claim: lambda facts=facts: span(*map(fact, facts)) for claim, facts in QUOTED.items()} | {
+    "S2-hbm-triples": lambda: point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025")),
+    "S2-memory-share": memory_share,
+    "S2-lead-time": lambda: span(fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))),
+    "S2-lead-time-self": lambda: point(stated_interval("S2-lead-time")[0] / _months(1.0), internal=True),
+    "S2-rack": rack,
+    "S2-market-2024": lambda: span(fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024")),
+    "S2-market-2034": market_2034,
+    "S2-depin-market": depin_market,
+    "S3-weekly-growth": weekly_growth,
+}

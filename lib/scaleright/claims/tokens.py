@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import fact, model
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span
+from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
 from scaleright.costs.tokens import break_even_utilization, mix_usd_per_million
 from scaleright.inference.measured import SPEED, operating_points, serving_runs
@@ -48,26 +48,16 @@ def _flat(lists: list[list[float]]) -> list[float]:
     return [value for values in lists for value in values]
 
 
-@recomputes("S2-7b-load")
-def seven() -> Recomputed:
-    loads = _break_even(SMALL, api_price(SMALL))
-    return span(min(loads), max(loads))
-
-
-@recomputes("S2-13b-load")
 def thirteen() -> Recomputed:
-    loads, dear = _flat(_thirteen()), _flat(_thirteen("high"))
-    return span(min(loads), max(loads), Condition("the dearest offer of each model instead of its median", min(dear), max(dear)))
+    dear = _flat(_thirteen("high"))
+    return span(*_flat(_thirteen()), Condition("the dearest offer of each model instead of its median", min(dear), max(dear)))
 
 
-@recomputes("S2-13b-over-7b")
 def thirteen_over_seven() -> Recomputed:
     small = _break_even(SMALL, api_price(SMALL))
-    ratios = [100 * large / own for loads in _thirteen() for large, own in zip(loads, small)]
-    return span(min(ratios), max(ratios))
+    return span(*(100 * large / own for loads in _thirteen() for large, own in zip(loads, small)))
 
 
-@recomputes("S3-hosted-cheaper")
 def hosted_cheaper() -> Recomputed:
     runs = serving_runs(accelerator=CHIP)
     shapes = set(runs[runs[SPEED].notna()]["model"])
@@ -76,7 +66,15 @@ def hosted_cheaper() -> Recomputed:
     return span(*(100 * sum(load > busy for load in loads) / len(loads) for busy in traces()))
 
 
-@recomputes("S3-openai-price")
 def openai_price() -> Recomputed:
-    turbo = fact("gpt35_turbo_usd_per_1000")
-    return point(fact("davinci_usd_per_1000"), Condition("gpt-3.5-turbo, whose size was never published", turbo, turbo))
+    turbo = Condition("gpt-3.5-turbo, whose size was never published", fact("gpt35_turbo_usd_per_1000"))
+    return point(fact("davinci_usd_per_1000"), turbo)
+
+
+RECOMPUTED = {
+    "S2-7b-load": lambda: span(*_break_even(SMALL, api_price(SMALL))),
+    "S2-13b-load": thirteen,
+    "S2-13b-over-7b": thirteen_over_seven,
+    "S3-hosted-cheaper": hosted_cheaper,
+    "S3-openai-price": openai_price,
+}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, point, recomputes, span, stated_interval
+from scaleright.claims.ledger import Condition, Recomputed, point, span, stated_interval
 
 GPT4_UTILIZATION = (32.0, 36.0)
 """Utilization of GPT-4's training in S2's own words [%]."""
@@ -26,52 +26,30 @@ def traces() -> tuple[float, float]:
     return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
 
 
-@recomputes("S2-inference-share")
 def inference_share() -> Recomputed:
     openai = 100 * fact("openai_inference_usd_2024") / fact("openai_compute_usd_2024")
     return span(openai, max(fact("google_inference_share_2021"), fact("meta_inference_share_2021")))
 
 
-@recomputes("S2-pooling-before")
-def pooling_before() -> Recomputed:
-    return span(*traces())
-
-
-@recomputes("S2-idle")
-def idle() -> Recomputed:
-    least, most = traces()
-    return span(100 - most, 100 - least)
-
-
-@recomputes("S2-cluster-use")
 def cluster_use() -> Recomputed:
     at_work = fact("llama3_effective_training_time")
     busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0)
     return span(*GPT4_UTILIZATION, busy, internal=True)
 
 
-@recomputes("S2-levers")
 def levers() -> Recomputed:
     before, after = stated_interval("S2-pooling-before"), stated_interval("S2-pooling-after")
     return span(_saved(before[1], after[0]), _saved(before[0], after[1]), internal=True)
 
 
-@recomputes("S2-quantization-saving")
-def quantization_saving() -> Recomputed:
-    return span(*(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True)
-
-
-@recomputes("S2-shrink")
-def shrink() -> Recomputed:
-    ratios = [transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name) for name in FOUR_BITS]
-    return span(min(ratios), max(ratios))
-
-
-@recomputes("S2-93-use")
-def fewer_by_use() -> Recomputed:
-    return point(_saved(BEFORE, AFTER), internal=True)
-
-
-@recomputes("S2-93-use-and-life")
-def fewer_by_use_and_life() -> Recomputed:
-    return point(_saved(BEFORE, AFTER * LIFE_YEARS), internal=True)
+RECOMPUTED = {
+    "S2-inference-share": inference_share,
+    "S2-pooling-before": lambda: span(*traces()),
+    "S2-idle": lambda: span(*(100 - busy for busy in traces())),
+    "S2-cluster-use": cluster_use,
+    "S2-levers": levers,
+    "S2-quantization-saving": lambda: span(*(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True),
+    "S2-shrink": lambda: span(*(transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name) for name in FOUR_BITS)),
+    "S2-93-use": lambda: point(_saved(BEFORE, AFTER), internal=True),
+    "S2-93-use-and-life": lambda: point(_saved(BEFORE, AFTER * LIFE_YEARS), internal=True),
+}
