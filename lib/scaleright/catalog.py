@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Iterable, Mapping
@@ -302,15 +303,21 @@ def fact(name: str) -> float:
     return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
 
 
-def html_table(caption: str, rows: pd.DataFrame) -> str:
+def html_table(caption: str, rows: pd.DataFrame, below: str | None = None) -> str:
     """A table of texts as HTML, its first column heading its rows; `charts.table` is the one for numbers.
+
+    below : a column of long texts, each written on a line of its own beneath its row
 
     >>> html_table("Chips", pd.DataFrame({"chip": ["A"]}))[-53:]
     '<tr><th scope="row">A</th></tr></tbody></table></div>'
     """
-    head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in rows.columns)
-    cells = ([escape(str(value)) for value in row] for row in rows.itertuples(index=False))
-    body = "".join(f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>" for first, *rest in cells)
+    beside = rows if below is None else rows.drop(columns=below)
+    head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in beside.columns)
+    cells = ([escape(str(value)) for value in row] for row in beside.itertuples(index=False))
+    lines = [f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>" for first, *rest in cells]
+    texts = [] if below is None else [f"<p><span>{below}:</span> {escape(str(text))}</p>" for text in rows[below]]
+    notes = [f'<tr class="sr-notes"><td colspan="{len(beside.columns)}">{text}</td></tr>' for text in texts]
+    body = "".join(line + note for line, note in zip_longest(lines, notes, fillvalue=""))
     table = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="sr-table">{table}</div>'
 
@@ -336,7 +343,7 @@ class DataRecord:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
-        html = html_table("Data record", frame)
+        html = html_table("Data record", frame, below="sources")
         record = {"tables": self.names, "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.names}}
         return {TABLES_MIME: record, "text/html": html, "text/plain": frame.to_string(index=False)}
 
