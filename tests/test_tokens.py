@@ -25,7 +25,7 @@ def test_halving_the_load_doubles_the_price_of_a_token(price, speed, load):
 
 @given(price=money, speed=speeds, load=loads, count=st.floats(0, 1e9))
 def test_tokens_cost_the_time_they_take(price, speed, load, count):
-    by_time = tokens.busy_usd(price, count / speed, load)
+    by_time = price * (count / speed / 3600) / load
     assert by_time == pytest.approx(tokens.usd_per_million_tokens(price, speed, load) * count / 1e6)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from scaleright.costs.own import PUE, RATE, YEARS, annuity_years, energy_kwh_per_year
+from scaleright.costs.own import POWER, PURCHASE, RATE, YEARS, annuity_years, energy_kwh_per_year
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, REAL, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, maximum, minimum, where
@@ -16,10 +16,7 @@ INFINITY = float("inf")
 MONTHS = Domain(0.0, 600.0, (0.0, 180.0))
 
 
-@closed_form(
-    usd_per_hour=NON_NEGATIVE, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
-    pue=PUE, usd_per_kwh=NON_NEGATIVE,
-)
+@closed_form(usd_per_hour=NON_NEGATIVE, fixed_usd_per_year=NON_NEGATIVE, **POWER)
 def break_even_hours_per_day(usd_per_hour, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh):
     """Hours of use a day above which owning is cheaper than renting by the hour [h/day].
 
@@ -46,10 +43,7 @@ def break_even_hours_per_day(usd_per_hour, fixed_usd_per_year, busy_watts, idle_
     return where(saving_per_hour > 0, fixed_per_day / where(saving_per_hour > 0, saving_per_hour, 1.0), INFINITY)
 
 
-@closed_form(
-    hours_per_day=HOURS_A_DAY, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
-    pue=PUE, usd_per_kwh=NON_NEGATIVE,
-)
+@closed_form(hours_per_day=HOURS_A_DAY, fixed_usd_per_year=NON_NEGATIVE, **POWER)
 def break_even_usd_per_hour(hours_per_day, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh):
     """The rent at which owning costs the same: what an owned hour of work costs in full [USD/h].
 
@@ -122,10 +116,7 @@ def spent_until_usd(months, price_usd, running_usd_per_year, cost_of_capital):
     return price_usd + running_usd_per_year * annuity_years(cost_of_capital, months / MONTHS_PER_YEAR)
 
 
-@closed_form(
-    months=MONTHS, price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, running_usd_per_year=NON_NEGATIVE,
-    cost_of_capital=RATE,
-)
+@closed_form(months=MONTHS, running_usd_per_year=NON_NEGATIVE, **PURCHASE)
 def owned_until_usd(months, price_usd, resale_share, years, running_usd_per_year, cost_of_capital):
     """Present value of owning for so many months and then selling at `resale_usd`, without selling costs [USD].
 
@@ -156,9 +147,8 @@ class FleetCost(Breakdown):
 
 
 @closed_form(
-    owned=NON_NEGATIVE, baseline=NON_NEGATIVE, burst=NON_NEGATIVE, burst_hours_per_day=HOURS_A_DAY,
-    usd_per_hour=NON_NEGATIVE, fixed_usd_per_year=NON_NEGATIVE, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
-    pue=PUE, usd_per_kwh=NON_NEGATIVE,
+    owned=NON_NEGATIVE, baseline=NON_NEGATIVE, burst=NON_NEGATIVE, burst_hours_per_day=HOURS_A_DAY, usd_per_hour=NON_NEGATIVE,
+    fixed_usd_per_year=NON_NEGATIVE, **POWER,
 )
 def fleet_usd_per_year(
     owned, baseline, burst, burst_hours_per_day, usd_per_hour, fixed_usd_per_year, busy_watts, idle_watts, pue, usd_per_kwh

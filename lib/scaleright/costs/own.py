@@ -17,7 +17,11 @@ from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, WATTS_PER_KILOWATT
 RATE = Domain(0.0, 1.0, (0.0, 0.5))
 """A yearly cost of capital: 0.08 is 8 % a year."""
 YEARS = Domain(0.0, 50.0, (0.1, 15.0), open_low=True)
-PUE = Domain(1.0, 10.0, (1.0, 3.0))
+DRAW = {"busy_watts": NON_NEGATIVE, "idle_watts": NON_NEGATIVE, "pue": Domain(1.0, 10.0, (1.0, 3.0))}
+POWER = DRAW | {"usd_per_kwh": NON_NEGATIVE}
+PURCHASE = {"price_usd": NON_NEGATIVE, "resale_share": SHARE, "years": YEARS, "cost_of_capital": RATE}
+OVERHEADS = {"facility_usd_per_year": NON_NEGATIVE, "maintenance_share": SHARE, "people_usd_per_year": NON_NEGATIVE}
+"""Arguments that formulas share, with their domains: power and its price, the purchase, what is paid whatever the use."""
 
 
 @closed_form(cost_of_capital=RATE, years=Domain(0.0, YEARS.high, YEARS.sample))
@@ -40,7 +44,7 @@ def annuity_years(cost_of_capital, years):
     return where(cost_of_capital > 1e-9, (1 - (1 + cost_of_capital) ** -years) / force, years)
 
 
-@closed_form(hours_per_day=HOURS_A_DAY, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE, pue=PUE)
+@closed_form(hours_per_day=HOURS_A_DAY, **DRAW)
 def energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue):
     """Electricity of one accelerator and its share of the host over a year, at the meter [kWh/year].
 
@@ -83,7 +87,7 @@ def depreciation_usd_per_year(price_usd, resale_share, years):
     return price_usd * (1 - resale_share) / years
 
 
-@closed_form(price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE)
+@closed_form(**PURCHASE)
 def capital_usd_per_year(price_usd, resale_share, years, cost_of_capital):
     """What the money tied up in the machine costs in a mean year, beyond depreciation [USD/year].
 
@@ -100,10 +104,7 @@ def capital_usd_per_year(price_usd, resale_share, years, cost_of_capital):
     return price_today / annuity_years(cost_of_capital, years) - depreciation_usd_per_year(price_usd, resale_share, years)
 
 
-@closed_form(
-    price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE,
-    facility_usd_per_year=NON_NEGATIVE, maintenance_share=SHARE, people_usd_per_year=NON_NEGATIVE,
-)
+@closed_form(**PURCHASE, **OVERHEADS)
 def fixed_usd_per_year(
     price_usd, resale_share, years, cost_of_capital, facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0
 ):
@@ -127,11 +128,7 @@ def fixed_usd_per_year(
     return depreciation + capital + facility_usd_per_year + maintenance_share * price_usd + people_usd_per_year
 
 
-@closed_form(
-    price_usd=NON_NEGATIVE, resale_share=SHARE, years=YEARS, cost_of_capital=RATE, hours_per_day=HOURS_A_DAY,
-    busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE, pue=PUE, usd_per_kwh=NON_NEGATIVE,
-    facility_usd_per_year=NON_NEGATIVE, maintenance_share=SHARE, people_usd_per_year=NON_NEGATIVE,
-)
+@closed_form(**PURCHASE, hours_per_day=HOURS_A_DAY, **POWER, **OVERHEADS)
 def owned_usd_per_year(
     price_usd, resale_share, years, cost_of_capital, hours_per_day, busy_watts, idle_watts, pue, usd_per_kwh,
     facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0,

@@ -12,7 +12,7 @@ import numpy as np
 
 from scaleright.catalog import accelerator, table
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
-from scaleright.costs.own import OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.costs.own import OVERHEADS, POWER, PURCHASE, OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price
@@ -188,23 +188,26 @@ class Ownership:
     @property
     def power(self) -> dict[str, float]:
         """The arguments of the formulas that deal with power."""
-        return {name: getattr(self, name) for name in ("busy_watts", "idle_watts", "pue", "usd_per_kwh")}
+        return {name: getattr(self, name) for name in POWER}
 
     @property
     def overheads(self) -> dict[str, float]:
         """What is paid every year whatever the use, beside the price."""
-        return {name: getattr(self, name) for name in ("facility_usd_per_year", "maintenance_share", "people_usd_per_year")}
+        return {name: getattr(self, name) for name in OVERHEADS}
+
+    @property
+    def purchase(self) -> dict[str, float]:
+        """The arguments of the formulas that deal with the purchase."""
+        return {name: getattr(self, name) for name in PURCHASE}
 
     @property
     def fixed_usd_per_year(self) -> float:
         """Yearly cost that does not depend on use [USD/year]."""
-        return fixed_usd_per_year(self.price_usd, self.resale_share, self.years, self.cost_of_capital, **self.overheads)
+        return fixed_usd_per_year(**self.purchase, **self.overheads)
 
     def owned_usd_per_year(self, hours_per_day: float) -> OwnedCost:
         """A year of owning at so many hours of use a day, by parts."""
-        return owned_usd_per_year(
-            self.price_usd, self.resale_share, self.years, self.cost_of_capital, hours_per_day, **self.power, **self.overheads
-        )
+        return owned_usd_per_year(**self.purchase, hours_per_day=hours_per_day, **self.power, **self.overheads)
 
     def running_usd_per_year(self, hours_per_day: float) -> float:
         """Power, facility, maintenance and people at so many hours a day [USD/year]."""

@@ -66,24 +66,6 @@ def utilization_at(tokens_per_day, tokens_per_s, accelerators):
     return tokens_per_day / (accelerators * tokens_per_s * HOURS_PER_DAY * SECONDS_PER_HOUR)
 
 
-@closed_form(usd_per_million=NON_NEGATIVE, tokens_per_s=POSITIVE, token_s=NON_NEGATIVE)
-def usd_per_million_of_kind(usd_per_million, tokens_per_s, token_s):
-    """Share of a price that tokens of one kind cause, per million of them [USD / 1e6 token].
-
-    Parameters
-    ----------
-    usd_per_million : price of a million output tokens with their prompts [USD / 1e6 token]
-    tokens_per_s : output tokens per second of one accelerator, prompts included [token/s]
-    token_s : seconds of one accelerator that one token of the kind takes [s]
-
-    Source: time is what is paid for, so a kind of token costs in proportion to its seconds.
-
-    >>> usd_per_million_of_kind(2.0, 1000.0, 0.00025)
-    0.5
-    """
-    return usd_per_million * tokens_per_s * token_s
-
-
 @dataclass(frozen=True)
 class Serving:
     """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays or live expressions.
@@ -145,6 +127,8 @@ class Serving:
     def kinds(self, usd_per_million: Any) -> tuple[Any, Any]:
         """Own price of an input and of an output token, of a price for both [USD / 1e6 token]; cached input costs nothing.
 
+        Time is what is paid for, so each kind of token costs in proportion to the seconds that one of it takes.
+
         >>> one = Serving(TokenSeconds(1e-4, 3e-4, 0.0), 3.6, 1.0, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0)
         >>> [round(price, 3) for price in one.kinds(one.rented_usd_per_million())]
         [0.1, 0.3]
@@ -152,7 +136,7 @@ class Serving:
         request = self.seconds.request(*self.mix)
         written = (request.output_s + request.context_s) / self.output_tokens
         seconds = (self.seconds.per_input_s / self.speed, written / self.speed)
-        return tuple(usd_per_million_of_kind(usd_per_million, self.tokens_per_s, each) for each in seconds)
+        return tuple(usd_per_million * self.tokens_per_s * each for each in seconds)
 
     def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
         """Accelerators in whole groups that serve a demand without passing the case's utilization [1].

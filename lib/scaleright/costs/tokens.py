@@ -11,30 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.costs.break_even import break_even_hours_per_day
-from scaleright.costs.own import PUE, energy_kwh_per_year
+from scaleright.costs.own import POWER, energy_kwh_per_year
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, SHARE, Breakdown, closed_form
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 MILLION = 1e6
 """Tokens for which a price is given."""
-
-
-@closed_form(usd_per_hour=POSITIVE, busy_s=NON_NEGATIVE, utilization=FRACTION)
-def busy_usd(usd_per_hour, busy_s, utilization):
-    """Cost of so many seconds of full load on hardware that is paid while idle too [USD].
-
-    Parameters
-    ----------
-    usd_per_hour : price of the hardware [USD/h]
-    busy_s : seconds of work, such as seconds per input token times tokens [s]
-    utilization : share of the paid time in which it works at full load [1], 0 < utilization <= 1
-
-    Source: definition.
-
-    >>> busy_usd(3.0, 60.0, 0.5)
-    0.1
-    """
-    return usd_per_hour * busy_s / (SECONDS_PER_HOUR * utilization)
+PROMPT = {"input_tokens": NON_NEGATIVE, "cached_share": SHARE}
+API_PRICES = dict.fromkeys(("input_usd_per_million", "output_usd_per_million", "cache_read_usd_per_million"), NON_NEGATIVE)
+"""Arguments that formulas share, with their domains."""
 
 
 @closed_form(usd_per_hour=POSITIVE, tokens_per_s=POSITIVE, utilization=FRACTION)
@@ -53,7 +38,7 @@ def usd_per_million_tokens(usd_per_hour, tokens_per_s, utilization):
     >>> round(usd_per_million_tokens(2.0, 1000.0, 0.40), 2)
     1.39
     """
-    return busy_usd(usd_per_hour, MILLION / tokens_per_s, utilization)
+    return usd_per_hour * (MILLION / tokens_per_s) / (SECONDS_PER_HOUR * utilization)
 
 
 @closed_form(tokens_per_s=POSITIVE, usd_per_million=POSITIVE)
@@ -92,10 +77,7 @@ class TokenBill(Breakdown):
     output_usd: Any
 
 
-@closed_form(
-    input_tokens=NON_NEGATIVE, output_tokens=NON_NEGATIVE, cached_share=SHARE, input_usd_per_million=NON_NEGATIVE,
-    output_usd_per_million=NON_NEGATIVE, cache_read_usd_per_million=NON_NEGATIVE,
-)
+@closed_form(output_tokens=NON_NEGATIVE, **PROMPT, **API_PRICES)
 def request_usd(
     input_tokens, output_tokens, cached_share, input_usd_per_million, output_usd_per_million, cache_read_usd_per_million
 ) -> TokenBill:
@@ -120,10 +102,7 @@ def request_usd(
     )
 
 
-@closed_form(
-    input_tokens=NON_NEGATIVE, output_tokens=POSITIVE, cached_share=SHARE, input_usd_per_million=NON_NEGATIVE,
-    output_usd_per_million=NON_NEGATIVE, cache_read_usd_per_million=NON_NEGATIVE,
-)
+@closed_form(output_tokens=POSITIVE, **PROMPT, **API_PRICES)
 def mix_usd_per_million(
     input_tokens, output_tokens, cached_share, input_usd_per_million, output_usd_per_million, cache_read_usd_per_million
 ):
@@ -148,10 +127,7 @@ class OwnedTokenCost(Breakdown):
     working_power_usd: Any
 
 
-@closed_form(
-    fixed_usd_per_year=NON_NEGATIVE, tokens_per_s=POSITIVE, utilization=FRACTION, busy_watts=NON_NEGATIVE, idle_watts=NON_NEGATIVE,
-    pue=PUE, usd_per_kwh=NON_NEGATIVE,
-)
+@closed_form(fixed_usd_per_year=NON_NEGATIVE, tokens_per_s=POSITIVE, utilization=FRACTION, **POWER)
 def owned_usd_per_million_tokens(fixed_usd_per_year, tokens_per_s, utilization, busy_watts, idle_watts, pue, usd_per_kwh) -> OwnedTokenCost:
     """Cost of a million tokens on owned hardware, whose power follows the load, by parts.
 
@@ -178,10 +154,7 @@ def owned_usd_per_million_tokens(fixed_usd_per_year, tokens_per_s, utilization, 
     )
 
 
-@closed_form(
-    fixed_usd_per_year=NON_NEGATIVE, tokens_per_s=POSITIVE, usd_per_million=POSITIVE, busy_watts=NON_NEGATIVE,
-    idle_watts=NON_NEGATIVE, pue=PUE, usd_per_kwh=NON_NEGATIVE,
-)
+@closed_form(fixed_usd_per_year=NON_NEGATIVE, tokens_per_s=POSITIVE, usd_per_million=POSITIVE, **POWER)
 def owned_break_even_utilization(fixed_usd_per_year, tokens_per_s, usd_per_million, busy_watts, idle_watts, pue, usd_per_kwh):
     """Utilization above which owned hardware is cheaper than an API [1].
 

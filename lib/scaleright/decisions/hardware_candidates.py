@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-from pathlib import Path
 from typing import Any, Mapping
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerators, data_dir, table
+from scaleright.catalog import Accelerator, accelerators, remembered, table
 from scaleright.costs.break_even import break_even_usd_per_hour
+from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
 from scaleright.market import matmul_chips, recent_rental_price, spread
 from scaleright.names import nearest
 from scaleright.ops import where
 from scaleright.units import HOURS_PER_DAY
-
-POWER = ("busy_watts", "idle_watts", "pue", "usd_per_kwh")
 
 
 def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
@@ -59,9 +56,7 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
     True
     """
-    for name in ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices"):
-        table(name)  # notes the read, which a cached frame would hide
-    frame = _candidates(data_dir())
+    frame = _candidates()
     for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
         if wanted != everything:
             if wanted not in set(frame[column]):
@@ -80,9 +75,9 @@ SLOTS = 8
 """PCIe cards that a server takes."""
 
 
-@functools.cache
-def _candidates(folder: Path) -> pd.DataFrame:
-    """Every candidate; the folder of the tables is what may change."""
+@remembered("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices")
+def _candidates() -> pd.DataFrame:
+    """Every candidate, in a frame that is not to be changed."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
     specs = table("accelerator_specs")
     joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]

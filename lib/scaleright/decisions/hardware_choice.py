@@ -7,7 +7,7 @@ takes and what a million tokens then cost (`Fit`), for numbers, for all chips at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping
 
 import numpy as np
@@ -295,7 +295,7 @@ def hardware_choice(of: Work, chips: pd.DataFrame, terms: Terms, training: bool 
         f"{usd(chip['rent_usd_per_hour'])} an hour",
     ]  # fmt: skip
     if not training and terms.limit_s < INFINITY:
-        free = compare(of, chips, Terms(**vars(terms) | {"limit_s": INFINITY}), own)
+        free = compare(of, chips, replace(terms, limit_s=INFINITY), own)
         times = best["usd_per_million"] / free.iloc[0]["usd_per_million"]
         reasons.append(
             f"without the limit on latency {free.index[0]} would do at {usd(free.iloc[0]['usd_per_million'])}, {times:.2g} times less"
