@@ -75,16 +75,14 @@ def test_at_the_break_even_interruptions_serving_on_spot_costs_the_on_demand_pri
     assert com.spot_usd_per_serving_hour(price * ratio, rate, restart) == pytest.approx(price)
 
 
-@given(price=money, ratio=st.floats(0.2, 0.95), checkpoint=st.floats(1, 300), restart=st.floats(10, 1800))
-def test_at_the_break_even_interruptions_training_on_spot_costs_the_on_demand_price(price, ratio, checkpoint, restart):
-    rate = float(com.break_even_training_interruptions(ratio, checkpoint, restart))
+@given(price=money, rate=st.floats(0.001, 5), checkpoint=st.floats(1, 300), restart=st.floats(10, 1800))
+def test_training_on_spot_loses_what_was_done_since_the_last_checkpoint_on_top(price, rate, checkpoint, restart):
     interval = goodput.best_checkpoint_interval_s(checkpoint, 3600 / rate)
-    assert com.spot_usd_per_useful_hour(price * ratio, rate, checkpoint, interval, restart) == pytest.approx(price, rel=1e-6)
-    assert rate < com.break_even_interruptions(ratio, restart)  # what is lost since the last checkpoint comes on top
+    assert com.spot_usd_per_useful_hour(price, rate, checkpoint, interval, restart) > com.spot_usd_per_serving_hour(price, rate, restart)
 
 
 def test_spot_that_is_dearer_than_on_demand_is_never_worth_it():
-    assert com.break_even_interruptions(1.1, 60.0) == 0 and com.break_even_training_interruptions(1.1, 60.0, 60.0) == 0
+    assert com.break_even_interruptions(1.1, 60.0) == 0
 
 
 def test_a_job_that_never_reaches_a_checkpoint_has_no_price():
@@ -149,6 +147,7 @@ def test_the_short_segment_is_smooth_where_its_series_begins():
         (lambda: com.spot_usd_per_useful_hour(1.0, -0.1, 0.0, 1.0, 0.0), ("interruptions_per_hour = -0.1", "0 or more")),
         (lambda: goodput.useful_share(0.0, 1.0, 1.0, 1.0), ("interval_s = 0", "above 0")),
         (lambda: goodput.useful_share(1.0, 1.0, 1.0, 0.0), ("mtbf_s = 0", "above 0")),
+        (lambda: goodput.best_checkpoint_interval_s(0.0, math.inf), ("checkpoint_s = 0", "above 0")),  # 0 times infinity is no time
     ],
 )
 def test_a_value_out_of_its_domain_is_refused(call, words):

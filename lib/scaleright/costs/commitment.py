@@ -6,12 +6,10 @@ the hours are used, and loses if on-demand prices fall under it meanwhile.
 
 from __future__ import annotations
 
-import numpy as np
-
 from scaleright.costs.break_even import INFINITY
-from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form, search
+from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.ops import exp, log, where
-from scaleright.training.goodput import SPAN, available_share, best_checkpoint_interval_s, useful_share
+from scaleright.training.goodput import SPAN, available_share, useful_share
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 RATIO = Domain(0.0, 3.0, (0.1, 1.5), open_low=True)
@@ -138,22 +136,3 @@ def break_even_interruptions(price_ratio, restart_s):
     (4.16, 0.0)
     """
     return where(price_ratio < 1, -log(price_ratio) * SECONDS_PER_HOUR / restart_s, 0.0)
-
-
-@search
-def break_even_training_interruptions(price_ratio, checkpoint_s, restart_s):
-    """Interruptions an hour above which a job that checkpoints at its best interval is cheaper on demand [1/h].
-
-    Numbers or arrays; 0 where spot is not cheaper to begin with. On demand is taken to be never interrupted.
-
-    >>> round(float(break_even_training_interruptions(0.5, 60.0, 600.0)), 2)
-    2.38
-    """
-    ratio, checkpoint, restart = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (price_ratio, checkpoint_s, restart_s)))
-    low, high = np.full(ratio.shape, -9.0), np.full(ratio.shape, 6.0)  # logarithms of the rate
-    for _ in range(60):
-        middle = (low + high) / 2
-        mtbf = SECONDS_PER_HOUR / np.exp(middle)
-        worth = useful_share(best_checkpoint_interval_s(checkpoint, mtbf), checkpoint, restart, mtbf) > ratio
-        low, high = np.where(worth, middle, low), np.where(worth, high, middle)
-    return np.where(ratio < 1, np.exp(low), 0.0)

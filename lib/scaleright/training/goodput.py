@@ -55,7 +55,7 @@ def useful_share(interval_s, checkpoint_s, restart_s, mtbf_s):
     return available_share(restart_s, mtbf_s) * kept * interval_s / (interval_s + checkpoint_s)
 
 
-@closed_form(checkpoint_s=NON_NEGATIVE, mtbf_s=POSITIVE)
+@closed_form(checkpoint_s=POSITIVE, mtbf_s=POSITIVE)
 def best_checkpoint_interval_s(checkpoint_s, mtbf_s):
     """Work between two checkpoints that keeps the most of the time [s]; the time of a restart does not matter to it.
 
@@ -63,7 +63,7 @@ def best_checkpoint_interval_s(checkpoint_s, mtbf_s):
 
     Parameters
     ----------
-    checkpoint_s : time that a checkpoint stops the work [s]; 0 gives 0: checkpoint all the time
+    checkpoint_s : time that a checkpoint stops the work [s]; one that takes none leaves nothing to weigh up
     mtbf_s : mean time between interruptions of the job [s]; infinite gives infinity: never
 
     Source: [daly2006], the higher-order optimum; [young1974] for the first term.
