@@ -53,6 +53,18 @@ def test_the_mean_of_a_price_that_hardly_moves_is_smooth(change):
     assert com.mean_price_over_first(change, 1.0) == pytest.approx(1 + change / 2, rel=1e-8)
 
 
+@given(change=changes, count=st.integers(1, 6), term=terms)
+def test_a_renewed_commitment_pays_the_prices_of_the_days_on_which_it_is_renewed(change, count, term):
+    prices = [(1 + change) ** (term * renewal) for renewal in range(count)]
+    assume(count * term <= 10)
+    assert com.renewed_price_over_first(change, count * term, term) == pytest.approx(math.fsum(prices) / count)
+
+
+def test_of_a_term_that_is_not_needed_to_its_end_all_is_paid():
+    assert com.renewed_price_over_first(0.0, 1.5, 1.0) == pytest.approx(2 / 1.5)
+    assert com.renewed_price_over_first(1e-8, 3.0, 1.0) == pytest.approx(1 + 1e-8, abs=1e-14)
+
+
 def test_a_year_at_60_percent_pays_unless_prices_halve():
     """10,000 USD of hours a year, by hand: committed 6,000; at half the price on the last day, on demand costs 7,213."""
     assert com.mean_price_over_first(-0.5, 1.0) == pytest.approx(0.5 / math.log(2))

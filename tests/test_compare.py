@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import market
-from scaleright.costs.rent import cloud_usd_per_month, paid_accelerators
+from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.decisions.cloud_choice import ON_DEMAND, cloud_options, egress_by_segment
 from scaleright.market.compare import index_agreement, price_ends
 
@@ -61,7 +61,7 @@ def test_one_comparison_by_hand():
 
 @given(st.integers(1, 1024), st.sampled_from([1, 2, 4, 8, 72]))
 def test_instances_are_whole_and_no_more_than_needed(wanted, size):
-    paid = paid_accelerators(wanted, size)
+    paid = market.paid_accelerators(wanted, size)
     assert paid % size == 0 and wanted <= paid < wanted + size
 
 

@@ -261,7 +261,7 @@ LISTED = pd.DataFrame(
         ("Big Cloud", "hyperscaler", 40.0), ("Small Cloud", "neocloud", 20.0), ("Small Cloud", "neocloud", 24.0), ("Market", "marketplace", 16.0)
     ],
     columns=["provider", "segment", "usd_per_hour"],
-).assign(date=pd.Timestamp("2026-10-01"))
+).assign(date=pd.Timestamp("2026-10-01"), accelerators=4, usd_per_accelerator_hour=lambda rows: rows["usd_per_hour"] / 4)
 EGRESS, RATIOS = {"hyperscaler": 0.1, "neocloud": 0.0, "marketplace": 0.2}, {"Big Cloud": {1: 0.6, 3: 0.3}}
 
 
@@ -290,6 +290,16 @@ def test_a_month_by_hand():
     assert row.loc[("Big Cloud", "1 year committed"), "usd_per_month"] == pytest.approx(40 * 0.6 * 730.5 + 10)
     assert ("Big Cloud", "3 years committed") not in row.index  # needed for a year only
     assert row.loc[("Small Cloud", "on demand"), "usd_per_month"] == pytest.approx(20 * 730.5 / 4)  # its cheaper card
+    assert row.loc[("Big Cloud", "on demand"), ["usd_per_used_hour", "egress_usd"]].tolist() == pytest.approx([40, 10])
+
+
+def test_a_commitment_that_is_renewed_follows_the_price_of_its_day():
+    """Rents halve each year: a commitment of a year costs 1, 1/2 and 1/4 of its first price, one of three years stays."""
+    options = cc.cloud_options(LISTED, years=3.0, price_change_per_year=-0.5, egress=EGRESS, ratios=RATIOS).set_index(["provider", "option"])
+    hours = options.loc["Big Cloud", "usd_per_used_hour"]
+    assert hours["1 year committed"] == pytest.approx(40 * 0.6 * (1 + 0.5 + 0.25) / 3)
+    assert hours["3 years committed"] == pytest.approx(40 * 0.3)
+    assert hours["on demand"] == pytest.approx(40 * (0.125 - 1) / (3 * np.log(0.5)))
 
 
 def test_clouds_of_the_tables_are_ranked_and_no_listing_is_refused():

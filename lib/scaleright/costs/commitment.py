@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
-from scaleright.ops import exp, log, where
+from scaleright.ops import ceil, exp, log, where
 from scaleright.training.goodput import SPAN, available_share, useful_share
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -33,6 +33,27 @@ def mean_price_over_first(price_change_per_year, years):
     growth = years * log(1 + price_change_per_year)
     flat = (growth < 1e-4) & (growth > -1e-4)
     return where(flat, 1 + growth / 2 + growth * growth / 6, (exp(growth) - 1) / where(flat, 1.0, growth))
+
+
+@closed_form(price_change_per_year=CHANGE, years=TERM, term_years=TERM)
+def renewed_price_over_first(price_change_per_year, years, term_years):
+    """What is paid for so many years by whoever renews a commitment at the price of the day, over years at the first price [1].
+
+    Parameters
+    ----------
+    price_change_per_year : yearly change of prices [1/year]
+    years : years of need; of the last term all is paid [years]
+    term_years : years for which each commitment keeps its price [years]
+
+    Source: the sum of the geometric series of the prices at which it is renewed.
+
+    >>> renewed_price_over_first(-0.5, 3.0, 1.0) == (1 + 0.5 + 0.25) / 3, renewed_price_over_first(-0.5, 3.0, 3.0)
+    (True, 1.0)
+    """
+    terms, factor = ceil(years / term_years - 1e-9), (1 + price_change_per_year) ** term_years
+    flat = (factor > 1 - 1e-6) & (factor < 1 + 1e-6)
+    geometric = (1 - factor**terms) / where(flat, 1.0, 1 - factor)
+    return where(flat, terms + terms * (terms - 1) / 2 * (factor - 1), geometric) * term_years / years
 
 
 @closed_form(on_demand_usd_per_hour=POSITIVE, price_ratio=RATIO, used_share=FRACTION)

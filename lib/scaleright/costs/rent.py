@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scaleright.formulas import COUNT, FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
-from scaleright.ops import ceil
+from scaleright.market import paid_accelerators
 from scaleright.transformer.flops import compute_seconds
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -57,16 +57,6 @@ def egress_usd_per_year(gb_per_month, usd_per_gb):
     120.0
     """
     return gb_per_month * usd_per_gb * MONTHS_PER_YEAR
-
-
-@closed_form(accelerators=COUNT, per_instance=COUNT)
-def paid_accelerators(accelerators, per_instance):
-    """Accelerators that are paid for where they come in whole instances only [1].
-
-    >>> paid_accelerators(9, 8), paid_accelerators(9, 1)
-    (16.0, 9.0)
-    """
-    return ceil(accelerators / per_instance) * per_instance
 
 
 @closed_form(

@@ -7,11 +7,11 @@ from typing import Mapping
 import pandas as pd
 
 from scaleright.catalog import DataError, table
-from scaleright.costs.commitment import committed_usd_per_used_hour, mean_price_over_first
-from scaleright.costs.rent import egress_usd_per_year, rent_usd_per_year
+from scaleright.costs.commitment import committed_usd_per_used_hour, mean_price_over_first, renewed_price_over_first
+from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
-from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
+from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S3, cloud comparison"
 RULE = "a specialized cloud"
@@ -56,7 +56,8 @@ def cloud_options(
     listings : from `market.cheapest`
     used_share : share of all hours in which the accelerators are used [1]; on demand only those are paid
     moved_gb_per_month : data moved out [GB/month]
-    price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a commitment keeps its price
+    price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a commitment keeps its price for its
+        term and is renewed at that of the day
     years : how long the accelerators are needed [years]; commitments for longer are left out
     egress : price of data moved out by segment [USD/GB]; `egress_by_segment` if None
     ratios : committed over on-demand price by provider and term; `commitments` if None
@@ -78,14 +79,16 @@ def cloud_options(
     egress, ratios = egress_by_segment() if egress is None else egress, commitments() if ratios is None else ratios
     drift, rows = mean_price_over_first(price_change_per_year, years), []
     for card in listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples():
-        moved = egress_usd_per_year(moved_gb_per_month, egress[card.segment]) / MONTHS_PER_YEAR
-        terms = {term: ratio for term, ratio in ratios.get(card.provider, {}).items() if term <= years}
-        prices = {ON_DEMAND: card.usd_per_hour * drift}
-        for term, ratio in terms.items():
-            prices[f"{term} year{'s' if term > 1 else ''} committed"] = committed_usd_per_used_hour(card.usd_per_hour, ratio, used_share)
+        listed, data = card.usd_per_accelerator_hour, (moved_gb_per_month, egress[card.segment])
+        prices = {ON_DEMAND: listed * drift}
+        for term, ratio in ratios.get(card.provider, {}).items():
+            if term <= years:
+                mean = listed * renewed_price_over_first(price_change_per_year, years, float(term))
+                prices[f"{term} year{'s' if term > 1 else ''} committed"] = committed_usd_per_used_hour(mean, ratio, used_share)
         for option, price in prices.items():
-            month = rent_usd_per_year(price, HOURS_PER_DAY * used_share) / MONTHS_PER_YEAR
-            rows.append((card.provider, card.segment, option, price, moved, month + moved, card.date))
+            month = cloud_usd_per_month(price, card.accelerators, 1, used_share, *data)
+            hour, moved = price * card.accelerators, egress_usd_per_year(*data) / MONTHS_PER_YEAR
+            rows.append((card.provider, card.segment, option, hour, moved, month, card.date))
     columns = ["provider", "segment", "option", "usd_per_used_hour", "egress_usd", "usd_per_month", "date"]
     return pd.DataFrame(rows, columns=columns).sort_values("usd_per_month", kind="stable", ignore_index=True)
 

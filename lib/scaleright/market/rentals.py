@@ -11,7 +11,9 @@ from datetime import date
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, table
+from scaleright.formulas import COUNT, closed_form
 from scaleright.names import nearest
+from scaleright.ops import ceil
 
 RAW = ("list", "median offer")
 """Bases of figures that somebody can rent at; an index, a median over providers or a scaled value is none."""
@@ -187,6 +189,16 @@ def spread(day: date | str | None = None, pricing: str = "on_demand", months: in
     return one_each(newest_cards(recent))
 
 
+@closed_form(accelerators=COUNT, per_instance=COUNT)
+def paid_accelerators(accelerators, per_instance):
+    """Accelerators that are paid for where they come in whole instances only [1].
+
+    >>> paid_accelerators(9, 8), paid_accelerators(9, 1)
+    (16.0, 9.0)
+    """
+    return ceil(accelerators / per_instance) * per_instance
+
+
 def cheapest(
     accelerator_name: str, accelerators: int = 1, region: str | None = None, pricing: str = "on_demand",
     day: date | str | None = None, provider: str | None = None,
@@ -232,12 +244,12 @@ def cheapest(
     if chosen.empty:
         places = sorted(set(cards.loc[cards["provider"] == provider, "region"]))
         raise LookupError(f"{provider} lists no {accelerator_name} in {region!r}; regions where it does: {', '.join(places)}")
-    cards = chosen
-    cards = cards.assign(instances=-(-accelerators // cards["accelerators"].astype(int)))  # rounded up
-    cards["accelerators"] = cards["instances"] * cards["accelerators"].astype(int)
-    cards["usd_per_hour"] = cards["accelerators"] * cards["usd_per_accelerator_hour"]
-    cards["age_days"] = (day - cards["date"]).dt.days
-    cards["note"] = cards["note"].fillna("")
+    in_each = chosen["accelerators"].astype(int)
+    cards = chosen.assign(accelerators=paid_accelerators(accelerators, in_each.to_numpy()).astype(int), note=chosen["note"].fillna(""))
+    cards = cards.assign(
+        instances=cards["accelerators"] // in_each, usd_per_hour=cards["accelerators"] * cards["usd_per_accelerator_hour"],
+        age_days=(day - cards["date"]).dt.days,
+    )  # fmt: skip
     columns = ["provider", "segment", "region", "sku", "instances", "accelerators", "usd_per_accelerator_hour", "usd_per_hour",
                "date", "age_days", "basis", "source", "note"]  # fmt: skip
     return cards.sort_values(["usd_per_hour", "provider", "sku", "region"], ignore_index=True)[columns]
