@@ -290,7 +290,7 @@ def predicted_vs_measured(
 
     Parameters
     ----------
-    measured, predicted, label : columns.
+    measured, predicted, label : columns; a line break in a label breaks its line.
     unit : of both axes.
     said : the word for the evidence: "measured" or "published".
 
@@ -317,7 +317,7 @@ def predicted_vs_measured(
     upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
     named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
     texts = [
-        named.transform_filter(condition).mark_text(align=side, dx=shift).encode(x=x, y=y, text="worst:N")
+        named.transform_filter(condition).mark_text(align=side, dx=shift, lineBreak="\n").encode(x=x, y=y, text="worst:N")
         for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
     ]
     return alt.layer(diagonal, dots, *texts).properties(height=340)
