@@ -25,9 +25,14 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from scaleright import catalog, claims, transformer
-from scaleright.costs.rent import rent_usd_per_year
+from scaleright import catalog, claims, market, transformer
+from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
+from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
+from scaleright.decisions import hardware_choice as hardware
+from scaleright.decisions.cloud_choice import egress_by_segment
+from scaleright.decisions.hardware_candidates import candidates
+from scaleright.inference.measured import TokenSeconds, token_seconds
 from scaleright.press import Book, repository, scenarios
 from scaleright.press.pages import sentence
 
@@ -68,10 +73,45 @@ def step(values: dict) -> transformer.DecodeStep:
     return transformer.decode_step(shape, *case, peak, chip.require("memory_bytes_per_s"), *shares)
 
 
+def serving(values: dict) -> Serving:
+    """The service that the controls of `token_cost` describe."""
+    row = token_seconds(values["model"], values["accelerator"]).iloc[0]
+    request = (values[name] for name in ("rent_usd_per_hour", "utilization", "input_tokens", "output_tokens", "cached_share"))
+    asked = (values[name] for name in ("api_input", "api_cached", "api_output"))
+    return Serving(TokenSeconds(row["per_input_s"], row["per_output_s"], row["per_context_s"]), *request, *asked, values["speed"])
+
+
+def least_bill(values: dict) -> float:
+    """The cheapest month that the controls of `gpu_prices` describe."""
+    cards, egress = market.cheapest(values["accelerator"]), egress_by_segment()
+    case = (values["used_share"], values["moved_gb_per_month"])
+    return min(
+        cloud_usd_per_month(row.usd_per_accelerator_hour, values["accelerators"], row.accelerators, *case, egress[row.segment])
+        for row in cards.itertuples()
+    )
+
+
+def choice(values: dict) -> pd.Series:
+    """The cheapest chip for the workload that the controls of `hardware_compare` describe."""
+    training, wait = values["task"] == "training", values["latency_ms"]
+    terms = hardware.Terms(
+        values["tokens_per_s"], values["utilization"], values["slowdown"], catalog.fact("memory_bandwidth_efficiency"), values["memory_share"],
+        wait / 1e3 if wait > 0 and not training else math.inf, values["most_chips"], values["fabric_gb_per_s"] * 1e9, training,
+    )  # fmt: skip
+    work = hardware.work(catalog.model(values["model"]), training, values["context"], values["batch"], values["precision"])
+    chips = candidates(values["vendor"], values["segment"], int(values["least_providers"]))
+    return hardware.compare(work, chips, terms, values["paid"] == "own").iloc[0]
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
+TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
 MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
+REASONING = {"model": "DeepSeek-R1-0528", "accelerator": "B200", "utilization": 0.7, "input_tokens": 1000, "output_tokens": 4000, "cached_share": 0.5}
+ONE_OF_MANY = {"accelerator": "A100 SXM 80GB", "accelerators": 1, "used_share": 0.05, "moved_gb_per_month": 20}
+TRAINING = {"task": "training", "model": "Llama-3.1-8B", "context": 8192, "precision": "BF16", "tokens_per_s": 2e5, "slowdown": 2.0}
+OWN_CARD = {"model": "Llama-3.1-8B", "precision": "INT4", "paid": "own", "segment": "consumer", "least_providers": 1, "tokens_per_s": 500}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
@@ -82,7 +122,14 @@ LIVE = [
     *((SCALE, case, "token_flop", lambda v: step(v).flop / v["batch"]) for case in ({}, MIXTURE, WINDOWED)),
     *((SCALE, case, "step_bytes", lambda v: step(v).weight_bytes + step(v).kv_bytes) for case in ({}, MIXTURE, WINDOWED)),
     *((SCALE, case, "least_seconds", lambda v: step(v).seconds) for case in ({}, MIXTURE, WINDOWED)),
+    *((TOKEN, case, "rented", lambda v: serving(v).rented_usd_per_million()) for case in ({}, REASONING)),
+    *((TOKEN, case, "even", lambda v: serving(v).break_even) for case in ({}, REASONING)),
+    *((TOKEN, case, "asked", lambda v: serving(v).api_usd_per_million) for case in ({}, REASONING)),
+    *((PRICES, case, "bill", least_bill) for case in ({}, ONE_OF_MANY)),
+    *((CHIPS, case, name, lambda v, name=name: choice(v)[name]) for case in ({}, TRAINING, OWN_CARD) for name in ("usd_per_million", "chips")),
 ]
+IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips")
+"""Numbers that the page says within words of their own."""
 
 
 @pytest.fixture(scope="session")
@@ -290,7 +337,7 @@ def test_a_live_number_is_the_librarys_own(visit, row):
     opened.set(values)
     everything = opened.ask("window.scaleright.page.values")
     assert opened.ask(f"window.scaleright.value({number!r})") == pytest.approx(expected(everything), rel=1e-9)
-    if not number.startswith("range_"):  # the ends of a range are said within one phrase
+    if not number.startswith(IN_PHRASES):
         text = opened.ask(f"window.scaleright.page.hub.signal({number + '_text'!r})")
         assert text in opened.ask("document.querySelector('article').textContent")
 
