@@ -36,7 +36,7 @@ def test_no_price_to_decide_on_comes_from_an_index_or_a_scaled_value():
     assert bases["index"] > 500 and bases["normalized"] > 500
     for frame in (market.rental_prices(), market.spread(), market.cheapest("H100 SXM"), market.cloud_table("2026-09-01", 60)):
         assert set(frame["basis"]) <= set(RAW)
-    assert "Median of rate cards" not in set(market.spread()["provider"]) | set(market.source_rows("H100 SXM")["provider"])
+    assert "Median of rate cards" not in set(market.spread()["provider"])
 
 
 def test_the_price_of_a_chip_without_its_host_is_none_to_decide_on():
@@ -91,12 +91,12 @@ def test_one_provider_with_many_regions_does_not_outvote_the_others(listings):
     assert market.rental_price("L4").median == 7
 
 
-def test_source_rows_name_who_asks_the_lowest_median_and_highest_price():
+def test_the_spread_says_who_asks_the_lowest_median_and_highest_price_of_the_newest_year():
+    every = market.spread().groupby("accelerator")
     for chip in ("H100 SXM", "A100 SXM 80GB", "RTX 4090", "MI325X"):
-        price, rows = market.rental_price(chip), market.source_rows(chip)
-        figures = rows.groupby("figure")["usd_per_accelerator_hour"].mean()
-        assert rows["usd_per_accelerator_hour"].median() == pytest.approx(price.median)
-        assert figures["lowest"] == price.low and figures.get("highest", price.low) == price.high
+        price, rows = market.rental_price(chip), every.get_group(chip)
+        usd = rows["usd_per_accelerator_hour"]
+        assert (usd.min(), usd.max()) == (price.low, price.high) and usd.median() == pytest.approx(price.median)
         assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.as_of
 
 

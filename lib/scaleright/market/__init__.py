@@ -4,36 +4,19 @@ Rooms: `rentals` (listings and the price to decide on), `history` (rents as they
 chips sold for), `offers` (one chip, bought or rented), `inputs` (power, facility, people), `tokens` (what APIs ask).
 """
 
-from scaleright.market.history import (
-    PriceChange,
-    cloud_table,
-    commitment_ratio,
-    paired_ratios,
-    price_change,
-    price_history,
-)
+from scaleright.market.history import PriceChange, cloud_table, commitment_ratio, paired_ratios, price_change, price_history
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import Offer, offer, rent_or_buy_market
 from scaleright.market.purchases import hardware_table, purchase_history
 from scaleright.market.rentals import (
-    RECENT_YEARS,
-    PriceRange,
-    cheapest,
-    check_rent,
-    listing_age,
-    paid_accelerators,
-    recent_rental_price,
-    rental_price,
-    rental_prices,
-    rental_span,
-    source_rows,
-    spread,
-)
+    RECENT_YEARS, PriceRange, cheapest, check_rent, listing_age, paid_accelerators, recent_rental_price, rental_price, rental_prices,
+    rental_span, spread,
+)  # fmt: skip
 from scaleright.market.tokens import TokenPrice, api_price, api_prices, open_models
 
 __all__ = [
     "RECENT_YEARS", "Offer", "PriceChange", "PriceRange", "TokenPrice", "api_price", "api_prices", "cheapest", "check_rent", "cloud_table",
-    "commitment_ratio", "cost_factor", "electricity_price", "hardware_table", "listing_age", "matmul_chips", "offer", "open_models", "paid_accelerators",
-    "paired_ratios", "price_change", "price_history", "purchase_history", "recent_rental_price", "rent_or_buy_market", "rental_price",
-    "rental_prices", "rental_span", "source_rows", "spread",
+    "commitment_ratio", "cost_factor", "electricity_price", "hardware_table", "listing_age", "matmul_chips", "offer", "open_models",
+    "paid_accelerators", "paired_ratios", "price_change", "price_history", "purchase_history", "recent_rental_price", "rent_or_buy_market", "rental_price",
+    "rental_prices", "rental_span", "spread",
 ]  # fmt: skip

@@ -82,14 +82,6 @@ def as_day(day: date | str | None, prices: pd.DataFrame) -> pd.Timestamp:
     return moment
 
 
-def _known(listed: pd.DataFrame, accelerator_name: str, pricing: str) -> pd.DataFrame:
-    """The same listings, or an error that names the chips that have some."""
-    if listed.empty:
-        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
-        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
-    return listed
-
-
 def newest_cards(prices: pd.DataFrame) -> pd.DataFrame:
     """Of every chip and provider the listings of the newest day: what its card says now.
 
@@ -106,7 +98,10 @@ def _window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFram
 
 def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -> pd.DataFrame:
     """The newest card of each provider up to a day, none a year older than the chip's newest one by then."""
-    listed = _known(rental_prices(accelerator_name, pricing), accelerator_name, pricing)
+    listed = rental_prices(accelerator_name, pricing)
+    if listed.empty:
+        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
+        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
     listed = listed[listed["date"] <= as_day(day, listed)]
     return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
 
@@ -127,21 +122,6 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     cards = _cards(accelerator_name, pricing)
     each = cards.groupby("provider")["usd_per_accelerator_hour"].median()
     return PriceRange(float(each.min()), float(each.median()), float(each.max()), len(cards), cards["date"].max().date())
-
-
-def source_rows(accelerator_name: str, pricing: str = "on_demand") -> pd.DataFrame:
-    """The providers' figures behind `rental_price`, from the lowest up: who asks what, since when, and who says so.
-
-    Columns as of `spread`, and `figure`: "lowest", "median" (two of them where their mean is the median), "highest" or "".
-
-    >>> rows = source_rows("H100 SXM")
-    >>> bool(rows.iloc[0]["usd_per_accelerator_hour"] == rental_price("H100 SXM").low)
-    True
-    """
-    rows = one_each(_cards(accelerator_name, pricing))
-    middle = {(len(rows) - 1) // 2, len(rows) // 2}
-    said = ["lowest" if i == 0 else "highest" if i == len(rows) - 1 else "median" if i in middle else "" for i in range(len(rows))]
-    return rows.assign(figure=said)
 
 
 def one_each(cards: pd.DataFrame) -> pd.DataFrame:

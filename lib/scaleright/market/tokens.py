@@ -8,6 +8,7 @@ from datetime import date
 import pandas as pd
 
 from scaleright.catalog import resource, table
+from scaleright.market.rentals import as_day
 from scaleright.names import nearest
 from scaleright.ranges import Range
 
@@ -37,7 +38,7 @@ def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: da
     Raises
     ------
     LookupError : weights that nobody lists, or an unknown kind of offer; the nearest names are offered.
-    ValueError : a day in the future.
+    ValueError : no date, a day in the future, or one before the first price.
 
     >>> bool((api_prices("DeepSeek-R1", day="2026-07-15")["output_usd_per_million"] > 0).all())
     True
@@ -46,9 +47,7 @@ def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: da
     for offer in offers:
         if offer not in (kinds := sorted(prices["offer"].unique())):
             nearest(offer, kinds, "kind of offer")
-    at = pd.Timestamp(resource("api_prices")["as_of"] if day is None else day)
-    if at > pd.Timestamp(date.today()):
-        raise ValueError(f"day = {at.date()} lies in the future, allowed: up to {date.today()}")
+    at = as_day(resource("api_prices")["as_of"] if day is None else day, prices)
     prices = prices[(prices["date"] <= at) & ~(prices["until"] <= at) & prices["offer"].isin(offers)]
     prices = prices.sort_values("date", kind="stable").drop_duplicates(["provider", "model_id"], keep="last")
     chosen = prices if model is None else prices[prices["release"] == _release(model)]
