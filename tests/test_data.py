@@ -4,11 +4,13 @@ import json
 import shutil
 import statistics
 import time
+from contextvars import ContextVar
 from datetime import date, timedelta
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from scaleright import catalog, market
 from scaleright.press.datacheck import check
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -246,3 +248,57 @@ def test_old_facts_are_a_notice_and_no_failure():
         assert (wanted in notices) == expected
     problems = check(DATA, today=date(2036, 1, 1))
     assert len(problems) == len(entries) and all(problem.notice and "old data" in problem.message for problem in problems)
+
+
+# what the library remembers of the tables
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The tables read in this test; nothing is remembered of earlier ones."""
+    monkeypatch.setattr(catalog, "_FOUND", {})
+    monkeypatch.setattr(catalog, "_READ", ContextVar("tables read", default=set()))
+    return lambda: catalog.data_record().names
+
+
+def test_what_is_remembered_is_noted_as_read_each_time(read, monkeypatch):
+    market.rental_price("H100 SXM")
+    tables = read()
+    assert tables == ["accelerator_specs", "accelerator_specs_stas", "accelerators", "rental_prices"]
+    monkeypatch.setattr(catalog, "_READ", ContextVar("tables read", default=set()))
+    market.rental_price("H100 SXM")
+    assert read() == tables
+
+
+def test_an_inner_look_up_remembered_before_counts_for_the_outer_one(read):
+    table = catalog.remembered(lambda name: len(catalog.table(name)))
+    table("models")
+    outer = catalog.remembered(lambda: table("models") + table("cost_factors"))
+    assert outer() == outer() and read() == ["cost_factors", "models"]
+
+
+def test_what_fails_is_noted_and_not_remembered(read):
+    calls = []
+
+    @catalog.remembered
+    def absent():
+        calls.append(catalog.table("models"))
+        raise LookupError
+
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            absent()
+    assert len(calls) == 2 and read() == ["models"]
+
+
+def test_another_folder_has_other_prices_and_a_frame_is_the_callers_own(read, copy, monkeypatch):
+    before, changed = market.spread(), market.spread()
+    changed["usd_per_accelerator_hour"] = 0.0
+    pd.testing.assert_frame_equal(market.spread(), before)
+    path = copy / "rental_prices.csv"
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows.assign(usd_per_accelerator_hour=(2 * rows["usd_per_accelerator_hour"].astype(float)).map(repr)).to_csv(path, index=False)
+    monkeypatch.setenv("SCALERIGHT_DATA", str(copy))
+    assert (market.spread()["usd_per_accelerator_hour"] == 2 * before["usd_per_accelerator_hour"]).all()
+    monkeypatch.delenv("SCALERIGHT_DATA")
+    pd.testing.assert_frame_equal(market.spread(), before)

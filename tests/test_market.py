@@ -23,6 +23,7 @@ def listings(monkeypatch):
         frame = pd.DataFrame([(*row, "list")[:8] for row in rows], columns=names)
         frame["date"], frame["accelerators"] = pd.to_datetime(frame["date"]), frame["accelerators"].astype("Int64")
         frame = frame.assign(segment="neocloud", sku="x", source="s", note=None)
+        monkeypatch.setattr("scaleright.catalog._FOUND", {})
         monkeypatch.setattr("scaleright.market.rentals.table", lambda name: frame.copy() if name == "rental_prices" else table(name))
 
     return put

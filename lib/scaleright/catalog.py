@@ -11,20 +11,22 @@ import functools
 import json
 import os
 import re
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping
 
 import pandas as pd
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.names import nearest
 
-_READ: set[str] = set()
+_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())
+_FOUND: dict[tuple, tuple[Any, set[str]]] = {}
 TABLES_MIME = "application/vnd.scaleright.tables+json"
 DATED = ("title", "as_of", "stale_after_days")
 """What the data record tells a page of each table, so that it can warn of an old one."""
@@ -34,13 +36,17 @@ class DataError(ValueError):
     """A table that is missing, incomplete or does not fit its schema."""
 
 
-def data_dir() -> Path:
-    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed copy."""
-    if given := os.environ.get("SCALERIGHT_DATA"):
-        return Path(given)
+@functools.cache
+def _own_data() -> Path:
     package = Path(__file__).resolve().parent
     checkout = package.parents[1] / "data"
     return checkout if (checkout / "datapackage.json").exists() else package / "data"
+
+
+def data_dir() -> Path:
+    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed copy."""
+    given = os.environ.get("SCALERIGHT_DATA")
+    return Path(given) if given else _own_data()
 
 
 @functools.cache
@@ -105,6 +111,13 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
     return read_csv(folder / f"{name}.csv", resource(name)["schema"], name)
 
 
+def _noted(name: str) -> pd.DataFrame:
+    """The one frame of a table, not to be changed; the read is noted."""
+    resource(name)
+    _READ.get().add(name)
+    return _read(data_dir(), name)
+
+
 def table(name: str) -> pd.DataFrame:
     """A table of the data package, typed, as a fresh copy; the read is noted for the chapter's data record.
 
@@ -116,36 +129,35 @@ def table(name: str) -> pd.DataFrame:
     >>> table("models").set_index("name").loc["GPT-3 175B", "hidden"]
     np.int64(12288)
     """
-    resource(name)
-    _READ.add(name)
-    return _read(data_dir(), name).copy()
+    return _noted(name).copy()
 
 
-def remembered(*tables: str):
-    """Keep what a look-up has found in these tables, for each data folder; each call notes them as read, as `table` does.
+def remembered(function: Callable) -> Callable:
+    """Keep what a function finds in the tables, for each data folder; each call notes the tables behind it, as `table` does.
 
-    For functions that hand out what nobody can change. A chapter asks for the same price a hundred times.
+    For functions of names and days: a chapter asks for the same price a hundred times. A frame is handed out as a fresh
+    copy; anything else must be what nobody can change.
 
-    >>> @remembered("models")
-    ... def most_layers():
-    ...     return int(table("models")["layers"].max())
+    >>> most_layers = remembered(lambda: int(table("models")["layers"].max()))
     >>> most_layers() == most_layers() > 100
     True
     """
 
-    def wrap(function):
-        @functools.cache
-        def found(folder: Path, *given, **named):
-            return function(*given, **named)
+    @functools.wraps(function)
+    def look(*given: Any, **named: Any) -> Any:
+        key = (function, data_dir(), given, *named.items())
+        if key not in _FOUND:
+            outside = _READ.set(read := set())
+            try:
+                _FOUND[key] = function(*given, **named), read
+            finally:
+                _READ.reset(outside)
+                _READ.get().update(read)
+        value, read = _FOUND[key]
+        _READ.get().update(read)
+        return value.copy() if isinstance(value, pd.DataFrame) else value
 
-        @functools.wraps(function)
-        def look(*given, **named):
-            _READ.update(tables)
-            return found(data_dir(), *given, **named)
-
-        return look
-
-    return wrap
+    return look
 
 
 @dataclass(frozen=True)
@@ -247,7 +259,7 @@ def _lookup(name: str, known: Mapping[str, Any], rows: pd.DataFrame, what: str) 
 def accelerators() -> dict[str, Accelerator]:
     """Every accelerator of the catalog by name, in the table's order."""
     for name in ("accelerators", "accelerator_specs", "accelerator_specs_stas"):
-        table(name)
+        _noted(name)
     return dict(_accelerators(data_dir()))
 
 
@@ -272,7 +284,7 @@ def _models(folder: Path) -> dict[str, Transformer]:
 
 def models() -> dict[str, Transformer]:
     """Every model architecture of the catalog by name, in the table's order."""
-    table("models")
+    _noted("models")
     return dict(_models(data_dir()))
 
 
@@ -299,7 +311,7 @@ def fact(name: str) -> float:
     >>> fact("gpt3_prompt_tokens")
     1024.0
     """
-    facts = table("reference_facts").set_index("fact")["value"]
+    facts = _noted("reference_facts").set_index("fact")["value"]
     return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
 
 
@@ -350,4 +362,4 @@ class DataRecord:
 
 def data_record() -> DataRecord:
     """The record of every table read so far in this process: the last cell of a chapter."""
-    return DataRecord(_READ)
+    return DataRecord(_READ.get())

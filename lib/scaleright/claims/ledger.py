@@ -139,17 +139,18 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
     return found
 
 
-def claims() -> list[Claim]:
+@catalog.remembered
+def claims() -> tuple[Claim, ...]:
     """The rows of `data/claims.csv`; an empty end of an interval is open."""
     text = lambda value: "" if pd.isna(value) else str(value)  # noqa: E731
     number = lambda value, empty: empty if pd.isna(value) else float(value)  # noqa: E731
-    return [
+    return tuple(
         Claim(
             row.id, row.source, row.chapter, row.statement, number(row.claimed_low, -math.inf), number(row.claimed_high, math.inf),
             2 if pd.isna(row.digits) else int(row.digits), text(row.unit), *map(text, (row.call, row.inputs, row.why, row.missing_kind, row.missing)),
         )
         for row in catalog.table("claims").itertuples()
-    ]
+    )
 
 
 def stated_interval(claim_id: str) -> tuple[float, float]:
@@ -200,7 +201,7 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     """Every claim judged, or those that one chapter explains, or those named, in the ledger's order."""
     known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    return [judge(c, known[c.id]() if c.id in known else None) for c in chosen]
+    return [judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen]
 
 
 def _tail(unit: str) -> str:

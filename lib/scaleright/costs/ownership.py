@@ -10,7 +10,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from scaleright.catalog import accelerator, table
+from scaleright.catalog import accelerator, remembered, table
 from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
 from scaleright.costs.own import OVERHEADS, POWER, PURCHASE, OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
 from scaleright.costs.rent import rent_usd_per_year
@@ -32,13 +32,15 @@ ENDS = {"cheap": ("low", "high"), "typical": ("best", "best"), "dear": ("high", 
 """The end of a factor's range that each end of the cost takes, and the one where more of the factor costs less."""
 
 
+@remembered
 def _factor(factor: str, setting: str, end: str) -> float:
     factors = table("cost_factors")
-    own = setting in set(factors[factors["factor"] == factor]["setting"])
+    own = ((factors["factor"] == factor) & (factors["setting"] == setting)).any()
     values = cost_factor(factor, setting if own else BORROWED.get(setting, setting))
     return getattr(values, ENDS[end][bool(MORE_IS_CHEAPER.fullmatch(factor))])
 
 
+@remembered
 def _value_kept_per_year(setting: str, end: str, years: float) -> float:
     """The yearly factor that leads to what is left at the end of service, between the ages for which a share is known."""
     names = table("cost_factors")["factor"]

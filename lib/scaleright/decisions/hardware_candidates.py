@@ -75,9 +75,9 @@ SLOTS = 8
 """PCIe cards that a server takes."""
 
 
-@remembered("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas", "cost_factors", "electricity_prices")
+@remembered
 def _candidates() -> pd.DataFrame:
-    """Every candidate, in a frame that is not to be changed."""
+    """Every candidate."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
     specs = table("accelerator_specs")
     joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]

@@ -7,7 +7,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, table
+from scaleright.catalog import accelerator, remembered, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import nearest
 from scaleright.ranges import Range
@@ -20,6 +20,7 @@ TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 """Years of each committed kind of pricing."""
 
 
+@remembered
 def price_history(accelerator_name: str, pricing: str = "on_demand", least_providers: int = LEAST_PROVIDERS) -> pd.DataFrame:
     """Monthly rent of a chip over rate cards [USD/h], those as listed and those scaled to one contract apart.
 
@@ -38,12 +39,11 @@ def price_history(accelerator_name: str, pricing: str = "on_demand", least_provi
     ['normalized', 'raw']
     """
     name = accelerator(accelerator_name).name
-    scaled = rental_prices(basis=("normalized",))
     medians = rental_prices(pricing=pricing, basis=("index",))
     medians = medians[medians["provider"] == _RAW_MEDIAN]
     if name not in set(medians["accelerator"]):
         raise LookupError(f"no {pricing} price history of {name}; chips with one: {', '.join(sorted(set(medians['accelerator'])))}")
-    cards = scaled[scaled["accelerator"] == name].groupby("date")["usd_per_accelerator_hour"]
+    cards = rental_prices(name, basis=("normalized",)).groupby("date")["usd_per_accelerator_hour"]
     months = pd.DataFrame({"low": cards.min(), "median": cards.median(), "high": cards.max(), "providers": cards.size()})
     months = months[months["providers"] >= least_providers]
     raw = medians[medians["accelerator"] == name].set_index("date")["usd_per_accelerator_hour"]
@@ -119,6 +119,7 @@ def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -
     return rows.assign(days_apart=(rows["date"] - day).dt.days)
 
 
+@remembered
 def paired_ratios() -> pd.DataFrame:
     """Committed over on-demand price [1] of the same product: provider, chip, size, region, date and SKU alike.
 

@@ -43,7 +43,7 @@ def _range(name: str, ends: tuple[str, str, str], **wanted: str) -> Range:
     return Range(*map(float, rows.iloc[0][list(ends)]))
 
 
-@remembered("electricity_prices")
+@remembered
 def electricity_price(region: str, sector: str = "industrial") -> Range:
     """Electricity price of a region and sector as a range [USD/kWh].
 
@@ -58,7 +58,7 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
     return _range("electricity_prices", ends, region=region, sector=sector)
 
 
-@remembered("cost_factors")
+@remembered
 def cost_factor(factor: str, setting: str) -> Range:
     """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
 

@@ -50,8 +50,8 @@ def rent_or_buy_market() -> pd.DataFrame:
     """
     rows = []
     for chip in accelerators().values():
-        listed = recent_rental_price(chip.name)
-        if listed and chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020:
+        known = chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
+        if known and (listed := recent_rental_price(chip.name)):
             rows.append({
                 "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "tdp_watts": chip.tdp_watts,
                 "chip_usd": chip.purchase_mid_usd, "rent_usd_per_hour": listed.median, "rent_low": listed.low,

@@ -55,14 +55,12 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     rents = rents[rents["basis"].isin(RAW)]
     sold = table("purchase_prices")
     day = as_day(day, sold)
-    sold = sold[sold["date"] <= day].sort_values(["date", "usd_per_accelerator"])
-    rows = []
+    sold = sold[sold["date"] <= day].assign(single=sold["kind"].isin(SINGLE)).sort_values(["single", "date", "usd_per_accelerator"])
+    quotes = sold.drop_duplicates("accelerator", keep="last").set_index("accelerator").to_dict("index")
+    rented_of, rows = dict(tuple(rents.groupby("accelerator"))), []
     for chip in accelerators().values():
-        rented = rents[rents["accelerator"] == chip.name]
+        rented, quote = rented_of.get(chip.name, rents.iloc[:0]), quotes.get(chip.name, {})
         listed = rented["usd_per_accelerator_hour"]
-        quotes = sold[sold["accelerator"] == chip.name]
-        single = quotes[quotes["kind"].isin(SINGLE)]
-        quote = next(iter((single if len(single) else quotes).tail(1).to_dict("records")), {})
         if listed.empty and not quote or chip.released is None or chip.released > day.date():
             continue
         rows.append({

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Callable
 
 import pandas as pd
 
@@ -36,6 +37,7 @@ class PriceRange:
     as_of: date
 
 
+@remembered
 def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand", basis: tuple[str, ...] = RAW) -> pd.DataFrame:
     """Listings of one pricing kind, of one chip or of all: date, provider, segment, region, USD per chip-hour.
 
@@ -53,9 +55,9 @@ def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand
     {'spot'}
     """
     prices = table("rental_prices")
-    if pricing not in set(prices["pricing"]):
-        nearest(pricing, sorted(set(prices["pricing"])), "kind of pricing")
-    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(basis)]
+    if not (of_kind := prices["pricing"] == pricing).any():
+        nearest(pricing, sorted(prices["pricing"].unique()), "kind of pricing")
+    prices = prices[of_kind & prices["basis"].isin(basis)]
     return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
 
 
@@ -106,6 +108,7 @@ def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -
     return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
 
 
+@remembered
 def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
     """Lowest, median and highest price of a chip over providers [USD/h], from the newest card of each in a year.
 
@@ -127,22 +130,24 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
 def one_each(cards: pd.DataFrame) -> pd.DataFrame:
     """One row for each chip and provider: the median of its card, with what its listings say of region, source and note."""
 
-    def said(texts: pd.Series) -> list[str]:
-        return list(dict.fromkeys(texts.dropna()))
+    card = ["accelerator", "provider"]
 
-    rows = []
-    for (chip, provider), card in cards.groupby(["accelerator", "provider"], sort=True):
-        rows.append({
-            "accelerator": chip, "provider": provider, "segment": card["segment"].iloc[0],
-            "usd_per_accelerator_hour": float(card["usd_per_accelerator_hour"].median()), "date": card["date"].max(),
-            "region": places[0] if len(places := said(card["region"])) == 1 else f"{len(places)} regions",
-            "listings": len(card), "basis": card["basis"].iloc[0], "source": ";".join(said(card["source"])),
-            "note": "; ".join(said(card["note"])),
-        })  # fmt: skip
-    columns = ["accelerator", "provider", "segment", "usd_per_accelerator_hour", "date", "region", "listings", "basis", "source", "note"]
-    return pd.DataFrame(rows, columns=columns).sort_values(["accelerator", "usd_per_accelerator_hour", "provider"], ignore_index=True)
+    def said(column: str, join: Callable[[list[str]], str]) -> pd.Series:
+        different = cards.dropna(subset=column).drop_duplicates([*card, column])
+        return different.groupby(card)[column].agg(list).map(join)
+
+    one = cards.drop_duplicates(card).set_index(card)
+    usd, each = "usd_per_accelerator_hour", cards.groupby(card)
+    rows = pd.DataFrame({
+        "segment": one["segment"], usd: each[usd].median(), "date": each["date"].max(),
+        "region": said("region", lambda places: places[0] if len(places) == 1 else f"{len(places)} regions").reindex(one.index, fill_value="0 regions"),
+        "listings": each.size(), "basis": one["basis"], "source": said("source", ";".join),
+        "note": said("note", "; ".join).reindex(one.index, fill_value=""),
+    })  # fmt: skip
+    return rows.reset_index().sort_values(["accelerator", usd, "provider"], ignore_index=True)
 
 
+@remembered
 def spread(day: date | str | None = None, pricing: str = "on_demand", months: int = WINDOW_MONTHS) -> pd.DataFrame:
     """What each provider asks for each chip: one figure, the median of its newest card in the months up to a day.
 
@@ -249,12 +254,11 @@ def rental_span(name_begins: str, year: int) -> tuple[float, float]:
     return float(prices.min()), float(prices.max())
 
 
-_READ_FOR_A_PRICE = ("rental_prices", "accelerators", "accelerator_specs", "accelerator_specs_stas")
 RECENT_YEARS = 2
 """A listing older than this, counted from the table's newest, is history and no price to decide on."""
 
 
-@remembered(*_READ_FOR_A_PRICE)
+@remembered
 def recent_rental_price(accelerator_name: str) -> PriceRange | None:
     """The on-demand price of a chip if one of its listings is recent, else None.
 
@@ -291,7 +295,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
     )
 
 
-@remembered(*_READ_FOR_A_PRICE)
+@remembered
 def listing_age(accelerator_name: str) -> str:
     """The date of a chip's newest listing, and how far it lies behind the table's newest, in words.
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import resource, table
+from scaleright.catalog import remembered, resource, table
 from scaleright.market.rentals import as_day
 from scaleright.names import nearest
 from scaleright.ranges import Range
@@ -69,6 +69,7 @@ class TokenPrice:
     as_of: date
 
 
+@remembered
 def api_price(model: str, day: date | str | None = None) -> TokenPrice:
     """Lowest, median and highest paid price of an open model, one figure a company for each kind.
 
@@ -99,6 +100,7 @@ def _by_company(offers: pd.DataFrame) -> pd.DataFrame:
     return filled.groupby(["release", "model", "company"])[_PRICES].median()
 
 
+@remembered
 def open_models() -> pd.DataFrame:
     """Open models that a host sells for money, those of most companies first.
 
