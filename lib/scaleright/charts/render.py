@@ -20,6 +20,7 @@ from typing import Any, Iterable, Mapping
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.utils import schemapi
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber
@@ -27,6 +28,7 @@ from scaleright.charts.machine import ANSWER_MIME, TABLE_MIME, answer, file_name
 from scaleright.charts.words import say
 
 VEGALITE = "application/vnd.vegalite.v6+json"
+schemapi.disable_debug_mode()  # or Altair checks every part of a chart as it is made, and the whole once more for `show`
 
 
 class Display:
