@@ -1,13 +1,42 @@
-"""Axes, boxes on hover and expressions as the charts share them."""
+"""What the charts share: rows and fields, axes and colors, boxes on hover, expressions."""
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 import altair as alt
+import pandas as pd
 
+from scaleright.charts import theme
 from scaleright.charts.words import say
 from scaleright.ops import is_expression
+
+ROW = 30
+"""Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
+SAID = alt.datum["_value"]
+"""The value that a label says. Computed fields start with an underscore: one that took the name of a column which
+it reads would read its own last result as soon as a slider moves."""
+
+
+def frame_of(rows: Any) -> pd.DataFrame:
+    """Rows as a frame."""
+    return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+
+
+def field_of(value: Any) -> Any:
+    """A column's name as an expression of the row; an expression as it is."""
+    return value if is_expression(value) else alt.datum[value]
+
+
+def color_scale(names: Iterable[str]) -> alt.Scale:
+    """The fixed colors of names."""
+    names = list(names)
+    return alt.Scale(domain=names, range=theme.colors_for(names))
+
+
+def row_axis(field: str, sort: Any, **axis: Any) -> alt.Y:
+    """A vertical axis with a row for each name."""
+    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis))
 
 
 def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.Axis:
@@ -42,10 +71,12 @@ def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
 
 
 def text_of(value: Any) -> str:
-    """A number or a live expression as the text of an expression."""
-    return f"({value._to_expr()})" if is_expression(value) else repr(float(value))
+    """A number, a word or a live expression as the text of an expression."""
+    if is_expression(value):
+        return f"({value._to_expr()})"
+    return repr(value if isinstance(value, str) else float(value))
 
 
 def literal(value: Any) -> Any:
-    """A number or a live expression as a field is computed of it."""
-    return value if is_expression(value) else repr(float(value))
+    """A number, a word or a live expression as a field is computed of it."""
+    return value if is_expression(value) else text_of(value)

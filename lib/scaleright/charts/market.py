@@ -8,10 +8,10 @@ import altair as alt
 import numpy as np
 
 from scaleright.charts import theme
-from scaleright.charts.axes import tooltip, value_axis
-from scaleright.charts.marks import _ROW, _SAID, _band, _paint, _rows, _value
+from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, row_axis, text_of, tooltip, value_axis
+from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
-from scaleright.ops import is_expression, where
+from scaleright.ops import where
 
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 """Beside a color, so that who sees none tells groups apart."""
@@ -40,7 +40,7 @@ def timeline(
     >>> timeline(rows, "day", "chip", "usd", "usd", "USD per hour").height
     300
     """
-    frame = _rows(rows)
+    frame = frame_of(rows)
     # Days without a time are read as UTC, so that a page shows the same day everywhere.
     frame = frame.assign(**{date: frame[date].astype("datetime64[s]").dt.strftime("%Y-%m-%d")})
     names = list(dict.fromkeys(frame[series]))
@@ -50,7 +50,7 @@ def timeline(
     months = "utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')"
     across = alt.X(date, type="temporal", title=None, scale=alt.Scale(type="utc", nice=False), axis=alt.Axis(labelExpr=months, grid=False))
     up = alt.Y(value, type="quantitative", title=y_title, scale=alt.Scale(type="log" if log else "linear"), axis=value_axis(kind, log, "y"))
-    color = alt.Color(series, type="nominal", scale=_paint(names), legend=None)
+    color = alt.Color(series, type="nominal", scale=color_scale(names), legend=None)
     how = {}
     tips = {"line": series, "date": "_day", y_title: "_label"}
     if basis:
@@ -65,11 +65,7 @@ def timeline(
         tips["range"] = "_span"
         bottom = alt.Y(low, type="quantitative", title=y_title)
         layers.append(chart.mark_area(opacity=0.18, line=False).encode(x=across, y=bottom, y2=high, color=color))
-    layers.append(chart.mark_line().encode(x=across, y=up, color=color, **how))
-    layers.append(chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tooltip(tips)))
-    last = chart.transform_joinaggregate(_last=f"max({date})", groupby=[series]).transform_filter(alt.datum[date] == alt.datum["_last"])
-    layers.append(last.mark_text(style="line-name").encode(x=across, y=up, text=alt.Text(series, type="nominal")))
-    layers.append(last.mark_text(style="line-dot").encode(x=across, y=up, text=alt.value("●"), color=color))
+    layers += named_lines(chart, date, series, {"x": across, "y": up}, color, tooltip(tips), **how)
     return alt.layer(*layers).properties(height=300)
 
 
@@ -101,17 +97,19 @@ def spread(
     >>> spread(rows, "chip", "usd", "usd", "USD per hour").height
     60
     """
-    frame = _rows(rows)
+    frame = frame_of(rows)
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
-    chart = chart.transform_calculate(_value=_value(value))
+    chart = chart.transform_calculate(_value=field_of(value))
     chart = chart.transform_joinaggregate(
         _low="min(_value)", _middle="median(_value)", _high="max(_value)", _count="count()", groupby=[category]
     )  # fmt: skip
     ends = {field: f"min({field})" for field in ("_low", "_middle", "_high", "_count")}
     whole = chart.transform_aggregate(**ends, groupby=[category])
-    chart = chart.transform_calculate(_label=say(_SAID, kind))
-    bold = {} if chosen is None else {"labelFontWeight": _bold(category, chosen)}
-    y = _band(category, alt.EncodingSortField("_middle", op="min", order="ascending"), labelLimit=180, **bold)
+    chart = chart.transform_calculate(_label=say(SAID, kind))
+    bold = {}
+    if chosen is not None:
+        bold["labelFontWeight"] = alt.condition(f"datum.value == {text_of(chosen)}", alt.value("bold"), alt.value("normal"))
+    y = row_axis(category, alt.EncodingSortField("_middle", op="min", order="ascending"), labelLimit=180, **bold)
     scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(nice=False, padding=8)
 
     def across(field: str) -> alt.X:
@@ -119,7 +117,7 @@ def spread(
 
     groups = theme.ordered(frame[color])
     shape = alt.Shape(color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)]))
-    paint = alt.Color(color, type="nominal", scale=_paint(groups), legend=alt.Legend(title=None, columns=len(groups)))
+    paint = alt.Color(color, type="nominal", scale=color_scale(groups), legend=alt.Legend(title=None, columns=len(groups)))
     shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
     many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
     ink = alt.condition(many, alt.value(1), alt.value(0))  # rather than filtered: an axis cannot tell the extent of an empty layer
@@ -130,28 +128,21 @@ def spread(
         whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y, opacity=ink),
         words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
     ]
-    return alt.layer(*layers).properties(height=_ROW * (most or frame[category].nunique()) + _ROW)
-
-
-def _bold(field: str, chosen: Any) -> Any:
-    """The weight of an axis label: bold for the one that is chosen."""
-    test = f"datum.value == {_literal(chosen)}"
-    return alt.condition(test, alt.value("bold"), alt.value("normal"))
+    return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
 
 
 def scatter(
-    rows: Any, x: Any, y: Any, label: str, kinds: Sequence[str], titles: Sequence[str],
+    rows: Any, x: str, y: str, label: str, kinds: Sequence[str], titles: Sequence[str],
     color: str | None = None, chosen: Any = None, log: bool = True,
 ):  # fmt: skip
     """A plane of prices: a dot for each row, and a staircase through those that nothing beats on both axes.
 
-    Less is better on both. Where x and y are columns each dot is named that has room for its name; of live dots only
-    those on the staircase and the chosen one are. A box names the others on hover.
+    Less is better on both. Each dot is named that has room for its name; a box names the others on hover.
 
     Parameters
     ----------
     rows : one row for each dot.
-    x, y : columns or live expressions; the staircase follows them.
+    x, y : columns of the prices.
     label : column that names the dots.
     kinds, titles : how values of the two axes are said, and the titles of the axes with their units.
     color : column that chooses a fixed color (vendor).
@@ -161,16 +152,13 @@ def scatter(
     >>> scatter([{"chip": "A", "flop": 2.0, "byte": 3.0}], "flop", "byte", "chip", ["usd", "usd"], ["USD a PFLOP", "USD a TB"]).height
     340
     """
-    frame = _rows(rows)
-    still = isinstance(x, str) and isinstance(y, str)
-    if still:
-        sides = {name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))}
-        frame = frame.assign(**sides)
-    chart = alt.Chart(frame).transform_calculate(_x=_value(x), _y=_value(y))
+    frame = frame_of(rows)
+    sides = {name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))}
+    chart = alt.Chart(frame.assign(**sides)).transform_calculate(_x=field_of(x), _y=field_of(y))
     # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the lower comes first.
     chart = chart.transform_window(_best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0])
     chart = chart.transform_window(_before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")])
-    own = "false" if chosen is None else f"datum[{label!r}] == {_literal(chosen)}"
+    own = "false" if chosen is None else f"datum[{label!r}] == {text_of(chosen)}"
     first = "!isValid(datum._before) || datum._y < datum._before"
     said_x, said_y = (say(alt.datum[field], kind) for field, kind in zip(("_x", "_y"), kinds))
     chart = chart.transform_calculate(_first=first, _own=own, _said_x=said_x, _said_y=said_y)
@@ -182,7 +170,7 @@ def scatter(
     paint = {}
     if color:
         key = alt.Legend(title=None, offset=26)  # clear of the title of the vertical axis
-        paint["color"] = alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=key)
+        paint["color"] = alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=key)
     stairs = chart.transform_filter("datum._first")
     stairs = stairs.mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
     tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
@@ -190,19 +178,10 @@ def scatter(
     # Shown or not rather than filtered, as above.
     shown = alt.condition("datum._own", alt.value(1), alt.value(0))
     ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place, opacity=shown)
-    if still:
-        named, side = chart, "width < 420 ? datum._narrow : datum._wide"
-        side = f"datum._own && !({side}) ? 'above' : {side}"
-    else:
-        # Beneath and left of the staircase is room; a name that would meet the one before it stays out.
-        named = chart.transform_filter("datum._first || datum._own")
-        named = named.transform_window(_x0="lag(_x)", _y0="lag(_y)", sort=[alt.SortField("_x")])
-        long = f"{_LETTER} * length(datum[{label!r}])"
-        beside = f"scale('x', datum._x) - scale('x', datum._x0) < {long}"
-        near = f"isValid(datum._x0) && {beside} && abs(scale('y', datum._y) - scale('y', datum._y0)) < {_LINE}"
-        side = f"!datum._own && {near} ? '' : scale('x', datum._x) > {long} ? 'left' : 'right'"
+    side = "width < 420 ? datum._narrow : datum._wide"
+    side = f"datum._own && !({side}) ? 'above' : {side}"
     said = {name: alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")) for name in _SIDES}
-    texts = [named.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name]) for name, (align, dx, dy) in _SIDES.items()]
+    texts = [chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name]) for name, (align, dx, dy) in _SIDES.items()]
     return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(height=340)
 
 
@@ -241,8 +220,3 @@ def label_sides(x: Any, y: Any, labels: Any, width: float, log: bool = True, hei
                 break
         sides.append(found)
     return sides
-
-
-def _literal(value: Any) -> str:
-    """A name, or the live expression of one, in the text of an expression."""
-    return value._to_expr() if is_expression(value) else repr(str(value))

@@ -6,55 +6,29 @@ Altair and can be layered further. Hand the result to `show`.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import literal, text_of, tooltip, value_axis
+from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, literal, row_axis, text_of, tooltip, value_axis
 from scaleright.charts.words import first_case, say
 from scaleright.ops import is_expression, where
 from scaleright.ranges import Swing
-
-_ROW = 30
-"""Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
-
-
-def _rows(rows: Any) -> pd.DataFrame:
-    return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-
-
-def _value(value: Any) -> Any:
-    """A column's name as an expression of the row; an expression as it is."""
-    return value if is_expression(value) else alt.datum[value]
-
-
-_SAID = alt.datum["_value"]
-"""The value that a label says. Computed fields start with an underscore: one that took the name of a column which
-it reads would read its own last result as soon as a slider moves."""
 
 
 def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
     """A row for each of the named values, its name in the field `key`, the value in `_value`."""
     fields = [f"_value_{index}" for index in range(len(values))]
-    chart = chart.transform_calculate(**{field: _value(value) for field, value in zip(fields, values.values())})
+    chart = chart.transform_calculate(**{field: field_of(value) for field, value in zip(fields, values.values())})
     chart = chart.transform_fold(fields, as_=["_field", "_value"])
     return chart.transform_calculate(**{key: f"{list(values)!r}[indexof({fields!r}, datum._field)]"})
 
 
-def _paint(names: Iterable[str]) -> alt.Scale:
-    names = list(names)
-    return alt.Scale(domain=names, range=theme.colors_for(names))
-
-
 def _largest_first(field: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(field, op="max", order="descending")
-
-
-def _band(field: str, sort: Any, **axis: Any) -> alt.Y:
-    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis))
 
 
 def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):
@@ -74,18 +48,18 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd", "USD an hour").height
     60
     """
-    frame = _rows(rows)
+    frame = frame_of(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
-    chart = alt.Chart(frame).transform_calculate(_value=_value(value)).transform_calculate(_label=say(_SAID, kind))
+    chart = alt.Chart(frame).transform_calculate(_value=field_of(value)).transform_calculate(_label=say(SAID, kind))
     scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
-    y = _band(category, order)
+    y = row_axis(category, order)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
-        mark = mark.encode(color=alt.Color(color, type="nominal", scale=_paint(dict.fromkeys(frame[color])), legend=None))
+        mark = mark.encode(color=alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None))
     text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
-    return alt.layer(mark, text).properties(height=_ROW * frame[category].nunique())
+    return alt.layer(mark, text).properties(height=ROW * frame[category].nunique())
 
 
 def lines(
@@ -106,26 +80,32 @@ def lines(
     >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load", "value").layer)
     4
     """
-    frame = _rows(rows)
+    frame = frame_of(rows)
     if isinstance(series, str):
         names = list(dict.fromkeys(frame[series]))
-        chart = alt.Chart(frame).transform_calculate(_value=_value(value), _series=alt.datum[series])
+        chart = alt.Chart(frame).transform_calculate(_value=field_of(value), _series=alt.datum[series])
     else:
         names = list(series)
         chart = _folded(alt.Chart(frame), series, "_series")
-    chart = chart.transform_calculate(_label=say(_SAID, kind))
-    color = alt.Color("_series:N", scale=_paint(names), legend=None)
+    chart = chart.transform_calculate(_label=say(SAID, kind))
+    color = alt.Color("_series:N", scale=color_scale(names), legend=None)
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
     across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x))
     up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=value_axis(kind, log_y, "y"))
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
-    line = chart.mark_line().encode(x=across, y=up, color=color)
-    dots = chart.mark_point(opacity=0, size=220).encode(x=across, y=up, color=color, tooltip=tip)
-    ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=["_series"]).transform_filter(alt.datum[x] == alt.datum["_last"])
-    # The page's script keeps names apart where lines end close together, and moves them inside on a phone.
-    names_at_end = ends.mark_text(style="line-name").encode(x=across, y=up, text="_series:N")
-    marks_at_end = ends.mark_text(style="line-dot").encode(x=across, y=up, text=alt.value("●"), color=color)
-    return alt.layer(line, dots, names_at_end, marks_at_end).properties(height=300)
+    return alt.layer(*named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)).properties(height=300)
+
+
+def named_lines(chart: alt.Chart, x: str, series: str, place: Mapping[str, Any], color: alt.Color, tips: Any, **look: Any) -> list[alt.Chart]:
+    """Lines, what shows on hover, and the name and a dot at the end of each; the layers of `lines` and of a timeline."""
+    ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=[series]).transform_filter(alt.datum[x] == alt.datum["_last"])
+    return [
+        chart.mark_line().encode(**place, color=color, **look),
+        chart.mark_point(opacity=0, size=220).encode(**place, color=color, tooltip=tips),
+        # The page's script keeps names apart where lines end close together, and moves them inside on a phone.
+        ends.mark_text(style="line-name").encode(**place, text=alt.Text(series, type="nominal")),
+        ends.mark_text(style="line-dot").encode(**place, text=alt.value("●"), color=color),
+    ]
 
 
 def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
@@ -144,23 +124,23 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     names = list(parts)
     if category is None:
         return _staircase(names, parts, kind, title)
-    frame = _rows(rows)
-    values = [_value(part) for part in parts.values()]
+    frame = frame_of(rows)
+    values = [field_of(part) for part in parts.values()]
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
     order = _largest_first("_total")
     stack = _folded(chart, parts, "_part")
-    stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(_SAID, kind))
+    stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(SAID, kind))
     chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
     across = alt.X("_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
-        y=_band(category, order),
+        y=row_axis(category, order),
         order="_order:Q",
-        color=alt.Color("_part:N", scale=_paint(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
+        color=alt.Color("_part:N", scale=color_scale(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
         tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
-    ends = chart.mark_text(style="row-value").encode(x=alt.X("_total:Q", title=title), y=_band(category, order), text="_label:N")
-    return alt.layer(bars_, ends).properties(height=_ROW * frame[category].nunique())
+    ends = chart.mark_text(style="row-value").encode(x=alt.X("_total:Q", title=title), y=row_axis(category, order), text="_label:N")
+    return alt.layer(bars_, ends).properties(height=ROW * frame[category].nunique())
 
 
 def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title: str):
@@ -176,14 +156,14 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
         start=where(last, 0, alt.datum.end - alt.datum.size),
         label=where(last, say(alt.datum.total, kind), where(alt.datum.size == 0, "–", say(alt.datum.size, kind) + " (" + share + ")")),
     )
-    y = _band("part", [*names, "total"])
+    y = row_axis("part", [*names, "total"])
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
     x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=tooltip({"part": "part", title: "label"})
     )
     text = chart.mark_text(style="row-value").encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
-    return alt.layer(steps, text).properties(height=_ROW * (len(names) + 1))
+    return alt.layer(steps, text).properties(height=ROW * (len(names) + 1))
 
 
 def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool = False, foot: bool = False, lift: int = 0):
@@ -202,8 +182,7 @@ def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
     """
-    words = label if is_expression(label) else repr(str(label))
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=literal(value), rule=words)
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=literal(value), rule=literal(label))
     scale = alt.Scale(type="log") if log else alt.Undefined
     at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
     end = {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
@@ -237,8 +216,7 @@ def band(low: Any, high: Any, title: str, label: Any, color: str = "api", log: b
     >>> band(0.2, 0.9, "USD per million tokens", "API prices").layer[0].mark.type
     'rect'
     """
-    words = label if is_expression(label) else repr(str(label))
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(_low=literal(low), _high=literal(high), _rule=words)
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(_low=literal(low), _high=literal(high), _rule=literal(label))
     scale = alt.Scale(type="log") if log else alt.Undefined
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
@@ -271,7 +249,7 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
         for s in swings[:most]
     ]
     chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
-    y = _band("input", [row["input"] for row in rows])
+    y = row_axis("input", [row["input"] for row in rows])
     x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=value_axis(kind))
     tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
@@ -280,7 +258,7 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
     chart = chart.transform_calculate(both=once)
     text = chart.mark_text(style="row-value").encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
     middle = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
-    return alt.layer(middle, bar, text).properties(height=_ROW * len(rows))
+    return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
 
 
 def predicted_vs_measured(
@@ -298,7 +276,7 @@ def predicted_vs_measured(
     >>> predicted_vs_measured(rows, "seen", "found", "model", "s").height
     340
     """
-    frame = _rows(rows).reset_index(drop=True)
+    frame = frame_of(rows).reset_index(drop=True)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
     # A name once, at its worst row.
     largest = frame["error"].abs().sort_values(ascending=False, kind="stable").index
