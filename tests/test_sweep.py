@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 import pytest
+from distributed import CancelledError, KilledWorker
 from scaleright import cli
 from scaleright.charts.machine import ANSWER_MIME
 from scaleright.press import Book, PressError, execute
@@ -196,15 +197,18 @@ class Cluster:
     """A Dask scheduler and its worker, started as anyone would."""
 
     def __init__(self, folder: Path, threads: int):
-        self.environment = os.environ | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
         self.folder, file = folder, folder / "scheduler.json"
         self.scheduler = self.run("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
         self.address = json.loads(wait_for(lambda: file.exists() and file.read_text()))["address"]
-        self.worker = threads and self.run("worker", self.address, "--nthreads", str(threads), "--local-directory", str(folder))
+        self.worker = threads and self.start_worker(threads)
+
+    def start_worker(self, threads: int) -> subprocess.Popen:
+        self.worker = self.run("worker", self.address, "--nthreads", str(threads), "--local-directory", str(self.folder))
+        return self.worker
 
     def run(self, what: str, *options: str) -> subprocess.Popen:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, "--no-dashboard"]
-        return subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def end(self) -> None:
         for process in filter(None, (self.worker, self.scheduler)):
@@ -283,27 +287,49 @@ def test_what_is_no_scheduler_is_said_so(scaleright, monkeypatch):
     assert code == 1 and "what listens there is no Dask scheduler" in err and "Traceback" not in err
 
 
-def test_a_scheduler_without_workers_and_one_that_is_lost(scaleright, place, tmp_path, monkeypatch):
+def test_a_cluster_without_workers_or_that_loses_them_or_its_scheduler(scaleright, place, tmp_path, monkeypatch):
     there = Cluster(tmp_path, threads=0)
+    add = results.Journal.add
+
+    def sweep_and(loss, *arguments):
+        monkeypatch.setattr(results.Journal, "add", lambda *line: (add(*line), loss()))
+        return scaleright("sweep", "-p", "hours=1,2,3,4,5,6", "-p", "mishap=dawdles", "--scheduler", there.address, *arguments)
+
+    def worker_lost():
+        family = [psutil.Process(there.worker.pid), *psutil.Process(there.worker.pid).children(recursive=True)]
+        for process in family:
+            process.kill()
+        there.worker.wait()
+        monkeypatch.setattr(cluster, "WORKERS_S", 1)
+
     try:
         monkeypatch.setattr(cluster, "WORKERS_S", 1)
-        code, out, err = scaleright("sweep", "-p", "hours=1,2", "--scheduler", there.address)
+        code, out, err = sweep_and(lambda: None)
         assert code == 1 and "waiting up to 1 s for 1" in out and "0 of 1 workers at" in err and "start some there" in err
-
-        there.worker = there.run("worker", there.address, "--nthreads", "1", "--local-directory", str(tmp_path))
         monkeypatch.setattr(cluster, "WORKERS_S", 60)
-        add = results.Journal.add
 
-        def add_and_kill(journal, *line):
-            add(journal, *line)
-            there.scheduler.kill()
+        there.start_worker(1)
+        code, out, err = sweep_and(worker_lost)
+        assert code == 1 and "no worker is left, and none has come for 1 s" in err and "1 of 6 scenarios are done and kept" in out
+        monkeypatch.setattr(cluster, "WORKERS_S", 60)
 
-        monkeypatch.setattr(results.Journal, "add", add_and_kill)
-        code, out, err = scaleright("sweep", "-p", "hours=1,2,3,4,5,6", "-p", "mishap=dawdles", "--scheduler", there.address)
-        assert code == 1 and "the Dask scheduler is lost" in err and "Traceback" not in err
-        assert f"{kept(place.root / 'out')} of 6 scenarios are done and kept" in out and kept(place.root / "out") >= 1
+        there.start_worker(1)
+        code, out, err = sweep_and(there.scheduler.kill)
+        assert code == 1 and "the Dask scheduler is lost" in err and "Traceback" not in err and "1 of 6 scenarios done before" in out
+        assert f"{kept(place.root / 'out')} of 6 scenarios are done and kept" in out and kept(place.root / "out") >= 2
     finally:
         there.end()
+
+
+def test_a_scenario_whose_workers_all_die_fails_and_one_whose_answer_was_lost_runs_again():
+    def outcome(error):
+        return cluster._outcome(type("Future", (), {"result": lambda *_, **__: (_ for _ in ()).throw(error)})())
+
+    assert outcome(KilledWorker("scenario", None, 3)) == {"error": "each worker that ran it died"}
+    assert outcome(ModuleNotFoundError("no scaleright")) == {"error": "ModuleNotFoundError: no scaleright"}
+    assert outcome(TimeoutError()) is None
+    with pytest.raises(PressError, match="scheduler is lost"):
+        outcome(CancelledError())
 
 
 def test_a_full_disk_keeps_what_was_finished(scaleright, place, dask, monkeypatch):

@@ -89,7 +89,10 @@ def sweep(
         return Sweep(len(scenarios), tuple(frame["error"].dropna()), drawn)
 
 
-def _run(program, todo, journal, shown, scheduler, workers, say) -> None:
+def _run(
+    program: scenario.Program, todo: list[dict[str, Any]], journal: results.Journal, shown: str | None,
+    scheduler: str | None, workers: int | None, say: Callable[[str], None],
+) -> None:  # fmt: skip
     """Run scenarios and keep each as it ends."""
     from papermill.translators import translate_parameters
     from tqdm import tqdm

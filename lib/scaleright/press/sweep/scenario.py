@@ -58,13 +58,15 @@ class _Kernel:
 
     def __init__(self, program: Program):
         import zmq
+        from distributed import get_worker
         from jupyter_client import KernelManager
         from jupyter_client.kernelspec import KernelSpecManager
 
         from scaleright.press.execute import kernel_environment
 
         self.sweep, self._lock, self._timer = program.sweep, threading.Lock(), threading.Timer(0, self.end)
-        self._home = tempfile.TemporaryDirectory(prefix="scaleright-", ignore_cleanup_errors=True)
+        # In the worker's own folder: should it be killed, Dask clears that away.
+        self._home = tempfile.TemporaryDirectory(dir=get_worker().local_directory, ignore_cleanup_errors=True)
         home = Path(self._home.name)
         # The shared context: one of its own would be closed when it is collected, and block whichever thread collects it.
         context = zmq.Context.instance()
