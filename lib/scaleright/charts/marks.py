@@ -96,7 +96,7 @@ def lines(
     return alt.layer(*named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)).properties(height=300)
 
 
-def named_lines(chart: alt.Chart, x: str, series: str, place: Mapping[str, Any], color: alt.Color, tips: Any, **look: Any) -> list[alt.Chart]:
+def named_lines(chart: alt.Chart, x: str, series: str, place: Mapping[str, Any], color: alt.Color, tips: Any, **look: Any) -> list:
     """Lines, what shows on hover, and the name and a dot at the end of each; the layers of `lines` and of a timeline."""
     ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=[series]).transform_filter(alt.datum[x] == alt.datum["_last"])
     return [

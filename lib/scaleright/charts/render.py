@@ -286,12 +286,16 @@ def table(
     side = {column: ' class="sr-num"' if column in numeric else "" for column in columns}
     head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
     body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in range(len(rows)))
-    label = html.escape(caption, quote=True)
-    keys = ' class="sr-keys"' if max(map(len, texts[columns[0]]), default=0) <= 26 else ""  # short names stay in view
-    box = f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{keys}>'
-    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+    box = table_box(caption, head, body, keys=max(map(len, texts[columns[0]]), default=0) <= 26)
     text = "\n".join([caption, *_columns(columns, words, texts, numeric)])
     return Display({"text/plain": text, "text/html": box, TABLE_MIME: resource(rows, caption, name or file_name(caption), formats)})
+
+
+def table_box(caption: str, head: str, body: str, keys: bool) -> str:
+    """A table's markup around its cells; with `keys`, for short names, the first column stays in view."""
+    box = f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}" tabindex="0">'
+    box += '<table class="sr-keys">' if keys else "<table>"
+    return f"{box}<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
 
 
 def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from typing import Any, Iterator, Mapping
 
 from scaleright.charts.machine import TABLE_MIME
 from scaleright.press import Book
+from scaleright.press.execute import carried
 from scaleright.press.scenarios import Scenario
 
 FOLDER = "downloads"
@@ -27,25 +29,18 @@ def notebook_file(page: str) -> str:
     return f"{FOLDER}/{page.removeprefix('notebooks/').replace('/', '-')}.ipynb"
 
 
-def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each output that carries a table, and the table's name, made unique within the notebook."""
-    seen: dict[str, int] = {}
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            if resource := output.get("data", {}).get(TABLE_MIME):
-                name = resource["name"]
-                seen[name] = seen.get(name, 0) + 1
-                yield output, name if seen[name] == 1 else f"{name}-{seen[name]}"
+def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[dict, dict]]:
+    """Each output that carries a table, and the table as a data resource, its name made unique within the notebook."""
+    seen: Counter[str] = Counter()
+    for output in carried(notebook, TABLE_MIME):
+        resource = output["data"][TABLE_MIME]
+        seen[name := resource["name"]] += 1
+        yield output, resource if seen[name] == 1 else resource | {"name": f"{name}-{seen[name]}"}
 
 
 def table_file(page: str, name: str) -> str:
     """Where a table of a page lies in the site, without its suffix."""
     return f"{notebook_file(page).removesuffix('.ipynb')}-{name}"
-
-
-def resource_of(output: Mapping[str, Any]) -> dict:
-    """The data resource that an output carries."""
-    return output["data"][TABLE_MIME]
 
 
 def to_csv(resource: Mapping[str, Any]) -> str:
@@ -74,8 +69,8 @@ def files(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
     for page, executed in pages.items():
         content = executed.read_bytes()
         found[notebook_file(page)] = content
-        for output, name in tables(json.loads(content)):
-            resource, stem = resource_of(output), table_file(page, name)
+        for _, resource in tables(json.loads(content)):
+            stem = table_file(page, resource["name"])
             found[f"{stem}.csv"] = to_csv(resource).encode()
-            found[f"{stem}.json"] = (json.dumps(resource | {"name": name}, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+            found[f"{stem}.json"] = (json.dumps(resource, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
     return found

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from scaleright.press import Book, PressError, children_ended, write_whole
 from scaleright.press.repository import setup_source
@@ -219,6 +219,11 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
         pool.shutdown()
     if failures:
         raise ChapterError("\n".join(failures))
+
+
+def carried(notebook: Mapping[str, Any], kind: str) -> Iterator[dict]:
+    """The outputs of a notebook that hold something of this MIME type."""
+    return (output for cell in notebook["cells"] for output in cell.get("outputs", ()) if kind in output.get("data", {}))
 
 
 def answer(content: bytes) -> str:

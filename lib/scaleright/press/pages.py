@@ -15,7 +15,7 @@ from typing import Any, Iterable, Mapping, Sequence
 from scaleright.catalog import TABLES_MIME
 from scaleright.charts.machine import ANSWER_MIME
 from scaleright.press import downloads
-from scaleright.press.execute import answer
+from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
 
@@ -78,42 +78,36 @@ def title(notebook: Mapping[str, Any]) -> str:
     return lines[number].removeprefix("# ").strip()
 
 
-def _files(page: str, name: str, caption: str) -> str:
+def _files(page: str, table: Mapping[str, Any]) -> str:
     """Links to the files of a table, under it."""
-    up, stem = "../" * page.count("/"), downloads.table_file(page, name)
+    stem, title = "../" * page.count("/") + downloads.table_file(page, table["name"]), escape(table["title"], quote=True)
     links = (
-        f'<a href="{up}{stem}.{kind}" download aria-label="{kind.upper()} of the table: {escape(caption, quote=True)}">{kind.upper()}</a>'
-        for kind in ("csv", "json")
+        f'<a href="{stem}.{kind}" download aria-label="{kind.upper()} of the table: {title}">{kind.upper()}</a>' for kind in ("csv", "json")
     )
     return f'<p class="sr-files">{" · ".join(links)}</p>'
 
 
 def _tidy(notebook: dict, page: str) -> None:
     """Leave what a page shows: no injected cell, no MIME type that only machines read, links under the tables."""
-    for output, name in downloads.tables(notebook):
+    for output, table in downloads.tables(notebook):
         markup = "".join(output["data"]["text/html"])
         head, end, tail = markup.rpartition("</table></div>")
-        output["data"]["text/html"] = head + end + _files(page, name, downloads.resource_of(output)["title"]) + tail
+        output["data"]["text/html"] = head + end + _files(page, table) + tail
     notebook["cells"] = [cell for cell in notebook["cells"] if "injected-parameters" not in cell["metadata"].get("tags", ())]
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if "text/html" in data:
-                output["data"] = {"text/html": data["text/html"]}
+    for output in carried(notebook, "text/html"):
+        output["data"] = {"text/html": output["data"]["text/html"]}
 
 
 def _dates(notebook: Mapping[str, Any]) -> list[Dated]:
     """The dates that a notebook's data records name."""
-    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
-    records = (output.get("data", {}).get(TABLES_MIME, {}).get("dates", {}) for output in outputs)
+    records = (output["data"][TABLES_MIME].get("dates", {}) for output in carried(notebook, TABLES_MIME))
     return [dated(entry) for name, entry in sorted({name: entry for record in records for name, entry in record.items()}.items())]
 
 
 def sentence(content: bytes) -> str:
     """The answer of an executed notebook as one sentence."""
-    outputs = (output for cell in json.loads(content)["cells"] for output in cell.get("outputs", ()))
-    carried = (output["data"][ANSWER_MIME]["text"] for output in outputs if ANSWER_MIME in output.get("data", {}))
-    return next(carried, None) or answer(content)
+    texts = (output["data"][ANSWER_MIME]["text"] for output in carried(json.loads(content), ANSWER_MIME))
+    return next(texts, None) or answer(content)
 
 
 def _cases(scenarios: Iterable[tuple[Scenario, bytes]], level: str) -> dict:

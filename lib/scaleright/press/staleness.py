@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Iterable
 
 from scaleright.press import Book, write_whole
-from scaleright.press.execute import Run
+from scaleright.press.execute import Run, carried
 from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
 
@@ -95,6 +95,5 @@ def tables_read(content: bytes) -> list[str] | None:
     """The tables named by a notebook's data record, None if it has none."""
     from scaleright.catalog import TABLES_MIME
 
-    outputs = (output for cell in json.loads(content)["cells"] for output in cell.get("outputs", ()))
-    records = [output["data"][TABLES_MIME]["tables"] for output in outputs if TABLES_MIME in output.get("data", {})]
+    records = [output["data"][TABLES_MIME]["tables"] for output in carried(json.loads(content), TABLES_MIME)]
     return sorted(set().union(*records)) if records else None

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Iterable
 
 from scaleright import __version__
+from scaleright.charts.render import table_box
 from scaleright.press import Book
 from scaleright.press.pages import Dated, dated, notice, title
 from scaleright.press.parameters import show
@@ -26,19 +27,15 @@ _PACKAGES = ("altair", "numpy", "pandas", "vl-convert-python", "papermill", "jup
 _AGED = ("table", "as of", "age [days]", "fresh for [days]", "state")
 
 
-def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterable[int] = (), keys: str = "") -> str:
-    """A table of HTML cells; `numeric` are the columns set to the right, `keys` the class that keeps short names in view."""
+def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterable[int] = (), keys: bool = False) -> str:
+    """A table of HTML cells; `numeric` are the columns set to the right, `keys` keeps short names in view."""
     sides = {index: ' class="sr-num"' for index in numeric}
     top = "".join(f'<th scope="col"{sides.get(i, "")}>{escape(text)}</th>' for i, text in enumerate(head))
     body = "".join(
         "<tr>" + "".join(f"<td{sides.get(i, '')}>{c}</td>" if i else f'<th scope="row">{c}</th>' for i, c in enumerate(row)) + "</tr>"
         for row in rows
     )
-    label, kind = escape(caption, quote=True), f' class="{keys}"' if keys else ""
-    return (
-        f'<div class="sr-table" role="region" aria-label="{label}" tabindex="0"><table{kind}>'
-        f"<caption><span>{escape(caption)}</span></caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return table_box(caption, top, body, keys)
 
 
 def _seconds(executed: Path) -> float:
@@ -97,7 +94,7 @@ def page(book: Book, scenarios: list[Scenario], today: date) -> str:
         "## Data",
         _table("Tables on the day of the build", _AGED, ages(tables, today), [1, 2, 3]),
         "## Claims",
-        _table("Statements of the source documents, recomputed", head, rows, range(1, len(head)), "sr-keys"),
+        _table("Statements of the source documents, recomputed", head, rows, range(1, len(head)), keys=True),
         "## Versions",
         _table("What the book was built with", ("package", "version"), versions),
     ]
