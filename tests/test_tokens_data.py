@@ -50,10 +50,11 @@ def _offers(raw: Path, *listed: dict, history: tuple[dict, ...] = ()) -> tuple[d
     return {(row["provider"], row["model_id"]): row for row in found}, {drop.row: drop.reason for drop in dropped}
 
 
-def test_an_offer_is_of_the_maker_a_host_free_or_a_subscription(tmp_path):
+def test_an_offer_is_of_the_maker_a_host_a_gateway_free_or_a_subscription(tmp_path):
     found, _ = _offers(
-        tmp_path, _listed("openai", "gpt-5"), _listed("alibaba", "qwen3-8b"), _listed("alibaba-cn", "deepseek-r1"), _listed("groq", "llama-3.3-70b-versatile"),
-        _listed("openrouter", "x:free", 0, 0), _listed("openrouter", "x"), _listed("github-copilot", "gpt-5"), _listed("zai-coding-plan", "glm-4.7", 0, 0),
+        tmp_path, _listed("openai", "gpt-5"), _listed("alibaba", "qwen3-8b"), _listed("alibaba-cn", "deepseek-r1"),
+        _listed("groq", "llama-3.3-70b-versatile"), _listed("openrouter", "x:free", 0, 0), _listed("openrouter", "x"),
+        _listed("github-copilot", "gpt-5"), _listed("zai-coding-plan", "glm-4.7", 0, 0),
     )  # fmt: skip
     kinds = ["first_party", "first_party", "reseller", "reseller", "free", "gateway", "subscription", "subscription"]
     assert [row["offer"] for row in found.values()] == kinds
