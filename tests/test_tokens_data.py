@@ -321,6 +321,14 @@ def test_shapes_left_out_are_predicted_far_better_than_by_a_median():
     assert seen["baseline_error"].abs().median() > 5 * seen["error"].abs().median()
 
 
+def test_a_shape_is_left_out_with_all_its_runs():
+    """A second run of a shape, at another speed, tells nothing of that shape: it is predicted from the others as before."""
+    points = operating_points("Llama-3.1-8B", "H100")
+    twin = points.iloc[[0]].assign(tokens_per_s=lambda rows: 0.3 * rows["tokens_per_s"])
+    alone, twice = held_out(points), held_out(pd.concat([points, twin], ignore_index=True))
+    assert twice.iloc[[0, -1]]["predicted"].tolist() == pytest.approx(2 * [alone.iloc[0]["predicted"]], rel=1e-12)
+
+
 def test_systems_come_with_the_most_shapes_first():
     for model in ("Llama-3.3-70B", "gpt-oss-120b"):
         shapes = token_seconds(model)["shapes"]

@@ -10,7 +10,7 @@ from scaleright.catalog import fact, model
 from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
 from scaleright.costs.tokens import break_even_utilization, mix_usd_per_million
-from scaleright.inference.measured import SPEED, operating_points, serving_runs
+from scaleright.inference.measured import operating_points
 from scaleright.market import TokenPrice, api_price, open_models, rental_price
 
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
@@ -59,8 +59,7 @@ def thirteen_over_seven() -> Recomputed:
 
 
 def hosted_cheaper() -> Recomputed:
-    runs = serving_runs(accelerator=CHIP)
-    shapes = set(runs[runs[SPEED].notna()]["model"])
+    shapes = set(operating_points(accelerator=CHIP)["model"])
     sold = open_models().drop_duplicates("model")
     loads = _flat([_break_even(row.model, api_price(row.release)) for row in sold.itertuples() if row.model in shapes])
     return span(*(100 * sum(load > busy for load in loads) / len(loads) for busy in traces()))

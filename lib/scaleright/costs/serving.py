@@ -13,16 +13,9 @@ from typing import Any, Mapping
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import (
-    MILLION,
-    OwnedTokenCost,
-    TokenBill,
-    break_even_utilization,
-    mix_usd_per_million,
-    owned_break_even_utilization,
-    owned_usd_per_million_tokens,
-    request_usd,
-    usd_per_million_tokens,
-)
+    MILLION, OwnedTokenCost, TokenBill, break_even_utilization, mix_usd_per_million, owned_break_even_utilization,
+    owned_usd_per_million_tokens, request_usd, usd_per_million_tokens,
+)  # fmt: skip
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.inference.measured import TokenSeconds
 from scaleright.ranges import Range, Swing, interval, tornado

@@ -22,15 +22,8 @@ from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import maximum, minimum, where
 from scaleright.transformer import (
-    compute_seconds,
-    decode_step,
-    forward_flop,
-    memory_seconds,
-    parameters,
-    token_seconds,
-    training_flop_per_token,
-    weight_bytes,
-)
+    compute_seconds, decode_step, forward_flop, memory_seconds, parameters, token_seconds, training_flop_per_token, weight_bytes,
+)  # fmt: skip
 from scaleright.units import duration, si, usd, whole
 
 SOURCE = "S3, GPU comparison"
@@ -125,7 +118,6 @@ class Fit:
     """A workload on one kind of chip.
 
     batch, group, chips : sequences that a group works on together, chips of a group, and chips in all [1]
-    arithmetic_s, memory_s : least times of such a step on one chip [s]
     step_s : time of a step of a group [s]
     usd_per_hour, usd_per_million : price of all chips [USD/h], and of a million tokens [USD]
     binds : what sets the number of chips, in words
@@ -135,8 +127,6 @@ class Fit:
     batch: Any
     group: Any
     chips: Any
-    arithmetic_s: Any
-    memory_s: Any
     step_s: Any
     usd_per_hour: Any
     usd_per_million: Any
@@ -198,8 +188,6 @@ def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep
         batch=batch,
         group=group,
         chips=chips,
-        arithmetic_s=arithmetic_s,
-        memory_s=memory_s,
         step_s=on_one / group,
         usd_per_hour=chips * usd_per_hour,
         usd_per_million=usd_per_million_tokens(chips * usd_per_hour, terms.tokens_per_s, terms.utilization),

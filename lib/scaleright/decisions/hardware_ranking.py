@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.inference.measured import SPEED, serving_runs
+from scaleright.inference.measured import operating_points
 
 WORKLOAD = ["model", "input_tokens", "output_tokens"]
 """What must be the same for two chips to be compared."""
@@ -30,11 +30,12 @@ def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
     >>> bool((rows.groupby(WORKLOAD).size() > 1).all())
     True
     """
-    runs = serving_runs()
-    runs = runs[runs[SPEED].notna() & runs["accelerator"].isin(chips.index) & ~runs["note"].fillna("").str.contains("anomaly")]
-    best = runs.loc[runs.groupby([*WORKLOAD, "accelerator"])[SPEED].idxmax(), [*WORKLOAD, "accelerator", "precision", SPEED]]
+    points = operating_points()
+    points = points[points["accelerator"].isin(chips.index) & (points["flag"] == "")]
+    fastest = points.groupby([*WORKLOAD, "accelerator"])["tokens_per_s"].idxmax()
+    best = points.loc[fastest, [*WORKLOAD, "accelerator", "precision", "tokens_per_s"]]
     several = best[best.groupby(WORKLOAD)["accelerator"].transform("size") > 1]
-    return several.rename(columns={SPEED: "tokens_per_s"}).join(chips, on="accelerator").reset_index(drop=True)
+    return several.join(chips, on="accelerator").reset_index(drop=True)
 
 
 CRITERIA = {

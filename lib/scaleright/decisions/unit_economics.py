@@ -6,11 +6,8 @@ from math import log
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import (
-    break_even_utilization,
-    owned_break_even_utilization,
-    owned_usd_per_million_tokens,
-    usd_per_million_tokens,
-)
+    break_even_utilization, owned_break_even_utilization, owned_usd_per_million_tokens, usd_per_million_tokens,
+)  # fmt: skip
 from scaleright.decisions import capex_opex
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import maximum, minimum, where

@@ -200,7 +200,7 @@ def held_out(points: pd.DataFrame) -> pd.DataFrame:
     for _, group in _systems(points):
         reads, writes, speeds = _columns(group)
         for index in range(len(group)):
-            others = np.arange(len(group)) != index
+            others = (reads != reads[index]) | (writes != writes[index])  # every run of this shape is left out
             figures = split(reads[others], writes[others], speeds[others])
             rows.append((group.index[index], figures.output_tokens_per_s(reads[index], writes[index]), float(np.median(speeds[others]))))
     found = pd.DataFrame(rows, columns=["index", "predicted", "baseline"]).set_index("index")
