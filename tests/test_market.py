@@ -151,7 +151,7 @@ def test_scaled_rents_rose_more_than_listed_ones():
     scaled, listed = market.price_change("H100 SXM", 11), market.price_change("H100 SXM", 11, "raw")
     assert scaled.first == date(2025, 10, 1) and scaled.last == date(2026, 9, 1)
     assert scaled.ratio == pytest.approx(3.7890 / 2.7293, rel=2e-4) and listed.ratio == pytest.approx(3.85 / 2.99)
-    with pytest.raises(LookupError, match="no median of H100 SXM for 2023-09; months with one: 2023-09|no median of H100 SXM for 2023-08"):
+    with pytest.raises(LookupError, match="no median of H100 SXM for 2023-08; months with one: 2023-09"):
         market.price_change("H100 SXM", 37)
 
 
@@ -201,7 +201,7 @@ def test_a_commitment_costs_what_pairs_say_and_no_less_than_the_headline():
 
 def test_purchase_prices_say_their_kind():
     sold = table("purchase_prices")
-    assert sold.groupby("kind").size().min() >= 1 and {"launch", "list", "street", "system share", "estimate", "used"} == set(sold["kind"])
+    assert {"launch", "list", "street", "system share", "estimate", "used"} == set(sold["kind"])
     history = market.purchase_history("h100")
     assert history["date"].is_monotonic_increasing and {"system share", "estimate", "street"} <= set(history["kind"])
     assert (sold.loc[sold["kind"] == "launch", "accelerators"] == 1).all()

@@ -142,15 +142,9 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
 @catalog.remembered
 def claims() -> tuple[Claim, ...]:
     """The rows of `data/claims.csv`; an empty end of an interval is open."""
-    text = lambda value: "" if pd.isna(value) else str(value)  # noqa: E731
-    number = lambda value, empty: empty if pd.isna(value) else float(value)  # noqa: E731
-    return tuple(
-        Claim(
-            row.id, row.source, row.chapter, row.statement, number(row.claimed_low, -math.inf), number(row.claimed_high, math.inf),
-            2 if pd.isna(row.digits) else int(row.digits), text(row.unit), *map(text, (row.call, row.inputs, row.why, row.missing_kind, row.missing)),
-        )
-        for row in catalog.table("claims").itertuples()
-    )
+    rows = catalog.table("claims").rename(columns={"claimed_low": "low", "claimed_high": "high"})
+    rows = rows.fillna(dict.fromkeys(rows.columns, "") | {"low": -math.inf, "high": math.inf, "digits": 2})
+    return tuple(Claim(**row) for row in rows.to_dict("records"))
 
 
 def stated_interval(claim_id: str) -> tuple[float, float]:

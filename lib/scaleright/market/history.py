@@ -113,9 +113,8 @@ def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -
     if prices.empty:
         raise ValueError(f"no {pricing} listing within {window_days} days of {day:%Y-%m-%d}")
     # Of two days equally near the earlier one counts: it was known on the day.
-    nearest_day = prices[prices["apart"] == prices.groupby(["accelerator", "provider"])["apart"].transform("min")]
-    nearest_day = nearest_day[nearest_day["date"] == nearest_day.groupby(["accelerator", "provider"])["date"].transform("min")]
-    rows = one_each(nearest_day)
+    prices = prices.sort_values(["apart", "date"], kind="stable")
+    rows = one_each(prices[prices["date"] == prices.groupby(["accelerator", "provider"])["date"].transform("first")])
     return rows.assign(days_apart=(rows["date"] - day).dt.days)
 
 
