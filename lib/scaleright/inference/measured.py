@@ -9,6 +9,7 @@ KV cache, and the room that the cache takes from other requests).
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -111,7 +112,12 @@ def split(input_tokens: np.ndarray, output_tokens: np.ndarray, tokens_per_s: np.
         raise ValueError(f"split: tokens and speeds must be above 0, found {shapes[~(shapes > 0)][0]:g}")
     if len(np.unique(shapes[:2], axis=1).T) < 3:
         raise ValueError(f"split: {len(np.unique(shapes[:2], axis=1).T)} different shapes of request, needs 3 or more")
-    reads, writes, speeds = shapes
+    return _least_squares(*map(tuple, shapes))
+
+
+@functools.cache
+def _least_squares(reads: tuple[float, ...], writes: tuple[float, ...], speeds: tuple[float, ...]) -> TokenSeconds:
+    reads, writes, speeds = map(np.array, (reads, writes, speeds))
     # The measured seconds of a request are what its answer takes; each column is what one second per token would add.
     columns = np.stack([reads, writes, writes * (reads + writes / 2)], axis=1) * (speeds / writes)[:, None]
     best, least = np.zeros(3), float(len(speeds))
@@ -175,7 +181,7 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
 def _systems(points: pd.DataFrame):
     """The systems with enough shapes to split, each with its points."""
     for key, group in points.groupby(list(SYSTEM), dropna=False, sort=True):
-        if len(group.drop_duplicates(["input_tokens", "output_tokens"])) >= LEAST_SHAPES:
+        if len(set(zip(group["input_tokens"], group["output_tokens"]))) >= LEAST_SHAPES:
             yield dict(zip(SYSTEM, key)), group
 
 

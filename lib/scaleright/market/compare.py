@@ -25,15 +25,12 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
     >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(ends["apart"] == ends["high"] / ends["low"])
     (True, True)
     """
-    found, rows = [], rows[rows["basis"] != CHIP_ALONE]
-    for chip, listed in rows.sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator"):
-        usd, first, last = listed["usd_per_accelerator_hour"], listed.iloc[0], listed.iloc[-1]
-        found.append({
-            "accelerator": chip, "providers": len(listed), "low": float(usd.min()), "low_at": first["provider"],
-            "median": float(usd.median()), "high": float(usd.max()), "high_at": last["provider"], "apart": float(usd.max() / usd.min()), "date": listed["date"].max(),
-        })  # fmt: skip
-    columns = ["accelerator", "providers", "low", "low_at", "median", "high", "high_at", "apart", "date"]
-    return pd.DataFrame(found, columns=columns)
+    each = rows[rows["basis"] != CHIP_ALONE].sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator")
+    usd, at = each["usd_per_accelerator_hour"], each["provider"]
+    return pd.DataFrame({
+        "providers": each.size(), "low": usd.min(), "low_at": at.first(), "median": usd.median(), "high": usd.max(), "high_at": at.last(),
+        "apart": usd.max() / usd.min(), "date": each["date"].max(),
+    }).reset_index()  # fmt: skip
 
 
 def index_agreement() -> pd.DataFrame:

@@ -32,18 +32,23 @@ def matmul_chips() -> dict[str, dict[str, float]]:
     }  # fmt: skip
 
 
-def _range(name: str, ends: tuple[str, str, str], **wanted: str) -> Range:
-    """Lowest, typical and highest figure in the row of a table that has these values; nearest names for one it lacks."""
-    rows, what = table(name), ""
-    for column, value in wanted.items():
-        chosen = rows[rows[column] == value]
-        if chosen.empty:
-            nearest(value, rows[column], column + what)
-        rows, what = chosen, f" of {value}"
-    return Range(*map(float, rows.iloc[0][list(ends)]))
-
-
 @remembered
+def _ranges(name: str, keys: tuple[str, str], ends: tuple[str, str, str]) -> dict[str, dict[str, Range]]:
+    """Lowest, typical and highest figure of each row of a table, by the row's first and second key."""
+    found: dict[str, dict[str, Range]] = {}
+    for first, second, *figures in table(name)[[*keys, *ends]].itertuples(index=False):
+        found.setdefault(first, {})[second] = Range(*figures)
+    return found
+
+
+def _range(name: str, keys: tuple[str, str], ends: tuple[str, str, str], first: str, second: str) -> Range:
+    """The range in the row of a table that has these keys; nearest names for one it lacks."""
+    found = _ranges(name, keys, ends)
+    if first not in found:
+        nearest(first, found, keys[0])
+    return found[first][second] if second in found[first] else nearest(second, found[first], f"{keys[1]} of {first}")
+
+
 def electricity_price(region: str, sector: str = "industrial") -> Range:
     """Electricity price of a region and sector as a range [USD/kWh].
 
@@ -55,10 +60,9 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
     True
     """
     ends = ("low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh")
-    return _range("electricity_prices", ends, region=region, sector=sector)
+    return _range("electricity_prices", ("region", "sector"), ends, region, sector)
 
 
-@remembered
 def cost_factor(factor: str, setting: str) -> Range:
     """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
 
@@ -69,4 +73,4 @@ def cost_factor(factor: str, setting: str) -> Range:
     >>> cost_factor("pue", "data center").low >= 1
     True
     """
-    return _range("cost_factors", ("low", "typical", "high"), factor=factor, setting=setting)
+    return _range("cost_factors", ("factor", "setting"), ("low", "typical", "high"), factor, setting)

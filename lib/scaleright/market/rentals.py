@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Callable
+from typing import Callable, NoReturn
 
 import pandas as pd
 
@@ -102,13 +102,27 @@ def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -
     """The newest card of each provider up to a day, none a year older than the chip's newest one by then."""
     listed = rental_prices(accelerator_name, pricing)
     if listed.empty:
-        priced = sorted(set(rental_prices(pricing=pricing)["accelerator"]))
-        raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(priced)}")
+        _unlisted(accelerator_name, pricing)
     listed = listed[listed["date"] <= as_day(day, listed)]
     return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
 
 
+def _unlisted(accelerator_name: str, pricing: str) -> NoReturn:
+    raise LookupError(f"no {pricing} listing of {accelerator_name!r}; chips with one: {', '.join(sorted(_prices_now(pricing)))}")
+
+
 @remembered
+def _prices_now(pricing: str) -> dict[str, PriceRange]:
+    """The price of each listed chip, as `rental_price` hands it out."""
+    prices = rental_prices(pricing=pricing)
+    newest = prices.groupby("accelerator")["date"].transform("max")
+    cards = newest_cards(prices[prices["date"] > newest - pd.DateOffset(months=WINDOW_MONTHS)])
+    each = cards.groupby(["accelerator", "provider"])["usd_per_accelerator_hour"].median().groupby("accelerator")
+    of_chip = cards.groupby("accelerator")["date"]
+    found = zip(each.min().items(), each.median(), each.max(), of_chip.size(), of_chip.max())
+    return {chip: PriceRange(low, median, high, listings, newest.date()) for (chip, low), median, high, listings, newest in found}
+
+
 def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
     """Lowest, median and highest price of a chip over providers [USD/h], from the newest card of each in a year.
 
@@ -122,9 +136,8 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     >>> price.low < price.median < price.high
     True
     """
-    cards = _cards(accelerator_name, pricing)
-    each = cards.groupby("provider")["usd_per_accelerator_hour"].median()
-    return PriceRange(float(each.min()), float(each.median()), float(each.max()), len(cards), cards["date"].max().date())
+    listed, name = _prices_now(pricing), accelerator(accelerator_name).name
+    return listed[name] if name in listed else _unlisted(accelerator_name, pricing)
 
 
 def one_each(cards: pd.DataFrame) -> pd.DataFrame:
@@ -258,16 +271,14 @@ RECENT_YEARS = 2
 """A listing older than this, counted from the table's newest, is history and no price to decide on."""
 
 
-@remembered
 def recent_rental_price(accelerator_name: str) -> PriceRange | None:
     """The on-demand price of a chip if one of its listings is recent, else None.
 
     >>> recent_rental_price("P100 PCIe") is None
     True
     """
-    listed, newest = rental_prices(accelerator_name), rental_prices()["date"].max()
-    fresh = not listed.empty and listed["date"].max() > newest - pd.DateOffset(years=RECENT_YEARS)
-    return rental_price(accelerator_name) if fresh else None
+    listed, newest = _prices_now("on_demand").get(accelerator(accelerator_name).name), rental_prices()["date"].max()
+    return listed if listed and pd.Timestamp(listed.as_of) > newest - pd.DateOffset(years=RECENT_YEARS) else None
 
 
 def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
@@ -295,7 +306,6 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
     )
 
 
-@remembered
 def listing_age(accelerator_name: str) -> str:
     """The date of a chip's newest listing, and how far it lies behind the table's newest, in words.
 
