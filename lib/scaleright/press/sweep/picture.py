@@ -79,7 +79,7 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     value = {"field": quantity, "type": "quantitative", "axis": value_axis(kind, title=None)}
     tips = [alt.Tooltip(p.name, type="nominal", title=_words(p.name, p.unit)) for p in swept]
     drawn = alt.Chart(rows).encode(tooltip=[*tips, alt.Tooltip("_said", type="nominal", title=_words(quantity))])
-    width, height = (280, 180) if apart else (620, 320)
+    width, height = (280, 180) if apart else (520, 300)
     if numeric:
         scale = alt.Scale(zero=False, nice=False, padding=8)
         x = alt.X(across.name, type="quantitative", scale=scale, title=_words(across.name, across.unit))
