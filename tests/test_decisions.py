@@ -261,7 +261,7 @@ LISTED = pd.DataFrame(
         ("Big Cloud", "hyperscaler", 40.0), ("Small Cloud", "neocloud", 20.0), ("Small Cloud", "neocloud", 24.0), ("Market", "marketplace", 16.0)
     ],
     columns=["provider", "segment", "usd_per_hour"],
-).assign(date=pd.Timestamp("2026-10-01"), accelerators=4, usd_per_accelerator_hour=lambda rows: rows["usd_per_hour"] / 4)
+).assign(date=pd.Timestamp("2026-10-01"), pricing="on_demand", accelerators=4, usd_per_accelerator_hour=lambda rows: rows["usd_per_hour"] / 4)
 EGRESS, RATIOS = {"hyperscaler": 0.1, "neocloud": 0.0, "marketplace": 0.2}, {"Big Cloud": {1: 0.6, 3: 0.3}}
 
 
@@ -300,6 +300,13 @@ def test_a_commitment_that_is_renewed_follows_the_price_of_its_day():
     assert hours["1 year committed"] == pytest.approx(40 * 0.6 * (1 + 0.5 + 0.25) / 3)
     assert hours["3 years committed"] == pytest.approx(40 * 0.3)
     assert hours["on demand"] == pytest.approx(40 * (0.125 - 1) / (3 * np.log(0.5)))
+
+
+def test_spot_is_called_so_and_has_no_commitments():
+    options = cc.cloud_options(LISTED.assign(pricing="spot"), years=3.0, egress=EGRESS, ratios=RATIOS)
+    assert set(options["option"]) == {"spot"} and len(options) == 3
+    verdict = cc.cloud_choice(market.cheapest("H100 SXM", pricing="spot"), years=3.0)
+    assert verdict.what.endswith(", spot") and any(reason.startswith("spot the dearest") for reason in verdict.reasons)
 
 
 def test_clouds_of_the_tables_are_ranked_and_no_listing_is_refused():

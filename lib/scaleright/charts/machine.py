@@ -14,12 +14,16 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts.live import LiveNumber
+from scaleright.names import nearest
 
 ANSWER_MIME = "application/vnd.scaleright.answer+json"
 TABLE_MIME = "application/vnd.dataresource+json"
 DIGITS = 12
 _UNITS = {"usd": "USD", "percent": "1", "duration": "s", "times": "1", "number": "", "whole": "", "billions": "", "hours a day": "hours"}
 """Kinds of `say` whose word is not the unit of the number itself."""
+_KINDS = {"integer": "integer", "boolean": "boolean"} | dict.fromkeys(("floating", "mixed-integer-float"), "number")
+_KINDS |= dict.fromkeys(("date", "datetime", "datetime64"), "date")
+"""Types of Table Schema for what pandas infers of a column; any other is a string."""
 
 
 def rounded(value: Any) -> Any:
@@ -39,7 +43,7 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[Any, str]]) -> dict:
+def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[Any, str]], headline: str | None = None) -> dict:
     """The answer as a sentence and its quantities by name, each with its value and how it is said.
 
     Parameters
@@ -47,6 +51,11 @@ def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[A
     text : the card's sentence in plain words.
     slots : what fills the card: live numbers and words go by their own names, anything else by that of its slot.
     quantities : further ones, name -> (value, kind of `say`), such as the ends of the range.
+    headline : the quantity that comes first, which a sweep draws.
+
+    Raises
+    ------
+    LookupError : no quantity is the headline.
 
     >>> answer("It costs $2.", {"cost": LiveNumber("usd_per_hour", "$2.00", 2.0, "usd")}, {"low": (1.5, "usd")})["quantities"]
     {'usd_per_hour': {'value': 2.0, 'unit': 'usd'}, 'low': {'value': 1.5, 'unit': 'usd'}}
@@ -58,6 +67,8 @@ def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[A
         else:
             found[slot] = (value if isinstance(value, (bool, int, float, np.generic)) else str(value), "")
     found |= quantities
+    if headline is not None:
+        found = {headline: found[headline] if headline in found else nearest(headline, found, "quantity of the answer")} | found
     return {"text": text, "quantities": {name: {"value": rounded(value), "unit": kind} for name, (value, kind) in found.items()}}
 
 
@@ -103,21 +114,8 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
 
 def _typed(column: pd.Series) -> tuple[str, list]:
     """A column's type in Table Schema and its cells as JSON holds them."""
-    cells = [None if value is None or value is pd.NaT or value is pd.NA or value != value else value for value in column]
-    kinds = {_kind(value) for value in cells if value is not None}
-    if kinds == {"integer", "number"}:
-        kinds = {"number"}
-    kind = kinds.pop() if len(kinds) == 1 else "string"
-    return kind, [None if value is None else _cell(value, kind) for value in cells]
-
-
-def _kind(value: Any) -> str:
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, (int, float)):
-        return "integer" if isinstance(value, int) else "number"
-    return "date" if hasattr(value, "isoformat") and hasattr(value, "year") else "string"
+    kind = _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
+    return kind, [None if missing else _cell(value, kind) for value, missing in zip(column, column.isna())]
 
 
 def _cell(value: Any, kind: str) -> Any:

@@ -32,7 +32,7 @@ def chip_ends(name: str) -> dict[str, float]:
     """Power of a chip [W], and the ends of its rent and price over their middle [1]; 1 where there is no range."""
     chip, listed = accelerator(name), recent_rental_price(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
-    middle = (low * high) ** 0.5
+    middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     return {
         "tdp_watts": chip.require("tdp_watts"),
         "rent_low": listed.low / listed.median if listed else 1.0, "rent_high": listed.high / listed.median if listed else 1.0,

@@ -53,7 +53,7 @@ def cloud_options(
 
     Parameters
     ----------
-    listings : from `market.cheapest`
+    listings : from `market.cheapest`; a commitment takes its share off an on-demand price, so of other listings there is none
     used_share : share of all hours in which the accelerators are used [1]; on demand only those are paid
     moved_gb_per_month : data moved out [GB/month]
     price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a commitment keeps its price for its
@@ -62,8 +62,8 @@ def cloud_options(
     egress : price of data moved out by segment [USD/GB]; `egress_by_segment` if None
     ratios : committed over on-demand price by provider and term; `commitments` if None
 
-    Columns: provider, segment, option, usd_per_used_hour (of all accelerators, without the data), egress_usd,
-    usd_per_month (with it), date.
+    Columns: provider, segment, option, term_years (0 without a commitment), usd_per_used_hour (of all accelerators, without
+    the data), egress_usd, usd_per_month (with it), date.
 
     Raises
     ------
@@ -80,16 +80,18 @@ def cloud_options(
     drift, rows = mean_price_over_first(price_change_per_year, years), []
     for card in listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples():
         listed, data = card.usd_per_accelerator_hour, (moved_gb_per_month, egress[card.segment])
-        prices = {ON_DEMAND: listed * drift}
-        for term, ratio in ratios.get(card.provider, {}).items():
+        plain = card.pricing.replace("_", " ")
+        prices = {0: listed * drift}
+        for term, ratio in ratios.get(card.provider, {}).items() if plain == ON_DEMAND else ():
             if term <= years:
                 mean = listed * renewed_price_over_first(price_change_per_year, years, float(term))
-                prices[f"{term} year{'s' if term > 1 else ''} committed"] = committed_usd_per_used_hour(mean, ratio, used_share)
-        for option, price in prices.items():
+                prices[term] = committed_usd_per_used_hour(mean, ratio, used_share)
+        for term, price in prices.items():
+            option = f"{term} year{'s' if term > 1 else ''} committed" if term else plain
             month = cloud_usd_per_month(price, card.accelerators, 1, used_share, *data)
             hour, moved = price * card.accelerators, egress_usd_per_year(*data) / MONTHS_PER_YEAR
-            rows.append((card.provider, card.segment, option, hour, moved, month, card.date))
-    columns = ["provider", "segment", "option", "usd_per_used_hour", "egress_usd", "usd_per_month", "date"]
+            rows.append((card.provider, card.segment, option, term, hour, moved, month, card.date))
+    columns = ["provider", "segment", "option", "term_years", "usd_per_used_hour", "egress_usd", "usd_per_month", "date"]
     return pd.DataFrame(rows, columns=columns).sort_values("usd_per_month", kind="stable", ignore_index=True)
 
 
@@ -101,17 +103,17 @@ def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
     'a specialized cloud'
     """
     options = cloud_options(listings, **given)
-    best, plain = options.iloc[0], options[options["option"] == ON_DEMAND]
+    best, plain = options.iloc[0], options[options["term_years"] == 0]
     bare = plain["usd_per_used_hour"]
     spread = bare.max() / bare.min()
     groups = {segment: group.iloc[0] for segment, group in options.groupby(options["segment"] == "hyperscaler")}
     moved = f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""
     reasons = [
         f"it costs {usd(best['usd_per_month'])} a month{moved}",
-        f"on demand the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; "
+        f"{plain.iloc[0]['option']} the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; "
         f"S3 saw nearly {SOURCE_SPREAD:g} times",
     ]
-    if best["option"] != ON_DEMAND:
+    if best["term_years"]:
         same, free = plain[plain["provider"] == best["provider"]].iloc[0], plain.iloc[0]
         there, elsewhere = usd(same["usd_per_month"]), usd(free["usd_per_month"])
         reasons.append(f"without the commitment it would be {there} there, and {elsewhere} at {free['provider']}")

@@ -216,8 +216,8 @@ def cheapest(
 
     Returns
     -------
-    provider, segment, region, sku, instances (to rent), accelerators (in them), usd_per_accelerator_hour, usd_per_hour
-    (of all instances) [USD/h], date, age_days (on that day), basis, source, note.
+    provider, segment, region, sku, pricing, instances (to rent), accelerators (in them), usd_per_accelerator_hour,
+    usd_per_hour (of all instances) [USD/h], date, age_days (on that day), basis, source, note.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def cheapest(
         instances=cards["accelerators"] // in_each, usd_per_hour=cards["accelerators"] * cards["usd_per_accelerator_hour"],
         age_days=(day - cards["date"]).dt.days,
     )  # fmt: skip
-    columns = ["provider", "segment", "region", "sku", "instances", "accelerators", "usd_per_accelerator_hour", "usd_per_hour",
+    columns = ["provider", "segment", "region", "sku", "pricing", "instances", "accelerators", "usd_per_accelerator_hour", "usd_per_hour",
                "date", "age_days", "basis", "source", "note"]  # fmt: skip
     return cards.sort_values(["usd_per_hour", "provider", "sku", "region"], ignore_index=True)[columns]
 
