@@ -420,3 +420,11 @@ def test_a_table_refuses_a_column_it_does_not_have():
 def test_rounding_changes_no_digit_that_is_shown(value):
     kept = charts.render.rounded(value)
     assert kept == pytest.approx(value, rel=1e-11) and charts.render.rounded(kept) == kept
+
+
+def test_the_headline_of_an_answer_comes_first_and_is_one_of_its_quantities():
+    numbers = {"low": (1.0, "usd"), "cost": (2.0, "usd")}
+    card = charts.answer_card("It costs $2.", quantities=numbers, headline="cost")
+    assert list(card.bundle[charts.machine.ANSWER_MIME]["quantities"]) == ["cost", "low"]
+    with pytest.raises(LookupError, match="unknown quantity of the answer 'costs'; nearest: cost"):
+        charts.answer_card("It costs $2.", quantities=numbers, headline="costs")

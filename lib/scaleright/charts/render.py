@@ -176,6 +176,7 @@ def answer_card(
     source: str | None = None,
     controls: Controls | None = None,
     quantities: Mapping[str, tuple[Any, str]] | None = None,
+    headline: str | None = None,
     **numbers: LiveNumber,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the model's error.
@@ -188,6 +189,7 @@ def answer_card(
     controls : the live controls of which the numbers are made (`controls.number`).
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of `say`), above all
         the ends of the range.
+    headline : the number, among `numbers` and `quantities`, that a sweep draws unless it is told another.
     numbers : live numbers, or anything to be written as it is.
 
     >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2", low="$1")
@@ -206,7 +208,7 @@ def answer_card(
     card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
     card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
     spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}." for label, text in texts.items()]
-    machine = answer(_plain(filled), numbers | alone, quantities or {})
+    machine = answer(_plain(filled), numbers | alone, quantities or {}, headline)
     return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine})
 
 
