@@ -48,7 +48,8 @@ def ranking(
     bars = chart.mark_bar(size=0.62 * ROW).encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
         names = theme.ordered(frame[color])
-        bars = bars.encode(color=alt.Color(color, type="nominal", scale=color_scale(names), legend=alt.Legend(title=None, columns=len(names))))
+        key = alt.Legend(title=None, columns=len(names))
+        bars = bars.encode(color=alt.Color(color, type="nominal", scale=color_scale(names), legend=key))
     else:
         bars = bars.encode(color=alt.value(theme.BLUE))
     text = chart.mark_text(style="row-value").encode(x=x, y=y, text="_label:N")

@@ -9,7 +9,7 @@ import dataclasses
 
 from scaleright.catalog import fact
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated_interval
-from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS
+from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
 from scaleright.costs.ownership import Ownership
 from scaleright.market import cost_factor, electricity_price, rental_price
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR
@@ -26,8 +26,7 @@ def cluster_self() -> Recomputed:
 
 
 def cluster_cost() -> Recomputed:
-    ends = zip(stated_interval("S2-h100-price"), ("cheap", "dear"))
-    owned = [Ownership.typical(CHIP, "data center", chip_usd=usd, end=end) for usd, end in ends]
+    owned = data_center_ends(stated_interval("S2-h100-price"))
     return span(*(SERVER_CHIPS * terms.break_even_usd_per_hour(HOURS_PER_DAY) for terms in owned))
 
 

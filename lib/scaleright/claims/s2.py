@@ -98,9 +98,10 @@ def server_price() -> Recomputed:
     return span(SERVER_CHIPS * installed_usd(low, cheap), SERVER_CHIPS * installed_usd(high, dear))
 
 
-def _data_center_ends() -> list[Ownership]:
-    """An H100 in a data center with everything cheap and with everything dear."""
-    return [Ownership.typical(CHIP, "data center", chip_usd=usd, end=end) for usd, end in zip(accelerator(CHIP).require("purchase_usd"), ("cheap", "dear"))]
+def data_center_ends(chip_usd: tuple[float, float] | None = None) -> list[Ownership]:
+    """An H100 in a data center with everything cheap and with everything dear, at these prices or those of the catalog."""
+    prices = chip_usd or accelerator(CHIP).require("purchase_usd")
+    return [Ownership.typical(CHIP, "data center", chip_usd=usd, end=end) for usd, end in zip(prices, ("cheap", "dear"))]
 
 
 def _running(owned: Ownership) -> float:
@@ -108,14 +109,14 @@ def _running(owned: Ownership) -> float:
 
 
 def true_cost() -> Recomputed:
-    cheap, dear = _data_center_ends()
+    cheap, dear = data_center_ends()
     idle = Condition("a cluster that works six hours a day", cheap.break_even_usd_per_hour(6.0), dear.break_even_usd_per_hour(6.0))
     return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0), idle)
 
 
 def hidden() -> Recomputed:
     prices = accelerator(CHIP).require("purchase_usd")
-    return span(*((owned.price_usd + _running(owned) * owned.years) / usd for owned, usd in zip(_data_center_ends(), prices)))
+    return span(*((owned.price_usd + _running(owned) * owned.years) / usd for owned, usd in zip(data_center_ends(), prices)))
 
 
 def cooling_upgrade() -> Recomputed:
@@ -126,7 +127,8 @@ def cooling_upgrade() -> Recomputed:
 
 def _home_power_usd_per_month(hours_per_day: float, low_usd_per_kwh: float, high_usd_per_kwh: float) -> Recomputed:
     def bill(end: str, usd_per_kwh: float) -> float:
-        return Ownership.typical(CARD, "home", usd_per_kwh=usd_per_kwh, end=end).owned_usd_per_year(hours_per_day).power_usd / MONTHS_PER_YEAR
+        owned = Ownership.typical(CARD, "home", usd_per_kwh=usd_per_kwh, end=end)
+        return owned.owned_usd_per_year(hours_per_day).power_usd / MONTHS_PER_YEAR
 
     return span(bill("cheap", low_usd_per_kwh), bill("dear", high_usd_per_kwh))
 
@@ -158,7 +160,7 @@ RECOMPUTED = {
     "S2-h100-price": lambda: span(*accelerator(CHIP).require("purchase_usd")),
     **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), server_price),
     "S2-true-cost": true_cost,
-    "S2-overhead": lambda: span(*(_running(owned) / HOURS_PER_YEAR for owned in _data_center_ends())),
+    "S2-overhead": lambda: span(*(_running(owned) / HOURS_PER_YEAR for owned in data_center_ends())),
     "S2-hidden": hidden,
     "S2-cooling-upgrade": cooling_upgrade,
     "S2-4090-power-month": lambda: _home_power_usd_per_month(24.0, USD_PER_KWH, USD_PER_KWH),
