@@ -150,10 +150,11 @@ def one_each(cards: pd.DataFrame) -> pd.DataFrame:
         return different.groupby(card)[column].agg(list).map(join)
 
     one = cards.drop_duplicates(card).set_index(card)
+    places = said("region", lambda places: places[0] if len(places) == 1 else f"{len(places)} regions")
     usd, each = "usd_per_accelerator_hour", cards.groupby(card)
     rows = pd.DataFrame({
         "segment": one["segment"], usd: each[usd].median(), "date": each["date"].max(),
-        "region": said("region", lambda places: places[0] if len(places) == 1 else f"{len(places)} regions").reindex(one.index, fill_value="0 regions"),
+        "region": places.reindex(one.index, fill_value="0 regions"),
         "listings": each.size(), "basis": one["basis"], "source": said("source", ";".join),
         "note": said("note", "; ".join).reindex(one.index, fill_value=""),
     })  # fmt: skip
