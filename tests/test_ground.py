@@ -79,3 +79,7 @@ def test_a_range_that_is_none_is_refused(ends):
 def test_a_formula_declares_a_domain_for_every_argument():
     with pytest.raises(TypeError, match="domains given for"):
         closed_form(a=POSITIVE)(lambda a, b: a)
+
+
+def test_an_infinite_number_is_said_by_its_sign():
+    assert (units.significant(float("inf")), units.significant(-float("inf"))) == ("∞", "−∞")

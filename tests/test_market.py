@@ -255,3 +255,10 @@ def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(
     rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
     problems = [str(problem) for problem in check(folder, data_dir().parent / "book" / "references.bib") if problem.table == "rental_prices" and not problem.notice]
     assert len(problems) == 1 and "row 2, column usd_per_accelerator_hour" in problems[0] and price in problems[0]
+
+
+@pytest.mark.parametrize("price", [0.0, -1.0, float("nan")])
+def test_a_given_price_is_above_zero(price):
+    for attempt in (lambda: market.check_rent(price, "H100 SXM"), lambda: market.offer("H100 SXM", chip_usd=price)):
+        with pytest.raises(ValueError, match="a price is above 0"):
+            attempt()

@@ -98,6 +98,12 @@ def test_values_are_refused_all_at_once_with_the_nearest_choice():
     assert said.count("no such parameter") == 1
 
 
+@pytest.mark.parametrize("name, said", [("hours", "hours: an empty value; give one or more"), ("houres", "houres: no such parameter")])
+def test_an_empty_list_is_refused(name, said):
+    with pytest.raises(ParameterError, match=said):
+        read_grid(parse("hours: int = 8  # use [h] (0..24)"), [(name, "")])
+
+
 def test_a_value_may_have_a_comma_and_be_left_to_the_book():
     lines = 'name: str = "a"  # any name\nrent: float | None = None  # rent [USD/h] (0..9)'
     assert read_grid(parse(lines), [("name", '"a, b",c'), ("rent", "none, 2"), ("name", "d")]) == {"name": ["a, b", "c", "d"], "rent": [None, 2.0]}

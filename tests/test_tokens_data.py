@@ -260,6 +260,7 @@ def test_prices_follow_the_day():
         (lambda: serving_runs("GPT-2"), "unknown model with measured serving 'GPT-2'"),
         (lambda: serving_runs("Llama-3.1-8B", "B200"), "unknown accelerator with measured serving of Llama-3.1-8B 'B200'"),
         (lambda: operating_points("Kimi-K2.5"), "unknown model with measured throughput 'Kimi-K2.5'"),
+        (lambda: operating_points("DeepSeek-V3", "H100"), "nobody measured the throughput of DeepSeek-V3 on H100; measured on: B200, GB200, H200 SXM"),
         (lambda: serving_runs("Llama-3.3-70B", "H10"), "unknown accelerator 'H10'; nearest"),
     ],
 )

@@ -7,6 +7,7 @@ money is in US dollars of the date its source states; a year of operation has 8,
 from __future__ import annotations
 
 import decimal
+import math
 
 GIB = 2**30
 """Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
@@ -56,11 +57,13 @@ def whole(value: float) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, never in exponent form.
+    """Write a number with so many significant digits, never in exponent form; an infinite one by its sign.
 
     >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125), significant(-15, 2)
     ('1,230,000', '0.0123', '10.0', '1,130', '−15')
     """
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
     value = float(_fixed(value, f".{digits - 1}e"))
     exponent = int(f"{value:e}".rpartition("e")[2])
     return _signed(f"{value:,.{max(0, digits - 1 - exponent)}f}")

@@ -168,11 +168,15 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
     >>> int(points[(points.input_tokens == 1000) & (points.output_tokens == 1000)].tokens_per_s.iloc[0])
     15220
     """
-    runs = serving_runs(model, accelerator)
-    runs = runs[runs[SPEED].notna()]
-    if runs.empty:
-        every = serving_runs()
-        nearest(model, every.loc[every[SPEED].notna(), "model"], "model with measured throughput")
+    every = serving_runs()
+    every = every[every[SPEED].notna()]
+    if model is not None and catalog.model(model).name not in set(every["model"]):
+        nearest(model, every["model"], "model with measured throughput")
+    runs = every if model is None else every[every["model"] == catalog.model(model).name]
+    if accelerator is not None:
+        chips, runs = sorted(set(runs["accelerator"])), runs[runs["accelerator"] == catalog.accelerator(accelerator).name]
+        if runs.empty:
+            raise LookupError(f"nobody measured the throughput of {model or 'a model'} on {accelerator}; measured on: {', '.join(chips)}")
     flag = runs["note"].str.extract(r"(anomaly: .*)")[0].fillna("")
     points = runs.assign(flag=flag).rename(columns={SPEED: "tokens_per_s"})
     return points[[*SYSTEM, "input_tokens", "output_tokens", "tokens_per_s", "flag", "run", "source"]].reset_index(drop=True)

@@ -25,11 +25,14 @@ def offer(accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hou
     Raises
     ------
     DataError : the tables lack what was not given; names the parameter to give.
+    ValueError : a given price is not above 0, or no rent of this chip (`check_rent`).
 
     >>> offer("RTX 5090", rent_usd_per_hour=0.7).rent_usd_per_hour
     0.7
     """
     chip, listed = accelerator(accelerator_name), recent_rental_price(accelerator_name)
+    if chip_usd is not None and not chip_usd > 0:
+        raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
     if chip_usd is None and not chip.purchase_usd:
         raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
     if rent_usd_per_hour is None and listed is None:

@@ -287,13 +287,15 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
 
     Raises
     ------
-    ValueError : above three times the dearest recent listing, or above the dearest one while an eighth of it lies
-        among the listings; says what it would be per chip.
+    ValueError : not above 0; above three times the dearest recent listing, or above the dearest one while an eighth of
+        it lies among the listings; says what it would be per chip.
 
     >>> check_rent(24.0, "H100 SXM")
     Traceback (most recent call last):
     ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 14.1 on 2026-10-10); as the price of an 8-chip node it is 3 a chip
     """
+    if not usd_per_hour > 0:
+        raise ValueError(f"rent of {usd_per_hour:g} USD/h for one {accelerator_name}: a price is above 0")
     listed = recent_rental_price(accelerator_name)
     if listed is None or usd_per_hour <= listed.high:
         return usd_per_hour

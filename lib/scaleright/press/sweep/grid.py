@@ -34,7 +34,7 @@ def read_grid(parameters: Iterable[Parameter], assignments: Iterable[tuple[str, 
     parameters, grid, problems = tuple(parameters), {}, []
     for name, listed in assignments:
         values = grid.setdefault(name, [])
-        for text in map(str.strip, next(csv.reader([listed], skipinitialspace=True), [""])):
+        for text in map(str.strip, next(csv.reader([listed], skipinitialspace=True), None) or [""]):
             try:
                 if not text and any(parameter.name == name for parameter in parameters):
                     raise ParameterError([f"{name}: an empty value; give one or more, separated by commas"])
