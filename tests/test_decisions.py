@@ -234,6 +234,8 @@ def test_candidates_are_the_chips_of_the_tables():
     for name, (value, words) in wrong.items():
         with pytest.raises(LookupError, match=words):
             candidates(**{name: value})
+    with pytest.raises(LookupError, match="no AMD consumer chip has a recent rent; AMD has: data center"):
+        candidates(vendor="AMD", segment="consumer")
 
 
 def test_pairs_are_counted_in_order():

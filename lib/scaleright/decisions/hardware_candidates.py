@@ -56,12 +56,15 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
     True
     """
-    frame = _candidates()
+    every = frame = _candidates()
     for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
         if wanted != everything:
-            if wanted not in set(frame[column]):
-                nearest(wanted, [everything, *sorted(set(frame[column]))], f"{column} of chips with a recent rent")
+            if wanted not in set(every[column]):
+                nearest(wanted, [everything, *sorted(set(every[column]))], f"{column} of chips with a recent rent")
             frame = frame[frame[column] == wanted]
+    if frame.empty:
+        has = ", ".join(sorted(set(every[every["vendor"] == vendor]["segment"])))
+        raise LookupError(f"no {vendor} {segment} chip has a recent rent; {vendor} has: {has}")
     listed = frame[frame["providers"] >= least_providers]
     if listed.empty:
         most = frame["providers"].max()
