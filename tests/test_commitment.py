@@ -93,8 +93,9 @@ def test_training_on_spot_loses_what_was_done_since_the_last_checkpoint_on_top(p
     assert com.spot_usd_per_useful_hour(price, rate, checkpoint, interval, restart) > com.spot_usd_per_serving_hour(price, rate, restart)
 
 
-def test_spot_that_is_dearer_than_on_demand_is_never_worth_it():
-    assert com.break_even_interruptions(1.1, 60.0) == 0
+@pytest.mark.parametrize("ratio", [1.0, 1.1, 3.26, 40 / 0.01])
+def test_spot_that_is_as_dear_as_on_demand_or_dearer_is_never_worth_it(ratio):
+    assert com.break_even_interruptions(ratio, 60.0) == 0
 
 
 def test_a_job_that_never_reaches_a_checkpoint_has_no_price():

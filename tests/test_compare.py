@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scaleright import market
 from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.decisions.cloud_choice import ON_DEMAND, cloud_options, egress_by_segment
-from scaleright.market.compare import index_agreement, price_ends
+from scaleright.market.compare import index_agreement, price_ends, require_card
 
 CARDS = pd.DataFrame(
     {
@@ -34,6 +34,16 @@ def test_a_chip_without_its_host_is_no_end():
     then = price_ends(clouds).set_index("accelerator")["providers"]
     assert "CoreWeave" in set(clouds["provider"]) and (then["A100 PCIe 80GB"], then["A100 SXM 40GB"], then["A100 SXM 80GB"]) == (3, 6, 9)
     assert "CoreWeave" not in set(market.spread("2023-04-07")["provider"])  # on which the claims on that table rest
+
+
+def test_a_chip_without_a_current_card_is_refused_with_a_day_on_which_it_had_one():
+    with pytest.raises(LookupError, match="no on_demand card of T4 in the year to .*; last listed .*: give day=") as refused:
+        require_card("T4", market.spread())
+    require_card("T4", market.spread(str(refused.value).rpartition("=")[2]))
+    with pytest.raises(LookupError, match="no on_demand card of B200 in the year to 2023-.*; none was listed before"):
+        require_card("B200", market.spread("2023-04-30"))
+    with pytest.raises(LookupError, match="no on_demand card of T4 by then; last listed"):
+        require_card("T4", market.spread()[:0])
 
 
 def test_no_listing_has_no_ends():

@@ -14,6 +14,8 @@ from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 RATIO = Domain(0.0, 3.0, (0.1, 1.5), open_low=True)
 """A price over the on-demand price: 0.6 is 40 % off; above 1 the other price is the dearer one."""
+SPOT_RATIO = Domain(0.0, float("inf"), (0.1, 1.5), open_low=True)
+"""A spot over an on-demand price. Not bounded above: the two may be of different providers, and one that is dearer has a plain answer."""
 CHANGE = Domain(-1.0, 10.0, (-0.8, 1.0), open_low=True)
 """A yearly change of prices: -0.2 is a fall of 20 % a year."""
 TERM = Domain(0.0, 10.0, (0.1, 5.0), open_low=True)
@@ -142,7 +144,7 @@ def spot_usd_per_serving_hour(spot_usd_per_hour, interruptions_per_hour, restart
     return _over(spot_usd_per_hour, available_share(restart_s, _mtbf_s(interruptions_per_hour)))
 
 
-@closed_form(price_ratio=RATIO, restart_s=POSITIVE)
+@closed_form(price_ratio=SPOT_RATIO, restart_s=POSITIVE)
 def break_even_interruptions(price_ratio, restart_s):
     """Interruptions an hour above which a service without state is cheaper on demand than on spot [1/h].
 
@@ -153,7 +155,7 @@ def break_even_interruptions(price_ratio, restart_s):
 
     0 where spot is not cheaper to begin with.
 
-    >>> round(break_even_interruptions(0.5, 600.0), 2), break_even_interruptions(1.2, 600.0)
+    >>> round(break_even_interruptions(0.5, 600.0), 2), break_even_interruptions(4000.0, 600.0)
     (4.16, 0.0)
     """
     return where(price_ratio < 1, -log(price_ratio) * SECONDS_PER_HOUR / restart_s, 0.0)

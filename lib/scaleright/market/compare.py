@@ -6,7 +6,7 @@ import pandas as pd
 
 from scaleright.catalog import table
 from scaleright.market.history import LEAST_PROVIDERS
-from scaleright.market.rentals import CHIP_ALONE, RAW
+from scaleright.market.rentals import CHIP_ALONE, RAW, rental_prices
 
 
 def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
@@ -31,6 +31,33 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
         "providers": each.size(), "low": usd.min(), "low_at": at.first(), "median": usd.median(), "high": usd.max(), "high_at": at.last(),
         "apart": usd.max() / usd.min(), "date": each["date"].max(),
     }).reset_index()  # fmt: skip
+
+
+def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_demand") -> None:
+    """Refuse a chip of which none of the cards is, and say on which day one was still current.
+
+    Parameters
+    ----------
+    accelerator : chip by its name in the catalog
+    cards : what providers ask as of a day, from `rentals.spread`
+    pricing : kind of contract of the cards, see `rentals.rental_prices`
+
+    Raises
+    ------
+    LookupError : no card of the chip.
+
+    >>> from scaleright.market import spread
+    >>> require_card("TPU v5e", spread("2026-10-10"))
+    Traceback (most recent call last):
+    LookupError: no on_demand card of TPU v5e in the year to 2026-10-10; last listed 2025-03-03: give day=2025-03-03
+    """
+    if accelerator in set(cards["accelerator"]):
+        return
+    newest, listed = cards["date"].max(), rental_prices(accelerator, pricing)["date"]
+    earlier = listed[~(listed > newest)]  # of no cards at all the newest day is missing, and any day is offered
+    hint = f"last listed {earlier.max():%Y-%m-%d}: give day={earlier.max():%Y-%m-%d}" if len(earlier) else "none was listed before"
+    span = "by then" if cards.empty else f"in the year to {newest:%Y-%m-%d}"
+    raise LookupError(f"no {pricing} card of {accelerator} {span}; {hint}")
 
 
 def index_agreement() -> pd.DataFrame:
