@@ -97,17 +97,21 @@ def file_name(caption: str) -> str:
 def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, Any]) -> dict:
     """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
 
-    Numbers are cut to 12 digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
+    A unit in brackets at the end of a heading goes before that of the format. Numbers are cut to 12 digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
 
     >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents", {"rent": "usd"})
     >>> found["schema"]["fields"][1], found["data"]
     ({'name': 'rent', 'type': 'number', 'unit': 'USD'}, [{'chip': 'A', 'rent': 2.0}])
+    >>> resource(pd.DataFrame({"rent [USD/h]": [2.0]}), "Rents", "rents", {"rent [USD/h]": "usd"})["schema"]["fields"][0]["unit"]
+    'USD/h'
     """
     fields, columns = [], {}
     for column in rows.columns:
         kind, columns[str(column)] = _typed(rows[column])
         field = {"name": str(column), "type": kind}
-        fields.append(field | ({"unit": said} if (said := unit(formats.get(column))) and kind in ("number", "integer") else {}))
+        in_heading = re.search(r"\[(.+)\]$", str(column))
+        said = in_heading[1] if in_heading else unit(formats.get(column))
+        fields.append(field | ({"unit": said} if said and kind in ("number", "integer") else {}))
     data = [dict(zip(columns, row)) for row in zip(*columns.values())]
     return {"profile": "tabular-data-resource", "name": name, "title": title, "schema": {"fields": fields}, "data": data}
 
