@@ -260,7 +260,7 @@ def test_a_table_carries_its_raw_numbers_with_types_and_units():
     assert charts.folded(shown, "more").bundle[charts.machine.TABLE_MIME] == carried and carried["name"] == "prices"
     kinds = {field["name"]: (field["type"], field.get("unit", "")) for field in carried["schema"]["fields"]}
     assert kinds == {
-        "chip": ("string", ""), "price": ("number", "USD"), "months [months]": ("number", ""), "count": ("integer", ""),
+        "chip": ("string", ""), "price": ("number", "USD"), "months [months]": ("number", "months"), "count": ("integer", ""),
         "day": ("date", ""), "sold": ("boolean", ""), "mixed": ("string", ""),
     }
     assert carried["data"] == [
