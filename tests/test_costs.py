@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import market, ranges
+from scaleright import market, power, ranges
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
 from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors, setting_usd_per_kwh
@@ -40,7 +40,7 @@ def test_the_annuity_of_nearly_free_capital_is_nearly_the_years(rate, span):
 def test_at_the_break_even_hours_owning_costs_what_renting_costs(rent_usd, fixed, busy, price):
     h = even.break_even_hours_per_day(rent_usd, fixed, busy, 20.0, 1.2, price)
     if h <= 24:
-        owned = fixed + own.energy_kwh_per_year(h, busy, 20.0, 1.2) * price
+        owned = fixed + power.energy_kwh_per_year(h, busy, 20.0, 1.2) * price
         assert owned == pytest.approx(rent.rent_usd_per_year(rent_usd, h))
         assert even.break_even_usd_per_hour(h, fixed, busy, 20.0, 1.2, price) == pytest.approx(rent_usd)
 
@@ -93,7 +93,7 @@ def test_cheap_typical_and_dear_are_in_that_order(setting):
         (lambda: rent.rent_usd_per_year(-1.0, 5.0), ("usd_per_hour = -1", "0 or more")),
         (lambda: rent.rent_usd_per_year(1.0, 25.0), ("hours_per_day = 25", "0 to 24")),
         (lambda: rent.rent_usd_per_year(float("nan"), 5.0), ("usd_per_hour = nan",)),
-        (lambda: own.energy_kwh_per_year(5.0, 100.0, 0.0, 0.9), ("pue = 0.9", "1 to 10")),
+        (lambda: power.energy_kwh_per_year(5.0, 100.0, 0.0, 0.9), ("pue = 0.9", "1 to 10")),
         (lambda: rent.rent_usd_per_year(np.array([1.0, -3.0]), 5.0), ("usd_per_hour = -3",)),
     ],
 )

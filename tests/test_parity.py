@@ -11,7 +11,7 @@ import scaleright
 from parity import largest_difference
 from scaleright.formulas import REGISTRY
 
-FORMULA_ROOMS = ("transformer", "scaling_laws", "roofline", "collectives", "training", "inference", "costs", "footprint")
+FORMULA_ROOMS = ("transformer", "scaling_laws", "roofline", "collectives", "power", "training", "inference", "costs", "footprint")
 
 
 def formula_modules() -> list:

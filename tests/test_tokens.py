@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scaleright.costs import own, rent, tokens
+from scaleright.costs import rent, tokens
 from scaleright.costs.ownership import Ownership
+from scaleright.power import energy_kwh_per_year
 
 money, speeds, loads = st.floats(0.01, 100), st.floats(1, 1e5), st.floats(0.001, 1)
 POWER = {"busy_watts": st.floats(100, 2000), "idle_watts": st.floats(0, 100), "pue": st.floats(1, 2), "usd_per_kwh": st.floats(0, 0.5)}
@@ -49,7 +50,7 @@ def test_parts_of_an_owned_token_add_up_to_a_year_of_owning(fixed, speed, load, 
     cost = tokens.owned_usd_per_million_tokens(fixed, speed, load, **power)
     assert cost.total == pytest.approx(math.fsum(cost.parts().values()))
     millions = speed * load * 8766 * 3600 / 1e6
-    energy_kwh = own.energy_kwh_per_year(24 * load, power["busy_watts"], power["idle_watts"], power["pue"])
+    energy_kwh = energy_kwh_per_year(24 * load, power["busy_watts"], power["idle_watts"], power["pue"])
     assert cost.total * millions == pytest.approx(fixed + energy_kwh * power["usd_per_kwh"])
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from scaleright.costs.own import POWER, PURCHASE, RATE, YEARS, annuity_years, energy_kwh_per_year
+from scaleright.costs.own import POWER, PURCHASE, RATE, YEARS, annuity_years
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, REAL, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, maximum, minimum, where
+from scaleright.power import energy_kwh_per_year
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 INFINITY = float("inf")
@@ -28,7 +29,7 @@ def break_even_hours_per_day(usd_per_hour, fixed_usd_per_year, busy_watts, idle_
     ----------
     usd_per_hour : rent of one accelerator [USD/h]
     fixed_usd_per_year : see `own.fixed_usd_per_year` [USD/year]
-    busy_watts, idle_watts, pue, usd_per_kwh : see `own.energy_kwh_per_year`, and the price of power [USD/kWh]
+    busy_watts, idle_watts, pue, usd_per_kwh : see `power.energy_kwh_per_year`, and the price of power [USD/kWh]
 
     Source: S2's Capex vs Opex matrix asks for it and quotes 4 to 6; derived here.
 

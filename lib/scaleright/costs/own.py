@@ -12,13 +12,12 @@ from typing import Any
 
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import log, where
-from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, WATTS_PER_KILOWATT
+from scaleright.power import DRAW, PUE, energy_kwh_per_year
 
 RATE = Domain(0.0, 1.0, (0.0, 0.5))
 """A yearly cost of capital: 0.08 is 8 % a year."""
 YEARS = Domain(0.0, 50.0, (0.1, 15.0), open_low=True)
-DRAW = {"busy_watts": NON_NEGATIVE, "idle_watts": NON_NEGATIVE, "pue": Domain(1.0, 10.0, (1.0, 3.0))}
-POWER = DRAW | {"usd_per_kwh": NON_NEGATIVE}
+POWER = DRAW | {"pue": PUE, "usd_per_kwh": NON_NEGATIVE}
 PURCHASE = {"price_usd": NON_NEGATIVE, "resale_share": SHARE, "years": YEARS, "cost_of_capital": RATE}
 OVERHEADS = {"facility_usd_per_year": NON_NEGATIVE, "maintenance_share": SHARE, "people_usd_per_year": NON_NEGATIVE}
 """Arguments that formulas share, with their domains: power and its price, the purchase, what is paid whatever the use."""
@@ -42,25 +41,6 @@ def annuity_years(cost_of_capital, years):
     """
     force = log(1 + where(cost_of_capital > 1e-9, cost_of_capital, 1.0))
     return where(cost_of_capital > 1e-9, (1 - (1 + cost_of_capital) ** -years) / force, years)
-
-
-@closed_form(hours_per_day=HOURS_A_DAY, **DRAW)
-def energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue):
-    """Electricity of one accelerator and its share of the host over a year, at the meter [kWh/year].
-
-    Parameters
-    ----------
-    hours_per_day : mean hours of work a day [h/day]; the rest of the day it idles
-    busy_watts, idle_watts : draw at work and idle, host included [W]; 0 idle if it is switched off
-    pue : power usage effectiveness of the building [1], 1 at home
-
-    Source: definition.
-
-    >>> energy_kwh_per_year(24.0, 1000.0, 0.0, 1.0)
-    8766.0
-    """
-    daily_wh = hours_per_day * busy_watts + (HOURS_PER_DAY - hours_per_day) * idle_watts
-    return daily_wh * pue * DAYS_PER_YEAR / WATTS_PER_KILOWATT
 
 
 @dataclass(frozen=True)
@@ -133,7 +113,7 @@ def owned_usd_per_year(
     price_usd, resale_share, years, cost_of_capital, hours_per_day, busy_watts, idle_watts, pue, usd_per_kwh,
     facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0,
 ) -> OwnedCost:
-    """A year of owning one accelerator, by parts; arguments as in `fixed_usd_per_year` and `energy_kwh_per_year`.
+    """A year of owning one accelerator, by parts; arguments as in `fixed_usd_per_year` and `power.energy_kwh_per_year`.
 
     >>> bill = owned_usd_per_year(2200.0, 0.27, 2.0, 0.08, 5.0, 550.0, 60.0, 1.0, 0.16)
     >>> round(bill.total), round(bill.power_usd)

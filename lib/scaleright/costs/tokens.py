@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.costs.break_even import break_even_hours_per_day
-from scaleright.costs.own import POWER, energy_kwh_per_year
+from scaleright.costs.own import POWER
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, SHARE, Breakdown, closed_form
+from scaleright.power import energy_kwh_per_year
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 MILLION = 1e6
@@ -135,7 +136,7 @@ def owned_usd_per_million_tokens(fixed_usd_per_year, tokens_per_s, utilization, 
     ----------
     fixed_usd_per_year : yearly cost that does not depend on use, see `own.fixed_usd_per_year` [USD/year]
     tokens_per_s, utilization : see `usd_per_million_tokens`
-    busy_watts, idle_watts, pue, usd_per_kwh : see `own.energy_kwh_per_year`, and the price of power [USD/kWh]
+    busy_watts, idle_watts, pue, usd_per_kwh : see `power.energy_kwh_per_year`, and the price of power [USD/kWh]
 
     With the terms of an `Ownership`: `owned_usd_per_million_tokens(terms.fixed_usd_per_year, speed, load, **terms.power)`,
     terms and speed both of one accelerator.
