@@ -166,6 +166,7 @@ class Accelerator:
 
     dense : dense FLOP/s (OP/s for integers) by precision, FP32 accumulate.
     measured : best measured matmul FLOP/s by precision, where someone published one.
+    server_watts : most that the vendor's own server draws, over its chips.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
     """
 
@@ -180,6 +181,7 @@ class Accelerator:
     memory_bytes_per_s: float | None
     tdp_watts: float | None
     idle_watts: float | None
+    server_watts: float | None
     scale_up_bytes_per_s: float | None
     scale_out_bytes_per_s: float | None
     purchase_usd: tuple[float, float] | None
@@ -216,7 +218,7 @@ class Accelerator:
         return (low * high) ** 0.5
 
 
-_SCALARS = ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")
+_SCALARS = ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "server_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")
 
 
 def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float]:
