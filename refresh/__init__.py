@@ -4,7 +4,8 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 `rules.csv` says what each raw name is called here (keep) or why its rows are left out (drop; skip: not even told),
 `columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
-`accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files; `tables` merges and writes.
+`accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files,
+`documents` the tables of S4; `tables` merges and writes.
 
 An importer yields rows to write and, as `Dropped`, the raw rows it leaves out with the reason. Facts entered by hand
 stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
@@ -16,7 +17,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, measured, models, prices, prices_purchases
+from refresh import accelerators, api_prices, documents, measured, models, prices, prices_purchases
 from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -38,8 +39,10 @@ IMPORTERS = {
     "measured/serving": (
         lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
+    "s4_specifications": (lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]), documents.SOURCES),
+    "s4_results": (lambda raw, done: documents.result_rows(raw, done["s4_results"]), documents.SOURCES),
 }  # fmt: skip
-"""For each table, in order: its rows from the raw folder and the tables done before, and the sources it owns."""
+"""For each table, in order: its rows from the raw folder, the tables done before and its own as it stands, and the sources it owns."""
 
 
 def refresh(raw: Path, data: Path) -> list[Report]:
@@ -60,8 +63,8 @@ def refresh(raw: Path, data: Path) -> list[Report]:
     for table, (importer, sources) in IMPORTERS.items():
         if table not in schemas:
             raise RefreshError(f"data package has no resource with path {table}.csv")
+        existing = done[table] = read_table(data / f"{table}.csv")
         found, dropped = sift(importer(raw, done))
-        existing = read_table(data / f"{table}.csv")
         done[table], lost = merge(existing, found, schemas[table]["primaryKey"], sources)
         by_hand = sum(row["source"] not in sources for row in existing)
         reports.append(Report(table, len(found) + len(dropped), len(done[table]), by_hand, (*dropped, *lost)))
