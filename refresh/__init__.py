@@ -17,7 +17,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, documents, measured, models, prices, prices_purchases
+from refresh import accelerators, api_prices, carbon, documents, measured, models, prices, prices_purchases
 from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -34,6 +34,8 @@ IMPORTERS = {
     "purchase_prices": (lambda raw, done: prices_purchases.rows(raw, done["accelerators"]), prices_purchases.SOURCES),
     "electricity_prices": _BY_HAND,
     "cost_factors": _BY_HAND,
+    "grids": (lambda raw, done: carbon.grid_rows(raw), carbon.GRID_SOURCES),
+    "cloud_regions": (lambda raw, done: carbon.region_rows(raw), carbon.REGION_SOURCES),
     "measured/energy": (lambda raw, done: measured.energy_rows(raw), measured.SOURCES),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "measured/serving": (
