@@ -59,7 +59,7 @@ def vega_text(expressions):
 
 # ---- words ---------------------------------------------------------------------------------------------------
 
-KINDS = ("usd", "usd 2", "usd 4", "percent", "number", "whole", "duration", "si FLOP/s", "hours", "tokens/s")
+KINDS = ("usd", "usd 2", "usd 4", "percent", "number", "whole", "duration", "mass", "volume", "si FLOP/s", "hours", "tokens/s")
 
 
 @pytest.mark.parametrize("kind", KINDS)

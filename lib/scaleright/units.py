@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from typing import Sequence
 
 GIB = 2**30
 """Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
@@ -26,6 +27,9 @@ MINUS = "−"
 """The sign of a number below zero: that of print, not a hyphen."""
 
 PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+MASSES = ((1e9, "Mt"), (1e3, "t"), (1.0, "kg"), (1e-3, "g"), (1e-6, "mg"))
+VOLUMES = ((1e3, "m³"), (1.0, "L"), (1e-3, "mL"))
+"""Units of mass [kg] and of water [L], as people say them: 552 t, not 552 Mg."""
 SPANS = (
     (SECONDS_PER_YEAR, 2, "years"), (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"), (SECONDS_PER_HOUR, 2, "hours"),
     (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 1, "µs"), (1e-9, 0, "ns"),
@@ -75,11 +79,22 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     >>> si(3.14e23, "FLOP"), si(140e9, "B"), si(0, "W")
     ('314 ZFLOP', '140 GB', '0 W')
     """
+    return in_units(value, [(scale, f"{prefix}{unit}") for scale, prefix in PREFIXES], digits)
+
+
+def in_units(value: float, scales: Sequence[tuple[float, str]], digits: int = 3) -> str:
+    """Write a number in the largest of its units that it reaches, the last of them if none.
+
+    scales : size and name of each unit, the largest first; the one of size 1 is that of the value
+
+    >>> in_units(552_100, MASSES), in_units(0.0234, MASSES), in_units(0, VOLUMES), in_units(999.9, VOLUMES)
+    ('552 t', '23.4 g', '0 L', '1.00 m³')
+    """
     if value == 0:
-        return f"0 {unit}"
+        return f"0 {dict(scales)[1.0]}"
     value = float(_fixed(value, f".{digits - 1}e"))
-    scale, prefix = next((pair for pair in PREFIXES if abs(value) >= pair[0]), PREFIXES[-1])
-    return f"{significant(value / scale, digits)} {prefix}{unit}"
+    scale, unit = next((pair for pair in scales if abs(value) >= pair[0]), scales[-1])
+    return f"{significant(value / scale, digits)} {unit}"
 
 
 def usd(value: float, digits: int = 3) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from scaleright import units
 from scaleright.ops import is_expression, where
 
+_MEASURES = {"mass": units.MASSES, "volume": units.VOLUMES}
 _TRIMMED = ("hours", "days", "months", "years")
 """Kinds said without zeros at the end, and in the singular for one: 5 hours, 1 hour, not 5.00 hours."""
 
@@ -62,13 +63,12 @@ def _duration(value, digits: int):
     return first_case([(value == 0, "0 s"), *spans[:-1]], spans[-1][1])
 
 
-def _si(value, unit: str, digits: int):
+def _in_units(value, scales, digits: int):
     if not is_expression(value):
-        return units.si(value, unit, digits)
-    written, near = f",.{digits}r", 1 - 0.5 * 10**-digits
-    cases = [(value == 0, f"0 {unit}")]
-    cases += [(abs(value) >= scale * near, _format(value / scale, written) + f" {prefix}{unit}") for scale, prefix in units.PREFIXES]
-    return first_case(cases, _format(value, written) + f" {unit}")
+        return units.in_units(value, scales, digits)
+    near = 1 - 0.5 * 10**-digits
+    texts = [(abs(value) >= scale * near, _format(value / scale, f",.{digits}r") + f" {unit}") for scale, unit in scales]
+    return first_case([(value == 0, f"0 {dict(scales)[1.0]}"), *texts], texts[-1][1])
 
 
 def say(value: Any, kind: str = "number"):
@@ -78,8 +78,9 @@ def say(value: Any, kind: str = "number"):
     ----------
     value : float or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions",
-        "hours a day" (no more than 24), "duration" (of seconds) or "si UNIT" such as "si FLOP/s". A digit at the end
-        sets the significant digits ("usd 2"). Any other word is a unit written after the number ("tokens/s").
+        "hours a day" (no more than 24), "duration" (of seconds), "mass" (of kg), "volume" (of L) or "si UNIT" such as
+        "si FLOP/s". A digit at the end sets the significant digits ("usd 2"). Any other word is a unit written after the
+        number ("tokens/s").
 
     Returns
     -------
@@ -98,7 +99,9 @@ def say(value: Any, kind: str = "number"):
     if kind == "duration":
         return _duration(value, digits)
     if kind.startswith("si "):
-        return _si(value, kind[3:], digits)
+        return _in_units(value, [(scale, f"{prefix}{kind[3:]}") for scale, prefix in units.PREFIXES], digits)
+    if kind in _MEASURES:
+        return _in_units(value, _MEASURES[kind], digits)
     expression = is_expression(value)
     if kind == "billions":
         return say(value / 1e9, f"B {digits}")
