@@ -1,0 +1,110 @@
+"""What a bet on hardware costs when nobody knows which kind of model it will serve.
+
+Costs are those of a unit of work, over those of whichever hardware does that kind cheapest: 1 is the best that could be
+had, 1.3 is 30 % more. A bet's regret is what it costs above 1 [savage1951, section 4].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright.costs.break_even import INFINITY
+from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form
+from scaleright.ops import where
+
+COST = Domain(0.0, 1e15, (0.2, 20.0), open_low=True)
+CHIPS = Domain(1.0, 1e6, (1.0, 576.0))
+
+
+@dataclass(frozen=True)
+class Chances(Breakdown):
+    """Shares of the work to come by kind of model; they add up to 1."""
+
+    dense: Any
+    mixture: Any
+    images: Any
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE)
+def chances(mixture_probability, image_share) -> Chances:
+    """Shares of the work by kind of model, from two numbers that a reader can state [1].
+
+    Parameters
+    ----------
+    mixture_probability : of language work, how much mixtures of experts will do; dense models do the rest [1]
+    image_share : work on images and video, over all work [1]
+
+    >>> chances(0.75, 0.2)
+    Chances(dense=0.2, mixture=0.6000000000000001, images=0.2)
+    """
+    language = 1 - image_share
+    return Chances(dense=language * (1 - mixture_probability), mixture=language * mixture_probability, images=image_share)
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
+def expected_cost(mixture_probability, image_share, dense, mixture, images):
+    """Cost of a bet in expectation, over that of knowing in advance [1].
+
+    Parameters
+    ----------
+    mixture_probability, image_share : see `chances` [1]
+    dense, mixture, images : cost of the bet's work by kind of model, over the cheapest hardware for that kind [1]
+
+    >>> expected_cost(0.5, 0.0, 1.0, 1.5, 9.0)
+    1.25
+    """
+    share = chances(mixture_probability, image_share)
+    return share.dense * dense + share.mixture * mixture + share.images * images
+
+
+@closed_form(image_share=SHARE, dense=COST, mixture=COST, images=COST, other_dense=COST, other_mixture=COST, other_images=COST)
+def switch_probability(image_share, dense, mixture, images, other_dense, other_mixture, other_images):
+    """Probability of mixtures at which a bet costs as much as another [1]; beyond 0 to 1 one of them wins throughout.
+
+    Infinite where the odds do not move the difference. Without images it is one regret over the sum of two: what the
+    bet on mixtures loses on dense models, over that and what the other bet loses on mixtures.
+
+    Arguments as in `expected_cost`, those of the other bet after the first's.
+
+    >>> switch_probability(0.0, 1.5, 1.0, 1.0, 1.0, 2.5, 1.0)
+    0.25
+    """
+    language = 1 - image_share
+    slope = language * ((mixture - dense) - (other_mixture - other_dense))
+    gap = language * (other_dense - dense) + image_share * (other_images - images)
+    flat = slope == 0
+    return where(flat, INFINITY, gap / where(flat, 1.0, slope))
+
+
+@closed_form(spend_usd=NON_NEGATIVE, cost=COST)
+def regret_usd(spend_usd, cost):
+    """What a bet costs more than the best hardware would have, on work for which the best asks so much [USD].
+
+    >>> round(regret_usd(1e6, 1.3))
+    300000
+    """
+    return spend_usd * (cost - 1)
+
+
+@closed_form(weight_bytes=POSITIVE, premium=POSITIVE, bytes_per_s=POSITIVE, chips=CHIPS, other_bytes_per_s=POSITIVE, other_chips=CHIPS)
+def break_even_token_s(weight_bytes, premium, bytes_per_s, chips, other_bytes_per_s, other_chips):
+    """Time per token below which a chip of a larger domain is worth a higher price, where bandwidth sets the pace [s].
+
+    In a step of time T a domain of n chips reads n M T bytes: first the weights, and with what is left the caches of
+    its sequences. A chip's share of that is M - W / (n T); a small domain spends its bandwidth on weights. Zero where the
+    larger domain never pays for itself, infinite where it pays at any pace.
+
+    Parameters
+    ----------
+    weight_bytes : weights read in a step [B]
+    premium : price of its chip over that of the other domain's [1]
+    bytes_per_s, chips : bandwidth that a chip reaches [B/s], and chips of the domain [1]
+    other_bytes_per_s, other_chips : the same of the other domain
+
+    >>> round(break_even_token_s(380e9, 1.2, 8e12, 72.0, 8e12, 8.0), 4)
+    0.0323
+    """
+    spread, dearer = premium / other_chips - 1 / chips, premium * other_bytes_per_s - bytes_per_s
+    paid = dearer <= 0
+    return where(spread <= 0, 0.0, where(paid, INFINITY, weight_bytes * spread / where(paid, 1.0, dearer)))
