@@ -1,0 +1,52 @@
+"""Predicted against measured: every kind of evidence, one report.
+
+`validate` hands out the rows of a kind with their signed errors and what sums them up; `decode_floor` sets measured
+decode steps beside the roofline.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scaleright import catalog
+from scaleright.names import nearest
+from scaleright.validation import counts
+from scaleright.validation.decode import decode_floor
+from scaleright.validation.files import own_rows
+from scaleright.validation.report import Kind, Summary, Validation, summarize
+
+__all__ = ["KINDS", "Kind", "Summary", "Validation", "decode_floor", "summarize", "validate"]
+
+KINDS: dict[str, Kind] = {"counts": counts.KIND}
+
+
+def validate(kind: str, file: str | Path | None = None) -> Validation:
+    """Predict every row of a kind of measurement from its configuration alone and compare.
+
+    Parameters
+    ----------
+    kind : "counts" (published parameter counts)
+    file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
+        model that the catalog does not know may be given by the columns of `Transformer` instead.
+
+    Raises
+    ------
+    LookupError : unknown kind, or a kind without a predictor; unknown model (line and nearest name).
+    DataError : the file does not fit the schema: which line, which column, what is allowed.
+
+    >>> validate("counts").summary.median_absolute_percent < 0.2
+    True
+    >>> validate("training")
+    Traceback (most recent call last):
+    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts (schema: data/measured/training.csv)
+    """
+    if kind not in KINDS:
+        tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]
+        if kind in tables:
+            works = f"kinds that work: {', '.join(KINDS)} (schema: data/measured/{kind}.csv)"
+            raise LookupError(f"validate: nothing predicts {kind!r} in this version; {works}")
+        nearest(kind, KINDS, "kind of measurement")
+    definition = KINDS[kind]
+    rows = catalog.table(definition.table) if file is None else own_rows(Path(file), definition)
+    label = definition.table if file is None else Path(file).name
+    return Validation(kind, definition, definition.judge(rows, label))

@@ -1,0 +1,70 @@
+"""Published parameter counts against those counted from the shape of the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.transformer import counts, rule_of_thumb_parameters
+from scaleright.units import significant
+from scaleright.validation.report import Kind
+
+_SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
+
+
+def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
+    models = [_model(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))]
+    families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family"))))
+    rows = rows.drop(columns=[c for c in rows if c in _SHAPE_TYPES])
+    counted = counts(models)
+    predicted = np.array([counted[quantity].iloc[i] for i, quantity in enumerate(rows["quantity"])], dtype=float)
+    published = rows["published"].to_numpy(dtype=float)
+    digits = rows["digits"].to_numpy(dtype=float)
+    half_unit = 0.5 * 10.0 ** (np.floor(np.log10(published)) - digits + 1)
+    rough = np.array([float(rule_of_thumb_parameters(m.layers, m.hidden)) for m in models])
+    return rows.assign(
+        family=[families.get(m.name, "given by shape") for m in models],
+        predicted=predicted,
+        error_percent=100 * (predicted / published - 1),
+        within_rounding=np.abs(predicted - published) <= half_unit,
+        baseline_error_percent=100 * (rough / published - 1),
+        scored=(rows["scope"] == "language model").to_numpy(),
+    )
+
+
+def _fill(rows: pd.DataFrame) -> dict:
+    """Digits as the file prints them; a count is of the language model unless it says otherwise."""
+    return {"digits": rows["published"].map(lambda value: len(str(value).rstrip("0"))), "scope": "language model"}
+
+
+def _line(row) -> str:
+    published, predicted = (significant(value, int(row.digits)) for value in (row.published, row.predicted))
+    return f"{row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}"
+
+
+def _model(row: dict, where: str) -> Transformer:
+    """The model of a row: by its shape columns if they are filled, else by name."""
+    shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
+    try:
+        return Transformer(name=row["model"], **shape) if shape else catalog.model(row["model"])
+    except LookupError as error:
+        raise LookupError(f"{where}: {error}; or give its shape in columns layers, hidden, heads, ...") from None
+    except (TypeError, ValueError) as error:
+        raise catalog.DataError(f"{where}: shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}") from None
+
+
+KIND = Kind(
+    table="measured/counts",
+    required=("model", "quantity", "published"),
+    also=_SHAPE_TYPES,
+    fill=_fill,
+    judge=_judge,
+    line=_line,
+    why=lambda row: row.scope,
+    shows="published, predicted to the same digits",
+    baseline="12 L h^2",
+    rule="a row is scored if its publication counts the language model alone (scope `language model`): "
+    "a shape says nothing about a vision encoder or a module for multi-token prediction",
+)

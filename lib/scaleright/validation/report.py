@@ -1,0 +1,161 @@
+"""Predicted against measured: what one kind of evidence is, and its report.
+
+A kind names a table of `data/measured/`, how to predict its rows from their configuration alone, and the dumbest
+honest baseline beside it. A row whose configuration cannot determine the answer is shown and not scored; a stated
+rule decides, never a list.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import pandas as pd
+
+from scaleright.names import nearest
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one kind of measurement is read, predicted and printed.
+
+    table : its table of the data package
+    required : columns that a reader's file needs; others of the schema may be left out
+    also : columns that a reader's file may have beyond the schema, with their types
+    fill : gives the columns that a reader's file left out
+    judge : turns rows of the table (and the words for where they stand) into judged ones: family, predicted,
+        error_percent, baseline_error_percent, scored, and within_rounding or within_range
+    line : writes the words and figures of a judged row; why : says why one is not scored
+    shows : what the figures of a line are
+    baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind, in words
+    fitted_constants : constants fitted to measurements
+    """
+
+    table: str
+    required: tuple[str, ...]
+    also: dict[str, str]
+    fill: Callable[[pd.DataFrame], dict[str, Any]]
+    judge: Callable[[pd.DataFrame, str], pd.DataFrame]
+    line: Callable[[Any], str]
+    why: Callable[[Any], str]
+    shows: str
+    baseline: str
+    rule: str
+    caveat: str = ""
+    fitted_constants: int = 0
+
+
+WITHIN = {"within_rounding": "within the rounding of the published digits", "within_range": "within the predicted range"}
+"""What a kind may know of a figure beside its error: whether the prediction meets it as closely as either is stated."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of the signed."""
+
+    rows: int
+    median_absolute_percent: float
+    p90_absolute_percent: float
+    bias_percent: float
+    within_rounding: int | None
+    within_range: int | None
+    baseline_median_absolute_percent: float
+    baseline_p90_absolute_percent: float
+
+    def known(self) -> dict[str, Any]:
+        """The figures by name, without those that the kind does not know."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def summarize(rows: pd.DataFrame) -> Summary:
+    """Sum up the scored rows of a judged table.
+
+    >>> rows = pd.DataFrame({"scored": True, "error_percent": [1.0, -3.0], "baseline_error_percent": [9.0, 11.0],
+    ...                      "within_rounding": [True, False]})
+    >>> summarize(rows).median_absolute_percent, summarize(rows).bias_percent
+    (2.0, -1.0)
+    """
+    scored = rows[rows["scored"]]
+    size = scored[["error_percent", "baseline_error_percent"]].abs().astype(float)
+    (median, baseline_median), (p90, baseline_p90) = size.quantile([0.5, 0.9]).to_numpy().tolist()
+    return Summary(
+        rows=len(scored),
+        median_absolute_percent=median,
+        p90_absolute_percent=p90,
+        bias_percent=float(scored["error_percent"].mean()),
+        **{name: int(scored[name].sum()) if name in scored else None for name in WITHIN},
+        baseline_median_absolute_percent=baseline_median,
+        baseline_p90_absolute_percent=baseline_p90,
+    )
+
+
+def _plain(value: Any) -> Any:
+    return None if pd.isna(value) else round(value, 6) if isinstance(value, float) else value
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.astype(object).to_dict("records")]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A judged table: one row a measurement, with the rule by which rows were scored."""
+
+    kind: str
+    definition: Kind
+    rows: pd.DataFrame
+
+    @property
+    def summary(self) -> Summary:
+        """Errors over all scored rows."""
+        return summarize(self.rows)
+
+    def by(self, column: str) -> pd.DataFrame:
+        """Errors of the scored rows by source, family or any other column, most rows first."""
+        if column not in self.rows:
+            nearest(column, self.rows.columns, "column")
+        groups = {key: summarize(group).known() for key, group in self.rows[self.rows["scored"]].groupby(column)}
+        return pd.DataFrame.from_dict(groups, orient="index").rename_axis(column).sort_values("rows", ascending=False, kind="stable")
+
+    def to_json(self) -> str:
+        """Everything as JSON: summary, groups and rows; numbers rounded to what a reader can use, the bytes stable."""
+        document = {
+            "kind": self.kind,
+            "rule": self.definition.rule,
+            **({"caveat": self.definition.caveat} if self.definition.caveat else {}),
+            "baseline": self.definition.baseline,
+            "fitted_constants": self.definition.fitted_constants,
+            "summary": {name: _plain(value) for name, value in self.summary.known().items()},
+            "by_source": _records(self.by("source").reset_index()),
+            "by_family": _records(self.by("family").reset_index()),
+            "rows": _records(self.rows),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+    def to_text(self, worst: int = 12) -> str:
+        """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
+        s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
+        met = ", ".join(f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known())
+        lines = [
+            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
+            f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
+            f"bias {s.bias_percent:+.2f} %; {met}",
+            f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
+            f"  rule: {of.rule}",
+            *([f"  caveat: {of.caveat}"] if of.caveat else []),
+        ]
+        if s.rows:
+            lines += ["", f"  {'family':<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
+            lines += [
+                f"  {g.family:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
+                for g in self.by("family").reset_index().itertuples()
+            ]
+            furthest = scored.sort_values("error_percent", key=abs, ascending=False, kind="stable").head(worst).itertuples()
+            lines += ["", f"  furthest off of {s.rows} ({of.shows}):", *map(self._line, furthest)]
+        if len(apart):
+            lines += ["", "  not scored:", *(f"{self._line(row)}  ({of.why(row)})" for row in apart.itertuples())]
+        return "\n".join(lines)
+
+    def _line(self, row) -> str:
+        return f"  {self.definition.line(row)}{row.error_percent:>+9.3f} %  [{row.source}]"
