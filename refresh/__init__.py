@@ -5,10 +5,10 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 `columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
 `accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files,
-`documents` the tables of S4; `tables` merges and writes.
+`mlperf_inference` (with `mlperf_rules.csv`) MLPerf's results, `documents` the tables of S4; `tables` merges and writes.
 
-An importer yields rows to write and, as `Dropped`, the raw rows it leaves out with the reason. Facts entered by hand
-stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
+An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as `Doubtful` rows for
+which the refresh refuses, unless flagged rows are allowed. Facts entered by hand stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, documents, measured, models, prices, prices_purchases
-from refresh.tables import RefreshError, Report, merge, read_table, sift, table_text
+from refresh import accelerators, api_prices, carbon, documents, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases
+from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
 
@@ -40,19 +40,28 @@ IMPORTERS = {
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "measured/serving": (
         lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
+    "mlperf_training_benchmarks": _BY_HAND,
+    "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
+    "mlperf_benchmarks": _BY_HAND,
+    "mlperf_inference": (lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]), mlperf_inference.SOURCES),
     "s4_specifications": (lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]), documents.SOURCES),
     "s4_results": (lambda raw, done: documents.result_rows(raw, done["s4_results"]), documents.SOURCES),
 }  # fmt: skip
 """For each table, in order: its rows from the raw folder, the tables done before and its own as it stands, and the sources it owns."""
 
 
-def refresh(raw: Path, data: Path) -> list[Report]:
+def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
     """Rewrite the tables of `data`, beside their `datapackage.json`, from `raw`, laid out as its SOURCES.md says.
+
+    Parameters
+    ----------
+    raw, data : folders
+    allow_flagged : keep rows whose unit, count or name cannot be trusted, with flags that say so, instead of refusing
 
     Raises
     ------
-    RefreshError : a raw file missing or laid out differently, a value that is no number; nothing has been written.
+    RefreshError : a raw file missing or laid out differently, a value that is no number, a doubtful row; nothing has been written.
     """
     if not raw.is_dir():
         raise RefreshError(f"raw folder {raw} does not exist")
@@ -66,10 +75,12 @@ def refresh(raw: Path, data: Path) -> list[Report]:
         if table not in schemas:
             raise RefreshError(f"data package has no resource with path {table}.csv")
         existing = done[table] = read_table(data / f"{table}.csv")
-        found, dropped = sift(importer(raw, done))
+        items, doubted = settle(importer(raw, done), allow_flagged)
+        found, dropped = sift(items)
         done[table], lost = merge(existing, found, schemas[table]["primaryKey"], sources)
         by_hand = sum(row["source"] not in sources for row in existing)
-        reports.append(Report(table, len(found) + len(dropped), len(done[table]), by_hand, (*dropped, *lost)))
+        counts = len(found) + len(dropped), len(done[table]), by_hand
+        reports.append(Report(table, *counts, (*dropped, *lost), tuple(doubted), counted_flags(done[table])))
     _swap_in(data, {table: table_text(rows, schemas[table]) for table, rows in done.items()})
     return reports
 

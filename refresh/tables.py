@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Iterable, Iterator, NamedTuple
@@ -28,22 +29,34 @@ class Dropped(NamedTuple):
     reason: str
 
 
+class Doubtful(NamedTuple):
+    """A row that says in its `flags` what is wrong with it: the import refuses it, unless told to keep such rows."""
+
+    row: Row
+    where: str
+    reason: str
+
+
 class Report(NamedTuple):
-    """What a refresh did to one table: raw rows offered, rows written, of these kept by hand, rows left out."""
+    """What a refresh did to one table: raw rows offered, rows written, of these kept by hand; rows left out, kept in doubt; flags."""
 
     table: str
     rows_in: int
     rows_out: int
     by_hand: int
     dropped: tuple[Dropped, ...]
+    doubted: tuple[Doubtful, ...] = ()
+    flags: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         counts = f"{self.rows_in} raw rows in, {self.rows_out} rows out ({self.by_hand} by hand)"
-        head = f"{self.table}: {counts}, {len(self.dropped)} left out"
-        return "\n".join([head, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
+        lines = [f"{self.table}: {counts}, {len(self.dropped)} left out"]
+        lines += [f"  flagged {flag}: {rows} rows" for flag, rows in self.flags]
+        lines += [f"  kept in doubt {doubt.where}: {doubt.reason}" for doubt in self.doubted]
+        return "\n".join([*lines, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
 
 
-Items = Iterator[Row | Dropped]  # what an importer yields
+Items = Iterator[Row | Dropped | Doubtful]  # what an importer yields
 
 
 def sift(items: Iterable[Row | Dropped]) -> tuple[list[Row], list[Dropped]]:
@@ -52,6 +65,36 @@ def sift(items: Iterable[Row | Dropped]) -> tuple[list[Row], list[Dropped]]:
     for item in items:
         (dropped if isinstance(item, Dropped) else found).append(item)
     return found, dropped
+
+
+def settle(items: Iterable[Row | Dropped | Doubtful], allow_flagged: bool = False) -> tuple[list[Row | Dropped], list[Doubtful]]:
+    """The same items with doubtful rows as rows, and those doubts apart.
+
+    Raises
+    ------
+    RefreshError : there are doubtful rows and `allow_flagged` is off; it names each with its reason, the first twenty.
+    """
+    settled, doubted = [], []
+    for item in items:
+        doubted += [item] if isinstance(item, Doubtful) else []
+        settled.append(item.row if isinstance(item, Doubtful) else item)
+    if doubted and not allow_flagged:
+        lines = [f"{doubt.where}: {doubt.reason}" for doubt in doubted[:_SHOWN]]
+        more = [f"and {len(doubted) - _SHOWN} more"] if len(doubted) > _SHOWN else []
+        raise RefreshError("\n  ".join([f"rows in doubt: {len(doubted)} (--allow-flagged keeps them, flagged)", *lines, *more]))
+    return settled, doubted
+
+
+_SHOWN = 20
+
+
+def counted_flags(rows: Iterable[Row]) -> tuple[tuple[str, int], ...]:
+    """Rows by flag, of a table whose rows have `flags` joined by semicolons.
+
+    >>> counted_flags([{"flags": "a;b"}, {"flags": "b"}, {"flags": ""}, {}])
+    (('a', 1), ('b', 2))
+    """
+    return tuple(sorted(Counter(flag for row in rows for flag in row.get("flags", "").split(";") if flag).items()))
 
 
 def read_text(path: Path) -> str:

@@ -163,7 +163,8 @@ def data() -> None:
 @click.option(
     "--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files."
 )
-def refresh(raw: Path) -> None:
+@click.option("--allow-flagged", is_flag=True, help="Keep doubtful rows, marked by flags, instead of refusing them.")
+def refresh(raw: Path, allow_flagged: bool) -> None:
     """Write the tables of data/ anew from raw public files."""
     place = Book.find()
     if not (place.root / "refresh" / "__init__.py").is_file():
@@ -171,7 +172,7 @@ def refresh(raw: Path) -> None:
     sys.path.insert(0, str(place.root))
     import refresh as importers
 
-    for report in importers.refresh(raw, place.data):
+    for report in importers.refresh(raw, place.data, allow_flagged):
         click.echo(str(report))
 
 
