@@ -17,7 +17,7 @@ import re
 from pathlib import Path
 
 from refresh.rules import quantities, read_csv, rule
-from refresh.tables import Dropped, Items, RefreshError, Row, cell_text
+from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, cell_text
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.names import suggestion
 from scaleright.transformer.flops import training_flop
@@ -33,11 +33,8 @@ _CORES = {"TPU v5p": 2}
 """TensorCores of a chip by which its systems are named; one of the others."""
 
 
-def rows(raw: Path, done: dict[str, list[Row]], allow_flagged: bool = False) -> Items:
-    """Rows of `mlperf_training`; `done` holds the tables of benchmarks, models and accelerator specs.
-
-    With `allow_flagged` a row that contradicts itself is kept and flagged as implausible instead of refused.
-    """
+def rows(raw: Path, done: dict[str, list[Row]]) -> Items:
+    """Rows of `mlperf_training`, a row that contradicts itself as doubtful; `done` has benchmarks, models and chip specs."""
     benchmarks = {row["benchmark"]: row for row in done["mlperf_training_benchmarks"]}
     peaks = _peaks(done["accelerator_specs"])
     parameters = _parameters(done["models"])
@@ -51,10 +48,10 @@ def rows(raw: Path, done: dict[str, list[Row]], allow_flagged: bool = False) -> 
         if row["benchmark"] not in benchmarks:
             near = suggestion(row["benchmark"], benchmarks)
             raise RefreshError(f"{FILE}: {run}: unknown benchmark {row['benchmark']!r}; {near}; add a new one to data/mlperf_training_benchmarks.csv")
-        yield _result(row, run, benchmarks[row["benchmark"]], peaks, parameters, seen, allow_flagged)
+        yield _result(row, run, benchmarks[row["benchmark"]], peaks, parameters, seen)
 
 
-def _result(row: Row, run: str, benchmark: Row, peaks: dict, parameters: dict, seen: dict, allow_flagged: bool) -> Row:
+def _result(row: Row, run: str, benchmark: Row, peaks: dict, parameters: dict, seen: dict) -> Row | Doubtful:
     numbers = {quantity: float(f"{value:.9g}") for quantity, value, _ in quantities(row, FILE, run)}
     counts = {ours: _count(row[theirs], run, theirs) for ours, theirs in _COUNTS.items()}
     chip = rule(FILE, "accelerator", row["accelerator"]).ours
@@ -73,15 +70,13 @@ def _result(row: Row, run: str, benchmark: Row, peaks: dict, parameters: dict, s
         flags += ["corrected_unit"] if unit == "token/s" else []
     if _named_chips(row["system"]) == counts["accelerators"] * _CORES.get(chip, 1) != counts["accelerators"]:
         flags.append("core_count")
-    if wrong and not allow_flagged:
-        raise RefreshError(f"{FILE}: {run}: {'; '.join(wrong)}; --allow-flagged keeps such rows and marks them")
     same = (row["submitter"], row["benchmark"], chip, counts["accelerators"], numbers["unscaled_time_s"], numbers["fastest_run_s"])
     if same in seen:
         flags.append("repeated")
         notes.append(f"the runs of {seen[same]}")
     seen.setdefault(same, f"{row['version']} {row['system']}")
     flags += ["implausible"] if wrong else []
-    return {
+    result = {
         "round": row["version"], "submitter": row["submitter"], "system": row["system"], "benchmark": row["benchmark"],
         "availability": availability, "accelerator": chip, **counts, **numbers,
         "sequence": int(float(given)) if given else int(sequence) if sequence else None, "logged_throughput_unit": unit,
@@ -89,6 +84,7 @@ def _result(row: Row, run: str, benchmark: Row, peaks: dict, parameters: dict, s
         **{name: row[name] for name in ("accelerator_memory", "interconnect", "host_network", "framework")},
         "flags": ";".join(flags), "source": rule(FILE, "round", row["version"]).ours, "note": "; ".join(notes + wrong),
     }  # fmt: skip
+    return Doubtful(result, f"{FILE}: {run}", "; ".join(wrong)) if wrong else result
 
 
 def _count(text: str, run: str, column: str) -> int:
