@@ -135,22 +135,26 @@ def forward_flop_per_token(matmul_parameters, attention_flop_per_position, conte
     return 2 * matmul_parameters + attention_flop_per_position * attended_positions(context, 0, causal)
 
 
-@closed_form(forward_flop=POSITIVE, recomputed_flop=NON_NEGATIVE)
-def training_flop_per_token(forward_flop, recomputed_flop=0):
-    """FLOP of training on one token: forward once, backward twice, plus what is recomputed.
+@closed_form(forward_flop=POSITIVE, recomputed_flop=NON_NEGATIVE, frozen_flop=NON_NEGATIVE)
+def training_flop_per_token(forward_flop, recomputed_flop=0, frozen_flop=0):
+    """FLOP of training on one token: forward once, backward twice, plus what is recomputed, less what frozen weights save.
 
     Parameters
     ----------
     forward_flop : FLOP of the forward pass per token
     recomputed_flop : FLOP of the part of it that runs again: 0 for model FLOP; the layers (all but the head) under full
         recomputation and `scores_and_values_flop` under selective recomputation for hardware FLOP
+    frozen_flop : FLOP of the part of it in products with weights that are not trained: half of their backward pass, the
+        gradient of the weights, is left out, so that they take 4 FLOP per weight instead of 6. With adapters (LoRA) on
+        every layer that is all but `scores_and_values_flop`; the adapters' own products, a thousandth, are not counted
 
-    Source: [kaplan2020, section 2.1]; recomputation [korthikanti2022, section 5].
+    Source: [kaplan2020, section 2.1]; recomputation [korthikanti2022, section 5]; no gradient of frozen weights
+    [hu2022, section 4.2].
 
-    >>> training_flop_per_token(2.0), training_flop_per_token(2.0, 2.0)
-    (6.0, 8.0)
+    >>> training_flop_per_token(2.0), training_flop_per_token(2.0, 2.0), training_flop_per_token(2.0, frozen_flop=2.0)
+    (6.0, 8.0, 4.0)
     """
-    return 3 * forward_flop + recomputed_flop
+    return 3 * forward_flop + recomputed_flop - frozen_flop
 
 
 @closed_form(parameters=POSITIVE, tokens=POSITIVE)
