@@ -3,8 +3,8 @@
 A value per accelerator is derived by this book; it is not an official MLPerf metric.
 """
 
-from scaleright.mlperf.compare import LABEL, RATES, STATISTICS, drift, matched, per_chip, range_test, submissions, summary
-from scaleright.mlperf.gains import METRICS, Gain, gain, generation_gains
+from scaleright.mlperf.compare import LABEL, RATES, STATISTICS, drift, matched, per_chip, submissions, summary
+from scaleright.mlperf.gains import METRICS, Gain, gain, generation_gains, range_test
 from scaleright.mlperf.plausibility import suspects
 from scaleright.mlperf.results import FLAGS, ROUNDS, Flag, cleaning_report, comparable, results, submission
 from scaleright.mlperf.trends import power_efficiency, server_to_offline, size_scaling, software_gains

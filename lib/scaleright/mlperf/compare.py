@@ -8,7 +8,7 @@ from one round to the next.
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Iterable
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.mlperf.results import comparable
 from scaleright.names import nearest
-from scaleright.ranges import interval
 
 LABEL = "derived, not an official MLPerf metric"
 """Stands wherever a figure per accelerator is shown: MLPerf's own results are those of whole systems."""
@@ -104,6 +103,7 @@ def per_chip(benchmark: str, scenario: str, accelerator_name: str | None = None,
 
 
 def known(name: str, choices: Iterable[str], what: str) -> str:
+    """The name, if it is one of the choices; the nearest are offered otherwise."""
     return name if name in choices else nearest(name, choices, what)
 
 
@@ -113,6 +113,7 @@ def entry(rows: pd.DataFrame) -> pd.Series:
 
 
 def is_of(rows: pd.DataFrame, benchmark: str, scenario: str) -> pd.Series:
+    """Which rows are of one benchmark, with or without its accuracy target, and one scenario."""
     return ((rows["benchmark"] == benchmark) | (entry(rows) == benchmark)) & (rows["scenario"] == scenario)
 
 
@@ -207,10 +208,11 @@ def drift(architecture: str, quantile: float = 0.9) -> float:
 @remembered
 def _drifts(quantile: float) -> dict[bool, float]:
     changes = round_changes()
-    return {kind: _moves(changes[changes["generative"] == kind], quantile) for kind in (True, False)}
+    return {kind: moved_by(changes[changes["generative"] == kind], quantile) for kind in (True, False)}
 
 
-def _moves(changes: pd.DataFrame, quantile: float = 0.9) -> float:
+def moved_by(changes: pd.DataFrame, quantile: float = 0.9) -> float:
+    """The factor that a quantile of changes does not exceed, up or down; see `round_changes`."""
     return float(np.exp(changes["change"].abs().quantile(quantile)))
 
 
@@ -227,36 +229,3 @@ def round_changes() -> pd.DataFrame:
     both = both.join(earlier.rename(columns={"after": "before"} | {rate: f"before_{rate}" for rate in rates})).dropna(subset="before")
     change, generative = np.log(both["after"] / both["before"]), both["architecture_new"].isin(GENERATIVE)
     return both.assign(change=change, generative=generative).reset_index(drop=True)
-
-
-@remembered
-def range_test() -> pd.DataFrame:
-    """Whether the range of a ratio in one round held the ratio of the next: a test out of sample.
-
-    The drift is taken from the other benchmarks of the same kind only.
-
-    Columns: those of `round_changes`, low, high (of the earlier round), inside.
-    """
-    changes, found = round_changes(), []
-    for (benchmark, generative), rows in changes.groupby(["benchmark", "generative"]):
-        moves = _moves(changes[(changes["benchmark"] != benchmark) & (changes["generative"] == generative)])
-        rates = ([rows[f"before_{name}_{side}"].to_numpy() for name in ("tail_low", "best", "tail_high")] for side in ("new", "old"))
-        low, high = gain_interval(*map(tuple, rates), moves)
-        found.append(rows.assign(low=low, high=high, inside=rows["after"].between(low, high)))
-    return pd.concat(found, ignore_index=True)
-
-
-def gain_interval(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any], moves: Any, price: Any = 1.0) -> tuple[Any, Any]:
-    """Low and high end of a gain, from (low, said, high) of the rates of both chips; polymorphic, as the ratio itself is.
-
-    Parameters
-    ----------
-    new, old : 5 %, the statistic that is said, and 95 % of the submissions of each chip; a best is its own high end
-    moves : factor by which a ratio moves from round to round, see `drift`
-    price : what the old chip costs, or draws, over the new one
-
-    >>> low, high = gain_interval((8.0, 10.0, 9.9), (5.0, 5.0, 5.0), 1.0)
-    >>> round(low, 9), round(high, 9)
-    (1.6, 2.0)
-    """
-    return interval(lambda n, o, moved: n / o * moved * price, n=new, o=old, moved=(1 / moves, 1.0, moves))

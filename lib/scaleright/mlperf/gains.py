@@ -11,27 +11,61 @@ from typing import Any, Iterable
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators
+from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.market import recent_rental_price
 from scaleright.mlperf.compare import (
-    CELL, STATISTICS, drift, gain_interval, is_of, known, matched, meetings, submissions, summarize, summary
+    CELL, STATISTICS, drift, is_of, known, matched, meetings, moved_by, round_changes, submissions, summarize, summary,
 )  # fmt: skip
 from scaleright.mlperf.results import comparable
+from scaleright.ranges import interval
 
-METRICS = {"chip": "per accelerator", "watt": "per watt", "dollar": "per dollar of rent"}
-BASIS = {"chip": "accelerators", "watt": "power limits of the chips", "dollar": "median rents on demand"}
-MEASURED = "measured power of the systems"
+METRICS = {
+    "chip": "per accelerator",
+    "watt": "per watt of the chips' power limits",
+    "measured watt": "per watt of measured system power",
+    "dollar": "per dollar of rent",
+}
+"""What a rate is divided by. Power was measured for few chips, mostly at lowered clocks, so that `watt` goes by limits."""
+
+
+def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> Any:
+    """How many times as much the new chip does for what it costs: rates over prices; floats, arrays and Vega expressions.
+
+    Parameters
+    ----------
+    new, old : rates per accelerator, in one unit
+    new_price, old_price : what each is divided by: 1, power limits [W], rents [USD/h]
+
+    >>> gain_ratio(12.0, 4.0, 2.0, 1.0)
+    1.5
+    """
+    return new / old * (old_price / new_price)
+
+
+def gain_interval(new: tuple, old: tuple, moves: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> tuple[Any, Any]:
+    """Low and high end of a gain; as polymorphic as the gain itself.
+
+    Parameters
+    ----------
+    new, old : (5 %, the statistic that is said, 95 %) of the submissions of each chip; a best is its own high end
+    moves : factor by which a ratio moves from one round to another, see `drift`
+    new_price, old_price : see `gain_ratio`; taken as given
+
+    >>> low, high = gain_interval((8.0, 10.0, 9.9), (5.0, 5.0, 5.0), 1.0)
+    >>> round(low, 9), round(high, 9)
+    (1.6, 2.0)
+    """
+    return interval(lambda n, o, moved: gain_ratio(n, o, new_price, old_price) * moved, n=new, o=old, moved=(1 / moves, 1.0, moves))
 
 
 @dataclass(frozen=True)
 class Gain:
     """How many times as much one chip does as another, and what the figure rests on.
 
-    value, low, high : the ratio in the newest round in which both stand, and its range
-    rounds : every round in which both stand, oldest first; the value is of the last
-    matched : what is the same and what still differs, in words
-    basis : what the denominator is: accelerators, measured system power, power limits, rents
-    ids : submissions of the new and of the old chip
+    value, low, high : the ratio in one round, and its range
+    rounds : every round in which both stand, oldest first
+    matched : round, accuracy target, submissions, precision and sizes of both, in words
+    ids : the best submission of the new and of the old chip
     """
 
     new: str
@@ -45,46 +79,65 @@ class Gain:
     high: float
     rounds: tuple[str, ...]
     matched: str
-    basis: str
     ids: tuple[str, str]
 
 
-def denominator(metric: str) -> dict[str, float]:
+def prices(metric: str) -> dict[str, float]:
     """What the rate of each chip is divided by: 1, its power limit [W], or the median of its rents on demand [USD/h].
 
-    Chips without the figure are left out. Power limits of chips on one module with a CPU hold that CPU where the maker says so.
+    Chips without the figure are left out. Limits of superchips hold their share of the CPU where the maker counts it so.
+
+    Raises
+    ------
+    LookupError : unknown metric.
+
+    >>> prices("watt")["H100 SXM"]
+    700.0
     """
-    known(metric, METRICS, "metric")
-    if metric == "chip":
-        return dict.fromkeys(accelerators(), 1.0)
-    if metric == "watt":
+    if known(metric, METRICS, "metric") == "watt":
         return {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
-    priced = ((name, recent_rental_price(name)) for name in accelerators())
-    return {name: price.median for name, price in priced if price}
+    if metric == "dollar":
+        rents = {name: recent_rental_price(name) for name in accelerators()}
+        return {name: rent.median for name, rent in rents.items() if rent}
+    return dict.fromkeys(accelerators(), 1.0)
 
 
 def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Submissions with measured power: `per_accelerator` is replaced by the rate per watt of the whole system [unit/s per W].
+    """Submissions with measured power: `per_accelerator` becomes the rate per watt of the whole system [unit/s per W].
 
-    The watts of a run go with the rate of that run alone; `kind` tells runs clocked down for efficiency from others.
+    The watts of a run go with the rate of that run alone, kept as `per_chip`; `kind` tells runs at clocks lowered for
+    efficiency from runs at full clocks.
+
+    >>> set(power_runs()["kind"])  == {"lowered clocks", "full clocks"}
+    True
     """
-    rows = comparable(allow=("power_run",)) if rows is None else rows
+    rows = submissions(comparable(allow=("power_run",)) if rows is None else rows)
     rows = rows[rows["system_watts"].notna()]
-    kind = np.where(rows["flags"].fillna("").str.split(";").map(lambda flags: "power_run" in flags), "clocked down", "full clocks")
-    return submissions(rows.assign(per_chip=rows["per_accelerator"], per_accelerator=rows["value"] / rows["system_watts"], kind=kind))
+    kind = np.where(rows["flags"].str.contains("power_run"), "lowered clocks", "full clocks")
+    return rows.assign(per_chip=rows["per_accelerator"], per_accelerator=rows["value"] / rows["system_watts"], kind=kind)
 
 
-def _gains(found: pd.DataFrame, metric: str, statistic: str, pairs: Any, also: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Each meeting with its gain and range."""
-    both = meetings(found, pairs, also)
-    price = denominator(metric)
+def _rates(metric: str, rows: pd.DataFrame | None, asked: tuple[str, ...] = ()) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """What chips reached, as `summarize` says it, and what must be the same besides the cell."""
+    if known(metric, METRICS, "metric") != "measured watt" and rows is None and not asked:
+        return summary(), ()
+    found = power_runs(rows) if metric == "measured watt" else submissions(rows)
+    also = ("kind",) if metric == "measured watt" else ()
+    return summarize(found[is_of(found, *asked)] if asked else found, ["accelerator", *CELL, *also]), also
+
+
+def _gains(rates: pd.DataFrame, also: tuple[str, ...], price: dict, metric: str, statistic: str, pairs: Any) -> pd.DataFrame:
+    """Each meeting of two chips with its gain and range, rounds in order."""
+    both = meetings(rates, pairs, also)
     both = both[both["accelerator_new"].isin(price) & both["accelerator_old"].isin(price)]
-    rates = [[both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")] for side in ("new", "old")]
-    ratio = (both["accelerator_old"].map(price) / both["accelerator_new"].map(price)).to_numpy(dtype=float)
-    low, high = gain_interval(*map(tuple, rates), both["architecture_new"].map(drift).to_numpy(dtype=float), ratio)
-    each = both.groupby(["accelerator_new", "accelerator_old", "benchmark", "scenario"])["round"]
-    rounds = each.transform(lambda names: " ".join(sorted(set(names))))
-    return both.assign(metric=metric, value=rates[0][1] / rates[1][1] * ratio, low=low, high=high, rounds=rounds, basis=BASIS[metric])
+    new, old = ([both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")] for side in ("new", "old"))
+    paid = [both[f"accelerator_{side}"].map(price).to_numpy(dtype=float) for side in ("new", "old")]
+    low, high = gain_interval(tuple(new), tuple(old), both["architecture_new"].map(drift).to_numpy(dtype=float), *paid)
+    both = both.assign(metric=metric, value=gain_ratio(new[1], old[1], *paid), low=low, high=high)
+    return both.sort_values([*QUESTION, "round"], kind="stable", ignore_index=True)
+
+
+QUESTION = ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
 
 
 def generation_gains(
@@ -95,83 +148,68 @@ def generation_gains(
 
     Parameters
     ----------
-    metric : "chip", "watt" (measured power of whole systems where both chips have it in one round, else power limits), or
-        "dollar" (median rents on demand)
+    metric : one of `METRICS`
     statistic : "best" or "median" submission of each
-    pairs : (new, old) by catalog name; by default every chip against those released before it, or with it
+    pairs : (new, old) by name; by default every chip against those released before it, or with it
     every_round : all rounds; by default the newest in which both stand
     rows : from `results.comparable`; all of them by default
 
-    Columns: accelerator_new, accelerator_old, benchmark, accuracy_target, scenario, unit, architecture_new, metric, value,
-    low, high (see `gain_interval`), round, rounds (all in which both stand), basis (of the denominator), and for both
-    chips (`_new`, `_old`) what `summary` says.
+    Columns: accelerator_new, accelerator_old, benchmark, accuracy_target, scenario, unit, round, metric, value, low, high
+    (see `gain_interval`), and for both chips (`_new`, `_old`) what `summary` says, among it architecture and precision.
 
     Raises
     ------
-    LookupError : unknown metric or statistic.
+    LookupError : unknown metric, statistic or chip.
 
     >>> gains = generation_gains(pairs=[("B200", "H200 SXM")])
     >>> bool((gains["low"] <= gains["value"]).all() and (gains["value"] <= gains["high"]).all())
     True
     """
-    known(statistic, STATISTICS, "statistic")
     pairs = None if pairs is None else [tuple(accelerator(name).name for name in pair) for pair in pairs]
-    rates = summary() if rows is None else summarize(submissions(rows))
-    return _newest(rates, power_runs(rows), metric, statistic, pairs, every_round)
-
-
-def _newest(rates: pd.DataFrame, runs: pd.DataFrame, metric: str, statistic: str, pairs: Any, every_round: bool = False) -> pd.DataFrame:
-    """Gains by rates, or by measured power where two chips have it, in the newest round of each pair and question."""
-    found, question = _gains(rates, metric, statistic, pairs), ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
-    if metric == "watt" and len(runs):
-        measured = _gains(summarize(runs, ["accelerator", *CELL, "kind"]), "chip", statistic, pairs, ("kind",))
-        measured = measured.assign(metric="watt", basis=MEASURED + ", " + measured["kind"])
-        known = measured.set_index(question).index
-        found = pd.concat([found[~found.set_index(question).index.isin(known)], measured], ignore_index=True)
-    found = found.sort_values([*question, "round"], kind="stable")
-    return (found if every_round else found.drop_duplicates(question, keep="last")).reset_index(drop=True)
+    found = _gains(*_rates(metric, rows), prices(metric), metric, known(statistic, STATISTICS, "statistic"), pairs)
+    return found if every_round else found.drop_duplicates(QUESTION, keep="last", ignore_index=True)
 
 
 def gain(
-    new: str, old: str, benchmark: str, scenario: str, metric: str = "chip", statistic: str = "best", round_: str | None = None,
-    rows: pd.DataFrame | None = None,
+    new: str, old: str, benchmark: str, scenario: str, metric: str = "chip", statistic: str = "best", in_round: str = "newest",
+    price: tuple[float, float] | None = None, rows: pd.DataFrame | None = None,
 ) -> Gain:  # fmt: skip
-    """How many times as much one chip does as another, in the newest round in which both stand, with its range.
+    """How many times as much one chip does as another in a round in which both stand, with its range.
 
     Parameters
     ----------
     new, old : chips by name or alias
     benchmark : its name, with or without an accuracy target; without one, the strictest that both meet
     scenario, metric, statistic : see `matched` and `generation_gains`
-    round_ : this round instead of the newest
+    in_round : this round, or the newest in which both stand
+    price : what the new and the old chip are divided by, instead of `prices`
 
     Raises
     ------
-    LookupError : unknown name; no round in which both stand; no power limit or rent of one of them.
+    LookupError : unknown name; no such round; no power limit, measured power or rent of one of them.
 
     >>> found = gain("B200", "H200", "llama2-70b-99.9", "Offline")
     >>> found.low < found.value < found.high
     True
     """
-    stand = matched(new, old, benchmark, scenario, rows=rows)
-    new, old = accelerator(new).name, accelerator(old).name
-    for name in (new, old):
-        known(name, denominator(metric), f"accelerator with a figure {METRICS[metric]}")
-    rates, runs = (frame[is_of(frame, benchmark, scenario)] for frame in (submissions(rows), power_runs(rows)))
-    found = _newest(summarize(rates), runs, metric, known(statistic, STATISTICS, "statistic"), [(new, old)], every_round=True)
-    if round_ is not None:
-        known(round_, sorted(set(found["round"])), f"round in which {new} and {old} meet on {benchmark} {scenario}")
-        found = found[found["round"] == round_]
-    row, rounds = found.iloc[-1], tuple(stand["round"])
-    return Gain(
-        new, old, row["benchmark"], scenario, metric, statistic, *(float(row[end]) for end in ("value", "low", "high")), rounds,
-        matched_words(row), row["basis"], (row["best_id_new"], row["best_id_old"]),
-    )  # fmt: skip
+    stand = tuple(matched(new, old, benchmark, scenario, rows=rows)["round"])
+    pair = tuple(accelerator(name).name for name in (new, old))
+    divisors = prices(metric) | dict(zip(pair, price or ()))
+    for name in pair:
+        known(name, divisors, f"accelerator with a figure {METRICS[metric]}")
+    statistic = known(statistic, STATISTICS, "statistic")
+    found = _gains(*_rates(metric, rows, (benchmark, scenario)), divisors, metric, statistic, [pair])
+    if found.empty:
+        raise LookupError(f"power of {' and '.join(pair)} was not measured in one round of {benchmark} {scenario}; metric 'watt' goes by limits")
+    if in_round != "newest":
+        found = found[found["round"] == known(in_round, sorted(set(found["round"])), f"round in which {' and '.join(pair)} meet")]
+    row = found.iloc[-1]
+    ends, ids = (float(row[end]) for end in ("value", "low", "high")), (row["best_id_new"], row["best_id_old"])
+    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, stand, matched_words(row), ids)
 
 
 def matched_words(row: pd.Series) -> str:
-    """What a meeting has in common and in what its sides differ, as a person says it."""
-    target = f", {row['accuracy_target']} % accuracy" if row["accuracy_target"] else ""
+    """What a meeting has in common and in what its sides differ, as a person says it: a row of `generation_gains`."""
 
     def side(end: str) -> str:
         count, least, most = (int(row[f"{name}_{end}"]) for name in ("submissions", "least_chips", "most_chips"))
@@ -179,4 +217,22 @@ def matched_words(row: pd.Series) -> str:
         kind = "preview " if row[f"preview_{end}"] else ""
         return f"{count} {kind}submission{'s' if count > 1 else ''} of {row[f'accelerator_{end}']} ({row[f'precision_{end}']}, {size})"
 
+    target = f", {row['accuracy_target']} % accuracy" if row["accuracy_target"] else ""
     return f"{row['round']}{target}: {side('new')} against {side('old')}"
+
+
+@remembered
+def range_test() -> pd.DataFrame:
+    """Whether the range of a ratio in one round held the ratio of the next: a test out of sample.
+
+    The drift is taken from the other benchmarks of the same kind only.
+
+    Columns: those of `round_changes`, low, high (of the earlier round), inside.
+    """
+    changes, found = round_changes(), []
+    for (benchmark, generative), rows in changes.groupby(["benchmark", "generative"]):
+        moves = moved_by(changes[(changes["benchmark"] != benchmark) & (changes["generative"] == generative)])
+        rates = ([rows[f"before_{name}_{side}"].to_numpy() for name in ("tail_low", "best", "tail_high")] for side in ("new", "old"))
+        low, high = gain_interval(*map(tuple, rates), moves)
+        found.append(rows.assign(low=low, high=high, inside=rows["after"].between(low, high)))
+    return pd.concat(found, ignore_index=True)
