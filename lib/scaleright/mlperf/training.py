@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, market
-from scaleright.formulas import COUNT, NON_NEGATIVE, closed_form
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.names import nearest
 from scaleright.power import energy_kwh
 from scaleright.transformer.flops import forward_flop, training_flop_per_token
@@ -66,6 +66,22 @@ def run_energy_kwh(time_s, accelerators, watts):
     700.0
     """
     return energy_kwh(run_chip_hours(time_s, accelerators), watts)
+
+
+@closed_form(samples=POSITIVE, sequence=COUNT, tokens=POSITIVE)
+def pretraining_share(samples, sequence, tokens):
+    """Tokens that a benchmark run trains on, over those of the model's whole pretraining [1].
+
+    Parameters
+    ----------
+    samples : samples until the benchmark's quality is reached [1]
+    sequence : tokens of a sample [token]
+    tokens : tokens of the pretraining [token]
+
+    >>> f"{pretraining_share(326_400, 8192, 15.6e12):.5f}"
+    '0.00017'
+    """
+    return samples * sequence / tokens
 
 
 def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
@@ -197,7 +213,7 @@ def strong_scaling(benchmark: str | None = None, accelerator: str | None = None,
     )  # fmt: skip
 
 
-def gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
+def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     """How much faster as many chips became: newer chips in the same round, or the same chips in a later round.
 
     The fastest result counts on either side, at every number of chips that both have. A newer chip is one of the same
@@ -216,7 +232,7 @@ def gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     ------
     LookupError : another kind, or as `benchmark_results`.
 
-    >>> rows = gains("chip", "llama31_405b").set_index(["before", "after", "round", "accelerators"])
+    >>> rows = training_gains("chip", "llama31_405b").set_index(["before", "after", "round", "accelerators"])
     >>> round(float(rows.loc[("H100 SXM", "GB200", "v5.0", 512), "gain"]), 2)
     2.22
     """
