@@ -1,0 +1,110 @@
+"""How far the world around a chip has come, by criteria that a reader can check: ten of them, a point each.
+
+Seven ask whether a program that runs models supports the platform (`hardware_maturity`); three are counted from the
+other tables: who submits the chip to MLPerf, how many clouds list it, how long it has been sold.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from typing import Any
+
+import pandas as pd
+
+from scaleright.catalog import accelerator, accelerators, remembered, table
+from scaleright.inference.measured import serving_runs
+from scaleright.market import rental_prices, spread
+from scaleright.mlperf import ROUNDS, comparable, results
+from scaleright.names import nearest
+from scaleright.units import DAYS_PER_YEAR
+
+SUPPORT = {"yes": 1.0, "apart": 0.5, "no": 0.0}
+"""Points for a program: the platform is supported in its own releases, in a package or repository apart, or not at all."""
+COUNTED = {"MLPerf submitters": (1, 3), "clouds": (3, 10), "years on the market": (1, 2)}
+"""Criteria that are counted, and from which count on they give half a point and a whole one."""
+RECENT_ROUNDS = ROUNDS[-3:]
+
+
+@remembered
+def maturity_criteria() -> pd.DataFrame:
+    """Every criterion for every chip that ships on a platform of the table.
+
+    Counted are the submitters in the last three rounds of MLPerf Inference, the clouds whose newest card is of the last
+    twelve months, and the years from a chip's release to the newest rental card. A chip older than the oldest one that a
+    program supports counts as not supported.
+
+    Columns: accelerator, platform, criterion, value (yes, apart, no, or a count), points (0 to 1), source, note.
+
+    >>> rows = maturity_criteria().set_index(["accelerator", "criterion"])
+    >>> rows.loc[("H100 SXM", "vLLM"), "value"], rows.loc[("P100 PCIe", "vLLM"), "value"]
+    ('yes', 'no')
+    """
+    support, clouds, today = table("hardware_maturity"), spread().groupby("accelerator").size(), rental_prices()["date"].max()
+    submitters = comparable(RECENT_ROUNDS).groupby("accelerator")["submitter"].nunique()
+    rows: list[tuple[Any, ...]] = []
+    for name, chip in accelerators().items():
+        own = support[(support["vendor"] == chip.vendor) & (support["kind"] == chip.kind)]
+        if own.empty or chip.released is None:
+            continue
+        platform = own["platform"].iloc[0]
+        for row in own.itertuples():
+            old = isinstance(row.first_chip, str) and chip.released < accelerator(row.first_chip).released
+            value = "no" if old else row.value
+            rows.append((name, platform, row.criterion, value, SUPPORT[value], row.source, row.note))
+        years = (today - pd.Timestamp(chip.released)).days / DAYS_PER_YEAR
+        for (criterion, (half, whole)), count in zip(COUNTED.items(), (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years)):
+            points, rule = 0.5 * (count >= half) + 0.5 * (count >= whole), f"half a point from {half}, a whole one from {whole}"
+            rows.append((name, platform, criterion, f"{count:.3g}", points, "counted", rule))
+    return pd.DataFrame(rows, columns=["accelerator", "platform", "criterion", "value", "points", "source", "note"])
+
+
+def maturity() -> pd.Series:
+    """Points of each chip, 0 to 10; chips on a platform that the table lacks are left out.
+
+    >>> points = maturity()
+    >>> bool(points["H100 SXM"] > points["MI300X"] > points["TPU v6e"])
+    True
+    """
+    return maturity_criteria().groupby("accelerator")["points"].sum()
+
+
+@remembered
+def alternatives() -> pd.DataFrame:
+    """What else could do the work, with what is public about it, counted from the tables of measurements and prices.
+
+    Columns: those of `hardware_alternatives`, and inference (results of its chips in MLPerf Inference), rounds (those with
+    one), training (results in MLPerf Training), serving (rows of measured serving), prices (rental listings of its chips,
+    or by it).
+
+    >>> rows = alternatives().set_index("product")
+    >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X", "inference"] > 100)
+    (0, True)
+    """
+    known, cards, served, tested, trained = accelerators(), rental_prices(), serving_runs(), results(), table("mlperf_training")
+
+    def counts(row: pd.Series) -> pd.Series:
+        patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")
+        chips = {name for name in known if any(fnmatch(name, pattern) for pattern in patterns)}
+        rows, listed = tested[tested["accelerator"].isin(chips)], cards["accelerator"].isin(chips) | (cards["provider"] == row["product"])
+        rounds = [name for name in ROUNDS if name in set(rows["round"])]
+        span = rounds[0] if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else ""
+        found = {key: int(rows["accelerator"].isin(chips).sum()) for key, rows in (("training", trained), ("serving", served))}
+        return pd.Series({"inference": len(rows), "rounds": span} | found | {"prices": int(listed.sum())})
+
+    rows = table("hardware_alternatives")
+    return rows.join(rows.apply(counts, axis=1))
+
+
+def criteria_of(name: str) -> pd.DataFrame:
+    """The criteria of one chip, by name or alias.
+
+    Raises
+    ------
+    LookupError : unknown chip, or one on a platform without criteria; the nearest are offered.
+
+    >>> len(criteria_of("h100"))
+    10
+    """
+    rows, chip = maturity_criteria(), accelerator(name).name
+    found = rows[rows["accelerator"] == chip]
+    return nearest(chip, rows["accelerator"], "accelerator with criteria") if found.empty else found

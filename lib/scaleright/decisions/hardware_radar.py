@@ -1,0 +1,339 @@
+"""Hardware Selection Radar (F12): chips on five axes, weighed by the reader, without a guess where nobody measured.
+
+S2 sorts whole technologies by feel. Here a chip is placed on each axis by how many times better it is than one and the
+same reference chip, so that no third chip can change the order of two. What is not known stays open: a chip with a
+missing axis gets the range that the axis could make of its score, and cannot win while it weighs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import Accelerator, DataError, accelerator, accelerators, remembered
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.price_performance import GIGA
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.hardware_maturity import maturity
+from scaleright.decisions.verdict import Verdict
+from scaleright.formulas import POSITIVE, Domain, closed_form, simulation
+from scaleright.market import matmul_chips, recent_rental_price
+from scaleright.mlperf import summary
+from scaleright.mlperf.gains import power_runs
+from scaleright.names import nearest
+from scaleright.ops import log, where
+from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
+
+AXES = ("cost", "speed", "energy", "memory", "maturity")
+FULL = 10.0
+"""Points at the rim of the radar."""
+SPAN = 10.0
+"""How many times better than the reference chip the rim is, and how many times worse the middle."""
+REFERENCES = ("H100 SXM", "B200")
+"""The reference chip of a benchmark: the first of these that was measured on it."""
+SOURCE = "S2, Hardware Selection Radar"
+MEASURED, STAND_IN, SYSTEM, LIMIT = "measured", "datasheet", "measured system power", "power limit"
+"""What a figure rests on: MLPerf or a datasheet; the power of the whole system, measured, or the limit of the chip."""
+
+
+@closed_form(ratio=POSITIVE, span=Domain(1.0, float("inf"), (2.0, 100.0), open_low=True))
+def points(ratio, span=SPAN):
+    """Points of a chip on an axis: 5 for the reference chip, 10 for one `span` times better, 0 for one `span` times worse.
+
+    The scale is even in ratios, and beyond its ends it goes on: nothing is cut off.
+
+    Parameters
+    ----------
+    ratio : how many times better than the reference chip [1]
+    span : as above [1]
+
+    >>> points(1.0), points(10.0), round(points(2.0), 2)
+    (5.0, 10.0, 6.51)
+    """
+    return FULL / 2 * (1 + log(ratio) / log(span))
+
+
+def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
+    """The mean of points, by weight; numbers, arrays or live expressions.
+
+    Raises
+    ------
+    ValueError : a weight below 0, or no weight above 0.
+
+    >>> weighted([4.0, 8.0], [3.0, 1.0])
+    5.0
+    """
+    if all(isinstance(weight, (int, float)) for weight in weights) and not (min(weights) >= 0 and sum(weights) > 0):
+        raise ValueError(f"weights {', '.join(f'{weight:g}' for weight in weights)}: allowed are weights from 0, one of them above 0")
+    return sum(score * weight for score, weight in zip(scores, weights)) / sum(weights)
+
+
+def best_rates(benchmark: str, scenario: str) -> pd.DataFrame:
+    """The best rate per accelerator that each chip reached on a benchmark, in any round; derived, not an official MLPerf metric.
+
+    Columns: rate, unit, round, id, submitters. Where a benchmark changed its unit, only rounds with the newest one count.
+
+    Raises
+    ------
+    LookupError : no such benchmark or scenario with a rate, or one without a reference chip; the nearest are offered.
+
+    >>> bool(best_rates("llama2-70b", "Offline").loc["B200", "rate"] > best_rates("llama2-70b", "Offline").loc["H100 SXM", "rate"])
+    True
+    """
+    every = summary()
+    for column, wanted in (("benchmark", benchmark), ("scenario", scenario)):
+        if wanted not in set(every[column]):
+            nearest(wanted, sorted(set(every[column])), f"{column} with a rate per accelerator")
+        every = every[every[column] == wanted]
+    rows = every[every["unit"] == every.sort_values("round")["unit"].iloc[-1]]
+    best = rows.sort_values(["best", "round"], kind="stable").drop_duplicates("accelerator", keep="last").set_index("accelerator")
+    return best.rename(columns={"best": "rate", "best_id": "id"})[["rate", "unit", "round", "id", "submitters"]]
+
+
+@remembered
+def workloads() -> pd.DataFrame:
+    """Benchmarks and scenarios on which a radar can stand: those with a reference chip. Columns: benchmark, scenario, chips.
+
+    >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
+    True
+    """
+    pairs = summary()[["benchmark", "scenario"]].drop_duplicates().itertuples(index=False)
+    found = [(*pair, best_rates(*pair).index) for pair in pairs]
+    rows = [(benchmark, scenario, len(chips)) for benchmark, scenario, chips in found if len(chips) > 1 and set(REFERENCES) & set(chips)]
+    return pd.DataFrame(rows, columns=["benchmark", "scenario", "chips"]).sort_values(["benchmark", "scenario"], ignore_index=True)
+
+
+def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0) -> float:
+    """Price of a chip for every hour of a service: the median rent, or owning at that utilization [USD/h]; nan where there is none.
+
+    >>> chip_hour_usd(accelerator("MI355X"), own=True) > 0
+    True
+    """
+    if not own:
+        return listed.median if (listed := recent_rental_price(chip.name)) else np.nan
+    if not (chip.purchase_usd and chip.tdp_watts):
+        return np.nan
+    terms = Ownership.typical(chip.name, "home" if chip.segment == "consumer" else "data center")
+    return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
+
+
+@remembered
+def measured_efficiency(benchmark: str, scenario: str, reference: str) -> pd.DataFrame:
+    """Rate per watt of whole systems, measured, over that of the reference chip in the same round and at the same clocks.
+
+    Columns: ratio [1], joules (per unit of the benchmark), said (clocks and round), of the newest round in which both stand.
+
+    >>> bool(measured_efficiency("resnet50", "Offline", "H100 SXM").loc["Cloud AI 100 Ultra", "ratio"] > 1)
+    True
+    """
+    runs = power_runs()
+    runs = runs[(runs["benchmark"] == benchmark) & (runs["scenario"] == scenario)]
+    best = runs.groupby(["round", "kind", "accelerator"])["per_accelerator"].max().rename("rate").reset_index()
+    both = best.merge(best[best["accelerator"] == reference], on=["round", "kind"], suffixes=("", "_reference"))
+    both = both.sort_values("round", kind="stable").drop_duplicates("accelerator", keep="last").set_index("accelerator")
+    found = {"ratio": both["rate"] / both["rate_reference"], "joules": 1 / both["rate"], "said": both["kind"] + ", " + both["round"]}
+    return pd.DataFrame(found)
+
+
+def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
+    """What is known of each chip on a benchmark, and how many times better than the reference chip it is on each axis.
+
+    Parameters
+    ----------
+    benchmark, scenario : of MLPerf Inference, see `workloads`
+    own : whether the chips are bought; rented otherwise
+    stand_ins : whether shipping chips that nobody submitted are placed by their datasheets: their speed is then the BF16
+        arithmetic that matrix products reach over that of the reference chip, and cost and energy follow from it
+
+    Columns: vendor, kind, rate, unit, round, id, submitters, basis (of the speed), usd_per_hour, usd_per_million (of units, at
+    full load), joules (of a unit, at the chip's power limit), power (what the energy axis rests on), memory_bytes,
+    memory_bytes_per_s; then `AXES`: ratios over the reference chip, for maturity its points. nan where nothing is known.
+    `attrs["reference"]` names the reference chip.
+
+    Raises
+    ------
+    LookupError : as `best_rates`; or neither reference chip was measured on it, with the workloads where one was.
+
+    >>> known = figures("llama2-70b", "Offline")
+    >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
+    ('H100 SXM', 1.0)
+    """
+    rates = best_rates(benchmark, scenario).assign(basis=MEASURED)
+    reference = next((name for name in REFERENCES if name in rates.index), None)
+    if reference is None:
+        nearest(f"{benchmark} {scenario}", list(workloads()["benchmark"] + " " + workloads()["scenario"]), "workload with a reference chip")
+    if stand_ins:
+        reached = {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in matmul_chips().items()}
+        others = [name for name in reached if name not in rates.index and accelerator(name).status == "shipping"]
+        speeds = [rates.loc[reference, "rate"] * reached[name] / reached[reference] for name in others]
+        rates = pd.concat([rates, pd.DataFrame({"rate": speeds, "basis": STAND_IN}, index=others)])
+    chips = [accelerator(name) for name in rates.index]
+    rows = [(c.vendor, c.kind, chip_hour_usd(c, own), c.tdp_watts, c.memory_bytes, c.memory_bytes_per_s) for c in chips]
+    facts = pd.DataFrame(rows, rates.index, ["vendor", "kind", "usd_per_hour", "watts", "memory_bytes", "memory_bytes_per_s"])
+    known = rates.join(facts.astype(dict.fromkeys(facts.columns[2:], float))).assign(power=LIMIT, maturity=maturity().reindex(rates.index))
+    priced = known["usd_per_hour"].notna()
+    known["usd_per_million"] = usd_per_million_tokens(known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0)
+    known["usd_per_million"], known["joules"] = known["usd_per_million"].where(priced), known["watts"] / known["rate"]
+    over = known.loc[reference]
+    known["cost"], known["speed"] = over["usd_per_million"] / known["usd_per_million"], known["rate"] / over["rate"]
+    known["energy"] = over["joules"] / known["joules"]
+    known["memory"] = np.sqrt(known["memory_bytes"] / over["memory_bytes"] * known["memory_bytes_per_s"] / over["memory_bytes_per_s"])
+    power = measured_efficiency(benchmark, scenario, reference).drop(index=reference, errors="ignore")
+    power = power[power.index.isin(known.index)]
+    known.loc[power.index, "energy"], known.loc[power.index, "power"] = power["ratio"], SYSTEM + ", " + power["said"]
+    known.attrs["reference"] = reference
+    return known
+
+
+def scores(known: pd.DataFrame, span: float = SPAN) -> pd.DataFrame:
+    """Points of each chip on each of the `AXES`, nan where nothing is known.
+
+    Parameters
+    ----------
+    known : from `figures`
+
+    >>> float(scores(figures("llama2-70b", "Offline")).loc["H100 SXM", "memory"])
+    5.0
+    """
+    ratios = known[list(AXES[:-1])]
+    found = pd.DataFrame(points(ratios.fillna(1.0).to_numpy(float), span), index=known.index, columns=ratios.columns).where(ratios.notna())
+    return found.assign(maturity=known["maturity"])
+
+
+def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
+    """The score of each chip, the best first; where an axis is missing, the range that it could make of the score.
+
+    Parameters
+    ----------
+    scored : from `scores`
+    weights : one for each of `AXES`, from 0; only their ratios count
+
+    Columns: low, high (a missing axis at 0 and at 10 points), complete (no missing axis has weight), missing (their names).
+    Complete chips come first.
+
+    Raises
+    ------
+    ValueError : as `weighted`; or not as many weights as axes.
+
+    >>> found = standings(scores(figures("llama2-70b", "Offline")), [1, 1, 1, 1, 1])
+    >>> bool((found["low"] <= found["high"]).all())
+    True
+    """
+    if len(weights) != len(AXES):
+        raise ValueError(f"{len(weights)} weights; one is needed for each of {', '.join(AXES)}")
+    low, high = (weighted([scored[axis].fillna(end) for axis in AXES], weights) for end in (0.0, FULL))
+    gaps = scored[list(AXES)].isna() & (np.asarray(weights, float) > 0)
+    missing = gaps.apply(lambda row: " and ".join(row.index[row]), axis=1)
+    found = pd.DataFrame({"low": low, "high": high, "complete": missing == "", "missing": missing})
+    return found.sort_values(["complete", "low"], ascending=False, kind="stable")
+
+
+@simulation
+def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 20261120) -> pd.Series:
+    """The share of all weightings, drawn evenly, in which each chip with all axes wins [1]; the rest never do.
+
+    Parameters
+    ----------
+    scored : from `scores`
+    draws, seed : weightings drawn, and the start of the generator
+
+    >>> shares = weight_shares(scores(figures("llama2-70b", "Offline")))
+    >>> round(float(shares.sum()), 9)
+    1.0
+    """
+    complete = scored[list(AXES)].dropna()
+    weights = np.random.default_rng(seed).dirichlet(np.ones(len(AXES)), draws)
+    wins = np.bincount(np.argmax(weights @ complete.to_numpy().T, axis=1), minlength=len(complete))
+    return pd.Series(wins / draws, index=complete.index).sort_values(ascending=False, kind="stable")
+
+
+def source_rule(weights: Sequence[Any]) -> Any:
+    """The technology that S2's radar points to: GPUs for speed and maturity, TPUs for cost and energy, by the larger weight.
+
+    The document sorts by feel and gives no rule for a tie; the reading here is GPU. Weights may be live expressions.
+
+    >>> source_rule([1, 1, 1, 1, 1]), source_rule([3, 1, 1, 0, 1])
+    ('GPU', 'TPU')
+    """
+    cost, speed, energy, _, mature = weights
+    return where(speed + mature >= cost + energy, "GPU", "TPU")
+
+
+def hardware_radar(
+    benchmark: str, scenario: str, weights: Sequence[float] = (1, 1, 1, 1, 1), own: bool = False, stand_ins: bool = False,
+    span: float = SPAN, among: Sequence[str] | None = None,
+) -> Verdict:  # fmt: skip
+    """The chip that leads by the reader's weights, beside the technology that S2's radar points to.
+
+    Parameters
+    ----------
+    benchmark, scenario, own, stand_ins : as in `figures`
+    weights : of `AXES`, as in `standings`
+    span : as in `points`
+    among : only these chips, by name or alias; all if None
+
+    Raises
+    ------
+    LookupError : as `figures`; or a chip that is not among those placed on the benchmark.
+    ValueError : as `standings`.
+    DataError : no chip has all axes that have weight.
+
+    >>> hardware_radar("llama2-70b", "Offline").rule
+    'GPU'
+    """
+    known = figures(benchmark, scenario, own, stand_ins)
+    if among is not None:
+        chips = [accelerator(name).name for name in among]
+        if absent := [name for name in chips if name not in known.index]:
+            nearest(absent[0], known.index, f"accelerator on {benchmark} {scenario}")
+        known = known.loc[list(dict.fromkeys(chips))]
+    scored = scores(known, span)
+    ranked = standings(scored, weights)
+    if not ranked["complete"].any():
+        raise DataError(f"hardware_radar: no chip has all axes that have weight on {benchmark} {scenario}; missing: " + "; ".join(
+            f"{name} lacks {gaps}" for name, gaps in ranked["missing"].head(4).items()))  # fmt: skip
+    name, best = ranked.index[0], ranked.iloc[0]
+    chip, open_ = known.loc[name], ranked[~ranked["complete"] & (ranked["high"] > best["low"])]
+    named = {other: gaps for other, gaps in open_["missing"].items() if gaps.count(" and ") < 2}
+    second = f"; next comes {ranked.index[1]} with {ranked.iloc[1]['low']:.2f}" if ranked["complete"].sum() > 1 else ""
+    axes = scored.loc[name].drop([axis for axis, weight in zip(AXES, weights) if not weight])
+    speed = f"that of MLPerf {chip['round']}" if chip["basis"] == MEASURED else "its datasheet alone, since nobody submitted it"
+    reasons = [
+        f"it has {best['low']:.2f} of {FULL:g} points{second}",
+        f"by axis: {', '.join(f'{axis} {score:.1f}' for axis, score in axes.sort_values(ascending=False).items())}",
+        f"its speed is {speed}, its energy that of its {chip['power']}",
+    ]  # fmt: skip
+    if len(open_):
+        gaps = [f"{other} ({gaps})" for other, gaps in named.items()]
+        gaps += [f"{len(open_) - len(named)} with more gaps"] * (len(open_) > len(named))
+        reasons.append(f"not ruled out, for want of figures: {', '.join(gaps)}")
+    numbers, rule = {other: (low, "points") for other, low in ranked[ranked["complete"]]["low"].head(4).items()}, source_rule(weights)
+    return Verdict("Which hardware should I bet on?", name, tuple(reasons), numbers, SOURCE, rule, chip["kind"] == rule)
+
+
+def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:
+    """What each chip costs to use, rented and owned, by the month, by the million and by the gigabyte; nan where nothing is known.
+
+    Parameters
+    ----------
+    benchmark, scenario : as in `figures`; only chips measured on it
+    utilization : share of the time at full load [1]; a rented chip is paid all the time
+
+    Columns: rate, unit, rent_month, own_month [USD/month], rent_million, own_million [USD / 1e6 unit], joules (of a unit, at the
+    chip's power limit), purchase_gb [USD/GB], rent_gb_month [USD/GB/month].
+
+    >>> rows = ownership_table("llama2-70b", "Offline", 0.5)
+    >>> bool(rows.loc["H100 SXM", "own_million"] < rows.loc["H100 SXM", "rent_million"])
+    True
+    """
+    known, hours = figures(benchmark, scenario), HOURS_PER_YEAR / MONTHS_PER_YEAR
+    rows, gigabytes = known[["rate", "unit", "joules"]].copy(), known["memory_bytes"] / GIGA
+    chips = {name: accelerator(name) for name in known.index}
+    for end, own in (("rent", False), ("own", True)):
+        hour = pd.Series({name: chip_hour_usd(chip, own, utilization) for name, chip in chips.items()})
+        rows[f"{end}_month"] = hour * hours
+        rows[f"{end}_million"] = usd_per_million_tokens(hour.fillna(1.0), known["rate"], utilization).where(hour.notna())
+    price = pd.Series({name: chip.purchase_mid_usd if chip.purchase_usd else np.nan for name, chip in chips.items()})
+    return rows.assign(purchase_gb=price / gigabytes, rent_gb_month=rows["rent_month"] / gigabytes)
