@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.costs.break_even import INFINITY
-from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form
+from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import where
 
 COST = Domain(0.0, 1e15, (0.2, 20.0), open_low=True)
-CHIPS = Domain(1.0, 1e6, (1.0, 576.0))
 
 
 @dataclass(frozen=True)
@@ -85,26 +84,3 @@ def regret_usd(spend_usd, cost):
     300000
     """
     return spend_usd * (cost - 1)
-
-
-@closed_form(weight_bytes=POSITIVE, premium=POSITIVE, bytes_per_s=POSITIVE, chips=CHIPS, other_bytes_per_s=POSITIVE, other_chips=CHIPS)
-def break_even_token_s(weight_bytes, premium, bytes_per_s, chips, other_bytes_per_s, other_chips):
-    """Time per token below which a chip of a larger domain is worth a higher price, where bandwidth sets the pace [s].
-
-    In a step of time T a domain of n chips reads n M T bytes: first the weights, and with what is left the caches of
-    its sequences. A chip's share of that is M - W / (n T); a small domain spends its bandwidth on weights. Zero where the
-    larger domain never pays for itself, infinite where it pays at any pace.
-
-    Parameters
-    ----------
-    weight_bytes : weights read in a step [B]
-    premium : price of its chip over that of the other domain's [1]
-    bytes_per_s, chips : bandwidth that a chip reaches [B/s], and chips of the domain [1]
-    other_bytes_per_s, other_chips : the same of the other domain
-
-    >>> round(break_even_token_s(380e9, 1.2, 8e12, 72.0, 8e12, 8.0), 4)
-    0.0323
-    """
-    spread, dearer = premium / other_chips - 1 / chips, premium * other_bytes_per_s - bytes_per_s
-    paid = dearer <= 0
-    return where(spread <= 0, 0.0, where(paid, INFINITY, weight_bytes * spread / where(paid, 1.0, dearer)))

@@ -1,0 +1,90 @@
+"""What a roofline says of a chip together with the domain it sits in: the chips that one fast fabric joins.
+
+A larger domain holds one copy of the weights instead of many: its chips keep more memory for caches and spend less of
+their bandwidth on weights, the more so the less time a token may take. What the chips say to each other is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator, accelerator, fact, remembered, table
+from scaleright.costs.sizing import batch_that_fits
+from scaleright.decisions.hardware_choice import as_it_is
+from scaleright.market import matmul_chips
+from scaleright.ops import maximum, where
+from scaleright.transformer import bytes_per_parameter, decode_step
+
+MEMORY_SHARE = 0.9
+"""Share of a chip's memory that weights and cache may take."""
+
+
+@remembered
+def domain(name: str) -> float:
+    """Chips that one fast fabric joins around this one [1]."""
+    specs = table("accelerator_specs")
+    found = specs[(specs["accelerator"] == accelerator(name).name) & (specs["quantity"] == "scale_up_chips")]["value"]
+    return float(found.iloc[0]) if len(found) else 1.0
+
+
+def chip_limits(name: str) -> dict[str, float]:
+    """What the roofline needs of a chip, in the smallest floating-point format that it multiplies in.
+
+    peak_flops, bytes_per_s : reached [FLOP/s], [B/s]; memory_bytes; chips (of the domain); weight_bytes (per weight)
+    """
+    chip: Accelerator = accelerator(name)
+    precision = next(known for known in ("fp4", "fp8", "bf16") if known in chip.dense)
+    named = {"fp4": "NVFP4" if chip.vendor == "NVIDIA" else "MXFP4", "fp8": "FP8", "bf16": "BF16"}[precision]
+    return {
+        "peak_flops": chip.dense[precision] * matmul_chips()[chip.name]["compute_efficiency"], "memory_bytes": chip.require("memory_bytes"),
+        "bytes_per_s": chip.require("memory_bytes_per_s") * fact("memory_bandwidth_efficiency"), "chips": domain(name),
+        "weight_bytes": bytes_per_parameter(named),
+    }  # fmt: skip
+
+
+def decode_rate(
+    t: Transformer, chip: Mapping[str, Any], context: Any, limit_s: Any, slowdown: Any = 1.0, keep: Callable[[str, Any], Any] = as_it_is,
+):  # fmt: skip
+    """Tokens per second of one chip whose whole domain decodes one copy of a model, by the roofline [token/s]; 0 if it cannot.
+
+    As many sequences as memory and the limit allow; communication is left out.
+
+    Parameters
+    ----------
+    t : the model; numbers or live expressions, as everything here
+    chip : see `chip_limits`
+    context : tokens in view of a new one [token]
+    limit_s : most time of a token [s]
+    slowdown : time of a step over its floor [1]
+    keep : names an intermediate result, see `hardware_choice.fit`
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> loose, tight = (decode_rate(tiny, chip_limits("B300"), 100, limit_s) for limit_s in (1.0, 1e-9))
+    >>> loose > 0.0 == tight
+    True
+    """
+    one = decode_step(t, context, 1, chip["weight_bytes"], 1, 1.0, 1.0, 1.0, 1.0)
+    held, cache, flop = keep("held", one.stored_bytes - one.kv_bytes), keep("cache", one.kv_bytes), keep("flop", one.flop)
+    speed, memory = (chip["bytes_per_s"], chip["peak_flops"]), chip["memory_bytes"] * MEMORY_SHARE
+    batch = keep("batch", batch_that_fits(1e9, chip["chips"], memory, held, cache, limit_s / slowdown, speed[0], flop, speed[1]))
+    step = decode_step(t, context, maximum(batch, 1.0), chip["weight_bytes"], chip["chips"], *speed[::-1], 1.0, 1.0)
+    return where(batch >= 1, batch / (keep("step", step.seconds) * slowdown * chip["chips"]), 0.0)
+
+
+def share_of(t: Transformer, chip: Mapping[str, Any], other: Mapping[str, Any], *terms: Any, keep: Callable[[str, Any], Any] = as_it_is):
+    """What a chip does over what another does, each in its own domain [1]; 0 where neither or only the other can; see `decode_rate`."""
+    ends = (("one", chip), ("other", other))
+    rates = [decode_rate(t, of, *terms, keep=lambda name, value, end=end: keep(f"{end}_{name}", value)) for end, of in ends]
+    return where(rates[1] > 0, rates[0] / maximum(rates[1], 1e-12), 0.0)
+
+
+def resources(new: str, old: str) -> dict[str, float]:
+    """Ratios of what two chips have, new over old: arithmetic (each in its smallest format), bandwidth, memory, domain [1].
+
+    >>> resources("GB300", "B300")["domain"]
+    9.0
+    """
+    these, those = chip_limits(new), chip_limits(old)
+    names = {"arithmetic": "peak_flops", "bandwidth": "bytes_per_s", "memory": "memory_bytes", "domain": "chips"}
+    return {words: these[name] / those[name] for words, name in names.items()}
