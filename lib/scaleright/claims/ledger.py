@@ -7,6 +7,7 @@ import json
 import math
 import pkgutil
 from dataclasses import asdict, dataclass
+from types import ModuleType
 from typing import Callable
 
 import pandas as pd
@@ -123,6 +124,11 @@ class Finding:
         return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
 
 
+def _modules() -> list[ModuleType]:
+    package = importlib.import_module("scaleright.claims")
+    return [importlib.import_module(module.name) for module in pkgutil.iter_modules(package.__path__, "scaleright.claims.")]
+
+
 def recomputations() -> dict[str, Callable[[], Recomputed]]:
     """Every recomputation by claim id: the tables `RECOMPUTED` of the modules beside this one.
 
@@ -130,9 +136,9 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
     ------
     ValueError : two of them recompute the same claim.
     """
-    package, found = importlib.import_module("scaleright.claims"), {}
-    for module in pkgutil.iter_modules(package.__path__, "scaleright.claims."):
-        more = getattr(importlib.import_module(module.name), "RECOMPUTED", {})
+    found = {}
+    for module in _modules():
+        more = getattr(module, "RECOMPUTED", {})
         if twice := found.keys() & more.keys():
             raise ValueError(f"claim {min(twice)} has two recomputations")
         found |= more
@@ -191,11 +197,17 @@ def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
     return Finding(claim, recomputed, INCONSISTENT if recomputed.internal else OFF, factor)
 
 
+def generated() -> list[Finding]:
+    """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED` of the modules beside this one."""
+    return [finding for module in _modules() for finding in getattr(module, "GENERATED", tuple)()]
+
+
 def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Finding]:
-    """Every claim judged, or those that one chapter explains, or those named, in the ledger's order."""
+    """Every claim judged, those generated at the end; or the written ones that a chapter explains, or those named, in the ledger's order."""
     known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    return [judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen]
+    written = [judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen]
+    return written if chapter or ids else [*written, *generated()]
 
 
 def _tail(unit: str) -> str:

@@ -1,0 +1,127 @@
+"""S4's tables: parsed by code, a claim for each printed figure, and a reason that is found by trying, not typed."""
+
+from __future__ import annotations
+
+import contextvars
+import random
+import time
+
+import pytest
+from scaleright import catalog, claims
+from scaleright.claims import ledger, s4
+from scaleright.mlperf import results
+
+CELLS = s4.judged()
+BY_ID = {cell.finding.claim.id: cell for cell in CELLS}
+ROWS = list(catalog.table("s4_results").itertuples())
+MOST = 15
+random.seed(4)
+
+
+def row(benchmark: str, accelerator: str, scenario: str, **changes):
+    found = next(r for r in ROWS if (r.benchmark, r.accelerator, r.scenario, r.virtualized) == (benchmark, accelerator, scenario, False))
+    return found._replace(**changes)
+
+
+def again(changed) -> dict[str, s4.Cell]:
+    return {cell.figure: cell for cell in s4._result_cells(changed, s4._held(changed), MOST)}
+
+
+def test_every_printed_figure_has_a_claim():
+    assert len(catalog.table("s4_specifications")) == 14 and len(ROWS) == 76
+    assert len(s4.specifications()) == 41 and len(s4.cells()) == 3 * 76 == 228
+    assert len(BY_ID) == len(CELLS) == 269
+    assert [len(s4.cells(name)) // 3 for name in ("gptj", "llama2-70b", "stable-diffusion-xl", "deepseek-r1", "llama3.1-405b")] == [20, 22, 20, 4, 10]
+
+
+def test_the_generated_claims_stand_in_the_ledger_and_in_no_chapters_table():
+    assert {cell.finding for cell in CELLS} <= set(claims.findings())
+    assert not {f.claim.id for f in claims.findings("mlperf")} & BY_ID.keys()
+
+
+def test_other_chapters_read_no_benchmark():
+    def read() -> list[str]:
+        catalog._READ.set(set())
+        claims.table("token_cost")
+        return catalog.data_record().names
+
+    assert not [name for name in contextvars.copy_context().run(read) if name.startswith(("mlperf", "s4"))]
+
+
+def test_all_cells_are_judged_in_seconds():
+    results()
+    started = time.perf_counter()
+    s4.judged.__wrapped__()
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "verdict", "reason", "recomputed"),
+    [
+        ("S4-deepseek-r1-Offline-GB200-per-chip", ledger.SLIP, s4.NODE, 289712 / 72),
+        ("S4-deepseek-r1-Server-GB200-per-chip", ledger.SLIP, s4.NODE, 167578 / 72),
+        ("S4-deepseek-r1-Offline-B200-per-chip", ledger.REPRODUCED, s4.AGREES, 31486.6 / 8),
+        ("S4-llama3.1-405b-Offline-H100-SXM-per-chip", ledger.SLIP, s4.NODE, 48.872),
+        ("S4-llama3.1-405b-Offline-H100-SXM-total", ledger.ABSENT, s4.UNSEEN, 1172.35),
+        ("S4-gptj-Offline-H100-SXM-per-chip", ledger.SLIP, s4.MIXED, 2468.82),
+        ("S4-gptj-Offline-H200-NVL-per-chip", ledger.ABSENT, s4.UNSEEN, None),
+        ("S4-gptj-Offline-A100-SXM-80GB-per-chip", ledger.REPRODUCED, s4.AGREES, 27.1314 / 8),
+        ("S4-llama2-70b-Server-GH200-per-chip", ledger.CONDITIONAL, s4.PART, 3500.97),
+        ("S4-llama2-70b-Offline-virtualized-H200-SXM-total", ledger.REPRODUCED, s4.AGREES, 34485.7),
+        ("S4-specification-of-H100-SXM-fp16-tflops", ledger.SLIP, s4.SPARSE, 989.0),
+        ("S4-specification-of-H100-NVL-memory-gb-per-s", ledger.SLIP, s4.PAIR, 3900.0),
+        ("S4-specification-of-GB200-tdp-watts", ledger.CONDITIONAL, s4.OTHER, 1200.0),
+    ],
+)
+def test_cells_computed_by_hand(claim_id, verdict, reason, recomputed):
+    cell = BY_ID[claim_id]
+    assert (cell.finding.verdict, cell.reason) == (verdict, reason)
+    assert cell.at_hand == (recomputed if recomputed is None else pytest.approx(recomputed, rel=1e-4))
+
+
+def test_the_slip_of_gb200_is_seventy_two_chips_over_four():
+    assert BY_ID["S4-deepseek-r1-Offline-GB200-per-chip"].finding.factor == pytest.approx(18)
+    assert BY_ID["S4-llama3.1-405b-Offline-H100-SXM-per-chip"].finding.factor == pytest.approx(2.0, rel=0.01)
+
+
+def test_a_reason_is_that_of_its_verdict():
+    expected = {s4.AGREES: ledger.REPRODUCED, s4.PART: ledger.CONDITIONAL, s4.UNSEEN: ledger.ABSENT, s4.UNEXPLAINED: ledger.OFF,
+                s4.NODE: ledger.SLIP, s4.MIXED: ledger.SLIP, s4.SPARSE: ledger.SLIP, s4.PAIR: ledger.SLIP}  # fmt: skip
+    assert all(cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in CELLS)
+    assert s4.reasons()["cells"].sum() == len(CELLS)
+    assert [cell for cell in CELLS if cell.benchmark and cell.reason == s4.UNEXPLAINED] == []
+
+
+@pytest.mark.parametrize("place", random.sample(range(76), 25))
+@pytest.mark.parametrize("figure", s4.FIGURES)
+def test_a_perturbed_figure_changes_its_verdict(place, figure):
+    """The account of a row does not bend to what is printed: one figure three times as large is explained by nothing."""
+    printed, column = ROWS[place], s4.FIGURES[figure][0]
+    if s4._held(printed).empty:
+        return
+    found = again(printed._replace(**{column: 3 * getattr(printed, column)}))[figure]
+    assert found.finding.verdict == ledger.OFF and found.reason == s4.UNEXPLAINED
+
+
+def test_a_planted_mistake_is_found_by_its_name():
+    mixed = s4._averages(s4._held(row("gptj", "L40S", "Offline")))
+    columns = [column for column, _ in s4.FIGURES.values()]
+    found = again(row("gptj", "L40S", "Offline", **dict(zip(columns, mixed))))
+    assert found["per chip"].reason == found["total"].reason == s4.MIXED
+    several = row("llama2-70b", "H100 SXM", "Offline")
+    of_node = again(several._replace(**dict(zip(columns, s4._averages(s4._held(several), "accelerators_per_node")))))
+    assert of_node["per chip"].reason == s4.NODE and of_node["total"].reason == of_node["chips"].reason == s4.AGREES
+    right = again(several._replace(**dict(zip(columns, s4._averages(s4._held(several))))))
+    assert {cell.reason for cell in right.values()} == {s4.AGREES}
+
+
+def test_an_unseen_round_saves_no_rate_that_the_chip_never_had():
+    """Whatever v5.0 held, GB200 at 18 times the rate of the rounds at hand is a wrong count, and H100 in one unit a mixture."""
+    for benchmark, chip in (("llama3.1-405b", "GB200"), ("gptj", "H100 SXM")):
+        for account in s4._accounts(found := row(benchmark, chip, "Offline"), s4._held(found), 100):
+            assert account.mistakes and account.unseen
+
+
+def test_an_unknown_benchmark_offers_the_nearest():
+    with pytest.raises(LookupError, match="llama2-70b"):
+        s4.cells("llama-2-70b")
