@@ -10,14 +10,14 @@ from pathlib import Path
 
 from scaleright import catalog
 from scaleright.names import nearest
-from scaleright.validation import counts
+from scaleright.validation import counts, footprint
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
 __all__ = ["KINDS", "Kind", "Summary", "Validation", "decode_floor", "summarize", "validate"]
 
-KINDS: dict[str, Kind] = {"counts": counts.KIND}
+KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND}
 
 
 def validate(kind: str, file: str | Path | None = None) -> Validation:
@@ -25,7 +25,7 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
 
     Parameters
     ----------
-    kind : "counts" (published parameter counts)
+    kind : "counts" (published parameter counts) or "footprint" (energy and carbon of training runs)
     file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
         model that the catalog does not know may be given by the columns of `Transformer` instead.
 
@@ -38,7 +38,7 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     True
     >>> validate("training")
     Traceback (most recent call last):
-    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts (schema: data/measured/training.csv)
+    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts, footprint (schema: data/measured/training.csv)
     """
     if kind not in KINDS:
         tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]

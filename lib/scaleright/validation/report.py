@@ -24,10 +24,11 @@ class Kind:
     required : columns that a reader's file needs; others of the schema may be left out
     also : columns that a reader's file may have beyond the schema, with their types
     fill : gives the columns that a reader's file left out
-    judge : turns rows of the table (and the words for where they stand) into judged ones: family, predicted,
+    judge : turns rows of the table (and the words for where they stand) into judged ones: the group, predicted,
         error_percent, baseline_error_percent, scored, and within_rounding or within_range
     line : writes the words and figures of a judged row; why : says why one is not scored
     shows : what the figures of a line are
+    group : column by which errors are summed up, beside the source
     baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind, in words
     fitted_constants : constants fitted to measurements
     """
@@ -43,6 +44,7 @@ class Kind:
     baseline: str
     rule: str
     caveat: str = ""
+    group: str = "family"
     fitted_constants: int = 0
 
 
@@ -128,7 +130,7 @@ class Validation:
             "fitted_constants": self.definition.fitted_constants,
             "summary": {name: _plain(value) for name, value in self.summary.known().items()},
             "by_source": _records(self.by("source").reset_index()),
-            "by_family": _records(self.by("family").reset_index()),
+            f"by_{self.definition.group}": _records(self.by(self.definition.group).reset_index()),
             "rows": _records(self.rows),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -146,10 +148,10 @@ class Validation:
             *([f"  caveat: {of.caveat}"] if of.caveat else []),
         ]
         if s.rows:
-            lines += ["", f"  {'family':<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
+            lines += ["", f"  {of.group:<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
             lines += [
-                f"  {g.family:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
-                for g in self.by("family").reset_index().itertuples()
+                f"  {g.Index:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
+                for g in self.by(of.group).itertuples()
             ]
             furthest = scored.sort_values("error_percent", key=abs, ascending=False, kind="stable").head(worst).itertuples()
             lines += ["", f"  furthest off of {s.rows} ({of.shows}):", *map(self._line, furthest)]
@@ -158,4 +160,5 @@ class Validation:
         return "\n".join(lines)
 
     def _line(self, row) -> str:
-        return f"  {self.definition.line(row)}{row.error_percent:>+9.3f} %  [{row.source}]"
+        error = " " * 11 if pd.isna(row.error_percent) else f"{row.error_percent:>+9.3f} %"
+        return f"  {self.definition.line(row)}{error}  [{row.source}]"

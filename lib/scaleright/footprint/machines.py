@@ -1,0 +1,125 @@
+"""What an accelerator with its share of host and network draws, and what making it emitted, from the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
+from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodied_kg, energy_kwh, water_liters
+from scaleright.formulas import lookup
+from scaleright.market import cost_factor
+from scaleright.names import nearest
+
+ENDS = ("low", "best", "high")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One accelerator with its share of host and network: draw [W], making [kg CO2e], and the years it serves.
+
+    The figures may be numbers, arrays or expressions; the names are those of `energy_kwh` and `embodied_kg`.
+    """
+
+    chip_watts: Any
+    chip_idle_watts: Any
+    host_watts: Any
+    host_idle_watts: Any
+    network_watts: Any
+    machine_kg: Any
+    life_years: Any
+
+    def energy_kwh(self, busy_hours: Any, utilization: Any, pue: Any) -> Energy:
+        """Electricity of so many hours at work, idle ones included, by parts [kWh]."""
+        watts = {name: getattr(self, name) for name in ("chip_watts", "chip_idle_watts", "host_watts", "host_idle_watts", "network_watts")}
+        return energy_kwh(busy_hours, utilization, **watts, pue=pue)
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What work costs the planet: electricity [kWh], greenhouse gases [kg CO2e] and water [L], each by parts."""
+
+    energy: Energy
+    carbon: Carbon
+    water: Water
+
+    @classmethod
+    def of(
+        cls, machine: Machine, busy_hours: Any, utilization: Any, pue: Any, kg_co2e_per_kwh: Any, site_liters_per_kwh: Any,
+        plant_liters_per_kwh: Any,
+    ) -> Footprint:
+        """The footprint of hours of work on a machine in a place; arguments as in `energy_kwh`, `carbon_kg` and `water_liters`.
+
+        >>> made = Footprint.of(Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), 1000.0, 0.5, 1.2, 0.4, 0.2, 3.0)
+        >>> round(made.energy.total), round(made.carbon.total), round(made.water.total)
+        (1704, 694, 5396)
+        """
+        energy = machine.energy_kwh(busy_hours, utilization, pue)
+        making = embodied_kg(busy_hours, utilization, machine.machine_kg, machine.life_years)
+        carbon = carbon_kg(**energy.parts(), kg_co2e_per_kwh=kg_co2e_per_kwh, embodied_kg=making)
+        return cls(energy, carbon, water_liters(energy.machines_kwh, energy.total, site_liters_per_kwh, plant_liters_per_kwh))
+
+
+SLOTS = 8
+"""Accelerators that share the server of the table."""
+
+
+def _of_power(chip: Accelerator, known: dict[str, float]) -> float:
+    """A figure that grows with the power of a chip: its own, else its power at the median of the known ones per watt."""
+    watts = {name: accelerator(name).tdp_watts for name in known}
+    scale = median(value / watts[name] for name, value in known.items() if watts[name])
+    return known.get(chip.name, chip.require("tdp_watts") * scale)
+
+
+def _making_kg(chip: Accelerator, end: str) -> float:
+    """Making a chip and its share of a server [kg CO2e], at an end of what sources say."""
+    rows, column = table("embodied"), f"{'typical' if end == 'best' else end}_kg_co2e"
+    chips = rows[rows["kind"] == "accelerator"]
+    server = rows[rows["kind"] == "host"].iloc[0][column]
+    return _of_power(chip, dict(zip(chips["accelerator"], chips[column]))) + float(server) / SLOTS
+
+
+@lookup
+@remembered
+def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Machine:
+    """An accelerator with its share of host and network: consumer cards at home, others in a data center.
+
+    The draw of its server at work is that of training, which is a share of what the server draws at most; pass the
+    accelerator's own where it was measured. Where no source has the server or the making of a chip, they are those of
+    the others in proportion to its power.
+
+    Parameters
+    ----------
+    name : accelerator
+    end : "low", "best" or "high" end of what is uncertain
+    chip_watts : draw of the accelerator at work where it was measured [W]
+
+    Raises
+    ------
+    LookupError : unknown accelerator or end.
+    DataError : the catalog has no power of it.
+
+    >>> round(machine("H100 SXM").chip_watts), round(machine("H100 SXM").host_watts), machine("H100 SXM", chip_watts=500.0).chip_watts
+    (532, 437, 500.0)
+    """
+    if end not in ENDS:
+        nearest(end, ENDS, "end of a range")
+    chip = accelerator(name)
+    at_home = chip.segment == "consumer"
+
+    def factor(which: str, place: str = "home" if at_home else "data center") -> float:
+        return getattr(cost_factor(which, place), end)
+
+    tdp, busy, host = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center"), factor("host_watts_per_chip")
+    servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
+    most = host if at_home else _of_power(chip, servers)
+    return Machine(
+        chip_watts=busy * tdp if chip_watts is None else chip_watts,
+        chip_idle_watts=factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts,
+        host_watts=busy * most,
+        host_idle_watts=factor("host_idle_watts_per_chip") / host * most,
+        network_watts=factor("network_watts_per_chip"),
+        machine_kg=_making_kg(chip, end),
+        life_years=getattr(cost_factor("useful_life_years", "home" if at_home else "data center"), {"low": "high", "high": "low"}.get(end, end)),
+    )

@@ -1,0 +1,153 @@
+"""Where the electricity comes from: grids by zone and year, cloud regions by provider.
+
+Carbon is location-based: what the grid of the place emits, not what certificates bought elsewhere make of it. A figure
+of another year than the one asked is handed out with its own year, for the caller to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scaleright.catalog import DataError, remembered, table
+from scaleright.formulas import lookup
+from scaleright.names import nearest
+
+BASES = ("lifecycle", "direct")
+"""What a carbon intensity counts: fuel supply and plants as well, or what leaves the stack alone; the first one known is taken."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a place, the year it is of, and the year that was asked for (None for the latest)."""
+
+    value: float
+    year: int
+    asked: int | None
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.year}" if self.asked in (None, self.year) else f"{self.year}, nearest to {self.asked}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Electricity of a zone: carbon intensity [kg CO2e/kWh] of the basis named, and water of its power plants [L/kWh].
+
+    Either may be None where no source states it; `kg_co2e_per_kwh` and `plant_liters_per_kwh` then refuse.
+    """
+
+    zone: str
+    name: str
+    basis: str | None
+    carbon: Figure | None
+    plant_water: Figure | None
+
+    def _require(self, figure: Figure | None, what: str) -> float:
+        if figure is None:
+            raise DataError(f"no source states the {what} of {self.name}")
+        return figure.value
+
+    @property
+    def kg_co2e_per_kwh(self) -> float:
+        """Carbon intensity; DataError where no source states it."""
+        return self._require(self.carbon, "carbon intensity")
+
+    @property
+    def plant_liters_per_kwh(self) -> float:
+        """Water that its power plants consume; DataError where no source states it."""
+        return self._require(self.plant_water, "water of the power plants")
+
+    def __str__(self) -> str:
+        return f"{1e3 * self.kg_co2e_per_kwh:.0f} g/kWh ({self.basis}, {self.carbon})"
+
+
+@dataclass(frozen=True)
+class Region(Grid):
+    """A cloud region: `Grid` of its place, with what its provider states; None where it states nothing.
+
+    pue : power usage effectiveness [1]
+    site_water : water usage effectiveness, WUE [L/kWh of the machines]
+    carbon_free_share : share of its electricity, hour by hour, with the provider's contracts [1]
+    marginal : carbon of the plant that answers one more kWh, direct [kg CO2e/kWh]
+    """
+
+    provider: str
+    region: str
+    pue: Figure | None
+    site_water: Figure | None
+    carbon_free_share: Figure | None
+    marginal: Figure | None
+
+
+def _figure(rows: pd.DataFrame, quantity: str, year: int | None) -> Figure | None:
+    """A quantity in the year asked, else the latest before it, else the earliest; the latest of all if none is asked."""
+    known = rows[rows["quantity"] == quantity].sort_values("year", kind="stable")
+    if known.empty:
+        return None
+    until = known if year is None else known[known["year"] <= year]
+    row = known.iloc[0] if until.empty else until.iloc[-1]
+    return Figure(float(row["value"]), int(row["year"]), year, row["source"])
+
+
+def _carbon(rows: pd.DataFrame, year: int | None) -> tuple[str | None, Figure | None]:
+    found = {basis: _figure(rows, f"carbon_{basis}", year) for basis in BASES}
+    return next(((basis, figure) for basis, figure in found.items() if figure), (None, None))
+
+
+@lookup
+@remembered
+def grid(zone: str, year: int | None = None) -> Grid:
+    """The electricity of a zone, by its code (ISO 3166, WORLD) or its name.
+
+    Parameters
+    ----------
+    zone : "USA", "United States", "US-CA", "WORLD" ...
+    year : the year asked; where a figure lacks it the nearest earlier one is taken, else the earliest
+
+    Raises
+    ------
+    LookupError : unknown zone; the nearest names are offered.
+
+    >>> grid("France").zone, grid("fra").basis, grid("FRA").kg_co2e_per_kwh < 0.1
+    ('FRA', 'lifecycle', True)
+    """
+    grids = table("grids")
+    codes = sorted(set(zip(grids["zone_name"], grids["zone"])), key=lambda pair: -len(pair[1]))  # Georgia is the country, not the state
+    spoken = {name.casefold(): code for name, code in codes} | {code.casefold(): code for _, code in codes}
+    key = spoken.get(str(zone).strip().casefold()) or nearest(zone, [*grids["zone_name"], *grids["zone"]], "grid")
+    rows = grids[grids["zone"] == key]
+    return Grid(key, rows["zone_name"].iloc[0], *_carbon(rows, year), _figure(rows, "water_consumption", year))
+
+
+@lookup
+@remembered
+def region(provider: str, region: str, year: int | None = None) -> Region:
+    """A cloud region with the grid of its place; the country's grid where nobody states that of the region.
+
+    Parameters
+    ----------
+    provider : "AWS", "Google Cloud" or "Microsoft Azure"
+    region : the provider's key, as "us-east-1"
+    year : as in `grid`
+
+    Raises
+    ------
+    LookupError : unknown provider, or a region that it does not have; the nearest names are offered.
+
+    >>> region("AWS", "us-east-1").pue.value > 1
+    True
+    """
+    regions = table("cloud_regions")
+    if provider not in set(regions["provider"]):
+        nearest(provider, regions["provider"], "cloud provider")
+    mine = regions[regions["provider"] == provider]
+    rows = mine[mine["region"] == region]
+    if rows.empty:
+        nearest(region, mine["region"], f"region of {provider}")
+    country = grid(rows["zone"].iloc[0], year)
+    own = rows.assign(quantity=rows["quantity"].where(rows["quantity"] != "carbon_average", "carbon_" + rows["method"]))
+    basis, carbon = _carbon(own, year) if own["quantity"].isin([f"carbon_{basis}" for basis in BASES]).any() else (country.basis, country.carbon)
+    rest = (_figure(rows, quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
+    return Region(country.zone, rows["location"].iloc[0], basis, carbon, country.plant_water, provider, region, *rest)

@@ -1,0 +1,114 @@
+"""Published energy and carbon of training runs against those predicted from chips, hours, place and year."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.footprint import Machine, grid, machine
+from scaleright.market import cost_factor
+from scaleright.power import energy_kwh
+from scaleright.units import MASSES, in_units, si
+from scaleright.validation.report import Kind
+
+QUANTITIES = {"energy": "measured_kwh", "carbon": "measured_kg_co2e"}
+WHY = {
+    "design power": "design power times hours, an upper bound of the chips, on both sides",
+    "assumed": "its power is assumed", "not stated": "its method is not stated",
+}  # fmt: skip
+"""Why a row of each basis is not scored; rows of measured power are."""
+
+
+def _watts(row: dict[str, Any], of: Machine) -> float:
+    """Power of one accelerator within what the publication counts."""
+    return of.chip_watts + (of.host_watts if row["power_scope"] == "system" else 0.0)
+
+
+def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], str]:
+    """Predicted, low, high and baseline of a quantity, and why there is none if so."""
+    if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
+        return {}, "states no chip-hours"
+    if quantity == "carbon" and row["method"] == "market":
+        return {}, "net of contracts, which no grid determines"
+    if quantity == "carbon" and pd.isna(row["zone"]):
+        return {}, "states no place"
+    if (boundary := row["boundary" if quantity == "energy" else "carbon_boundary"]) == "life cycle":
+        return {}, "counts the making of the machines as well"
+    chip, hours = row["accelerator"], float(row["accelerator_hours"])
+    tdp = catalog.accelerator(chip).require("tdp_watts")
+    factor, world = 1.0, 1.0
+    if quantity == "carbon":
+        year = None if pd.isna(row["year"]) else int(row["year"])
+        factor, world = grid(row["zone"], year).kg_co2e_per_kwh, grid("WORLD", year).kg_co2e_per_kwh
+    found = {"baseline": energy_kwh(hours, tdp) * world}
+    for end, name in (("best", "predicted"), ("low", "low"), ("high", "high")):
+        watts = tdp if row["basis"] == "design power" else _watts(row, machine(chip, end))
+        pue = 1.0 if boundary == "accelerator" else getattr(cost_factor("pue", "data center"), end) if pd.isna(row["pue"]) else row["pue"]
+        found[name] = energy_kwh(hours, watts, pue) * factor
+    return found, ""
+
+
+def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
+    judged = []
+    for line, row in enumerate(rows.to_dict("records"), 2):
+        given = {quantity: row[column] for quantity, column in QUANTITIES.items() if not pd.isna(row[column])}
+        if not given and pd.isna(row["measured_liters"]):
+            raise catalog.DataError(f"{label}, line {line}: {row['run']!r} states neither {' nor '.join(QUANTITIES.values())}")
+        for quantity, published in given.items():
+            try:
+                found, why = _prediction(row, quantity)
+            except LookupError as error:
+                raise LookupError(f"{label}, line {line}: {error}") from None
+            found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
+            judged.append(
+                {"run": row["run"], "model": row["model"], "accelerator": row["accelerator"], "quantity": quantity, "published": published}
+                | found
+                | {
+                    "error_percent": 100 * (found["predicted"] / published - 1),
+                    "baseline_error_percent": 100 * (found["baseline"] / published - 1),
+                    "within_range": found["low"] <= published <= found["high"],
+                    "scored": not why and row["basis"] == "measured",
+                    "why": why or WHY.get(row["basis"], ""),
+                    "source": row["source"], "note": row["note"],
+                }
+            )
+    return pd.DataFrame(judged)
+
+
+def _say(value: float, quantity: str) -> str:
+    if math.isnan(value):
+        return "not predicted"
+    return si(1e3 * value, "Wh") if quantity == "energy" else in_units(value, MASSES)
+
+
+def _line(row: Any) -> str:
+    return f"{row.run:<42}{row.quantity:<8}{_say(row.published, row.quantity):>12}{_say(row.predicted, row.quantity):>15}"
+
+
+def _fill(rows: pd.DataFrame) -> dict[str, Any]:
+    """What a reader's own file may leave out: by default the meter covered the machines and the building, and power was measured."""
+    return {
+        "model": None, "activity": "training", "basis": "measured", "power_scope": "system", "boundary": "facility",
+        "carbon_boundary": "facility", "method": "location",
+    }  # fmt: skip
+
+
+KIND = Kind(
+    table="measured/footprint",
+    required=("run", "accelerator", "accelerator_hours"),
+    also={},
+    fill=_fill,
+    judge=_judge,
+    line=_line,
+    why=lambda row: row.why,
+    shows="published, predicted",
+    group="accelerator",
+    baseline="design power x hours, x the world's mean carbon",
+    rule="predicted are chip-hours as published x our watts (a published share of what the server draws at most, never the row's own) "
+    "x PUE as published x our carbon intensity of the zone and year; a row is scored if it states chip-hours and its power was "
+    "measured, its carbon if it is that of the place; rows that multiply a design or assumed power are shown as a check of their arithmetic",
+    caveat="Meta's figures for Llama are design power x hours: an upper bound for the chips, which leaves out their hosts",
+)
