@@ -9,12 +9,13 @@ from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, spread, timeline
 from scaleright.charts.marks import band, bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
 from scaleright.charts.plane import boundary
+from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
 from scaleright.charts.words import say, unit_words
 
 __all__ = [
     "Controls", "Display", "LiveNumber", "answer_card", "band", "bars", "boundary", "controls", "folded", "lines",
-    "parameters_table", "predicted_vs_measured", "ranking", "rule", "say", "scatter", "sentence", "show", "spread",
+    "parameters_table", "predicted_vs_measured", "progress", "ranking", "rule", "say", "scatter", "sentence", "show", "spread",
     "stacked_parts", "strip", "table", "timeline", "tornado", "unit_words",
 ]  # fmt: skip

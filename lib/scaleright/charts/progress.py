@@ -1,0 +1,48 @@
+"""Results against size: a line for each chip through its best results, on logarithmic axes, live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from scaleright.charts.axes import SAID, color_scale, field_of, frame_of, tooltip, value_axis
+from scaleright.charts.marks import named_lines
+from scaleright.charts.words import say
+
+
+def progress(
+    rows: Any, x: str, series: str, value: Any, titles: tuple[str, str], color: str, words: Any = None, tips: dict[str, str] | None = None,
+    only: Any = None,
+):  # fmt: skip
+    """Lines over sizes with a dot at each result and a name at the right end of each line.
+
+    Parameters
+    ----------
+    rows : one row for each result, more than are drawn.
+    x : column of the size.
+    series : column that names the lines.
+    value : column or live expression of the height; rows where it is not above 0 are left out.
+    titles : of the two axes, with their units.
+    color : column that chooses a fixed color (vendor).
+    words : how a value is said on hover, a live expression over `alt.datum["_value"]`; as a number otherwise.
+    tips : title -> further column to show on hover.
+    only : live condition of the rows to draw.
+
+    >>> rows = [{"chips": 8, "chip": "A", "s": 9.0, "vendor": "V"}, {"chips": 16, "chip": "A", "s": 5.0, "vendor": "V"}]
+    >>> len(progress(rows, "chips", "chip", "s", ("chips", "s"), "vendor").layer)
+    5
+    """
+    frame = frame_of(rows)
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    chart = chart.transform_calculate(_value=field_of(value)).transform_filter("datum._value > 0")
+    chart = chart.transform_calculate(_label=say(SAID, "number") if words is None else words)
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    place = {
+        "x": alt.X(x, type="quantitative", title=titles[0], scale=scale, axis=value_axis("number", True)),
+        "y": alt.Y("_value:Q", title=titles[1], scale=scale, axis=value_axis("number", True, "y")),
+    }
+    paint = alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None)
+    shown = tooltip({series: series, titles[0]: x, "result": "_label", **(tips or {})})
+    line, hover, *names = named_lines(chart, x, series, place, paint, shown, detail=alt.Detail(series, type="nominal"))
+    return alt.layer(line, chart.mark_point(opacity=0.9).encode(**place, color=paint), *names, hover).properties(height=360)
