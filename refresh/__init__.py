@@ -17,7 +17,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, documents, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases
+from refresh import accelerators, api_prices, carbon, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases
 from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -36,7 +36,12 @@ IMPORTERS = {
     "cost_factors": _BY_HAND,
     "grids": (lambda raw, done: carbon.grid_rows(raw), carbon.GRID_SOURCES),
     "cloud_regions": (lambda raw, done: carbon.region_rows(raw), carbon.REGION_SOURCES),
-    "measured/energy": (lambda raw, done: measured.energy_rows(raw), measured.SOURCES),
+    "generation": _BY_HAND,
+    "embodied": (lambda raw, done: footprint.embodied_rows(raw), footprint.EMBODIED_SOURCES),
+    "embodied_boavizta": (lambda raw, done: footprint.boavizta_rows(raw), footprint.BOAVIZTA_SOURCES),
+    "measured/footprint": (lambda raw, done: footprint.footprint_rows(raw), footprint.SOURCES),
+    "measured/energy": (lambda raw, done: energy.energy_rows(raw), energy.SOURCES),
+    "measured/images": (lambda raw, done: energy.image_rows(raw), energy.SOURCES),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "measured/serving": (
         lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),

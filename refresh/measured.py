@@ -1,4 +1,4 @@
-"""Published measurements of running models: ML.ENERGY's chat workload, NVIDIA's throughput tables and latencies of InferenceX."""
+"""Published measurements of serving: NVIDIA's throughput tables and latencies of InferenceX."""
 
 from __future__ import annotations
 
@@ -9,33 +9,12 @@ from pathlib import Path
 from refresh.rules import quantities, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row, to_float
 
-SOURCES = frozenset({"mlenergy2026"})
 SERVING_SOURCES = frozenset({"tensorrtllm2025", "siliconrefs2026"})
-CHAT = "ml_energy/v3_2026-02_lm-arena-chat.csv"
 TENSORRT_LLM = "inference_perf/tensorrt_llm_perf_overview.csv"
 SILICON = "inference_perf/aiconfigurator_silicon_refs.csv"
 _TOLERANCE = 0.1
 """How far two chips' speeds may lie outside what their datasheets allow before the better chip's row is flagged."""
 _ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
-
-
-def energy_rows(raw: Path) -> Items:
-    """Rows of `measured/energy`: power, energy and speed at each limit on sequences, figures to six digits."""
-    for row in read_csv(raw, CHAT):
-        split = f"tp{row['tensor_parallel']}-ep{row['expert_parallel']}-dp{row['data_parallel']}"
-        chips = f"{row['gpu_model']}x{row['num_gpus']}"
-        run = f"mlenergy-v3-chat/{row['model_id'].rpartition('/')[2]}/{chips}/{split}/{row['max_num_seqs']}"
-        action, model, reason = rule(CHAT, "model", row["model_id"])
-        if action == "drop":
-            yield Dropped(run, reason)
-            continue
-        shared = "; Llama 3.3 has the shape of Llama 3.1" if "3.3" in row["model_id"] else ""
-        yield {
-            "run": run, "model": model, "accelerator": rule(CHAT, "accelerator", row["gpu_model"]).ours,
-            "precision": rule(CHAT, "precision", row["weight_precision"]).ours, "task": "chat",
-            "boundary": "accelerator", "released": "2026-02-16", "source": "mlenergy2026",
-            "note": f"prompt length and engine version not stated{shared}",
-        } | {quantity: float(f"{value:.6g}") for quantity, value, _ in quantities(row, CHAT, run)}  # fmt: skip
 
 
 def serving_rows(raw: Path, models: list[Row], specs: list[Row]) -> Items:

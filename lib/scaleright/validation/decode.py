@@ -19,7 +19,7 @@ def decode_floor(measured: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    measured : rows of `measured/energy` with a batch and a time between tokens
+    measured : rows of `measured/energy`; those of chat with a batch and a time between tokens count
 
     Returns
     -------
@@ -30,7 +30,8 @@ def decode_floor(measured: pd.DataFrame) -> pd.DataFrame:
     >>> bool((decode_floor(catalog.table("measured/energy")).ratio > 0.9).all())
     True
     """
-    rows = measured[measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)].copy()
+    timed = measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)
+    rows = measured[timed & (measured["task"] == "chat")].copy()  # other workloads read pictures or think, at lengths unknown
     known = matmul_chips()
     chips = pd.DataFrame([known[name] for name in rows["accelerator"]])
     given = {name: rows[name].to_numpy(float, na_value=np.nan) for name in ("input_tokens", "output_tokens", "batch", "accelerators")}
