@@ -6,15 +6,13 @@ other tables: who submits the chip to MLPerf, how many clouds list it, how long 
 
 from __future__ import annotations
 
-from fnmatch import fnmatch
 from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, remembered, table
-from scaleright.inference.measured import serving_runs
 from scaleright.market import rental_prices, spread
-from scaleright.mlperf import ROUNDS, comparable, results
+from scaleright.mlperf import ROUNDS, comparable
 from scaleright.names import nearest
 from scaleright.units import DAYS_PER_YEAR
 
@@ -66,33 +64,6 @@ def maturity() -> pd.Series:
     True
     """
     return maturity_criteria().groupby("accelerator")["points"].sum()
-
-
-@remembered
-def alternatives() -> pd.DataFrame:
-    """What else could do the work, with what is public about it, counted from the tables of measurements and prices.
-
-    Columns: those of `hardware_alternatives`, and inference (results of its chips in MLPerf Inference), rounds (those with
-    one), training (results in MLPerf Training), serving (rows of measured serving), prices (rental listings of its chips,
-    or by it).
-
-    >>> rows = alternatives().set_index("product")
-    >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X", "inference"] > 100)
-    (0, True)
-    """
-    known, cards, served, tested, trained = accelerators(), rental_prices(), serving_runs(), results(), table("mlperf_training")
-
-    def counts(row: pd.Series) -> pd.Series:
-        patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")
-        chips = {name for name in known if any(fnmatch(name, pattern) for pattern in patterns)}
-        rows, listed = tested[tested["accelerator"].isin(chips)], cards["accelerator"].isin(chips) | (cards["provider"] == row["product"])
-        rounds = [name for name in ROUNDS if name in set(rows["round"])]
-        span = rounds[0] if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else ""
-        found = {key: int(rows["accelerator"].isin(chips).sum()) for key, rows in (("training", trained), ("serving", served))}
-        return pd.Series({"inference": len(rows), "rounds": span} | found | {"prices": int(listed.sum())})
-
-    rows = table("hardware_alternatives")
-    return rows.join(rows.apply(counts, axis=1))
 
 
 def criteria_of(name: str) -> pd.DataFrame:

@@ -119,6 +119,15 @@ def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0
     return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
 
 
+def reached_flops() -> dict[str, float]:
+    """BF16 arithmetic that matrix products reach, by chip [FLOP/s]: what stands in for speed where nobody measured it.
+
+    >>> reached_flops()["B200"] > reached_flops()["H100 SXM"]
+    True
+    """
+    return {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in matmul_chips().items()}
+
+
 @remembered
 def measured_efficiency(benchmark: str, scenario: str, reference: str) -> pd.DataFrame:
     """Rate per watt of whole systems, measured, over that of the reference chip in the same round and at the same clocks.
@@ -165,7 +174,7 @@ def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = 
     if reference is None:
         nearest(f"{benchmark} {scenario}", list(workloads()["benchmark"] + " " + workloads()["scenario"]), "workload with a reference chip")
     if stand_ins:
-        reached = {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in matmul_chips().items()}
+        reached = reached_flops()
         others = [name for name in reached if name not in rates.index and accelerator(name).status == "shipping"]
         speeds = [rates.loc[reference, "rate"] * reached[name] / reached[reference] for name in others]
         rates = pd.concat([rates, pd.DataFrame({"rate": speeds, "basis": STAND_IN}, index=others)])
