@@ -11,7 +11,7 @@ from typing import Any
 
 from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
-from scaleright.ops import where
+from scaleright.ops import maximum, where
 
 COST = Domain(0.0, 1e15, (0.2, 20.0), open_low=True)
 
@@ -84,3 +84,16 @@ def regret_usd(spend_usd, cost):
     300000
     """
     return spend_usd * (cost - 1)
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
+def worst_cost(mixture_probability, image_share, dense, mixture, images):
+    """Cost of a bet in the kind of model that suits it least, of those that may come [1]; arguments as in `expected_cost`.
+
+    >>> worst_cost(0.5, 0.0, 1.0, 1.5, 9.0), worst_cost(0.0, 0.0, 1.0, 1.5, 9.0)
+    (1.5, 1.0)
+    """
+    share = chances(mixture_probability, image_share)
+    each = ((share.dense, dense), (share.mixture, mixture), (share.images, images))
+    first, second, third = (where(chance > 0, cost, 0.0) for chance, cost in each)
+    return maximum(maximum(first, second), third)

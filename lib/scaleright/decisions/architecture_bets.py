@@ -14,7 +14,7 @@ import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, remembered, table
 from scaleright.costs.break_even import INFINITY
-from scaleright.costs.regret import chances, expected_cost, switch_probability
+from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
@@ -168,9 +168,9 @@ def architecture_bets(costs: pd.DataFrame, mixture_probability: float, image_sha
     bets = costs[(costs[worlds] < UNMEASURED).all(axis=1)]
     if bets.empty:
         raise DataError(f"architecture_bets: no chip is measured on {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike")
-    mean = bets[list(ARCHITECTURES)].apply(lambda of: expected_cost(mixture_probability, image_share, *of), axis=1)
-    mean = mean.sort_values(kind="stable")
-    worst, best = (bets[worlds].max(axis=1) - 1).sort_values(), mean.index[0]
+    odds, each = (mixture_probability, image_share), bets[list(ARCHITECTURES)].T
+    mean, worst = (each.apply(lambda of, cost=cost: cost(*odds, *of)).sort_values(kind="stable") for cost in (expected_cost, worst_cost))
+    best, worst = mean.index[0], worst - 1
     second = f"; next comes {mean.index[1]} at {_more(mean.iloc[1] - 1)}" if len(mean) > 1 else ""
     reasons = [
         f"{best} costs {_more(mean.iloc[0] - 1)} more than knowing in advance{second}",
@@ -178,8 +178,8 @@ def architecture_bets(costs: pd.DataFrame, mixture_probability: float, image_sha
         f"freedom to switch is worth {mean.iloc[0]:.3g} times the price of a committed hour, and costs {1 / committed_ratio:.3g} times",
     ]
     for other in mean.index[1:]:
-        if 0 < (odds := switch_probability(image_share, *bets.loc[best], *bets.loc[other])) < 1:
-            reasons.append(f"{'above' if odds > mixture_probability else 'below'} {_more(odds)} odds of mixtures {other} is cheaper")
+        if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1:
+            reasons.append(f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures {other} is cheaper")
     flexible = committed_ratio * mean.iloc[0] > 1
     numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
     numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}
@@ -196,7 +196,8 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
     metric : see `mlperf.generation_gains`
     pairs : (new, old)
 
-    Columns: pair, new, old, kind, benchmark, scenario, round, gain, low, high, chips (of the two best systems).
+    Columns: pair, new, old, kind, benchmark, model, scenario, round, gain, low, high, chips (of the two best systems),
+    token_s (limit on the time of a token [s]: infinite for none, missing where whole queries are limited).
 
     >>> bool((gains(pairs=RACKS)["gain"] > 0).all())
     True
@@ -206,7 +207,9 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
     rows = found.rename(columns={"accelerator_new": "new", "accelerator_old": "old", "value": "gain"})
     sizes = rows["best_id_new"].map(size) + " and " + rows["best_id_old"].map(size)
     rows = rows.assign(pair=rows["new"] + " over " + rows["old"], chips=sizes)
-    columns = ["pair", "new", "old", "kind", "benchmark", "scenario", "round", "gain", "low", "high", "chips"]
+    rows = rows.merge(table("mlperf_limits")[["benchmark", "scenario", "token_s"]], "left")
+    rows = rows.assign(token_s=rows["token_s"].where(rows["scenario"] != "Offline", INFINITY))
+    columns = ["pair", "new", "old", "kind", "benchmark", "model", "scenario", "round", "gain", "low", "high", "chips", "token_s"]
     return rows[columns].sort_values(["pair", "kind", "benchmark", "scenario"], ignore_index=True)
 
 
@@ -217,12 +220,10 @@ def thesis(premium: float) -> pd.DataFrame:
     ----------
     premium : price of a rack's chip over its sibling's in a server of eight [1]
 
-    Columns: those of `gains`, token_s (limit on the time of a token, infinite for none), pays (at this premium), sure
-    (whether the whole range says so).
+    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so).
 
     >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
     ({False}, {True})
     """
-    rows = gains(pairs=RACKS).merge(table("mlperf_limits")[["benchmark", "scenario", "token_s"]], "left")
-    rows = rows.assign(token_s=rows["token_s"].where(rows["scenario"] != "Offline", INFINITY), pays=rows["gain"] > premium)
-    return rows.assign(sure=(rows["low"] > premium) | (rows["high"] < premium))
+    rows = gains(pairs=RACKS)
+    return rows.assign(pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium))

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping
 
+import pandas as pd
+
 from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator, accelerator, fact, remembered, table
+from scaleright.catalog import Accelerator, accelerator, fact, model, remembered, table
+from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits
 from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.market import matmul_chips
@@ -88,3 +91,21 @@ def resources(new: str, old: str) -> dict[str, float]:
     these, those = chip_limits(new), chip_limits(old)
     names = {"arithmetic": "peak_flops", "bandwidth": "bytes_per_s", "memory": "memory_bytes", "domain": "chips"}
     return {words: these[name] / those[name] for words, name in names.items()}
+
+
+def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFrame:
+    """Gains that were measured beside what the roofline makes of them, where the model's shape and the limit are known.
+
+    Parameters
+    ----------
+    rows : new, old, benchmark, model, token_s (limit on the time of a token, infinite for none), gain
+    context, slowdown : see `decode_rate`
+
+    Columns: those of `rows`, roofline (its gain; infinite where the old chip's domain cannot keep the limit), and those
+    of `resources`.
+    """
+    rows = rows[(rows["model"] != "") & rows["token_s"].notna()].reset_index(drop=True)
+    pairs = [(model(row.model), chip_limits(row.old), chip_limits(row.new), context, row.token_s, slowdown) for row in rows.itertuples()]
+    shares = [float(share_of(*pair)) for pair in pairs]
+    held = pd.DataFrame([resources(row.new, row.old) for row in rows.itertuples()])
+    return rows.assign(roofline=[1 / share if share else INFINITY for share in shares]).join(held)
