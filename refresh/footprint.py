@@ -32,19 +32,22 @@ def footprint_rows(raw: Path) -> Items:
         if action == "drop":
             yield Dropped(run, reason)
             continue
+        zone, year = rule(META, "zone;year", row["model"]).ours.split(";")
         yield {
             "run": run, "model": model, "activity": "training", "per": "run", "accelerator": rule(META, "accelerator", row["gpu"]).ours,
-            "basis": "design power", "power_scope": "accelerator", "method": "location", "boundary": "facility", "carbon_boundary": "facility",
-            "source": "metallama2025",
+            "basis": "design power", "power_scope": "accelerator", "zone": zone, "year": year, "method": "location",
+            "boundary": "facility", "carbon_boundary": "facility", "source": "metallama2025",
             "note": "model card: design power times hours, adjusted for PUE; neither its value nor the intensity is printed",
         } | {quantity: value for quantity, value, _ in quantities(row, META, run)}  # fmt: skip
     for row in read_csv(raw, TRAINING):
         run, model = rule(TRAINING, "run", row["name"]).ours.split(";")
+        zone, year = rule(TRAINING, "zone;year", row["name"]).ours.split(";")
         chips, days = (to_float(row[column], TRAINING, run, column) for column in ("device #", "training days"))
         yield {
             "run": run, "model": model, "activity": "training", "per": "run", "accelerator": rule(TRAINING, "accelerator", row["computing device"]).ours,
             "accelerators": int(chips), "accelerator_hours": round(chips * days * _HOURS_PER_DAY, 1), "basis": "measured", "power_scope": "system",
-            "method": "location", "boundary": "facility", "carbon_boundary": "facility", "source": "mlcarbon2023", "note": "power of the whole system by accelerator",
+            "zone": zone, "year": year, "method": "location", "boundary": "facility", "carbon_boundary": "facility", "source": "mlcarbon2023",
+            "note": "power of the whole system by accelerator; place not stated",
         } | {quantity: value for quantity, value, _ in quantities(row, TRAINING, run)}  # fmt: skip
 
 
