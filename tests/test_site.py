@@ -25,7 +25,7 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from scaleright import catalog, claims, market, transformer
+from scaleright import catalog, claims, market, mlperf, transformer
 from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
 from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
@@ -33,6 +33,7 @@ from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
 from scaleright.inference.measured import TokenSeconds, token_seconds
+from scaleright.power import energy_kwh
 from scaleright.press import Book, repository, scenarios
 from scaleright.press.pages import sentence
 
@@ -103,8 +104,17 @@ def choice(values: dict) -> pd.Series:
     return hardware.compare(work, chips, terms, values["paid"] == "own").iloc[0]
 
 
+def trained(values: dict) -> dict[str, float]:
+    """The run that the controls of `pretraining_records` describe, and what it took."""
+    least = {"time": "time_to_train_s", "chip-hours": "chip_hours", "rent": "cost_usd", "energy": "chips_kwh"}[values["measure"]]
+    run = mlperf.record(values["benchmark"], None if values["round"] == "all" else values["round"], least)
+    meter = energy_kwh(run["chip_hours"], run["watts"] + values["host_watts"], values["pue"])
+    return {"seconds": run["time_to_train_s"], "chips": run["accelerators"], "rent": values["rent_share"] * run["cost_usd"], "meter": meter}
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
+RECORDS = "notebooks/pretraining_records.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
 MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
@@ -112,6 +122,8 @@ REASONING = {"model": "DeepSeek-R1-0528", "accelerator": "B200", "utilization": 
 ONE_OF_MANY = {"accelerator": "A100 SXM 80GB", "accelerators": 1, "used_share": 0.05, "moved_gb_per_month": 20}
 TRAINING = {"task": "training", "model": "Llama-3.1-8B", "context": 8192, "precision": "BF16", "tokens_per_s": 2e5, "slowdown": 2.0}
 OWN_CARD = {"model": "Llama-3.1-8B", "precision": "INT4", "paid": "own", "segment": "consumer", "least_providers": 1, "tokens_per_s": 500}
+FINE_TUNED = {"benchmark": "Llama-2-70B LoRA", "measure": "energy", "rent_share": 0.5, "host_watts": 400, "pue": 1.5}
+OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
@@ -127,6 +139,7 @@ LIVE = [
     *((TOKEN, case, "asked", lambda v: serving(v).api_usd_per_million) for case in ({}, REASONING)),
     *((PRICES, case, "bill", least_bill) for case in ({}, ONE_OF_MANY)),
     *((CHIPS, case, name, lambda v, name=name: choice(v)[name]) for case in ({}, TRAINING, OWN_CARD) for name in ("usd_per_million", "chips")),
+    *((RECORDS, case, name, lambda v, name=name: trained(v)[name]) for case in ({}, FINE_TUNED, OF_2024) for name in ("seconds", "rent", "meter")),
 ]
 IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips")
 """Numbers that the page says within words of their own."""
