@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import refresh as package
-from refresh import RefreshError, accelerators, prices, prices_history, prices_purchases, prices_rates, refresh
+from refresh import RefreshError, accelerators, mlperf_training, prices, prices_history, prices_purchases, prices_rates, refresh
 from refresh.rules import columns, facts, header, kept, rule
 from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
 
@@ -174,6 +174,12 @@ def raw(tmp_path):
     _csv(specs / "stas_memory_bw_shipping.csv", _BW, dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7))))
     _csv(specs / "stas_memory_bw_announced.csv", _BW)
     _csv(specs / "stas_power_spec.csv", ("Accelerator", "Power<br>spec (W)", "Vendor term", "Notes"), {"Accelerator": "Google TPUs", "Power<br>spec (W)": "N/A"})
+    _csv(root / mlperf_training.FILE, header(mlperf_training.FILE), {
+        "version": "v5.1", "submitter": "S", "division": "closed", "status": "cloud", "system": "s", "benchmark": "llama31_8b",
+        "accelerator": "NVIDIA H100-SXM5-80GB", **dict.fromkeys(("nodes", "accelerators_per_node", "total_accelerators"), 1),
+        **dict.fromkeys(("n_runs", "n_success"), 10), "global_batch_size": 32, "rcp_scaling_factor": 1,
+        **dict.fromkeys(("time_to_train_min", "unscaled_mean_min", "min_run_min", "max_run_min"), 600),
+    })  # fmt: skip
     return root
 
 
