@@ -125,3 +125,32 @@ def test_an_unseen_round_saves_no_rate_that_the_chip_never_had():
 def test_an_unknown_benchmark_offers_the_nearest():
     with pytest.raises(LookupError, match="llama2-70b"):
         s4.cells("llama-2-70b")
+
+
+# S4's prose
+
+@pytest.mark.parametrize(
+    ("claim_id", "verdict", "inside", "factor"),
+    [
+        ("S4-r1-tenfold", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 9 / 1.2727),
+        ("S4-r1-chip", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 18.4 / 1.0426),
+        ("S4-r1-definition", ledger.INCONSISTENT, 289712 / 72, 18.0),
+        ("S4-405b-h200", ledger.SLIP, 68.5775 / 48.872375, 0.77 / 1.3962),
+        ("S4-405b-b200", ledger.SLIP, 205.182 / 48.872375, 2 / 4.0605),
+        ("S4-405b-chip", ledger.SLIP, (6233.13 / 31.2) / (1613.16 / 8), 7.73 / 1.0307),
+        ("S4-h200-gbps", ledger.SLIP, 4800.0, 0.001),
+        ("S4-h200-30-self", ledger.INCONSISTENT, 100 * (4379.04 / 3748.26 - 1), 30 / 21.6931),
+        ("S4-sxm-pcie-self", ledger.INCONSISTENT, 100 * 1001.95 / 1089.08, 100 / 92.0),
+        ("S4-virtual-self", ledger.INCONSISTENT, 100 * (1 - 68.41 / 76.27), 5 / 10.3055),
+        ("S4-virtual-offline", ledger.REPRODUCED, 100 * 34485.7 / 8 / 4414.5875, 1.0),
+        ("S4-two-dies", ledger.CONDITIONAL, 2250 / 989, 2.5 / 2.275),
+        ("S4-return", ledger.CONDITIONAL, 14.0, 15 / 14),
+        ("S4-sdxl-2x", ledger.REPRODUCED, 1.669, 1.0),
+        ("S4-coupling", ledger.SLIP, 1.0, 1.8 / 1.3287),
+    ],
+)
+def test_prose_computed_by_hand(claim_id, verdict, inside, factor):
+    found = next(f for f in claims.findings(ids=(claim_id,)))
+    assert found.verdict == verdict
+    assert found.recomputed.low * (1 - 1e-3) <= inside <= found.recomputed.high * (1 + 1e-3)
+    assert found.factor == pytest.approx(factor, rel=2e-3)
