@@ -16,8 +16,8 @@ from scaleright.validation.report import Kind
 
 QUANTITIES = {"energy": "measured_kwh", "carbon": "measured_kg_co2e"}
 WHY = {
-    "design power": "design power times hours, an upper bound of the chips, on both sides",
-    "assumed": "its power is assumed", "not stated": "its method is not stated",
+    "design power": "design power x hours on both sides, an upper bound of the chips", "assumed": "all or part of its power is assumed",
+    "not stated": "its method is not stated",
 }  # fmt: skip
 """Why a row of each basis is not scored; rows of measured power are."""
 
@@ -29,20 +29,24 @@ def _watts(row: dict[str, Any], of: Machine) -> float:
 
 def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], str]:
     """Predicted, low, high and baseline of a quantity, and why there is none if so."""
-    if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
-        return {}, "states no chip-hours"
-    if quantity == "carbon" and row["method"] == "market":
-        return {}, "net of contracts, which no grid determines"
-    if quantity == "carbon" and pd.isna(row["zone"]):
-        return {}, "states no place"
     if (boundary := row["boundary" if quantity == "energy" else "carbon_boundary"]) == "life cycle":
         return {}, "counts the making of the machines as well"
-    chip, hours = row["accelerator"], float(row["accelerator_hours"])
-    tdp = catalog.accelerator(chip).require("tdp_watts")
     factor, world = 1.0, 1.0
     if quantity == "carbon":
+        if row["method"] == "market":
+            return {}, "net of contracts, which no grid determines"
+        if pd.isna(row["zone"]):
+            return {}, "states no place"
         year = None if pd.isna(row["year"]) else int(row["year"])
         factor, world = grid(row["zone"], year).kg_co2e_per_kwh, grid("WORLD", year).kg_co2e_per_kwh
+    if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
+        if quantity == "energy" or pd.isna(row["measured_kwh"]):
+            return {}, "states no chip-hours"
+        inside = row["boundary"] == boundary or pd.isna(row["pue"])
+        kwh = row["measured_kwh"] * (1.0 if inside else row["pue"])
+        return {"predicted": kwh * factor, "low": kwh * factor, "high": kwh * factor, "baseline": kwh * world}, "from its own energy: checks the grid alone"
+    chip, hours = row["accelerator"], float(row["accelerator_hours"])
+    tdp = catalog.accelerator(chip).require("tdp_watts")
     found = {"baseline": energy_kwh(hours, tdp) * world}
     for end, name in (("best", "predicted"), ("low", "low"), ("high", "high")):
         watts = tdp if row["basis"] == "design power" else _watts(row, machine(chip, end))
