@@ -15,7 +15,7 @@ from typing import Any, Iterator
 import pandas as pd
 from scaleright.mlperf import suspects
 
-from refresh.rules import facts, header, rule
+from refresh.rules import facts, header, kept, rule
 from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
 
 FOLDER = "mlperf_inference"
@@ -160,14 +160,17 @@ def _value(row: Row, file: str, key: str, benchmark: str, benchmarks: list[Row],
     if unit is None:
         doubts["unknown_benchmark"] = f"no unit for {benchmark} {row['scenario']} in {row['version']}: add a line to mlperf_benchmarks.csv"
         return value, stored, ""
-    if stored == unit:
-        return value, unit, ""
-    for line in _fitting("unit", row):
-        factor = float(line["value"])
+    line = next(iter(_fitting("unit", row)), None) if stored != unit else {"value": "1", "reason": ""}
+    if line is None:
+        doubts["unknown_unit"] = f"labelled {row['metric_unit']}, but {benchmark} {row['scenario']} is in {unit} in {row['version']}"
+        return value, stored, ""
+    factor = float(line["value"])
+    if stored != unit:
         flags.add("relabelled_unit" if factor == 1 else "corrected_unit")
-        return (value if factor == 1 else float(f"{value * factor:.6g}")), unit, line["reason"]
-    doubts["unknown_unit"] = f"labelled {row['metric_unit']}, but {benchmark} {row['scenario']} is in {unit} in {row['version']}"
-    return value, stored, ""
+    # The raw table has a correction of its own; it must come to the same, but for the values that it does not convert.
+    if factor == 1 and kept(file, "unit").get(row["metric_unit_corrected"]) != unit:
+        doubts["unknown_unit"] = f"the raw table corrects {row['metric_unit']} to {row['metric_unit_corrected']}, this import to {unit}"
+    return (value if factor == 1 else float(f"{value * factor:.6g}")), unit, line["reason"]
 
 
 def _number(round_: str) -> float:
