@@ -63,6 +63,7 @@ class Gain:
     """How many times as much one chip does as another, and what the figure rests on.
 
     value, low, high : the ratio in one round, and its range
+    in_round : that round
     rounds : every round in which both stand, oldest first
     matched : round, accuracy target, submissions, precision and sizes of both, in words
     ids : the best submission of the new and of the old chip
@@ -77,6 +78,7 @@ class Gain:
     value: float
     low: float
     high: float
+    in_round: str
     rounds: tuple[str, ...]
     matched: str
     ids: tuple[str, str]
@@ -205,7 +207,7 @@ def gain(
         found = found[found["round"] == known(in_round, sorted(set(found["round"])), f"round in which {' and '.join(pair)} meet")]
     row = found.iloc[-1]
     ends, ids = (float(row[end]) for end in ("value", "low", "high")), (row["best_id_new"], row["best_id_old"])
-    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, stand, matched_words(row), ids)
+    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, row["round"], stand, matched_words(row), ids)
 
 
 def matched_words(row: pd.Series) -> str:
