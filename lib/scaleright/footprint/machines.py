@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Callable
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodied_kg, energy_kwh, water_liters
+from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import nearest
@@ -46,19 +47,25 @@ class Footprint:
 
     @classmethod
     def of(
-        cls, machine: Machine, busy_hours: Any, utilization: Any, pue: Any, kg_co2e_per_kwh: Any, site_liters_per_kwh: Any,
-        plant_liters_per_kwh: Any,
+        cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place, keep: Callable[[str, Any], Any] = lambda name, value: value
     ) -> Footprint:
-        """The footprint of hours of work on a machine in a place; arguments as in `energy_kwh`, `carbon_kg` and `water_liters`.
+        """The footprint of hours of work on a machine in a place.
 
-        >>> made = Footprint.of(Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), 1000.0, 0.5, 1.2, 0.4, 0.2, 3.0)
+        Parameters
+        ----------
+        machine, place : what the machine draws and where it stands
+        busy_hours, utilization : hours of one accelerator at work, and the share of its hours that it works
+        keep : takes the name and the value of a part and returns what to go on with; a live chart names it there
+
+        >>> machine, here = Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), Place(1.2, 0.4, 0.2, 3.0)
+        >>> made = Footprint.of(machine, 1000.0, 0.5, here)
         >>> round(made.energy.total), round(made.carbon.total), round(made.water.total)
         (1704, 694, 5396)
         """
-        energy = machine.energy_kwh(busy_hours, utilization, pue)
+        energy = Energy(**{name: keep(name, part) for name, part in machine.energy_kwh(busy_hours, utilization, place.pue).parts().items()})
         making = embodied_kg(busy_hours, utilization, machine.machine_kg, machine.life_years)
-        carbon = carbon_kg(**energy.parts(), kg_co2e_per_kwh=kg_co2e_per_kwh, embodied_kg=making)
-        return cls(energy, carbon, water_liters(energy.machines_kwh, energy.total, site_liters_per_kwh, plant_liters_per_kwh))
+        carbon = carbon_kg(**energy.parts(), kg_co2e_per_kwh=place.kg_co2e_per_kwh, embodied_kg=making)
+        return cls(energy, carbon, water_liters(energy.machines_kwh, energy.total, place.site_liters_per_kwh, place.plant_liters_per_kwh))
 
 
 SLOTS = 8

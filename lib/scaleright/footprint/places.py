@@ -7,11 +7,14 @@ of another year than the one asked is handed out with its own year, for the call
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import DataError, remembered, table
 from scaleright.formulas import lookup
+from scaleright.market import cost_factor
 from scaleright.names import nearest
 
 BASES = ("lifecycle", "direct")
@@ -151,3 +154,65 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
     basis, carbon = _carbon(own, year) if own["quantity"].isin([f"carbon_{basis}" for basis in BASES]).any() else (country.basis, country.carbon)
     rest = (_figure(rows, quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
     return Region(country.zone, rows["location"].iloc[0], basis, carbon, country.plant_water, provider, region, *rest)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a footprint takes from where the machines stand; numbers, arrays or expressions.
+
+    pue : power usage effectiveness [1]
+    kg_co2e_per_kwh : carbon intensity of the grid [kg CO2e/kWh]
+    site_liters_per_kwh : water evaporated on site, per kWh of the machines [L/kWh]
+    plant_liters_per_kwh : water of the power plants, per kWh of all [L/kWh]
+    """
+
+    pue: Any
+    kg_co2e_per_kwh: Any
+    site_liters_per_kwh: Any
+    plant_liters_per_kwh: Any
+
+
+@lookup
+@remembered
+def place(name: str, year: int | None = None) -> Place:
+    """The usual figures of a grid ("France", "US-CA") or of a cloud region ("AWS us-east-1").
+
+    What a place does not state is that of others: PUE the typical one of `cost_factors`, water on site the median of
+    the cloud regions.
+
+    Raises
+    ------
+    LookupError : unknown grid, provider or region; the nearest names are offered.
+    DataError : no source states the carbon or the water of its electricity.
+
+    >>> place("France").pue == cost_factor("pue", "data center").best, place("AWS us-east-1").pue < 1.2
+    (True, True)
+    """
+    regions = table("cloud_regions")
+    provider = next((provider for provider in set(regions["provider"]) if name.casefold().startswith(f"{provider.casefold()} ")), None)
+    of = grid(name, year) if provider is None else region(provider, name[len(provider) :].strip(), year)
+    latest = regions[regions["quantity"] == "wue_site"].sort_values("year").drop_duplicates(["provider", "region"], keep="last")
+    pue, site = getattr(of, "pue", None), getattr(of, "site_water", None)
+    return Place(
+        pue=cost_factor("pue", "data center").best if pue is None else pue.value,
+        kg_co2e_per_kwh=of.kg_co2e_per_kwh,
+        site_liters_per_kwh=float(latest["value"].median()) if site is None else site.value,
+        plant_liters_per_kwh=of.plant_liters_per_kwh,
+    )
+
+
+@lookup
+@remembered
+def intensity_spread() -> tuple[float, float]:
+    """How far two sources lie apart on the life-cycle carbon of one zone: 5th and 95th percentile of one over the other [1].
+
+    >>> low, high = intensity_spread()
+    >>> 0.8 < low < 1 < high < 1.5
+    True
+    """
+    grids = table("grids")
+    grids = grids[grids["quantity"] == "carbon_lifecycle"].sort_values("year")
+    by_source = grids.pivot_table(index="zone", columns="source", values="value", aggfunc="last")
+    ratios = max(((by_source[a] / by_source[b]).dropna() for a, b in combinations(by_source, 2)), key=len)  # the two with most zones in common
+    low, high = ratios.quantile([0.05, 0.95])
+    return float(low), float(high)

@@ -1,0 +1,63 @@
+"""Measured energy of serving: the draw and speed of an accelerator in the least hungry published configuration.
+
+The measurements cover the accelerators alone, at steady state, on one set of chat prompts whose length is not stated;
+host, network and building come on top (`scaleright.footprint`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.formulas import lookup
+from scaleright.names import nearest
+
+TASK = "chat"
+"""The task whose prompts all models of the newest measurements share."""
+
+
+@lookup
+@catalog.remembered
+def chat_energy() -> pd.DataFrame:
+    """The least hungry published configuration of each model, chip and number of sequences that run together.
+
+    Columns: model, accelerator, batch (the engine's limit on sequences) [sequence], accelerators that share the model,
+    precision, chip_watts [W] and tokens_per_s [token/s] of one accelerator, joules_per_token of all of them [J/token],
+    run, source.
+
+    >>> rows = chat_energy()
+    >>> bool(np.allclose(rows["chip_watts"] / rows["tokens_per_s"], rows["joules_per_token"], rtol=1e-3))
+    True
+    """
+    runs = catalog.table("measured/energy")
+    runs = runs[(runs["task"] == TASK) & (runs["boundary"] == "accelerator") & runs["max_sequences"].notna()]
+    least = runs.sort_values("measured_joules_per_token", kind="stable").drop_duplicates(["model", "accelerator", "max_sequences"])
+    count = least["accelerators"].astype(float)
+    found = least.assign(
+        batch=least["max_sequences"].astype(int), chip_watts=least["measured_watts"] / count,
+        tokens_per_s=least["measured_output_tokens_per_s"] / count, joules_per_token=least["measured_joules_per_token"],
+    )  # fmt: skip
+    columns = ["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token", "run", "source"]
+    return found.sort_values(["model", "accelerator", "batch"], ignore_index=True)[columns]
+
+
+@lookup
+def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
+    """The row of `chat_energy` whose number of sequences comes nearest, as a ratio, to the one asked.
+
+    Raises
+    ------
+    LookupError : nobody measured the model, or the model on this chip; what was measured is named.
+
+    >>> int(chat_energy_at("Llama-3.1-70B", "H100 SXM", 70)["batch"])
+    64
+    """
+    rows, name, chip = chat_energy(), catalog.model(model).name, catalog.accelerator(accelerator).name
+    if name not in set(rows["model"]):
+        nearest(model, rows["model"], "model with measured energy")
+    rows = rows[rows["model"] == name]
+    if chip not in set(rows["accelerator"]):
+        raise LookupError(f"nobody measured the energy of {name} on {chip}; measured on: {', '.join(sorted(set(rows['accelerator'])))}")
+    rows = rows[rows["accelerator"] == chip]
+    return rows.loc[np.abs(np.log(rows["batch"] / batch)).idxmin()]
