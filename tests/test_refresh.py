@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import refresh as package
-from refresh import RefreshError, accelerators, mlperf_training, prices, prices_history, prices_purchases, prices_rates, refresh
+from refresh import RefreshError, accelerators, mlperf_inference, mlperf_training, prices, prices_history, prices_purchases, prices_rates, refresh
 from refresh.rules import columns, facts, header, kept, rule
 from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
 
@@ -180,6 +180,15 @@ def raw(tmp_path):
         **dict.fromkeys(("n_runs", "n_success"), 10), "global_batch_size": 32, "rcp_scaling_factor": 1,
         **dict.fromkeys(("time_to_train_min", "unscaled_mean_min", "min_run_min", "max_run_min"), 600),
     })  # fmt: skip
+    result = {
+        "version": "v6.0", "submitter": "S", "availability": "available", "division": "closed", "suite": "datacenter", "platform": "s",
+        "system": "s (8x B200)", "accelerator": "NVIDIA B200-SXM-180GB", "accelerators_per_node": 8, "nodes": 1, "total_accelerators": 8,
+        "total_accelerators_source": "source", "model": "llama3.1-8b", "scenario": "Offline", "metric_value": 140000, "metric_unit": "Tokens/s",
+        "metric_unit_corrected": "Tokens/s", "power_run": 0, "weight_dtype": "fp4", "id": "6.0-0001",
+        "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
+    }  # fmt: skip
+    for file in (*mlperf_inference.FILES, mlperf_inference.POWER):
+        _csv(root / file, header(file), *([result] if file in (mlperf_inference.FILES[-1], mlperf_inference.POWER) else []))
     return root
 
 
