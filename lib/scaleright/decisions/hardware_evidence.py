@@ -1,16 +1,20 @@
-"""What is public about hardware beyond the usual GPU, and how far a datasheet is from a measurement where both are known."""
+"""What the radar rests on: bills of chips, what is public beyond the usual GPU, and how far a datasheet is from a measurement."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatch
 
+import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerators, remembered, table
-from scaleright.decisions.hardware_radar import figures, measured_efficiency, reached_flops, workloads
+from scaleright.catalog import accelerator, accelerators, remembered, table
+from scaleright.costs.price_performance import GIGA
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.hardware_radar import chip_facts, figures, measured_efficiency, reached_flops, workloads
 from scaleright.inference.measured import serving_runs
 from scaleright.market import rental_prices
-from scaleright.mlperf import ROUNDS, results
+from scaleright.mlperf import ROUNDS, power_efficiency, results
+from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 
 @remembered
@@ -62,3 +66,31 @@ def datasheet_test() -> pd.DataFrame:
             rows += [(what, workload.benchmark, workload.scenario, name, *pair) for what, pair in pairs.items()]
     found = pd.DataFrame(rows, columns=["what", "benchmark", "scenario", "accelerator", "predicted", "measured"]).dropna()
     return found.assign(off=found["predicted"] / found["measured"]).reset_index(drop=True)
+
+
+def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:
+    """What each chip costs to use, rented and owned, by the month, by the million and by the gigabyte; nan where nothing is known.
+
+    Parameters
+    ----------
+    benchmark, scenario : as in `figures`; only chips measured on it
+    utilization : share of the time at full load [1]; a rented chip is paid all the time
+
+    Columns: rate, unit, rent_month, own_month [USD/month], rent_million, own_million [USD / 1e6 unit], joules (of a unit, at the
+    chip's power limit), system_joules (the least that a whole system was measured to take), purchase_gb [USD/GB],
+    rent_gb_month [USD/GB/month].
+
+    >>> rows = ownership_table("llama2-70b", "Offline", 0.5)
+    >>> bool(rows.loc["H100 SXM", "own_million"] < rows.loc["H100 SXM", "rent_million"])
+    True
+    """
+    known, hours, power = figures(benchmark, scenario), HOURS_PER_YEAR / MONTHS_PER_YEAR, power_efficiency()
+    power = power[(power["benchmark"] == benchmark) & (power["scenario"] == scenario)].groupby("accelerator")["per_watt"].max()
+    rows = known[["rate", "unit", "joules"]].assign(system_joules=1 / power.reindex(known.index))
+    chips, gigabytes = {name: accelerator(name) for name in known.index}, known["memory_bytes"] / GIGA
+    for end, own in (("rent", False), ("own", True)):
+        hour = chip_facts(own, utilization)["usd_per_hour"].reindex(known.index)
+        rows[f"{end}_month"] = hour * hours
+        rows[f"{end}_million"] = usd_per_million_tokens(hour.fillna(1.0), known["rate"], utilization).where(hour.notna())
+    price = pd.Series({name: chip.purchase_mid_usd if chip.purchase_usd else np.nan for name, chip in chips.items()})
+    return rows.assign(purchase_gb=price / gigabytes, rent_gb_month=rows["rent_month"] / gigabytes)

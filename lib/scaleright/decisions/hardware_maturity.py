@@ -13,7 +13,6 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered, table
 from scaleright.market import rental_prices, spread
 from scaleright.mlperf import ROUNDS, comparable
-from scaleright.names import nearest
 from scaleright.units import DAYS_PER_YEAR
 
 SUPPORT = {"yes": 1.0, "apart": 0.5, "no": 0.0}
@@ -64,18 +63,3 @@ def maturity() -> pd.Series:
     True
     """
     return maturity_criteria().groupby("accelerator")["points"].sum()
-
-
-def criteria_of(name: str) -> pd.DataFrame:
-    """The criteria of one chip, by name or alias.
-
-    Raises
-    ------
-    LookupError : unknown chip, or one on a platform without criteria; the nearest are offered.
-
-    >>> len(criteria_of("h100"))
-    10
-    """
-    rows, chip = maturity_criteria(), accelerator(name).name
-    found = rows[rows["accelerator"] == chip]
-    return nearest(chip, rows["accelerator"], "accelerator with criteria") if found.empty else found

@@ -14,7 +14,6 @@ import pandas as pd
 
 from scaleright.catalog import Accelerator, DataError, accelerator, accelerators, remembered
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_maturity import maturity
 from scaleright.decisions.verdict import Verdict
@@ -24,7 +23,7 @@ from scaleright.mlperf import summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest
 from scaleright.ops import log, where
-from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.units import HOURS_PER_DAY
 
 AXES = ("cost", "speed", "energy", "memory", "maturity")
 FULL = 10.0
@@ -70,6 +69,7 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
     return sum(score * weight for score, weight in zip(scores, weights)) / sum(weights)
 
 
+@remembered
 def best_rates(benchmark: str, scenario: str) -> pd.DataFrame:
     """The best rate per accelerator that each chip reached on a benchmark, in any round; derived, not an official MLPerf metric.
 
@@ -119,6 +119,22 @@ def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0
     return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
 
 
+@remembered
+def chip_facts(own: bool = False, utilization: float = 1.0) -> pd.DataFrame:
+    """Of every chip: vendor, kind, usd_per_hour (`chip_hour_usd`), watts, memory_bytes, memory_bytes_per_s, maturity; nan where not known.
+
+    >>> float(chip_facts().loc["H100 SXM", "watts"])
+    700.0
+    """
+    figures_of = ["usd_per_hour", "watts", "memory_bytes", "memory_bytes_per_s"]
+    rows = {
+        name: (chip.vendor, chip.kind, chip_hour_usd(chip, own, utilization), chip.tdp_watts, chip.memory_bytes, chip.memory_bytes_per_s)
+        for name, chip in accelerators().items()
+    }  # fmt: skip
+    facts = pd.DataFrame.from_dict(rows, orient="index", columns=["vendor", "kind", *figures_of])
+    return facts.astype(dict.fromkeys(figures_of, float)).assign(maturity=maturity().reindex(facts.index))
+
+
 def reached_flops() -> dict[str, float]:
     """BF16 arithmetic that matrix products reach, by chip [FLOP/s]: what stands in for speed where nobody measured it.
 
@@ -126,6 +142,9 @@ def reached_flops() -> dict[str, float]:
     True
     """
     return {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in matmul_chips().items()}
+
+
+_runs = remembered(power_runs)
 
 
 @remembered
@@ -137,7 +156,7 @@ def measured_efficiency(benchmark: str, scenario: str, reference: str) -> pd.Dat
     >>> bool(measured_efficiency("resnet50", "Offline", "H100 SXM").loc["Cloud AI 100 Ultra", "ratio"] > 1)
     True
     """
-    runs = power_runs()
+    runs = _runs()
     runs = runs[(runs["benchmark"] == benchmark) & (runs["scenario"] == scenario)]
     best = runs.groupby(["round", "kind", "accelerator"])["per_accelerator"].max().rename("rate").reset_index()
     both = best.merge(best[best["accelerator"] == reference], on=["round", "kind"], suffixes=("", "_reference"))
@@ -178,13 +197,9 @@ def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = 
         others = [name for name in reached if name not in rates.index and accelerator(name).status == "shipping"]
         speeds = [rates.loc[reference, "rate"] * reached[name] / reached[reference] for name in others]
         rates = pd.concat([rates, pd.DataFrame({"rate": speeds, "basis": STAND_IN}, index=others)])
-    chips = [accelerator(name) for name in rates.index]
-    rows = [(c.vendor, c.kind, chip_hour_usd(c, own), c.tdp_watts, c.memory_bytes, c.memory_bytes_per_s) for c in chips]
-    facts = pd.DataFrame(rows, rates.index, ["vendor", "kind", "usd_per_hour", "watts", "memory_bytes", "memory_bytes_per_s"])
-    known = rates.join(facts.astype(dict.fromkeys(facts.columns[2:], float))).assign(power=LIMIT, maturity=maturity().reindex(rates.index))
-    priced = known["usd_per_hour"].notna()
+    known = rates.join(chip_facts(own)).assign(power=LIMIT)
     known["usd_per_million"] = usd_per_million_tokens(known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0)
-    known["usd_per_million"], known["joules"] = known["usd_per_million"].where(priced), known["watts"] / known["rate"]
+    known["usd_per_million"], known["joules"] = known["usd_per_million"].where(known["usd_per_hour"].notna()), known["watts"] / known["rate"]
     over = known.loc[reference]
     known["cost"], known["speed"] = over["usd_per_million"] / known["usd_per_million"], known["rate"] / over["rate"]
     known["energy"] = over["joules"] / known["joules"]
@@ -320,29 +335,3 @@ def hardware_radar(
         reasons.append(f"not ruled out, for want of figures: {', '.join(gaps)}")
     numbers, rule = {other: (low, "points") for other, low in ranked[ranked["complete"]]["low"].head(4).items()}, source_rule(weights)
     return Verdict("Which hardware should I bet on?", name, tuple(reasons), numbers, SOURCE, rule, chip["kind"] == rule)
-
-
-def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:
-    """What each chip costs to use, rented and owned, by the month, by the million and by the gigabyte; nan where nothing is known.
-
-    Parameters
-    ----------
-    benchmark, scenario : as in `figures`; only chips measured on it
-    utilization : share of the time at full load [1]; a rented chip is paid all the time
-
-    Columns: rate, unit, rent_month, own_month [USD/month], rent_million, own_million [USD / 1e6 unit], joules (of a unit, at the
-    chip's power limit), purchase_gb [USD/GB], rent_gb_month [USD/GB/month].
-
-    >>> rows = ownership_table("llama2-70b", "Offline", 0.5)
-    >>> bool(rows.loc["H100 SXM", "own_million"] < rows.loc["H100 SXM", "rent_million"])
-    True
-    """
-    known, hours = figures(benchmark, scenario), HOURS_PER_YEAR / MONTHS_PER_YEAR
-    rows, gigabytes = known[["rate", "unit", "joules"]].copy(), known["memory_bytes"] / GIGA
-    chips = {name: accelerator(name) for name in known.index}
-    for end, own in (("rent", False), ("own", True)):
-        hour = pd.Series({name: chip_hour_usd(chip, own, utilization) for name, chip in chips.items()})
-        rows[f"{end}_month"] = hour * hours
-        rows[f"{end}_million"] = usd_per_million_tokens(hour.fillna(1.0), known["rate"], utilization).where(hour.notna())
-    price = pd.Series({name: chip.purchase_mid_usd if chip.purchase_usd else np.nan for name, chip in chips.items()})
-    return rows.assign(purchase_gb=price / gigabytes, rent_gb_month=rows["rent_month"] / gigabytes)
