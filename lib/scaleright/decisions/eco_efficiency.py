@@ -1,0 +1,211 @@
+"""Eco-Efficiency Scorecard (F11): a deployment rated on S2's four axes against stated reference points, and what would help most.
+
+S2 rates utilization, model size, hardware and energy in words. Here each axis runs between two published figures, a poor
+and a good one; the levers are footprints computed anew with one thing changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import accelerator, accelerators, fact, model
+from scaleright.costs.price_performance import joules_per_tflop
+from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES, follows_rule
+from scaleright.decisions.verdict import Verdict
+from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine
+from scaleright.inference.energy import chat_energy, chat_energy_at
+from scaleright.market import matmul_chips
+from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
+from scaleright.units import MASSES, in_units, significant
+
+SOURCE = "S2, Eco-Efficiency Scorecard"
+TOKENS = 1e6
+"""Footprints of serving are those of a million output tokens."""
+GOOD_UTILIZATION, LOW_UTILIZATION = 0.8, 0.6
+"""S2's example of a high score, and the use that it says to reach; below it a chip is underused."""
+PERCENTILES = (0.1, 0.9)
+"""Reference points of energy: those of all published operating points."""
+WORDS = {"high": "scores high", "poorly": "scores poorly", "between": "lies in between"}
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What runs where: a machine at work for so many hours (for a million tokens, or for a run), in a place.
+
+    shape, weight_bytes, batch : the model, its weights, and the sequences it serves together; None for a training run
+    """
+
+    chip: str
+    machine: Machine
+    busy_hours: float
+    utilization: float
+    place: Place
+    shape: Transformer | None = None
+    weight_bytes: float | None = None
+    batch: float | None = None
+
+    @property
+    def footprint(self) -> Footprint:
+        """Energy, carbon and water of the work."""
+        return Footprint.of(self.machine, self.busy_hours, self.utilization, self.place)
+
+
+def serving(name: str, chip: str, batch: float, utilization: float, place: Place, life_years: float | None = None) -> Deployment:
+    """A million tokens of a model, as measured on a chip at the number of sequences nearest to the one asked.
+
+    Raises
+    ------
+    LookupError : nobody measured the model, or the model on this chip.
+
+    >>> from scaleright.footprint import place
+    >>> serving("Llama-3.1-8B", "H100 SXM", 64, 0.4, place("France")).chip
+    'H100 SXM'
+    """
+    row, shape = chat_energy_at(name, chip, batch), model(name)
+    of = machine(row["accelerator"], chip_watts=float(row["chip_watts"]))
+    of = of if life_years is None else replace(of, life_years=life_years)
+    held = weight_bytes(parameters(shape).total, bytes_per_parameter(row["precision"]))
+    return Deployment(row["accelerator"], of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, place, shape, float(held), batch)
+
+
+def training(chip: str, chip_hours: float, utilization: float, place: Place, life_years: float | None = None) -> Deployment:
+    """A run of so many paid chip-hours, working for a share of them.
+
+    >>> from scaleright.footprint import place
+    >>> run = training("A100 SXM 80GB", 1e6, 0.9, place("France"))
+    >>> round(run.footprint.energy.total / 1e6, 2)
+    0.75
+    """
+    of = machine(chip)
+    of = of if life_years is None else replace(of, life_years=life_years)
+    return Deployment(accelerator(chip).name, of, chip_hours * utilization, utilization, place)
+
+
+def score(value: float, poor: float, good: float) -> float:
+    """Where a figure stands between a poor (0) and a good one (1), as a ratio; beyond either it scores that end.
+
+    >>> score(0.2, 0.1, 0.4), score(400.0, 1600.0, 100.0), score(0.9, 0.1, 0.4)
+    (0.5, 0.5, 1.0)
+    """
+    return float(np.clip(np.log(value / poor) / np.log(good / poor), 0.0, 1.0))
+
+
+def scorecard(of: Deployment) -> pd.DataFrame:
+    """The deployment on each of S2's axes: its figure, the poor and the good reference point, the score, and where they come from.
+
+    A run of training states no tokens, so that only utilization and hardware are rated.
+
+    >>> from scaleright.footprint import place
+    >>> scorecard(training("H100 SXM", 1e6, 0.9, place("France")))["axis"].tolist()
+    ['utilization', 'hardware']
+    """
+    watts = {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
+    known = {
+        name: joules_per_tflop(watts[name], spec["bf16_flops"], spec["compute_efficiency"]) for name, spec in matmul_chips().items() if name in watts
+    }
+    chips = pd.Series(known).sort_values()
+    rows = [
+        ("utilization", of.utilization, fact("alibaba_gpu_utilization_2020") / 100, fact("llama3_effective_training_time") / 100, "1",
+         "mean of Alibaba's cluster; effective training time of Llama 3"),
+    ]  # fmt: skip
+    if of.chip in known:
+        rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"))
+    if of.shape is not None:
+        seen = chat_energy()
+        held = [weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind)) for name, kind in set(zip(seen["model"], seen["precision"]))]
+        rows.append(("model size", of.weight_bytes, max(held), min(held), "B", "weights of the largest and the smallest model measured"))
+        low, high = seen["joules_per_token"].quantile(PERCENTILES)
+        mine = of.machine.chip_watts * of.busy_hours * 3600 / TOKENS
+        rows.append(("energy", mine, high, low, "J/token", f"of {len(seen)} published operating points, nine in ten lie below and above; accelerators alone"))
+    frame = pd.DataFrame(rows, columns=["axis", "yours", "poor", "good", "unit", "reference"])
+    return frame.assign(score=[score(row.yours, row.poor, row.good) for row in frame.itertuples()])
+
+
+def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
+    """What one change each would make of the footprint, the largest saving of carbon first.
+
+    Columns: lever, change (in words), energy_kwh, carbon_kg, saving (share of the carbon, negative where it harms) [1].
+    Another chip or model is the least hungry one that was measured at about as many sequences together; another model
+    gives other answers.
+
+    Parameters
+    ----------
+    of : the deployment
+    cleaner : the place to move to
+    """
+    changes = {
+        "utilization": (f"{of.utilization:.0%} to {GOOD_UTILIZATION:.0%}", replace(of, utilization=GOOD_UTILIZATION)),
+        "place": (f"{1e3 * of.place.kg_co2e_per_kwh:.0f} to {1e3 * cleaner.kg_co2e_per_kwh:.0f} g/kWh", replace(of, place=cleaner)),
+        "longer life": (
+            f"{of.machine.life_years:g} to {2 * of.machine.life_years:g} years",
+            replace(of, machine=replace(of.machine, life_years=2 * of.machine.life_years)),
+        ),
+    }
+    if of.shape is not None:
+        seen = chat_energy()
+        same_model, same_chip = seen["model"] == of.shape.name, seen["accelerator"] == of.chip
+        alike = np.abs(np.log(seen["batch"] / of.batch)) < np.log(1.5)
+        for name, rows in (
+            ("fuller batches", seen[same_model & same_chip]), ("another chip", seen[same_model & ~same_chip & alike]),
+            ("another model", seen[same_chip & ~same_model & alike]),
+        ):  # fmt: skip
+            for row in rows.nsmallest(1, "joules_per_token").itertuples():
+                made = serving(row.model, row.accelerator, row.batch, of.utilization, of.place, of.machine.life_years)
+                changes[name] = (f"{row.model} on {row.accelerator}, {row.batch} sequences together", made)
+    before = of.footprint.carbon.total
+    rows = [(name, words, to.footprint.energy.total, to.footprint.carbon.total) for name, (words, to) in changes.items()]
+    frame = pd.DataFrame(rows, columns=["lever", "change", "energy_kwh", "carbon_kg"])
+    return frame.assign(saving=1 - frame["carbon_kg"] / before).sort_values("saving", ascending=False, ignore_index=True)
+
+
+def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:
+    """What S2's scorecard says: a small model on a mid-tier chip in use scores high, a large one on an underused high-end chip poorly.
+
+    S2 gives no figure for small: here, what fits the smaller cards that S3 names.
+
+    >>> source_rule(0.8, 16e9, False), source_rule(0.3, 140e9, True), source_rule(0.8, 140e9, True)
+    ('high', 'poorly', 'between')
+    """
+    small = held_bytes <= SMALLER_CARD_BYTES
+    if small and not high_end and utilization >= GOOD_UTILIZATION:
+        return "high"
+    return "poorly" if not small and high_end and utilization < LOW_UTILIZATION else "between"
+
+
+def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
+    """How a deployment that serves tokens scores by its energy, and which change would save most.
+
+    The computed class is a third of the scale of energy, from the poor to the good reference point, at the meter of the
+    accelerators, their idle hours included.
+
+    Raises
+    ------
+    ValueError : a training run, whose tokens are not stated.
+
+    >>> from scaleright.footprint import place
+    >>> eco_efficiency(serving("Llama-3.1-70B", "H100 SXM", 8, 0.2, place("Poland")), place("France")).rule
+    'scores poorly'
+    """
+    if of.shape is None:
+        raise ValueError("eco_efficiency: a training run states no tokens; rate it with `scorecard`")
+    made, rated, help_ = of.footprint, scorecard(of).set_index("axis"), levers(of, cleaner)
+    energy = rated.loc["energy"]
+    joules = 3.6 * made.energy.chips_kwh * 1e6 / TOKENS
+    grade = score(joules, energy["poor"], energy["good"])
+    computed = "high" if grade >= 2 / 3 else "poorly" if grade <= 1 / 3 else "between"
+    spec = matmul_chips()[of.chip]
+    rule = source_rule(of.utilization, of.weight_bytes, follows_rule("high-end", of.chip, spec))
+    reasons = [
+        f"{significant(joules)} J of the accelerators for a token, idle hours included, between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)",
+        *(f"{row.lever} ({row.change}) would save {row.saving:.0%} of the carbon" for row in help_[help_["saving"] > 0.005].itertuples()),
+    ]
+    numbers = {
+        "energy": (made.energy.total, "kWh / 1e6 token"), "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),
+        "water": (made.water.total, "L / 1e6 token"), "embodied": (made.carbon.embodied_kg, "kg CO2e / 1e6 token"),
+    }  # fmt: skip
+    what = f"{WORDS[computed]}: {in_units(made.carbon.total, MASSES)} CO2e for a million tokens"
+    return Verdict("How does it score?", what, tuple(reasons), numbers, SOURCE, WORDS[rule], computed == rule)
