@@ -17,7 +17,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from refresh.rules import header, quantities, read_csv, rule
-from refresh.tables import Dropped, Items, RefreshError, Row, read_text, to_float
+from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, read_text, to_float
 
 GRID_SOURCES = frozenset({"codecarbon2024", "ecologits2026", "mlco2impact2021"})
 REGION_SOURCES = frozenset({"googleregions2025", "gsf2025"})
@@ -35,10 +35,12 @@ _LEAST_TWH = 0.1
 """Generation is rounded to hundredths of a TWh: below this a ratio of it means nothing."""
 _LEAST_HOURS = 8000
 """An average over fewer hours of the 8,760 is not one of the year."""
-_UNITS = {
-    "carbon_lifecycle": "kg/kWh", "carbon_direct": "kg/kWh", "carbon_average": "kg/kWh", "carbon_marginal": "kg/kWh", "water_consumption": "L/kWh",
-    "wue_site": "L/kWh", "low_carbon_share": "1", "carbon_free_share": "1", "carbon_free_share_annual": "1", "pue": "1",
+_QUANTITIES = {
+    **dict.fromkeys(("carbon_lifecycle", "carbon_direct", "carbon_average", "carbon_marginal"), ("kg/kWh", 0.0, 1.5)),
+    **dict.fromkeys(("low_carbon_share", "carbon_free_share", "carbon_free_share_annual"), ("1", 0.0, 1.0)),
+    "water_consumption": ("L/kWh", 0.0, 20.0), "wue_site": ("L/kWh", 0.0, 10.0), "pue": ("1", 1.0, 3.0),
 }  # fmt: skip
+"""Unit of each quantity, and the least and most that is plausible."""
 _GOOGLE = "Google Cloud"
 
 
@@ -49,9 +51,28 @@ def _json(raw: Path, file: str) -> dict:
         raise RefreshError(f"{file}: not valid JSON: {error.msg} in line {error.lineno}") from None
 
 
-def _grid(zone: str, name: str, year: int, quantity: str, value: float, source: str, note: str = "") -> Row:
-    return {"zone": zone, "zone_name": name, "year": year, "quantity": quantity, "value": float(f"{value:.6g}"),
-            "unit": _UNITS[quantity], "source": source, "note": note}  # fmt: skip
+def _ours(file: str, what: str, name: str) -> tuple[str | None, str]:
+    """Our name for one of a raw file, or None with what is wrong."""
+    try:
+        return rule(file, what, name).ours, ""
+    except RefreshError as error:
+        return None, str(error)
+
+
+def _judged(row: Row, where: str, **doubts: str) -> Row | Doubtful:
+    """The row, its value to six digits; doubtful for each of `doubts` (flag: reason) and for a value that cannot be."""
+    unit, least, most = _QUANTITIES[row["quantity"]]
+    row |= {"value": float(f"{row['value']:.6g}"), "unit": unit}
+    if not least <= row["value"] <= most:
+        doubts["implausible"] = f"{row['quantity']} of {row['value']:g} {unit} is not in {least:g}..{most:g}"
+    reasons = {flag: reason for flag, reason in doubts.items() if reason}
+    row["flags"] = ";".join(reasons)
+    return Doubtful(row, where, "; ".join(reasons.values())) if reasons else row
+
+
+def _grid(zone: str, name: str, year: int, quantity: str, value: float, source: str, note: str = "", **doubts: str) -> Row | Doubtful:
+    row = {"zone": zone, "zone_name": name, "year": year, "quantity": quantity, "value": value, "source": source, "note": note}
+    return _judged(row, f"{name} {year} ({source})", **doubts)
 
 
 def grid_rows(raw: Path) -> Items:
@@ -83,11 +104,10 @@ def _ecologits(raw: Path, names: dict[str, str]) -> Items:
     """Intensity and water of power plants by country."""
     for row in read_csv(raw, ECOLOGITS):
         code = row["name"]
-        if code not in names:
-            raise RefreshError(f"{ECOLOGITS}: unknown grid {code!r}; known: the countries of {GLOBAL}, and WOR")
+        unknown = "" if code in names else f"{ECOLOGITS}: unknown grid {code!r}; known: the countries of {GLOBAL}, and WOR"
         for quantity, value, note in quantities(row, ECOLOGITS, code):
-            zone = "WORLD" if code == "WOR" else code
-            yield _grid(zone, names[code], _ECOLOGITS_YEAR, quantity, value, "ecologits2026", note)
+            zone, name = "WORLD" if code == "WOR" else code, names.get(code, code)
+            yield _grid(zone, name, _ECOLOGITS_YEAR, quantity, value, "ecologits2026", note, unknown_zone=unknown)
 
 
 def _states(states: dict) -> Items:
@@ -97,22 +117,24 @@ def _states(states: dict) -> Items:
         raise RefreshError(f"{STATES}: unit {unit!r}; allowed: lbs/MWh")
     for name, state in states.items():
         value = state["emissions"] * _KG_PER_LB * _MWH_PER_KWH
-        yield _grid(f"US-{state['regionCode']}", name.title(), 2016, "carbon_direct", value, "codecarbon2024", "eGRID, CO2 of generation in the state")
+        where = f"US-{state['regionCode']}", name.title(), 2016
+        yield _grid(*where, "carbon_direct", value, "codecarbon2024", "eGRID, CO2 of generation in the state")
 
 
 def _zones(raw: Path) -> Items:
     """Yearly averages of balancing areas from Electricity Maps."""
     for row in read_csv(raw, YEARLY):
         label = f"{row['zone_key']} {row['year']} (mlco2impact2021)"
-        action, zone, reason = rule(YEARLY, "grid zone", row["zone_key"])
+        zone, unknown = _ours(YEARLY, "grid zone", row["zone_key"])
         hours = to_float(row["no_hours_with_data"], YEARLY, label, "no_hours_with_data") or 0
         value = to_float(row["carbon_intensity_avg"], YEARLY, label, "carbon_intensity_avg")
-        if action == "drop":
-            yield Dropped(label, reason)
+        if zone == "":
+            yield Dropped(label, rule(YEARLY, "grid zone", row["zone_key"]).reason)
         elif value is None or hours < _LEAST_HOURS:
             yield Dropped(label, f"{hours:.0f} hours with data are not a year")
         else:
-            yield _grid(zone.replace("*", row["zone_key"]), row["Zone Name"], int(row["year"]), "carbon_lifecycle", value / 1e3, "mlco2impact2021")
+            where = (zone or "*").replace("*", row["zone_key"]), row["Zone Name"], int(row["year"])
+            yield _grid(*where, "carbon_lifecycle", value / 1e3, "mlco2impact2021", unknown_zone=unknown)
 
 
 # cloud regions
@@ -122,18 +144,23 @@ def region_rows(raw: Path) -> Items:
     """Rows of `cloud_regions`: Google's own list first, then that of the Green Software Foundation for all three providers."""
     own = list(_google(raw))
     yield from own
-    yield from _gsf(raw, {(row["region"], row["year"]): row["value"] for row in own if row["quantity"] == "carbon_average"})
+    rows = [item.row if isinstance(item, Doubtful) else item for item in own]
+    yield from _gsf(raw, {(row["region"], row["year"]): row["value"] for row in rows if row["quantity"] == "carbon_average"})
 
 
-def _region(provider: str, name: str, zone: str, found: tuple[str, float, str], location: str, year: int, source: str, note: str = "") -> Row:
-    quantity, value, method = found
-    return {"provider": provider, "region": name, "location": location, "zone": zone, "year": year, "quantity": quantity, "method": method,
-            "value": float(f"{value:.6g}"), "unit": _UNITS[quantity], "source": source, "note": note}  # fmt: skip
+def _known(provider: str, name: str) -> tuple[str, str, str]:
+    """Our name of a region, its country, and what is wrong with it: an unknown one keeps its name and has no country."""
+    ours, unknown = _ours(REGIONS, "region", f"{provider}/{name}")
+    region, _, country = (ours or name).partition(";")
+    return region, country, unknown
 
 
-def _known(provider: str, name: str) -> list[str]:
-    """Our name of a region and its country; RefreshError for an unknown one."""
-    return rule(REGIONS, "region", f"{provider}/{name}").ours.split(";")
+def _region(provider: str, known: tuple, found: tuple, location: str, year: int, source: str, note: str = "") -> Row | Doubtful:
+    """A row of a region as `_known` gives it, with a quantity, its value and its method."""
+    (name, zone, unknown), (quantity, value, method) = known, found
+    row = {"provider": provider, "region": name, "location": location, "zone": zone, "year": year, "quantity": quantity, "method": method,
+           "value": value, "source": source, "note": note}  # fmt: skip
+    return _judged(row, f"{provider} {name} {year} ({source})", unknown_region=unknown)
 
 
 def _google(raw: Path) -> Items:
@@ -146,30 +173,29 @@ def _google(raw: Path) -> Items:
         if not header(file):
             raise RefreshError(f"{file}: a year whose columns refresh/columns.csv does not know")
         for row in read_csv(raw, file):
-            name, zone = _known(_GOOGLE, row["Google Cloud Region"])
-            for found in quantities(row, file, f"{name} {stem[:4]}"):
-                yield _region(_GOOGLE, name, zone, found, row["Location"], int(stem[:4]), "googleregions2025")
+            known = _known(_GOOGLE, row["Google Cloud Region"])
+            for found in quantities(row, file, f"{known[0]} {stem[:4]}"):
+                yield _region(_GOOGLE, known, found, row["Location"], int(stem[:4]), "googleregions2025")
 
 
 def _gsf(raw: Path, own: dict[tuple[str, int], float]) -> Items:
     """The foundation's table without rows of another place, figures that it carries over from the year before, and Google's own."""
-    rows = []
+    figures = []
     for row in read_csv(raw, GSF):
         label = f"{row['cloud-provider']} {row['cloud-region']} {row['year']} (gsf2025)"
         provider = rule(REGIONS, "provider", row["cloud-provider"]).ours
-        name, zone = _known(provider, row["cloud-region"])
-        area = row["em-zone-id"]
-        if area and rule(REGIONS, "grid zone", area).ours != zone:
+        name, zone, unknown = _known(provider, row["cloud-region"])
+        area, (country, strange) = row["em-zone-id"], _ours(REGIONS, "grid zone", row["em-zone-id"])
+        if area and not (unknown or strange) and country != zone:
             yield Dropped(label, f"its grid zone {area} ({row['cfe-region']}) lies outside the region's country {zone}")
-        else:
-            rows.append((provider, name, zone, row, label))
+            continue
+        known = name, zone or country or "", "; ".join(filter(None, [unknown, strange if area else ""]))
+        figures += [(provider, known, row, label, found) for found in quantities(row, GSF, label)]
     seen: dict[tuple, dict[str, float]] = defaultdict(dict)  # by provider, year and quantity: region -> value
-    figures = [(*rest, row, label, found) for *rest, row, label in rows for found in quantities(row, GSF, label)]
-    for provider, name, zone, row, label, (quantity, value, _) in figures:
-        seen[provider, int(row["year"]), quantity][name] = value
-    for provider, name, zone, row, label, found in figures:
-        quantity, value, _ = found
-        year = int(row["year"])
+    for provider, known, row, _, (quantity, value, _) in figures:
+        seen[provider, int(row["year"]), quantity][known[0]] = value
+    for provider, known, row, label, found in figures:
+        (name, *_), (quantity, value, _), year = known, found, int(row["year"])
         now, before = seen[provider, year, quantity], seen.get((provider, year - 1, quantity), {})
         both = [now[region] == before[region] for region in now if region in before]
         if provider == _GOOGLE and quantity.startswith("carbon_free"):
@@ -181,4 +207,4 @@ def _gsf(raw: Path, own: dict[tuple[str, int], float]) -> Items:
         else:
             same = quantity == "wue_site" and len(now) > 1 and len(set(now.values())) == 1
             note = "the company's average, given for every region" if same else ""
-            yield _region(provider, name, zone, found, row["location"], year, "gsf2025", note)
+            yield _region(provider, known, found, row["location"], year, "gsf2025", note)

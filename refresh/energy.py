@@ -12,7 +12,9 @@ from refresh.rules import quantities, read_csv, rule
 from refresh.tables import Dropped, Items, Row, sift, to_float
 
 SOURCES = frozenset({"mlenergy2026", "mlenergy2024"})
-TASKS = {"lm-arena-chat": "chat", "gpqa": "gpqa", "sourcegraph-fim": "code completion", "image-chat": "image chat", "video-chat": "video chat"}
+TASKS = {
+    "lm-arena-chat": "chat", "gpqa": "gpqa", "sourcegraph-fim": "code completion", "image-chat": "image chat", "video-chat": "video chat",
+}  # fmt: skip
 PICTURES = ("text-to-image", "text-to-video")
 SECOND = "ml_energy/v2_2024-09_llm_text_generation.csv"
 SECOND_PICTURES = "ml_energy/v2_2024-09_diffusion.csv"
@@ -62,7 +64,7 @@ def _flag(rows: list[Row]) -> None:
         other = lesser.get(tuple(row[name] for name in _SAME))
         if row["accelerator"] == _BETTER and other and row["measured_itl_s"] > _SLOWER * other:
             ratio = row["measured_itl_s"] / other
-            row["note"] += f"; anomaly: {ratio:.2f} times the token time of the {_LESSER} at the same settings, which the chip does not explain"
+            row["note"] += f"; anomaly: {ratio:.2f} times the token time of the {_LESSER} with all else the same: not bound by the chip"
 
 
 def _second(raw: Path) -> Items:
@@ -80,8 +82,8 @@ def _second(raw: Path) -> Items:
         yield {
             "run": run, "model": model, "accelerator": rule(SECOND, "accelerator", row["GPU"]).ours,
             "accelerators": int(row["TP"]) * int(row["PP"]), "precision": "BF16",
-            "expert_parallel": 1, "data_parallel": 1, "task": rule(SECOND, "task", kind).ours, "boundary": "accelerator", "released": "2024-09-01",
-            "measured_joules_per_token": float(f"{per_token:.6g}"),
+            "expert_parallel": 1, "data_parallel": 1, "task": rule(SECOND, "task", kind).ours, "boundary": "accelerator",
+            "released": "2024-09-01", "measured_joules_per_token": float(f"{per_token:.6g}"),
             "measured_watts": float(f"{per_token * figures['measured_output_tokens_per_s']:.6g}"), "source": "mlenergy2024",
             "note": "; ".join(filter(None, [_UNSTATED, remark, f"{row['PP']} pipeline stages" if row["PP"] != "1" else ""])),
         } | figures  # fmt: skip
@@ -93,7 +95,8 @@ def image_rows(raw: Path) -> Items:
         file = f"ml_energy/v3_2026-02_{task}.csv"
         for row in read_csv(raw, file):
             split = f"u{row['ulysses_degree']}-r{row['ring_degree']}"
-            run = f"mlenergy-v3-{task}/{row['model_id'].rpartition('/')[2]}/{row['gpu_model']}x{row['num_gpus']}/{split}/{row['batch_size']}"
+            chips = f"{row['gpu_model']}x{row['num_gpus']}"
+            run = f"mlenergy-v3-{task}/{row['model_id'].rpartition('/')[2]}/{chips}/{split}/{row['batch_size']}"
             yield {
                 "run": run, "model": row["nickname"], "task": task, "accelerator": rule(file, "accelerator", row["gpu_model"]).ours,
                 "precision": rule(file, "precision", row["weight_precision"]).ours, "boundary": "accelerator", "released": "2026-02-16",
@@ -105,6 +108,6 @@ def image_rows(raw: Path) -> Items:
         latency, batch = (to_float(row[column], SECOND_PICTURES, run, column) for column in ("Batch latency (s)", "Batch size"))
         yield {
             "run": run, "model": name, "task": task, "accelerator": rule(SECOND, "accelerator", row["GPU"]).ours, "accelerators": 1,
-            "precision": "FP16", "boundary": "accelerator", "released": "2024-09-01", "measured_outputs_per_s": float(f"{batch / latency:.6g}"),
-            "source": "mlenergy2024", "note": "size of the picture not stated",
+            "precision": "FP16", "boundary": "accelerator", "released": "2024-09-01",
+            "measured_outputs_per_s": float(f"{batch / latency:.6g}"), "source": "mlenergy2024", "note": "size of the picture not stated",
         } | _round(row, SECOND_PICTURES, run)  # fmt: skip

@@ -20,6 +20,7 @@ HARDWARE = "carbon/mlcarbon_embodied_hardware.csv"
 GPUS = "carbon/boavizta/crowdsourcing_gpu_specs.csv"
 STORAGE = {"SSD": "carbon/boavizta/crowdsourcing_ssd_manufacture.csv", "DRAM": "carbon/boavizta/crowdsourcing_ram_manufacture.csv"}
 _HOURS_PER_DAY = 24
+_SIZE = ("unit (cm2 or GB)", "CPA (kgCO2/cm2 or GB)", "CO2e_chip (kgCO2eq)")
 _ROUNDING = 0.01
 """How far a product may differ from the figure printed for it."""
 
@@ -34,20 +35,21 @@ def footprint_rows(raw: Path) -> Items:
             continue
         zone, year = rule(META, "zone;year", row["model"]).ours.split(";")
         yield {
-            "run": run, "model": model, "activity": "training", "per": "run", "accelerator": rule(META, "accelerator", row["gpu"]).ours,
-            "basis": "design power", "power_scope": "accelerator", "zone": zone, "year": year, "method": "location",
-            "boundary": "facility", "carbon_boundary": "facility", "source": "metallama2025",
-            "note": "model card: design power times hours, adjusted for PUE; neither its value nor the intensity is printed",
+            "run": run, "model": model, "activity": "training", "per": "run",
+            "accelerator": rule(META, "accelerator", row["gpu"]).ours, "basis": "design power", "power_scope": "accelerator",
+            "zone": zone, "year": year, "method": "location", "boundary": "facility", "carbon_boundary": "facility",
+            "source": "metallama2025", "note": "model card: design power times hours, adjusted for PUE; neither its value nor the intensity is printed",
         } | {quantity: value for quantity, value, _ in quantities(row, META, run)}  # fmt: skip
     for row in read_csv(raw, TRAINING):
         run, model = rule(TRAINING, "run", row["name"]).ours.split(";")
         zone, year = rule(TRAINING, "zone;year", row["name"]).ours.split(";")
         chips, days = (to_float(row[column], TRAINING, run, column) for column in ("device #", "training days"))
         yield {
-            "run": run, "model": model, "activity": "training", "per": "run", "accelerator": rule(TRAINING, "accelerator", row["computing device"]).ours,
-            "accelerators": int(chips), "accelerator_hours": round(chips * days * _HOURS_PER_DAY, 1), "basis": "measured", "power_scope": "system",
-            "zone": zone, "year": year, "method": "location", "boundary": "facility", "carbon_boundary": "facility", "source": "mlcarbon2023",
-            "note": "power of the whole system by accelerator; place not stated",
+            "run": run, "model": model, "activity": "training", "per": "run",
+            "accelerator": rule(TRAINING, "accelerator", row["computing device"]).ours, "accelerators": int(chips),
+            "accelerator_hours": round(chips * days * _HOURS_PER_DAY, 1), "basis": "measured", "power_scope": "system",
+            "zone": zone, "year": year, "method": "location", "boundary": "facility", "carbon_boundary": "facility",
+            "source": "mlcarbon2023", "note": "power of the whole system by accelerator; place not stated",
         } | {quantity: value for quantity, value, _ in quantities(row, TRAINING, run)}  # fmt: skip
 
 
@@ -56,7 +58,7 @@ def embodied_rows(raw: Path) -> Items:
     for row in read_csv(raw, HARDWARE):
         name, process = row["hardware"], row["description"]
         label = f"{name} {process} (mlcarbon2023)"
-        size, factor, whole = (to_float(row[column], HARDWARE, label, column) for column in row if column not in ("hardware", "description", "num"))
+        size, factor, whole = (to_float(row[column], HARDWARE, label, column) for column in _SIZE)
         unit = rule(HARDWARE, "unit", name).ours
         kind, part = ("memory", name) if unit == "GB" else ("die", "silicon")
         yield _embodied(f"{part}, {process}", kind, "", factor, unit, "")
@@ -71,8 +73,9 @@ def embodied_rows(raw: Path) -> Items:
 
 def _embodied(component: str, kind: str, chip: str, value: float, unit: str, note: str) -> dict:
     return {
-        "component": component, "kind": kind, "accelerator": chip, **dict.fromkeys(("low_kg_co2e", "typical_kg_co2e", "high_kg_co2e"), value),
-        "unit": unit, "boundary": "wafer" if unit != "GB" else "memory chips", "source": "mlcarbon2023", "note": note,
+        "component": component, "kind": kind, "accelerator": chip,
+        **dict.fromkeys(("low_kg_co2e", "typical_kg_co2e", "high_kg_co2e"), value), "unit": unit,
+        "boundary": "memory chips" if unit == "GB" else "wafer", "source": "mlcarbon2023", "note": note,
     }  # fmt: skip
 
 
@@ -89,7 +92,7 @@ def boavizta_rows(raw: Path) -> Items:
             if (variant, value) in seen:
                 yield Dropped(f"{kind} {variant} (boavizta2025)", "given twice")
             elif any(variant == other for other, _ in seen):
-                yield Dropped(f"{kind} {variant} {value:g} (boavizta2025)", "a second figure for the same process, which the file does not tell apart")
+                yield Dropped(f"{kind} {variant} {value:g} (boavizta2025)", "a second figure for the same process, not told apart")
             else:
                 seen.add((variant, value))
                 yield _boavizta(kind, "gb_per_cm2", variant, value, note)

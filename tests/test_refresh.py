@@ -18,6 +18,8 @@ from refresh.tables import cell_text, merge, number_text, parse_csv, read_table,
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
 """Folder of the raw material, for those who have it."""
+PLANET = {"grids", "cloud_regions", "embodied", "embodied_boavizta", "measured/footprint", "measured/images"}
+"""Tables whose raw files test_planet_data.py writes."""
 
 
 if RAW:  # defined only where there is raw material, so that nobody takes a skip for a pass
@@ -340,10 +342,11 @@ def test_a_price_that_nobody_can_ask_and_a_ratio_that_none_can_be_are_refused(ra
 def data(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(DATA / "datapackage.json", folder)
-    others = ("measured/energy", "models", "measured/serving", "api_prices")
+    for name in ("datapackage.json", "models.csv", "mlperf_benchmarks.csv", "mlperf_training_benchmarks.csv"):
+        shutil.copy(DATA / name, folder)
+    others = {"measured/energy", "measured/serving", "api_prices"} | PLANET
     importers = {table: importer for table, importer in package.IMPORTERS.items() if table not in others}
-    monkeypatch.setattr(package, "IMPORTERS", importers)
+    monkeypatch.setattr(package, "IMPORTERS", importers | {"models": package._BY_HAND})
     return folder
 
 
