@@ -11,6 +11,7 @@ import altair as alt
 import pandas as pd
 from altair.expr.core import ConstExpression
 
+from scaleright.charts import theme
 from scaleright.charts.axes import ROW, SAID, color_scale, row_axis, text_of, tooltip, value_axis
 from scaleright.charts.marks import rule
 from scaleright.charts.words import say
@@ -63,8 +64,8 @@ def gains(
     >>> from types import SimpleNamespace as N
     >>> row = dict.fromkeys(TEXTS, "a") | dict.fromkeys(NUMBERS, 1.0) | {"round": "v6.1"}
     >>> of = N(benchmark="a", scenario="a", new_chip="a", old_chip="a", in_round="newest", statistic="best")
-    >>> made = gains(cells(pd.DataFrame([row])), "round", of, lambda n, o, *p: n / o, lambda n, o, *p: (n[1], o[1]), lambda name: 1.0, {}, "times", 4)
-    >>> made.height
+    >>> how = {"ratio": lambda n, o, *p: n / o, "interval": lambda n, o, *p: (n[1], o[1]), "price": lambda name: 1.0}
+    >>> gains(cells(pd.DataFrame([row])), "round", of, vendors={}, title="times", rows=4, **how).height
     120
     """
     row, cell = alt.datum, ["entry", "scenario", "round"]
@@ -85,14 +86,17 @@ def gains(
         ),
     }[by]  # fmt: skip
     drawn, paid = row["_in"] > 0, (row["_paid"], row["_paid_old"])
-    low, high = interval((row.tail_low, row["_said"], row.tail_high), tuple(row[f"_old_{end}"] for end in ("low", "said", "high")), row.moves, *paid)
+    at_old = tuple(row[f"_old_{end}"] for end in ("low", "said", "high"))
+    ends = interval((row.tail_low, row["_said"], row.tail_high), at_old, row.moves, *paid)
+    # The old chip against itself is one, without a range.
+    ends = {name: where(drawn & (row.accelerator != of.old_chip), end, 1) for name, end in zip(("_low", "_high"), ends)}
     asked = f"({text_of(of.in_round)} == 'newest' || 'v' + format(datum.round, '.1f') == {text_of(of.in_round)})"
     best = of.statistic == "best"
     old = {"said": row["_said"], "low": row.tail_low, "high": row.tail_high, "count": row.submissions}
     x = alt.X("_value:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=14), axis=value_axis("number", log=True))
     y = row_axis("_name", alt.EncodingSortField("_order", op="min", order="ascending"), labelLimit=180)
-    key = alt.Legend(title=None, columns=4) if by == "accelerator" else None
-    ink = alt.Color("_vendor:N", scale=color_scale(dict.fromkeys([*vendors.values(), "other"])), legend=key)
+    key = alt.Legend(title=None, columns=len(theme.VENDOR)) if by == "accelerator" else None
+    ink = alt.Color("_vendor:N", scale=color_scale([name for name in theme.VENDOR if name in {*vendors.values(), "other"}]), legend=key)
     tips = tooltip({"what": "_name", title: "_label", "range": "_span", "rate per accelerator": ("_said", ".4~r")})
     body = alt.layer(
         alt.Chart().mark_rule(opacity=0.4, strokeWidth=3).encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
@@ -107,12 +111,14 @@ def gains(
     body = body.transform_calculate(_met=f"datum._there && datum._old_said > 0 && {asked} ? datum.round : 0")
     body = body.transform_joinaggregate(_last="max(_met)", groupby=cell[:2])
     body = body.transform_calculate(_paid=price(row.accelerator), _paid_old=price(of.old_chip))
-    body = body.transform_calculate(_in=f"{shown} && datum._paid > 0 && datum._paid_old > 0 ? 1 : 0").transform_joinaggregate(_any="max(_in)")
+    body = body.transform_calculate(_in=f"{shown} && datum._paid > 0 && datum._paid_old > 0 ? 1 : 0")
+    body = body.transform_joinaggregate(_any="max(_in)")
     body = body.transform_filter(drawn | ((row["_any"] == 0) & (row.entry == NOTHING)))
-    body = body.transform_calculate(_value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1), _low=where(drawn, low, 1), _high=where(drawn, high, 1))
+    body = body.transform_calculate(_value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1), **ends)
     whose = where(drawn, ConstExpression(f"({dict(vendors)!r})[datum.accelerator]"), "other")
     body = body.transform_calculate(
-        _order=order, _name=where(drawn, name, NOTHING), _vendor=whose, _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
+        _order=order, _name=where(drawn, name, NOTHING), _vendor=whose,
+        _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
         _label=where(drawn, say(SAID, "times") + ", " + more, "the two do not meet here"),
     )  # fmt: skip
     return alt.layer(rule(1.0, title, "one " + of.old_chip, log=True), body).properties(height=ROW * rows)
