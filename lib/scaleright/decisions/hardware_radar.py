@@ -199,7 +199,8 @@ def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = 
         rates = pd.concat([rates, pd.DataFrame({"rate": speeds, "basis": STAND_IN}, index=others)])
     known = rates.join(chip_facts(own)).assign(power=LIMIT)
     known["usd_per_million"] = usd_per_million_tokens(known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0)
-    known["usd_per_million"], known["joules"] = known["usd_per_million"].where(known["usd_per_hour"].notna()), known["watts"] / known["rate"]
+    known["usd_per_million"] = known["usd_per_million"].where(known["usd_per_hour"].notna())
+    known["joules"] = known["watts"] / known["rate"]
     over = known.loc[reference]
     known["cost"], known["speed"] = over["usd_per_million"] / known["usd_per_million"], known["rate"] / over["rate"]
     known["energy"] = over["joules"] / known["joules"]
