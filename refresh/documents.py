@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 from refresh.rules import rule
 from refresh.tables import Dropped, Items, RefreshError, Row, read_text
@@ -26,7 +26,8 @@ _RESULTS = re.compile(
     r"Accelerator Scenario Avg Total( Result)?( \(\w+/s\))? (Avg )?Result per Accelerator( \(\w+/s\))? Avg (Total )?Accelerators"
 )
 _RESULT = re.compile(
-    r"(?P<chip>.+?) (?P<scenario>Offline|Server) (?P<average_total>[\d.]+) (?P<average_per_accelerator>[\d.]+) (?P<average_accelerators>[\d.]+)"
+    r"(?P<chip>.+?) (?P<scenario>Offline|Server)"
+    r" (?P<average_total>[\d.]+) (?P<average_per_accelerator>[\d.]+) (?P<average_accelerators>[\d.]+)"
 )
 
 
@@ -40,7 +41,7 @@ def result_rows(raw: Path, committed: list[Row]) -> Items:
     return _rows(raw, committed, _results)
 
 
-def _rows(raw: Path, committed: list[Row], parse) -> Items:
+def _rows(raw: Path, committed: list[Row], parse: Callable[[list[str]], Iterator[Row]]) -> Items:
     found = sorted((raw.parent / "sources").glob(Path(FILE).name))
     if len(found) > 1:
         raise RefreshError(f"{FILE}: {len(found)} files beside {raw.name}: {', '.join(path.name for path in found)}; expected one")
@@ -70,7 +71,8 @@ def _chip(name: str) -> dict[str, str | bool]:
 
 def _numbers(cells: dict[str, str]) -> Row:
     """Cells that hold a figure as numbers; "Unknown" and a dash as nothing."""
-    return {name: None if text in ("Unknown", "-") else float(text) if re.fullmatch(r"[\d.]+", text) else text for name, text in cells.items()}
+    known = {name: None if text in ("Unknown", "-") else text for name, text in cells.items()}
+    return {name: float(text) if text and re.fullmatch(r"[\d.]+", text) else text for name, text in known.items()}
 
 
 def _specifications(lines: list[str]) -> Iterator[Row]:
@@ -89,4 +91,5 @@ def _results(lines: list[str]) -> Iterator[Row]:
             if benchmark is None or not _RESULTS.fullmatch(line.strip()):
                 raise RefreshError(f"{FILE}: line {number}: an unknown heading of results: {line.strip()[:80]!r}")
             for cells in _matches(lines, number, _RESULT):
-                yield {"benchmark": benchmark, "accuracy_target": target or None} | _numbers(cells) | _chip(cells["chip"]) | {"source": "S4"}
+                asked = {"benchmark": benchmark, "accuracy_target": target or None, "source": "S4"}
+                yield asked | _numbers(cells) | _chip(cells["chip"])

@@ -91,7 +91,7 @@ def test_inputs_name_tables_or_references():
 def test_the_ledger_holds_what_these_chapters_explain():
     assert len(FOUND) >= 112
     assert {finding.claim.chapter for finding in FOUND} == {
-        "scaling_math", "buy_or_rent", "gpu_prices", "token_cost", "hardware_compare", "mlperf", "architecture_bets",
+        "scaling_math", "buy_or_rent", "gpu_prices", "token_cost", "hardware_compare", "mlperf", "architecture_bets", "sustainability",
     }  # fmt: skip
     assert {finding.claim.source for finding in FOUND} == {"S2", "S3", "S4"}
 

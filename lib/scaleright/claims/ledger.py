@@ -203,7 +203,7 @@ def generated() -> list[Finding]:
 
 
 def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Finding]:
-    """Every claim judged, those generated at the end; or the written ones that a chapter explains, or those named, in the ledger's order."""
+    """Every claim judged, those generated last; or of the written ones those that a chapter explains, or those named."""
     known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
     written = [judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen]

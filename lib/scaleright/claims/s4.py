@@ -72,8 +72,8 @@ def _held(row) -> pd.DataFrame:
     rows = rows[(rows["benchmark"] == row.benchmark) & (rows["scenario"] == row.scenario) & rows["accelerator"].notna()]
     if not pd.isna(row.accuracy_target):
         rows = rows[rows["accuracy_target"] == row.accuracy_target]
-    virtualized, raised = (rows["flags"].str.split(";").map(lambda flags: flag in flags) for flag in ("virtualized", "raised_power"))  # noqa: B023
-    return rows[(virtualized == row.virtualized) & ~raised & rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?")]
+    usual = ~rows["flags"].str.contains("raised_power") & (rows["flags"].str.contains("virtualized") == row.virtualized)
+    return rows[usual & rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?")]
 
 
 def _newest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -111,9 +111,11 @@ def _accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
             for unseen in range(1, most + 1):
                 n = len(rows) + unseen
                 missing = row.average_total * n - rows["value"].sum()
-                for tenth in (0.0, -0.05, 0.05):
-                    chips = round((row.average_accelerators + tenth) * n - rows["accelerators"].sum())
-                    if not unseen <= chips <= unseen * held["accelerators"].max() or not rates.min() / SLACK <= missing / chips <= rates.max() * SLACK:
+                for rounding in (0.0, -0.05, 0.05):
+                    chips = round((row.average_accelerators + rounding) * n - rows["accelerators"].sum())
+                    if not unseen <= chips <= unseen * held["accelerators"].max():
+                        continue
+                    if not rates.min() / SLACK <= missing / chips <= rates.max() * SLACK:
                         continue
                     counted = min(chips / unseen, rows["accelerators_per_node"].mode().max()) if node else chips / unseen
                     summed = (rows["value"] / rows[divisor]).sum() + missing / counted, rows["accelerators"].sum() + chips
@@ -210,19 +212,23 @@ def judged() -> tuple[Cell, ...]:
     return (*specified, *(cell for row in rows for cell in _result_cells(row, _held(row), int(most[row.benchmark, row.scenario]))))
 
 
+def cell(benchmark: str, chip: str, scenario: str, figure: str) -> Cell:
+    """One judged figure of the results; `chip` as in `cells`."""
+    return next(c for c in judged() if (c.benchmark, c.chip, c.scenario, c.figure) == (benchmark, chip, scenario, figure))
+
+
 def _frame(found: Iterable[Cell]) -> pd.DataFrame:
-    columns = ("benchmark", "chip", "scenario", "figure", "printed", "recomputed", "unit", "verdict", "reason", "why")
-    return pd.DataFrame(
-        [(c.benchmark, c.chip, c.scenario, c.figure, c.finding.claim.low, c.at_hand, c.finding.claim.unit, c.finding.verdict, c.reason, c.finding.line())
-         for c in found], columns=columns,
-    )  # fmt: skip
+    columns = ("benchmark", "chip", "scenario", "figure", "recomputed", "reason", "printed", "unit", "verdict", "why")
+    rows = [(c.benchmark, c.chip, c.scenario, c.figure, c.at_hand, c.reason, c.finding.claim.low, c.finding.claim.unit, c.finding.verdict,
+             c.finding.line()) for c in found]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
 
 
 def cells(benchmark: str | None = None) -> pd.DataFrame:
     """S4's table of results cell by cell: what it prints, what the submissions at hand give, verdict and reason.
 
-    Columns: benchmark, chip, scenario, figure (one of `FIGURES`), printed, recomputed (missing where no submission of the
-    chip is at hand), unit, verdict, reason (the same words for the same mistake), why (one line).
+    Columns: benchmark, chip, scenario, figure (one of `FIGURES`), recomputed (missing where no submission of the chip is at
+    hand), reason (the same words for the same mistake), printed, unit, verdict, why (one line).
 
     Raises
     ------
