@@ -31,6 +31,7 @@ REGIONS = "carbon/cloud regions"
 """Where `rules.csv` keeps the regions and grid zones that all lists share."""
 _KG_PER_LB, _MWH_PER_KWH = 0.45359237, 1e-3
 _ECOLOGITS_YEAR = 2024
+_VINTAGE = "as published in 2024; later editions revise it by some percent"
 _LEAST_TWH = 0.1
 """Generation is rounded to hundredths of a TWh: below this a ratio of it means nothing."""
 _LEAST_HOURS = 8000
@@ -96,7 +97,7 @@ def _countries(countries: dict) -> Items:
             yield Dropped(label, "no carbon intensity")
         else:
             where = code, mix["country_name"], mix["year"]
-            yield _grid(*where, "carbon_lifecycle", mix["carbon_intensity"] / 1e3, "codecarbon2024")
+            yield _grid(*where, "carbon_lifecycle", mix["carbon_intensity"] / 1e3, "codecarbon2024", _VINTAGE)
             yield _grid(*where, "low_carbon_share", mix["low_carbon_TWh"] / mix["total_TWh"], "codecarbon2024")
 
 

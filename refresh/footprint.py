@@ -38,7 +38,8 @@ def footprint_rows(raw: Path) -> Items:
             "run": run, "model": model, "activity": "training", "per": "run",
             "accelerator": rule(META, "accelerator", row["gpu"]).ours, "basis": "design power", "power_scope": "accelerator",
             "zone": zone, "year": year, "method": "location", "boundary": "facility", "carbon_boundary": "facility",
-            "source": "metallama2025", "note": "model card: design power times hours, adjusted for PUE; neither its value nor the intensity is printed",
+            "source": "metallama2025",
+            "note": "model card: design power times hours, adjusted for PUE; neither its value nor the intensity is printed",
         } | {quantity: value for quantity, value, _ in quantities(row, META, run)}  # fmt: skip
     for row in read_csv(raw, TRAINING):
         run, model = rule(TRAINING, "run", row["name"]).ours.split(";")
