@@ -7,24 +7,28 @@ and a good one; the levers are footprints computed anew with one thing changed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import median
 
 import numpy as np
 import pandas as pd
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import accelerator, accelerators, fact, model
+from scaleright.catalog import DataError, accelerator, accelerators, fact, model, table
 from scaleright.costs.price_performance import joules_per_tflop
 from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES, follows_rule
 from scaleright.decisions.verdict import Verdict
 from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine
 from scaleright.inference.energy import chat_energy, chat_energy_at
 from scaleright.market import matmul_chips
-from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
-from scaleright.units import MASSES, in_units, significant
+from scaleright.transformer import bytes_per_parameter, decode_step, parameters, weight_bytes
+from scaleright.units import MASSES, in_units, si, significant
+from scaleright.validation import decode_floor
 
 SOURCE = "S2, Eco-Efficiency Scorecard"
 TOKENS = 1e6
 """Footprints of serving are those of a million output tokens."""
+CONTEXT = 512
+"""Tokens in view while a chat is answered."""
 GOOD_UTILIZATION, LOW_UTILIZATION = 0.8, 0.6
 """S2's example of a high score, and the use that it says to reach; below it a chip is underused."""
 PERCENTILES = (0.1, 0.9)
@@ -73,16 +77,41 @@ def serving(name: str, chip: str, batch: float, utilization: float, place: Place
 
 
 def training(chip: str, chip_hours: float, utilization: float, place: Place, life_years: float | None = None) -> Deployment:
-    """A run of so many paid chip-hours, working for a share of them.
+    """A run that takes so many hours of a chip at work, which is at work for a share of its time.
 
     >>> from scaleright.footprint import place
     >>> run = training("A100 SXM 80GB", 1e6, 0.9, place("France"))
     >>> round(run.footprint.energy.total / 1e6, 2)
-    0.75
+    0.83
     """
     of = machine(chip)
     of = of if life_years is None else replace(of, life_years=life_years)
-    return Deployment(accelerator(chip).name, of, chip_hours * utilization, utilization, place)
+    return Deployment(accelerator(chip).name, of, chip_hours, utilization, place)
+
+
+def expected(name: str, chip: str, precision: str, batch: float, utilization: float, place: Place) -> Deployment:
+    """A million tokens on a chip that nobody measured: its decode step as the roofline has it, times what steps measured over that take.
+
+    The chip draws its share of training. One chip holds the model; its prompts are not counted, its context is short.
+
+    Raises
+    ------
+    DataError : the weights do not fit into its memory.
+
+    >>> from scaleright.footprint import place
+    >>> expected("Llama-3.1-8B", "L4", "INT4", 8, 0.8, place("France")).busy_hours > 1
+    True
+    """
+    shape, of, machine_ = model(name), accelerator(chip), machine(chip)
+    held = float(weight_bytes(parameters(shape).total, bytes_per_parameter(precision)))
+    if held > of.require("memory_bytes"):
+        raise DataError(f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of {of.name}")
+    floors = decode_floor(table("measured/energy"))
+    peak = of.dense.get("bf16") or of.peak_flops("fp16")
+    reached = matmul_chips().get(of.name, {}).get("compute_efficiency") or median(spec["compute_efficiency"] for spec in matmul_chips().values())
+    step = decode_step(shape, CONTEXT, batch, precision, 1, peak, of.memory_bytes_per_s, reached, fact("memory_bandwidth_efficiency"))
+    tokens_per_s = batch / (step.seconds * floors["ratio"].median())
+    return Deployment(of.name, machine_, float(busy_hours(TOKENS, tokens_per_s)), utilization, place, shape, held, batch)
 
 
 def score(value: float, poor: float, good: float) -> float:

@@ -43,6 +43,28 @@ def chat_energy() -> pd.DataFrame:
 
 
 @lookup
+@catalog.remembered
+def image_energy() -> pd.DataFrame:
+    """The least hungry published configuration of each image generator and chip, at full speed.
+
+    Columns: model, accelerator, side (of the picture) [pixel], steps, chip_watts [W] and images_per_s [image/s] of one
+    accelerator, joules_per_image, run, source.
+
+    >>> rows = image_energy()
+    >>> bool((rows["joules_per_image"] > 0).all())
+    True
+    """
+    runs = catalog.table("measured/images")
+    runs = runs[(runs["task"] == "text-to-image") & runs["measured_outputs_per_s"].notna()]
+    least = runs.sort_values("measured_joules_per_output", kind="stable").drop_duplicates(["model", "accelerator"])
+    per_s = least["measured_outputs_per_s"] / least["accelerators"].astype(float)
+    joules = least["measured_joules_per_output"]
+    found = least.assign(side=least["height"], chip_watts=joules * per_s, images_per_s=per_s, joules_per_image=joules)
+    columns = ["model", "accelerator", "side", "steps", "chip_watts", "images_per_s", "joules_per_image", "run", "source"]
+    return found.sort_values(["model", "accelerator"], ignore_index=True)[columns]
+
+
+@lookup
 def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
     """The row of `chat_energy` whose number of sequences comes nearest, as a ratio, to the one asked.
 
