@@ -7,6 +7,7 @@ cells fit all its patterns. Nothing is silently dropped: what none of them settl
 
 from __future__ import annotations
 
+import csv
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -41,9 +42,9 @@ def rows(raw: Path, benchmarks: list[Row]) -> Items:
             ids[key] = file
             found[key] = *_row(row, file, key, benchmarks, strange), file
     _mark_duplicates(entry for entry, _, _ in found.values())
-    table = pd.DataFrame([entry for entry, doubts, _ in found.values() if not doubts])
-    accepted = {line["value"]: line["reason"] for line in _lines("plausible")}
-    for suspect in suspects(table).itertuples():
+    sure = [entry for entry, doubts, _ in found.values() if not doubts]
+    accepted = {line["value"] for line in _lines("plausible")}
+    for suspect in suspects(pd.DataFrame(sure)).itertuples() if sure else ():
         if suspect.id not in accepted:
             found[suspect.id][1]["implausible"] = suspect.reason
     for key, (entry, doubts, file) in found.items():
@@ -53,8 +54,8 @@ def rows(raw: Path, benchmarks: list[Row]) -> Items:
 
 def _read(raw: Path, file: str) -> Iterator[tuple[Row, str]]:
     """Rows of a raw file, with the unknown columns it has; a missing column is refused outright."""
-    lines = parse_csv(read_text(raw / file), file)
-    names = set(lines[0]) if lines else set()
+    text = read_text(raw / file)
+    lines, names = parse_csv(text, file), {name.strip() for name in next(csv.reader(text.splitlines()), [])}
     if missing := [name for name in header(file) if name not in names]:
         raise RefreshError(f"{file}: missing column {missing[0]!r}; expected {', '.join(header(file))}")
     strange = ", ".join(repr(name) for name in sorted(names - set(header(file))))

@@ -1,4 +1,4 @@
-"""Rows that cannot be right, found by their neighbours alone: no list of known mistakes enters here.
+"""Rows that cannot be right, found by their neighbors alone: no list of known mistakes enters here.
 
 Mistakes of unit and count are large: tokens for samples are a factor of 70 to 4,000, nodes counted as chips one of 4 or 8.
 True differences are small. Three ranges lie between, each stated where it is used: a system against itself (Server and
@@ -37,8 +37,8 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
 
     >>> from scaleright.catalog import table
     >>> rows = table("mlperf_inference").set_index("id", drop=False)
-    >>> rows.loc["5.1-0069/deepseek-r1/Offline", "accelerators"] = 18  # the nodes
-    >>> "5.1-0069/deepseek-r1/Offline" in set(suspects(rows)["id"])
+    >>> rows.loc["5.1-0071/deepseek-r1/Offline", "accelerators"] = 18  # the nodes
+    >>> "5.1-0071/deepseek-r1/Offline" in set(suspects(rows)["id"])
     True
     """
     flags, known = frame["flags"].fillna("").astype(str), frame["accelerator"].fillna("") != ""
@@ -88,12 +88,10 @@ def _other_rounds(rows: pd.DataFrame) -> pd.Series:
 
 def _standing(rows: pd.DataFrame) -> pd.Series:
     """Speed of a chip in a task as the sum of an effect of each, by median polish (Tukey); missing where either is alone."""
-    cells = rows.groupby(_CELL)["speed"].median().reset_index()
-    cells["task"] = cells[_TASK].agg("|".join, axis=1)
-    cells["chip"], cells["of_chip"], cells["of_task"] = cells["accelerator"], 0.0, 0.0
+    cells = rows.groupby(_CELL)["speed"].median().reset_index().assign(of_chip=0.0, of_task=0.0)
     for _ in range(20):
-        cells["of_task"] = (cells["speed"] - cells["of_chip"]).groupby(cells["task"]).transform("median")
-        cells["of_chip"] = (cells["speed"] - cells["of_task"]).groupby(cells["chip"]).transform("median")
-    enough = (cells.groupby("task")["chip"].transform("nunique") > 2) & (cells.groupby("chip")["task"].transform("nunique") > 2)
+        cells["of_task"] = (cells["speed"] - cells["of_chip"]).groupby([cells[name] for name in _TASK]).transform("median")
+        cells["of_chip"] = (cells["speed"] - cells["of_task"]).groupby(cells["accelerator"]).transform("median")
+    enough = (cells.groupby(_TASK)["accelerator"].transform("nunique") > 2) & (cells.groupby("accelerator")["speed"].transform("size") > 2)
     cells["expected"] = (cells["of_task"] + cells["of_chip"]).where(enough)
     return rows[_CELL].merge(cells[[*_CELL, "expected"]], on=_CELL, how="left")["expected"]
