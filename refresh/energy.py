@@ -109,5 +109,5 @@ def image_rows(raw: Path) -> Items:
         yield {
             "run": run, "model": name, "task": task, "accelerator": rule(SECOND, "accelerator", row["GPU"]).ours, "accelerators": 1,
             "precision": "FP16", "boundary": "accelerator", "released": "2024-09-01",
-            "measured_outputs_per_s": float(f"{batch / latency:.6g}"), "source": "mlenergy2024", "note": "size of the picture not stated",
+            "measured_outputs_per_s": float(f"{batch / latency:.6g}"), "source": "mlenergy2024", "note": "size of the picture and number format not stated: half precision assumed",
         } | _round(row, SECOND_PICTURES, run)  # fmt: skip
