@@ -160,6 +160,8 @@ def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
 def record(benchmark: str, round: str | None = None, least: str = "time_to_train_s") -> pd.Series:
     """The result with the least of something: time, `chip_hours`, `cost_usd` or `chips_kwh`, where that is known.
 
+    A price lent by another chip decides nothing: the least `cost_usd` is of chips with listings of their own.
+
     Raises
     ------
     LookupError : as `benchmark_results`, or nobody's is known.
@@ -168,6 +170,7 @@ def record(benchmark: str, round: str | None = None, least: str = "time_to_train
     (5120, 9.99)
     """
     known = benchmark_results(benchmark, round).dropna(subset=least)
+    known = known[known["priced_as"] == known["accelerator"]] if least == "cost_usd" else known
     if known.empty:
         raise LookupError(f"no result of {benchmark} has a known {least}")
     return known.sort_values(least, kind="stable").iloc[0]
