@@ -67,6 +67,7 @@ def test_all_cells_are_judged_in_seconds():
         ("S4-gptj-Offline-H100-SXM-per-chip", ledger.SLIP, s4.MIXED, 2468.82),
         ("S4-gptj-Offline-H200-NVL-per-chip", ledger.ABSENT, s4.UNSEEN, None),
         ("S4-gptj-Offline-A100-SXM-80GB-per-chip", ledger.REPRODUCED, s4.AGREES, 27.1314 / 8),
+        ("S4-gptj-Offline-GH200-per-chip", ledger.CONDITIONAL, s4.OLD_UNIT, 2683.758),
         ("S4-llama2-70b-Server-GH200-per-chip", ledger.CONDITIONAL, s4.PART, 3500.97),
         ("S4-llama2-70b-Offline-virtualized-H200-SXM-total", ledger.REPRODUCED, s4.AGREES, 34485.7),
         ("S4-specification-of-H100-SXM-fp16-tflops", ledger.SLIP, s4.SPARSE, 989.0),
@@ -86,8 +87,8 @@ def test_the_slip_of_gb200_is_seventy_two_chips_over_four():
 
 
 def test_a_reason_is_that_of_its_verdict():
-    expected = {s4.AGREES: ledger.REPRODUCED, s4.PART: ledger.CONDITIONAL, s4.UNSEEN: ledger.ABSENT, s4.UNEXPLAINED: ledger.OFF,
-                s4.NODE: ledger.SLIP, s4.MIXED: ledger.SLIP, s4.SPARSE: ledger.SLIP, s4.PAIR: ledger.SLIP}  # fmt: skip
+    expected = dict.fromkeys((s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), ledger.SLIP) | dict.fromkeys((s4.PART, s4.OLD_UNIT), ledger.CONDITIONAL)
+    expected |= {s4.AGREES: ledger.REPRODUCED, s4.UNSEEN: ledger.ABSENT, s4.UNEXPLAINED: ledger.OFF}
     assert all(cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in CELLS)
     assert s4.reasons()["cells"].sum() == len(CELLS)
     assert [cell for cell in CELLS if cell.benchmark and cell.reason == s4.UNEXPLAINED] == []

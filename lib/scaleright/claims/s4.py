@@ -28,6 +28,7 @@ FIGURES = {"total": ("average_total", 2), "per chip": ("average_per_accelerator"
 """What S4 prints of each chip, benchmark and scenario: the column of the table, and decimals."""
 NODE, MIXED = "divided by the chips of one node, not of the system", "tokens/s and samples/s averaged together"
 PART, UNSEEN = "only some of the rounds in which the chip ran", "includes round v5.0, which is not at hand"
+OLD_UNIT = "only the rounds in samples/s, while newer ones are in tokens/s"
 SPARSE, PAIR, OTHER = "with 2:4 sparsity, not dense", "of a pair, not of one GPU", "of another chip of its generation"
 SET = "the highest power a system may set it to"
 AGREES, UNEXPLAINED = "agrees", "unexplained"
@@ -43,11 +44,12 @@ HIGHEST = {("GH200", "tdp_watts"): "gh200_watts_high"}
 
 @dataclass(frozen=True)
 class Account:
-    """How the three figures of a row come about: mistakes made, rounds if not all, submissions and chips of v5.0 and their rate."""
+    """How the three figures of a row come about: mistakes made; rounds, if not all, and unit; what of v5.0 it takes, at what rate."""
 
     figures: tuple[float, float, float]
     mistakes: tuple[str, ...] = ()
     rounds: str = ""
+    unit: str = ""
     unseen: int = 0
     chips: int = 0
     per_chip: float = 0.0
@@ -104,7 +106,7 @@ def _accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
         for rows, mixed in _choices(held[held["round"].isin(part)]):
             for divisor, node in METHODS:
                 if _fits(row, figures := _averages(rows, divisor), AGREEMENT):
-                    yield Account(figures, mixed + node, "" if part == rounds else " and ".join(part))
+                    yield Account(figures, mixed + node, "" if part == rounds else " and ".join(part), rows["unit"].iloc[0])
     rates = _newest(held)["per_accelerator"]
     for rows, mixed in _choices(held):
         for divisor, node in METHODS:
@@ -120,7 +122,7 @@ def _accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
                     counted = min(chips / unseen, rows["accelerators_per_node"].mode().max()) if node else chips / unseen
                     summed = (rows["value"] / rows[divisor]).sum() + missing / counted, rows["accelerators"].sum() + chips
                     if _fits(row, figures := (row.average_total, *(float(each) / n for each in summed)), CLOSE):
-                        yield Account(figures, mixed + node, "", unseen, chips, missing / chips)
+                        yield Account(figures, mixed + node, "", "", unseen, chips, missing / chips)
 
 
 def _kind(row) -> str:
@@ -137,12 +139,14 @@ def _claim(cell: str, printed: float, decimals: int, unit: str, call: str, input
     return Claim(key, "S4", "mlperf", cell, printed, printed, digits, unit, call, inputs, why, kind, missing)
 
 
-def _reason(account: Account | None, figure: str) -> str:
+def _reason(account: Account | None, figure: str, unit: str) -> str:
     """Why a figure differs, if it does; dividing by too few chips leaves totals as they are, and neither mistake touches counts."""
     if account is None:
         return UNEXPLAINED
     made = [m for m in account.mistakes if figure == "per chip" or (m, figure) == (MIXED, "total")]
-    return " and ".join(made) or (PART if account.rounds else UNSEEN if account.unseen else UNEXPLAINED)
+    if account.rounds and not made:
+        return PART if figure == "chips" or account.unit == unit else OLD_UNIT
+    return " and ".join(made) or (UNSEEN if account.unseen else UNEXPLAINED)
 
 
 def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
@@ -151,7 +155,7 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
     unit = _newest(held)["unit"].iloc[0] if len(held) else ""
     right = (*_averages(_newest(held))[:2], float(held["accelerators"].mean())) if len(held) else (None, None, None)
     for place, (figure, (column, decimals)) in enumerate(FIGURES.items()):
-        printed, found, reason, missing, other = getattr(row, column), right[place], _reason(account, figure), "", ()
+        printed, found, reason, missing, other = getattr(row, column), right[place], _reason(account, figure, unit), "", ()
         agrees = found is not None and abs(printed - found) <= max(0.5 * 10**-decimals, AGREEMENT * printed)
         ends = (found, row.average_total / row.average_accelerators) if reason == NODE and account.unseen else (found, found)
         if not len(held):
@@ -159,8 +163,8 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
         elif reason == UNSEEN and not agrees:
             of = f"{_submissions(account.unseen)} of {account.chips} chips in all, at {significant(account.per_chip)} {unit} each"
             missing = f"round v5.0; {of}, would give this row ({significant(found)} over the {_submissions(len(held))} at hand)"
-        elif reason == PART:
-            other = (Condition(f"round{'s' * (' and ' in account.rounds)} {account.rounds} alone", account.figures[place]),)
+        elif reason in (PART, OLD_UNIT):
+            other = (Condition(f"{account.rounds} alone" + f", in {account.unit}" * (reason == OLD_UNIT), account.figures[place]),)
         elif reason not in (UNSEEN, UNEXPLAINED):
             other = (Slip(reason, sum(ends) / 2 / account.figures[place]),)
         claim = _claim(
