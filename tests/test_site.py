@@ -26,9 +26,11 @@ import pandas as pd
 import pytest
 import yaml
 from scaleright import catalog, claims, market, mlperf, transformer
+from scaleright.costs.regret import switch_probability
 from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
 from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
+from scaleright.decisions import architecture_bets as bets
 from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
@@ -112,6 +114,26 @@ def trained(values: dict) -> dict[str, float]:
     return {"seconds": run["time_to_train_s"], "chips": run["accelerators"], "rent": values["rent_share"] * run["cost_usd"], "meter": meter}
 
 
+def hardware_bet(values: dict) -> tuple[pd.DataFrame, pd.Series]:
+    """Costs of the bets that the controls of `architecture_bets` describe, and the rates of the pair by kind of model."""
+    rents, pair = bets.rents(), [values["bet"], values["rival"]]
+    rates = {kind: bets.matched_rates(*pair, values[kind], "Offline" if kind == "images" else values["scenario"]) for kind in bets.ARCHITECTURES}
+    prices = rents["usd_per_hour"].where((rents["listings"] > 0) | bool(values["unlisted"]) | rents.index.isin(pair)).dropna()
+    prices[pair[0]], prices[pair[1]] = values["bet_usd_per_hour"], values["rival_usd_per_hour"]
+    return bets.payoffs(rates, prices), pd.Series({kind: of[pair[0]] / of[pair[1]] for kind, of in rates.items()})
+
+
+def regret(values: dict) -> float:
+    """What the best of them costs more than knowing in advance."""
+    verdict = bets.architecture_bets(hardware_bet(values)[0], values["mixture_probability"], values["image_share"], values["committed_ratio"])
+    return min(number for name, (number, _) in verdict.numbers.items() if name.endswith(", expected")) - 1
+
+
+def switch(values: dict) -> float:
+    costs = hardware_bet(values)[0]
+    return switch_probability(values["image_share"], *costs.loc[values["bet"]], *costs.loc[values["rival"]])
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
@@ -125,6 +147,10 @@ OWN_CARD = {"model": "Llama-3.1-8B", "precision": "INT4", "paid": "own", "segmen
 FINE_TUNED = {"benchmark": "Llama-2-70B LoRA", "measure": "energy", "rent_share": 0.5, "host_watts": 400, "pue": 1.5}
 OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
+
+BETS = "notebooks/architecture_bets.html"
+IN_A_HURRY = {"scenario": "Interactive", "mixture_probability": 0.8, "image_share": 0.2, "bet_usd_per_hour": 30.0}
+OTHER_MAKER = {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b", "unlisted": True, "mixture_probability": 0.3}
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 LIVE = [
@@ -140,8 +166,11 @@ LIVE = [
     *((PRICES, case, "bill", least_bill) for case in ({}, ONE_OF_MANY)),
     *((CHIPS, case, name, lambda v, name=name: choice(v)[name]) for case in ({}, TRAINING, OWN_CARD) for name in ("usd_per_million", "chips")),
     *((RECORDS, case, name, lambda v, name=name: trained(v)[name]) for case in ({}, FINE_TUNED, OF_2024) for name in ("seconds", "rent", "meter")),
+    *((BETS, case, "regret", regret) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
+    *((BETS, case, "flip", switch) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
+    *((BETS, case, f"gain_{kind}", lambda v, kind=kind: hardware_bet(v)[1][kind]) for case in ({}, OTHER_MAKER) for kind in ("dense", "mixture")),
 ]
-IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips")
+IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_")
 """Numbers that the page says within words of their own."""
 
 
