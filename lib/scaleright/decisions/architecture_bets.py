@@ -19,7 +19,7 @@ from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import recent_rental_price
-from scaleright.mlperf import generation_gains, per_chip, results
+from scaleright.mlperf import generation_gains, matched, per_chip, results
 from scaleright.names import nearest
 from scaleright.ops import minimum, where
 
@@ -220,10 +220,13 @@ def thesis(premium: float) -> pd.DataFrame:
     ----------
     premium : price of a rack's chip over its sibling's in a server of eight [1]
 
-    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so).
+    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so), same_submitter (gain as
+    those found it who submitted both; missing if nobody did), alone (whether the server has a single submission).
 
     >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
     ({False}, {True})
     """
     rows = gains(pairs=RACKS)
+    newest = pd.DataFrame([matched(row.new, row.old, row.benchmark, row.scenario).iloc[-1] for row in rows.itertuples()])
+    rows = rows.assign(same_submitter=newest["same_submitter"].to_numpy(), alone=(newest["submissions_old"] == 1).to_numpy())
     return rows.assign(pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from scaleright.architecture import Transformer
@@ -109,3 +110,12 @@ def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFra
     shares = [float(share_of(*pair)) for pair in pairs]
     held = pd.DataFrame([resources(row.new, row.old) for row in rows.itertuples()])
     return rows.assign(roofline=[1 / share if share else INFINITY for share in shares]).join(held)
+
+
+def factor_off(predicted: Any, measured: Any) -> float:
+    """Median factor by which predictions are off, up or down [1].
+
+    >>> factor_off(np.array([2.0, 0.5, 1.0]), np.array([1.0, 1.0, 1.0]))
+    2.0
+    """
+    return float(np.exp(np.median(np.abs(np.log(predicted / measured)))))
