@@ -2,7 +2,8 @@
 
 `ledger` reads `data/claims.csv`, runs the recomputation of each row and judges it. The other modules hold the recomputations,
 each with a table `RECOMPUTED` of them by claim id at its end: `s2` and `s3` rules and first prices of one document each, the
-others a theme of several (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`). They may call anything above.
+others a theme (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`, `generations`, `planet`). `s4` generates its
+claims from that document's tables instead, a claim for each figure printed. They may call anything above.
 """
 
 from scaleright.claims.ledger import Finding, findings, report, table
