@@ -89,15 +89,25 @@ def test_no_fact_stands_in_both_spec_tables():
     assert not pd.concat(tables).duplicated(["accelerator", "quantity"]).any()
 
 
-def test_every_chip_can_be_computed_with(chips, specs):
-    for name in chips.index:
+@pytest.fixture(scope="module")
+def benchmarked(specs):
+    """Chips without a memory size that stand in the tables of MLPerf alone: nobody sells, rents or measures them here."""
+    columns = {path.relative_to(DATA).as_posix(): pd.read_csv(path, usecols=lambda name: name == "accelerator")
+               for path in DATA.rglob("*.csv") if "specs" not in path.name}  # fmt: skip
+    used = {mlperf: {chip for path, frame in columns.items() if path.startswith("mlperf") == mlperf and len(frame.columns)
+                     for chip in frame["accelerator"].dropna()} for mlperf in (True, False)}  # fmt: skip
+    return used[True] - used[False] - set(specs.index[specs["memory_bytes"].notna()])
+
+
+def test_every_chip_can_be_computed_with(chips, specs, benchmarked):
+    for name in set(chips.index) - benchmarked:
         row = specs.loc[name].dropna()
         assert {"memory_bytes", "memory_bytes_per_s"} <= set(row.index), name
         assert any(q.startswith("dense_") for q in row.index), name
 
 
-def test_what_is_sold_has_a_price_and_what_is_not_has_none(chips, specs):
-    for name, chip in chips.iterrows():
+def test_what_is_sold_has_a_price_and_what_is_not_has_none(chips, specs, benchmarked):
+    for name, chip in chips.drop(list(benchmarked)).iterrows():
         priced = pd.notna(specs.loc[name, "purchase_low_usd"])
         rented_only = chip["vendor"] in ("Google", "AWS") or chip["status"] == "announced" or name == "A10G"
         assert priced != rented_only, name
@@ -112,7 +122,7 @@ def test_figures_are_consistent_with_each_other(specs):
         efficiency = measured[f"measured_{kind}_matmul_flops"] / measured[f"dense_{kind}_flops"]
         assert efficiency.between(0.4, 1.0).all()
     assert (specs["idle_watts"] < specs["tdp_watts"]).where(specs["idle_watts"].notna(), True).all()
-    assert specs["memory_bytes"].mod(2**10).eq(0).all()  # whole KiB: nobody's decimal gigabytes slipped in
+    assert specs["memory_bytes"].dropna().mod(2**10).eq(0).all()  # whole KiB: nobody's decimal gigabytes slipped in
     assert specs["scale_up_bytes_per_s"].dropna().le(1.5e12).all()  # one direction
 
 
