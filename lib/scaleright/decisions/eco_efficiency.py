@@ -17,7 +17,7 @@ from scaleright.catalog import DataError, accelerator, accelerators, fact, model
 from scaleright.costs.price_performance import joules_per_tflop
 from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES, follows_rule
 from scaleright.decisions.verdict import Verdict
-from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine
+from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine, place, region
 from scaleright.inference.energy import chat_energy, chat_energy_at
 from scaleright.market import matmul_chips
 from scaleright.transformer import bytes_per_parameter, decode_step, parameters, weight_bytes
@@ -189,6 +189,49 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
     rows = [(name, words, to.footprint.energy.total, to.footprint.carbon.total) for name, (words, to) in changes.items()]
     frame = pd.DataFrame(rows, columns=["lever", "change", "energy_kwh", "carbon_kg"])
     return frame.assign(saving=1 - frame["carbon_kg"] / before).sort_values("saving", ascending=False, ignore_index=True)
+
+
+def savings(of: Deployment, before: float = 0.2, after: float = 0.6, life: float = 1.0, longer: float = 3.0) -> pd.DataFrame:
+    """What goes away when the same work runs at a higher utilization, with and without a longer life of the hardware.
+
+    Columns: what, same life, longer life [1]. The defaults are S2's example: 20 to 60 %, one year and three.
+
+    >>> from scaleright.footprint import place
+    >>> savings(training("H100 SXM", 1e6, 0.9, place("France"))).set_index("what").loc["hardware worn out", "same life"].round(2)
+    np.float64(0.67)
+    """
+
+    def parts(utilization: float, years: float) -> np.ndarray:
+        made = replace(of, utilization=utilization, machine=replace(of.machine, life_years=years)).footprint
+        making = made.carbon.embodied_kg
+        return np.array([making, made.energy.total, made.carbon.total - making, made.carbon.total])
+
+    first = parts(before, life)
+    what = ["hardware worn out", "energy", "carbon of the energy", "carbon, making included"]
+    return pd.DataFrame({"what": what, "same life": 1 - parts(after, life) / first, "longer life": 1 - parts(after, longer) / first})
+
+
+def regions(of: Deployment) -> pd.DataFrame:
+    """The same work in every cloud region whose grid is known, carbon and water of its electricity both, the cleanest first.
+
+    Columns: place, provider, location, those of `Place`, carbon_kg, water_l, and marginal_ratio, the carbon of one more
+    kWh over the average (missing where no source states it) [1].
+
+    >>> from scaleright.footprint import place
+    >>> bool(regions(training("H100 SXM", 1e6, 0.9, place("France")))["carbon_kg"].is_monotonic_increasing)
+    True
+    """
+    rows = []
+    for provider, name in table("cloud_regions")[["provider", "region"]].drop_duplicates().itertuples(index=False):
+        found = region(provider, name)
+        if found.plant_water is None:
+            continue
+        at = place(f"{provider} {name}")
+        made = replace(of, place=at).footprint
+        ratio = found.marginal.value / found.kg_co2e_per_kwh if found.marginal and found.kg_co2e_per_kwh else np.nan
+        figures = {"carbon_kg": made.carbon.total, "water_l": made.water.total, "marginal_ratio": ratio}
+        rows.append({"place": f"{provider} {name}", "provider": provider, "location": found.name} | vars(at) | figures)
+    return pd.DataFrame(rows).sort_values("carbon_kg", kind="stable", ignore_index=True)
 
 
 def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:
