@@ -134,9 +134,16 @@ def switch(values: dict) -> float:
     return switch_probability(values["image_share"], *costs.loc[values["bet"]], *costs.loc[values["rival"]])
 
 
+def faster(values: dict) -> mlperf.Gain:
+    """The gain that the controls of `mlperf` describe."""
+    what = (values[name] for name in ("new_chip", "old_chip", "benchmark", "scenario", "metric", "statistic", "in_round"))
+    return mlperf.gain(*what, (values["rent_new"], values["rent_old"]) if values["metric"] == "dollar" else None)
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
+FASTER = "notebooks/mlperf.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
 MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
@@ -146,6 +153,8 @@ TRAINING = {"task": "training", "model": "Llama-3.1-8B", "context": 8192, "preci
 OWN_CARD = {"model": "Llama-3.1-8B", "precision": "INT4", "paid": "own", "segment": "consumer", "least_providers": 1, "tokens_per_s": 500}
 FINE_TUNED = {"benchmark": "Llama-2-70B LoRA", "measure": "energy", "rent_share": 0.5, "host_watts": 400, "pue": 1.5}
 OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
+RACK = {"benchmark": "deepseek-r1", "scenario": "Interactive", "new_chip": "GB300", "old_chip": "B300", "metric": "dollar", "rent_new": 12.5}
+OLDER = {"benchmark": "bert-99", "new_chip": "H100 PCIe", "old_chip": "A100 PCIe 80GB", "metric": "watt", "in_round": "v3.1", "statistic": "median"}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
 
 BETS = "notebooks/architecture_bets.html"

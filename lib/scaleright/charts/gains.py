@@ -13,7 +13,6 @@ from altair.expr.core import ConstExpression
 
 from scaleright.charts import theme
 from scaleright.charts.axes import ROW, SAID, color_scale, row_axis, text_of, tooltip, value_axis
-from scaleright.charts.marks import rule
 from scaleright.charts.words import say
 from scaleright.ops import where
 
@@ -98,6 +97,7 @@ def gains(
     key = alt.Legend(title=None, columns=len(theme.VENDOR)) if by == "accelerator" else None
     ink = alt.Color("_vendor:N", scale=color_scale([name for name in theme.VENDOR if name in {*vendors.values(), "other"}]), legend=key)
     tips = tooltip({"what": "_name", title: "_label", "range": "_span", "rate per accelerator": ("_said", ".4~r")})
+    even = alt.Chart(pd.DataFrame({"even": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("even:Q", title=title))
     body = alt.layer(
         alt.Chart().mark_rule(opacity=0.4, strokeWidth=3).encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
         alt.Chart().mark_point(opacity=0.95, size=90).encode(x=x, y=y, color=ink, tooltip=tips),
@@ -121,4 +121,4 @@ def gains(
         _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
         _label=where(drawn, say(SAID, "times") + ", " + more, "the two do not meet here"),
     )  # fmt: skip
-    return alt.layer(rule(1.0, title, "one " + of.old_chip, log=True), body).properties(height=ROW * rows)
+    return alt.layer(even, body).properties(height=ROW * rows)
