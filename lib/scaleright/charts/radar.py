@@ -1,4 +1,4 @@
-"""A radar of a few things on a few axes, the same as dots, and a standing with the ranges of what is not known.
+"""A radar of a few things on a few axes, and the same as dots.
 
 The area of a radar's polygon grows with the square of its points and depends on the order of the axes; the dots beside
 it carry the same points without either. A missing value is drawn nowhere: the polygon stays open there.
@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, row_axis, text_of, tooltip, value_axis
+from scaleright.charts.axes import SAID, frame_of, text_of, tooltip, value_axis
 from scaleright.charts.marks import _folded
 from scaleright.charts.words import say
 
@@ -36,12 +36,22 @@ def _chosen(rows: Any, category: str, axes: Mapping[str, Any], chosen: Sequence[
 
 
 def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) -> dict[str, Any]:
-    """Color and shape by place, with the chosen names as the one key of both, and what shows on hover."""
+    """Color and shape by place, and what shows on hover."""
     places = [str(place) for place in range(len(chosen))]
-    key = alt.Legend(labelExpr=f"[{', '.join(map(text_of, chosen))}][datum.value]", columns=len(chosen), symbolType="circle")
-    color = alt.Color("_slot:N", scale=alt.Scale(domain=places, range=list(theme.CYCLE[: len(chosen)])), legend=key)
-    shape = alt.Shape("_slot:N", scale=alt.Scale(domain=places, range=list(SHAPES[: len(chosen)])), legend=key)
+    color = alt.Color("_slot:N", scale=alt.Scale(domain=places, range=list(theme.CYCLE[: len(chosen)])), legend=None)
+    shape = alt.Shape("_slot:N", scale=alt.Scale(domain=places, range=list(SHAPES[: len(chosen)])), legend=None)
     return {"color": color, "shape": shape, "tooltip": tooltip({"what": category, "axis": "_axis", "points": "_label"} | dict(more or {}))}
+
+
+def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
+    """The chosen names in the corner, one below the other, each with its mark if it has a row."""
+    layers, one = [], alt.Chart(pd.DataFrame({"row": [0]}))
+    for place, name in enumerate(chosen):
+        at = {"x": alt.value(6), "y": alt.value(10 + 19 * place)}
+        layers.append(chart.transform_filter(f"datum._slot == '{place}'").mark_point(size=80, opacity=1).encode(**at, **look))
+        at["x"] = alt.value(17)
+        layers.append(one.mark_text(align="left", baseline="middle").encode(**at, text=alt.Text(value=alt.ExprRef(text_of(name)))))
+    return layers
 
 
 def radar(rows: Any, category: str, axes: Mapping, chosen: Sequence, only: Any = None, more: Mapping | None = None):
@@ -62,9 +72,8 @@ def radar(rows: Any, category: str, axes: Mapping, chosen: Sequence, only: Any =
     names, turn = list(axes), 2 * math.pi / len(axes)
     at = {}
     for side, size in (("x", "width"), ("y", "height")):
-        end = f"0.5 * max({size}, 1) * {_UNIT}"
-        scale = alt.Scale(domainMin=alt.ExprRef(f"-{end}"), domainMax=alt.ExprRef(end), nice=False, zero=False)
-        at[side] = (alt.X if side == "x" else alt.Y)(f"{side}:Q", scale=scale, axis=None)
+        ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
+        at[side] = (alt.X if side == "x" else alt.Y)(f"{side}:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=None)
     corners = [
         {"level": level, "step": i, "x": level * math.sin(i * turn), "y": level * math.cos(i * turn), "name": names[i % len(names)]}
         for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES) for i in range(len(names) + 1)
@@ -86,51 +95,23 @@ def radar(rows: Any, category: str, axes: Mapping, chosen: Sequence, only: Any =
     edge = edge.transform_calculate(x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})")
     look = _look(category, chosen, more)
     layers.append(edge.mark_rule(strokeWidth=2.5).encode(**at, x2="x2:Q", y2="y2:Q", color=look["color"]))
-    return alt.layer(*layers, chart.mark_point(size=70, opacity=1).encode(**at, **look)).properties(height=360)
+    layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
+    return alt.layer(*layers, *_key(chart, chosen, look)).properties(height=360)
 
 
 def profile(rows: Any, category: str, axes: Mapping, chosen: Sequence, title: str, only: Any = None, more: Mapping | None = None):
     """The same points as dots, an axis a row; arguments as `radar`, and the title of the scale.
 
     >>> profile([{"chip": "A", "cost": 4.0}], "chip", {"cost": "cost"}, ["A"], "points").height
-    44
+    25
     """
     chart = _chosen(rows, category, axes, chosen, only)
-    x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False, domainMin=0, domainMax=FULL, clamp=True), axis=value_axis("number"))
+    x = alt.X("_value:Q", title=title, scale=alt.Scale(domain=[0, FULL], clamp=True), axis=value_axis("number"))
     # Each name has a lane of its own, so that equal points do not hide each other.
-    place = {"x": x, "y": row_axis("_axis", list(axes), grid=True), "yOffset": alt.YOffset("_slot:N")}
-    return chart.mark_point(size=110, opacity=1).encode(**place, **_look(category, chosen, more)).properties(height=44 * len(axes))
-
-
-def standing(rows: Any, category: str, low: Any, high: Any, title: str, color: str | None = None, only: Any = None, most: int = 15):
-    """Names by score, the best that they can be first: a dot where all is known, a bar over what an unknown could make of it.
-
-    Parameters
-    ----------
-    low, high : columns or live expressions; equal where all is known. Where they lie half the scale apart a name is left out.
-    title : of the scale.
-    color : column of the vendor, which chooses a fixed color.
-    only : live condition of the rows to rank.
-    most : how many to draw.
-
-    >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points").height
-    30
-    """
-    frame = frame_of(rows)
-    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
-    chart = chart.transform_calculate(_low=field_of(low), _high=field_of(high)).transform_filter(f"datum._high - datum._low < {FULL / 2}")
-    best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
-    chart = chart.transform_window(_rank="row_number()", sort=best).transform_filter(f"datum._rank <= {most}")
-    known, ends = "datum._high - datum._low < 1e-9", [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")]
-    chart = chart.transform_calculate(_label=f"{known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]}")
-    x = alt.X("_low:Q", title=title, scale=alt.Scale(nice=False, zero=False, padding=10), axis=value_axis("number"))
-    y = row_axis(category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170)
-    ink: dict[str, Any] = {"color": alt.value(theme.BLUE)}
-    if color:
-        names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
-        ink = {"color": alt.Color(color, type="nominal", scale=color_scale(names), legend=alt.Legend(columns=6, symbolOpacity=1))}
-    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2="_high:Q", y=y, **ink)
-    tips = tooltip({"what": category, title: "_label"})
-    dots = chart.transform_filter(known).mark_point(size=110, opacity=1).encode(x=x, y=y, **ink, tooltip=tips)
-    text = chart.mark_text(style="row-value", dx=9).encode(x=alt.X("_high:Q"), y=y, text="_label:N")
-    return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))
+    rows_ = alt.Y("_axis:N", title=None, scale=alt.Scale(domain=list(axes)), axis=alt.Axis(grid=True))
+    lanes = alt.YOffset("_slot:N", scale=alt.Scale(domain=[str(place) for place in range(len(chosen))]))
+    place = {"x": x, "y": rows_, "yOffset": lanes}
+    layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
+    for test, align, shift in ((f"datum._value <= {FULL / 2}", "left", 9), (f"datum._value > {FULL / 2}", "right", -9)):
+        layers.append(chart.transform_filter(test).mark_text(align=align, dx=shift).encode(**place, text=f"{category}:N"))
+    return alt.layer(*layers).properties(height=(17 * len(chosen) + 8) * len(axes))
