@@ -292,8 +292,11 @@ def test_a_planted_wrong_unit_is_found(id, factor, rows):
 
 @pytest.mark.parametrize("id", ["6.0-0078/deepseek-r1/Offline", "6.0-0081/gpt-oss-120b/Server", "6.1/Crusoe/512xMI355X_Crusoe_GPT/gpt-oss-120b/Server"])
 def test_nodes_counted_as_chips_are_found(id, rows):
-    rows.loc[rows["id"] == id, "accelerators"] = rows["nodes"]
-    assert id in _found(rows) - ACCEPTED
+    here = rows["id"] == id
+    rows.loc[here, "accelerators"] = rows["nodes"]
+    assert id in _found(rows) - ACCEPTED  # the row contradicts itself
+    rows.loc[here, "accelerators_per_node"] = 1
+    assert id in _found(rows) - ACCEPTED  # by its value alone
 
 
 def test_without_the_correction_all_server_results_in_queries_are_found(rows):

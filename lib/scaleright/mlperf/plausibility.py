@@ -3,6 +3,7 @@
 Mistakes of unit and count are large: tokens for samples are a factor of 70 to 4,000, nodes counted as chips one of 4 or 8.
 True differences are small. Three ranges lie between, each stated where it is used: a system against itself (Server and
 Offline), a chip against other submissions of the same chip, and a chip against all others, by how it fares elsewhere.
+Where two groups contradict each other, both are named: neighbors alone do not say which is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PEERS = 3.3
 what software gained, within 2.9; nodes for chips give 4."""
 STANDING = 4.5
 """Ratio per chip to what its speed elsewhere and the others' speed here let expect: 98 % lie within 3.5; units give 69 and more."""
-_WORDS = {"sides": "times the Offline result of the same system", "peers": "times other submissions of the chip in the round",
+_WORDS = {"nodes": "times what nodes and accelerators per node multiply to", "sides": "times the Offline result of the same system", "peers": "times other submissions of the chip in the round",
           "rounds": "times submissions of the chip in the nearest other round",
           "standing": "times what the chip's other results and other chips' results here let expect"}  # fmt: skip
 _TASK = ["benchmark", "scenario", "unit"]
@@ -29,17 +30,19 @@ _CELL = ["accelerator", *_TASK, "power"]
 def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of MLPerf Inference whose unit or count is probably wrong: id, reason, and the ratio to what was expected.
 
-    Judged are throughputs of counted accelerators of one kind, no slices; power runs against power runs.
+    Judged are throughputs of counted accelerators of one kind, no slices; power runs against power runs. A count must be
+    that of its nodes, unless it is known as corrected.
 
     Parameters
     ----------
     frame : rows with the columns of the table `mlperf_inference`
 
     >>> from scaleright.catalog import table
-    >>> rows = table("mlperf_inference").set_index("id", drop=False)
-    >>> rows.loc["5.1-0071/deepseek-r1/Offline", "accelerators"] = 18  # the nodes
-    >>> "5.1-0071/deepseek-r1/Offline" in set(suspects(rows)["id"])
-    True
+    >>> rows = table("mlperf_inference")
+    >>> tokens = rows["id"] == "5.1-0071/deepseek-r1/Offline"
+    >>> rows.loc[tokens, "value"] /= 3886  # as if it were in samples
+    >>> suspects(rows).set_index("id").loc["5.1-0071/deepseek-r1/Offline", "reason"]
+    '0.000153 times submissions of the chip in the nearest other round'
     """
     flags, known = frame["flags"].fillna("").astype(str), frame["accelerator"].fillna("") != ""
     counted = known & (frame["accelerators"] > 0) & ~frame["unit"].isin(["s", "ms"])
@@ -48,8 +51,10 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     rows["speed"] = np.log(rows["value"].astype(float) / rows["accelerators"].astype(float))
     low, high = (rows["scenario"].map({name: ends[i] for name, ends in SIDES.items()}) for i in (0, 1))
     expected = {"sides": _offline(rows), "peers": _others(rows), "rounds": _other_rounds(rows), "standing": _standing(rows)}
-    ratios = {name: np.exp(rows["speed"] - speed) for name, speed in expected.items()}
-    bounds = {"sides": (low, high), "peers": (1 / PEERS, PEERS), "rounds": (1 / PEERS, PEERS), "standing": (1 / STANDING, STANDING)}
+    listed = (rows["nodes"] * rows["accelerators_per_node"]).where(rows["accelerators_from"] != "corrected", rows["accelerators"])
+    ratios = {"nodes": (rows["accelerators"] / listed).astype(float)}
+    ratios |= {name: np.exp(rows["speed"] - speed) for name, speed in expected.items()}
+    bounds = {"nodes": (1, 1), "sides": (low, high), "peers": (1 / PEERS, PEERS), "rounds": (1 / PEERS, PEERS), "standing": (1 / STANDING, STANDING)}
     out = pd.DataFrame(columns=["id", "reason", "ratio"])
     for name, ratio in ratios.items():
         wrong = ~ratio.between(*bounds[name]) & ratio.notna() & ~rows["id"].isin(out["id"])
