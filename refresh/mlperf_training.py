@@ -46,8 +46,8 @@ def rows(raw: Path, done: dict[str, list[Row]]) -> Items:
             yield Dropped(run, reason)
             continue
         if row["benchmark"] not in benchmarks:
-            near = suggestion(row["benchmark"], benchmarks)
-            raise RefreshError(f"{FILE}: {run}: unknown benchmark {row['benchmark']!r}; {near}; add a new one to data/mlperf_training_benchmarks.csv")
+            text = f"{FILE}: {run}: unknown benchmark {row['benchmark']!r}; {suggestion(row['benchmark'], benchmarks)}"
+            raise RefreshError(f"{text}; add a new one to data/mlperf_training_benchmarks.csv")
         yield _result(row, run, benchmarks[row["benchmark"]], peaks, parameters, seen)
 
 
