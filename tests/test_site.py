@@ -178,6 +178,8 @@ LIVE = [
     *((BETS, case, "regret", regret) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
     *((BETS, case, "flip", switch) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
     *((BETS, case, f"gain_{kind}", lambda v, kind=kind: hardware_bet(v)[1][kind]) for case in ({}, OTHER_MAKER) for kind in ("dense", "mixture")),
+    *((FASTER, case, "gain", lambda v: faster(v).value) for case in ({}, RACK, OLDER)),
+    *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
 ]
 IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_")
 """Numbers that the page says within words of their own."""
