@@ -19,7 +19,8 @@ from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import recent_rental_price
-from scaleright.mlperf import generation_gains, matched, per_chip, results
+from scaleright.mlperf import generation_gains, per_chip, results, submissions
+from scaleright.mlperf.compare import CELL
 from scaleright.names import nearest
 from scaleright.ops import minimum, where
 
@@ -196,8 +197,8 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
     metric : see `mlperf.generation_gains`
     pairs : (new, old)
 
-    Columns: pair, new, old, kind, benchmark, model, scenario, round, gain, low, high, chips (of the two best systems),
-    token_s (limit on the time of a token [s]: infinite for none, missing where whole queries are limited).
+    Columns: pair, new, old, kind, model, those of `mlperf.compare.CELL`, gain, low, high, chips (of the two best systems),
+    submissions_old, token_s (limit on the time of a token [s]: infinite for none, missing where whole queries are limited).
 
     >>> bool((gains(pairs=RACKS)["gain"] > 0).all())
     True
@@ -209,7 +210,7 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
     rows = rows.assign(pair=rows["new"] + " over " + rows["old"], chips=sizes)
     rows = rows.merge(table("mlperf_limits")[["benchmark", "scenario", "token_s"]], "left")
     rows = rows.assign(token_s=rows["token_s"].where(rows["scenario"] != "Offline", INFINITY))
-    columns = ["pair", "new", "old", "kind", "benchmark", "model", "scenario", "round", "gain", "low", "high", "chips", "token_s"]
+    columns = ["pair", "new", "old", "kind", "model", *CELL, "gain", "low", "high", "chips", "submissions_old", "token_s"]
     return rows[columns].sort_values(["pair", "kind", "benchmark", "scenario"], ignore_index=True)
 
 
@@ -221,12 +222,12 @@ def thesis(premium: float) -> pd.DataFrame:
     premium : price of a rack's chip over its sibling's in a server of eight [1]
 
     Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so), same_submitter (gain as
-    those found it who submitted both; missing if nobody did), alone (whether the server has a single submission).
+    those found it who submitted both, the median; missing if nobody did).
 
     >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
     ({False}, {True})
     """
-    rows = gains(pairs=RACKS)
-    newest = pd.DataFrame([matched(row.new, row.old, row.benchmark, row.scenario).iloc[-1] for row in rows.itertuples()])
-    rows = rows.assign(same_submitter=newest["same_submitter"].to_numpy(), alone=(newest["submissions_old"] == 1).to_numpy())
+    rows, by = gains(pairs=RACKS), submissions().groupby([*CELL, "submitter", "accelerator"])["per_accelerator"].max().unstack()
+    both = pd.concat({f"{new} over {old}": (by[new] / by[old]).dropna().groupby(CELL).median() for new, old in RACKS}, names=["pair"])
+    rows = rows.join(both.rename("same_submitter"), on=["pair", *CELL])
     return rows.assign(pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium))
