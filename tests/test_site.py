@@ -181,7 +181,7 @@ LIVE = [
     *((FASTER, case, "gain", lambda v: faster(v).value) for case in ({}, RACK, OLDER)),
     *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
 ]
-IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_")
+IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_", "gain")
 """Numbers that the page says within words of their own."""
 
 
