@@ -24,22 +24,27 @@ FILES = tuple(f"{FOLDER}/mlperf_inference_datacenter_closed_{rounds}.csv" for ro
 POWER = f"{FOLDER}/mlperf_inference_power_subset.csv"
 SOURCES = frozenset({"mlcommons2024cm", "mlcommons2025v51", "mlcommons2026v60", "mlcommons2026v61"})
 _TARGETS = ("99.9", "99")
+_FIGURES = ("metric_value", "total_accelerators", "power_value")
 _UNSAID = {"", "N/A", "N/A. N/A"}
 
 
 def rows(raw: Path, benchmarks: list[Row]) -> Items:
     """Rows of `mlperf_inference`; the power subset repeats rows of the three files and is left out as such."""
     found: dict[str, tuple[Row, dict[str, str], str]] = {}
-    ids: dict[str, str] = {}
+    read: dict[str, tuple[str, Row]] = {}
     for file in (*FILES, POWER):
         for row, strange in _read(raw, file):
             key = _id(row)
-            if key in ids:
-                if ids[key] == file:
+            if key in read:
+                other, before = read[key]
+                if other == file:
                     raise RefreshError(f"{file}: row {key} is there twice")
-                yield Dropped(f"{key} ({Path(file).name})", f"repeats a row of {Path(ids[key]).name}")
+                for name in _FIGURES:
+                    if to_float(row[name], file, key, name) != to_float(before[name], other, key, name):
+                        raise RefreshError(f"{file}: row {key}, column {name!r}: {row[name]!r}, but {before[name]!r} in {other}")
+                yield Dropped(f"{key} ({Path(file).name})", f"repeats a row of {Path(other).name}")
                 continue
-            ids[key] = file
+            read[key] = file, row
             found[key] = *_row(row, file, key, benchmarks, strange), file
     _mark_duplicates(entry for entry, _, _ in found.values())
     sure = [entry for entry, doubts, _ in found.values() if not doubts]

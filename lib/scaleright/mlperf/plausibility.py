@@ -20,9 +20,11 @@ PEERS = 3.3
 what software gained, within 2.9; nodes for chips give 4."""
 STANDING = 4.5
 """Ratio per chip to what its speed elsewhere and the others' speed here let expect: 98 % lie within 3.5; units give 69 and more."""
-_WORDS = {"nodes": "times what nodes and accelerators per node multiply to", "sides": "times the Offline result of the same system", "peers": "times other submissions of the chip in the round",
-          "rounds": "times submissions of the chip in the nearest other round",
-          "standing": "times what the chip's other results and other chips' results here let expect"}  # fmt: skip
+_WORDS = {
+    "nodes": "times what nodes and accelerators per node multiply to", "sides": "times the Offline result of the same system",
+    "peers": "times other submissions of the chip in the round", "rounds": "times submissions of the chip in the nearest other round",
+    "standing": "times what the chip's other results and other chips' results here let expect",
+}  # fmt: skip
 _TASK = ["benchmark", "scenario", "unit"]
 _CELL = ["accelerator", *_TASK, "power"]
 
@@ -54,7 +56,8 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     listed = (rows["nodes"] * rows["accelerators_per_node"]).where(rows["accelerators_from"] != "corrected", rows["accelerators"])
     ratios = {"nodes": (rows["accelerators"] / listed).astype(float)}
     ratios |= {name: np.exp(rows["speed"] - speed) for name, speed in expected.items()}
-    bounds = {"nodes": (1, 1), "sides": (low, high), "peers": (1 / PEERS, PEERS), "rounds": (1 / PEERS, PEERS), "standing": (1 / STANDING, STANDING)}
+    near, standing = (1 / PEERS, PEERS), (1 / STANDING, STANDING)
+    bounds = {"nodes": (1, 1), "sides": (low, high), "peers": near, "rounds": near, "standing": standing}
     out = pd.DataFrame(columns=["id", "reason", "ratio"])
     for name, ratio in ratios.items():
         wrong = ~ratio.between(*bounds[name]) & ratio.notna() & ~rows["id"].isin(out["id"])
@@ -72,13 +75,13 @@ def _offline(rows: pd.DataFrame) -> pd.Series:
 
 def _others(rows: pd.DataFrame) -> pd.Series:
     """Median of the other submissions of the chip in the same round, of which the same value twice is one."""
-    expected = pd.Series(np.nan, rows.index)
-    for _, cell in rows.groupby([*_CELL, "round"]):
-        speed, value = cell["speed"].to_numpy(), cell["value"].to_numpy()
-        for index, own in zip(cell.index, value):
+    expected, speeds, values = np.full(len(rows), np.nan), rows["speed"].to_numpy(), rows["value"].to_numpy()
+    for places in rows.groupby([*_CELL, "round"]).indices.values():
+        speed, value = speeds[places], values[places]
+        for own in np.unique(value) if len(places) > 1 else ():
             if (other := value != own).any():
-                expected[index] = np.median(speed[other])
-    return expected
+                expected[places[~other]] = np.median(speed[other])
+    return pd.Series(expected, rows.index)
 
 
 def _other_rounds(rows: pd.DataFrame) -> pd.Series:
