@@ -32,6 +32,7 @@ from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import architecture_bets as bets
 from scaleright.decisions import hardware_choice as hardware
+from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
 from scaleright.inference.measured import TokenSeconds, token_seconds
@@ -140,10 +141,20 @@ def faster(values: dict) -> mlperf.Gain:
     return mlperf.gain(*what, (values["rent_new"], values["rent_old"]) if values["metric"] == "dollar" else None)
 
 
+def leader(values: dict) -> float:
+    """The score of the chip that leads by the controls of `hardware_radar`."""
+    weights = [values[f"weight_{axis}"] for axis in map_of_hardware.AXES]
+    known = map_of_hardware.figures(values["benchmark"], values["scenario"], values["paid"] == "own", values["stand_ins"])
+    return float(map_of_hardware.standings(map_of_hardware.scores(known, values["span"]), weights)["low"].iloc[0])
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
 FASTER = "notebooks/mlperf.html"
+RADAR = "notebooks/hardware_radar.html"
+FRUGAL = {"benchmark": "stable-diffusion-xl", "weight_speed": 0.0, "weight_energy": 3.0, "span": 4.0, "stand_ins": True}
+OWNED = {"benchmark": "gpt-oss-120b", "scenario": "Server", "paid": "own", "weight_cost": 2.5}
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
 MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
@@ -180,8 +191,9 @@ LIVE = [
     *((BETS, case, f"gain_{kind}", lambda v, kind=kind: hardware_bet(v)[1][kind]) for case in ({}, OTHER_MAKER) for kind in ("dense", "mixture")),
     *((FASTER, case, "gain", lambda v: faster(v).value) for case in ({}, RACK, OLDER)),
     *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
+    *((RADAR, case, "points", leader) for case in ({}, FRUGAL, OWNED)),
 ]
-IN_PHRASES = ("range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_", "gain")
+IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_", "gain")
 """Numbers that the page says within words of their own."""
 
 

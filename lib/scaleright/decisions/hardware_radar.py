@@ -83,9 +83,9 @@ def best_rates(benchmark: str, scenario: str) -> pd.DataFrame:
     True
     """
     every = summary()
-    for column, wanted in (("benchmark", benchmark), ("scenario", scenario)):
+    for column, wanted, what in (("benchmark", benchmark, "benchmark"), ("scenario", scenario, f"scenario of {benchmark}")):
         if wanted not in set(every[column]):
-            nearest(wanted, sorted(set(every[column])), f"{column} with a rate per accelerator")
+            nearest(wanted, sorted(set(every[column])), f"{what} with a rate per accelerator")
         every = every[every[column] == wanted]
     rows = every[every["unit"] == every.sort_values("round")["unit"].iloc[-1]]
     best = rows.sort_values(["best", "round"], kind="stable").drop_duplicates("accelerator", keep="last").set_index("accelerator")
