@@ -193,7 +193,7 @@ LIVE = [
     *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
     *((RADAR, case, "points", leader) for case in ({}, FRUGAL, OWNED)),
 ]
-IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain_", "gain")
+IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")
 """Numbers that the page says within words of their own."""
 
 
