@@ -194,20 +194,20 @@ def gain(
     >>> found.low < found.value < found.high
     True
     """
-    stand = tuple(matched(new, old, benchmark, scenario, rows=rows)["round"])
     pair = tuple(accelerator(name).name for name in (new, old))
     divisors = prices(metric) | dict(zip(pair, price or ()))
-    for name in pair:
-        known(name, divisors, f"accelerator with a figure {METRICS[metric]}")
-    statistic = known(statistic, STATISTICS, "statistic")
-    found = _gains(*_rates(metric, rows, (benchmark, scenario)), divisors, metric, statistic, [pair])
+    found = _gains(*_rates(metric, rows, (benchmark, scenario)), divisors, metric, known(statistic, STATISTICS, "statistic"), [pair])
     if found.empty:
+        matched(*pair, benchmark, scenario, rows=rows)  # refuses what never meets, and says what does
+        for name in pair:
+            known(name, divisors, f"accelerator with a figure {METRICS[metric]}")
         raise LookupError(f"power of {' and '.join(pair)} was not measured in one round of {benchmark} {scenario}; metric 'watt' goes by limits")
+    rounds = tuple(found["round"])
     if in_round != "newest":
-        found = found[found["round"] == known(in_round, sorted(set(found["round"])), f"round in which {' and '.join(pair)} meet")]
+        found = found[found["round"] == known(in_round, rounds, f"round in which {' and '.join(pair)} meet")]
     row = found.iloc[-1]
     ends, ids = (float(row[end]) for end in ("value", "low", "high")), (row["best_id_new"], row["best_id_old"])
-    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, row["round"], stand, matched_words(row), ids)
+    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, row["round"], rounds, matched_words(row), ids)
 
 
 def matched_words(row: pd.Series) -> str:
