@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -31,10 +32,12 @@ from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
 from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import architecture_bets as bets
+from scaleright.decisions import eco_efficiency as eco
 from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
+from scaleright.footprint import Footprint, Place
 from scaleright.inference.measured import TokenSeconds, token_seconds
 from scaleright.power import energy_kwh
 from scaleright.press import Book, repository, scenarios
@@ -148,6 +151,15 @@ def leader(values: dict) -> float:
     return float(map_of_hardware.standings(map_of_hardware.scores(known, values["span"]), weights)["low"].iloc[0])
 
 
+def planet(values: dict) -> Footprint:
+    """The footprint of the work that the controls of `sustainability` describe."""
+    chip, use = values["accelerator"], values["utilization"]
+    here = Place(values["pue"], values["grams_per_kwh"] / 1e3, values["site_liters_per_kwh"], values["plant_liters_per_kwh"])
+    served = values["task"] == "serving"
+    of = eco.serving(values["model"], chip, values["batch"], use, here) if served else eco.training(chip, values["chip_hours"], use, here)
+    return replace(of, machine=replace(of.machine, life_years=values["life_years"], machine_kg=values["embodied_kg"])).footprint
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
@@ -167,6 +179,10 @@ OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
 RACK = {"benchmark": "deepseek-r1", "scenario": "Interactive", "new_chip": "GB300", "old_chip": "B300", "metric": "dollar", "rent_new": 12.5}
 OLDER = {"benchmark": "bert-99", "new_chip": "H100 PCIe", "old_chip": "A100 PCIe 80GB", "metric": "watt", "in_round": "v3.1", "statistic": "median"}
 WINDOWED = {"model": "gpt-oss-120b", "context": 30000, "batch": 3, "weights": "MXFP4", "accelerators": 2}
+
+PLANET = "notebooks/sustainability.html"
+FULL_BATCHES = {"model": "Qwen3-235B-A22B", "accelerator": "B200", "batch": 1024, "utilization": 0.7, "place": "Poland", "life_years": 3}
+OWN_RUN = {"task": "training", "accelerator": "A100 SXM 80GB", "chip_hours": 5e6, "place": "AWS eu-north-1", "pue": 1.4, "embodied_kg": 900}
 
 BETS = "notebooks/architecture_bets.html"
 IN_A_HURRY = {"scenario": "Interactive", "mixture_probability": 0.8, "image_share": 0.2, "bet_usd_per_hour": 30.0}
@@ -192,6 +208,9 @@ LIVE = [
     *((FASTER, case, "gain", lambda v: faster(v).value) for case in ({}, RACK, OLDER)),
     *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
     *((RADAR, case, "points", leader) for case in ({}, FRUGAL, OWNED)),
+    *((PLANET, case, "energy_wh", lambda v: 1e3 * planet(v).energy.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
+    *((PLANET, case, "carbon_kg", lambda v: planet(v).carbon.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
+    *((PLANET, case, "water_l", lambda v: planet(v).water.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
 ]
 IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")
 """Numbers that the page says within words of their own."""

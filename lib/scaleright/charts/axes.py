@@ -48,6 +48,7 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.
         label = "format(datum.value, '~s')"
     elif kind.startswith(("duration", "mass", "volume")):
         label = str(say(alt.datum.value, f"{kind.split()[0]} 2")).replace("2r'", "2~r'")
+        label = label if kind.startswith("duration") else f"datum.value == 0 ? '0' : {label}"
     else:
         small = f"format(datum.value, '{money},.3~r')"
         label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"

@@ -31,9 +31,11 @@ CONTEXT = 512
 """Tokens in view while a chat is answered."""
 GOOD_UTILIZATION, LOW_UTILIZATION = 0.8, 0.6
 """S2's example of a high score, and the use that it says to reach; below it a chip is underused."""
+MOST = 3
+"""Levers that a verdict names."""
 PERCENTILES = (0.1, 0.9)
 """Reference points of energy: those of all published operating points."""
-WORDS = {"high": "scores high", "poorly": "scores poorly", "between": "lies in between"}
+WORDS = {"high": "scores high", "poorly": "scores poorly", "between": "scores in between"}
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
     cleaner : the place to move to
     """
     changes = {
-        "utilization": (f"{of.utilization:.0%} to {GOOD_UTILIZATION:.0%}", replace(of, utilization=GOOD_UTILIZATION)),
+        "utilization": (f"{100 * of.utilization:.0f} to {100 * GOOD_UTILIZATION:.0f} %", replace(of, utilization=GOOD_UTILIZATION)),
         "place": (f"{1e3 * of.place.kg_co2e_per_kwh:.0f} to {1e3 * cleaner.kg_co2e_per_kwh:.0f} g/kWh", replace(of, place=cleaner)),
         "longer life": (
             f"{of.machine.life_years:g} to {2 * of.machine.life_years:g} years",
@@ -214,7 +216,7 @@ def savings(of: Deployment, before: float = 0.2, after: float = 0.6, life: float
 def regions(of: Deployment) -> pd.DataFrame:
     """The same work in every cloud region whose grid is known, carbon and water of its electricity both, the cleanest first.
 
-    Columns: place, provider, location, those of `Place`, carbon_kg, water_l, and marginal_ratio, the carbon of one more
+    Columns: place, provider, region, location, those of `Place`, carbon_kg, water_l, and marginal_ratio, the carbon of one more
     kWh over the average (missing where no source states it) [1].
 
     >>> from scaleright.footprint import place
@@ -230,7 +232,7 @@ def regions(of: Deployment) -> pd.DataFrame:
         made = replace(of, place=at).footprint
         ratio = found.marginal.value / found.kg_co2e_per_kwh if found.marginal and found.kg_co2e_per_kwh else np.nan
         figures = {"carbon_kg": made.carbon.total, "water_l": made.water.total, "marginal_ratio": ratio}
-        rows.append({"place": f"{provider} {name}", "provider": provider, "location": found.name} | vars(at) | figures)
+        rows.append({"place": f"{provider} {name}", "provider": provider, "region": name, "location": found.name} | vars(at) | figures)
     return pd.DataFrame(rows).sort_values("carbon_kg", kind="stable", ignore_index=True)
 
 
@@ -273,7 +275,7 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     rule = source_rule(of.utilization, of.weight_bytes, follows_rule("high-end", of.chip, spec))
     reasons = [
         f"{significant(joules)} J of the accelerators for a token, idle hours included, between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)",
-        *(f"{row.lever} ({row.change}) would save {row.saving:.0%} of the carbon" for row in help_[help_["saving"] > 0.005].itertuples()),
+        *(f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon" for row in help_[help_["saving"] > 0.005].head(MOST).itertuples()),
     ]
     numbers = {
         "energy": (made.energy.total, "kWh / 1e6 token"), "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),

@@ -118,14 +118,15 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     def factor(which: str, place: str = "home" if at_home else "data center") -> float:
         return getattr(cost_factor(which, place), end)
 
-    tdp, busy, host = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center"), factor("host_watts_per_chip")
+    tdp, busy = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center")
     servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
-    most = host if at_home else _of_power(chip, servers)
+    most = factor("host_watts_per_chip") if at_home else _of_power(chip, servers)
+    size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best  # against the host of the cost factors
     return Machine(
         chip_watts=busy * tdp if chip_watts is None else chip_watts,
         chip_idle_watts=factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts,
         host_watts=busy * most,
-        host_idle_watts=factor("host_idle_watts_per_chip") / host * most,
+        host_idle_watts=factor("host_idle_watts_per_chip") * size,
         network_watts=factor("network_watts_per_chip"),
         machine_kg=_making_kg(chip, end),
         life_years=getattr(cost_factor("useful_life_years", "home" if at_home else "data center"), {"low": "high", "high": "low"}.get(end, end)),

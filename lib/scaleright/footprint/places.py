@@ -127,7 +127,7 @@ def grid(zone: str, year: int | None = None) -> Grid:
 @lookup
 @remembered
 def region(provider: str, region: str, year: int | None = None) -> Region:
-    """A cloud region with the grid of its place; the country's grid where nobody states that of the region.
+    """A cloud region with the grid of its place; the country's where nobody states that of the region over its life cycle.
 
     Parameters
     ----------
@@ -151,7 +151,9 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
         nearest(region, mine["region"], f"region of {provider}")
     country = grid(rows["zone"].iloc[0], year)
     own = rows.assign(quantity=rows["quantity"].where(rows["quantity"] != "carbon_average", "carbon_" + rows["method"]))
-    basis, carbon = _carbon(own, year) if own["quantity"].isin([f"carbon_{basis}" for basis in BASES]).any() else (country.basis, country.carbon)
+    basis, carbon = _carbon(own, year)
+    if country.basis == BASES[0] != basis:  # so that regions can be compared
+        basis, carbon = country.basis, country.carbon
     rest = (_figure(rows, quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
     return Region(country.zone, rows["location"].iloc[0], basis, carbon, country.plant_water, provider, region, *rest)
 
