@@ -136,8 +136,10 @@ def test_data_commands_hand_over_to_the_importer_and_the_check(scaleright, monke
     code, _, err = scaleright("data", "refresh", "--from", str(tmp_path))
     assert code == 1 and f"{book.root} has no refresh/; use a checkout" in err
     (book.root / "refresh").mkdir()
-    (book.root / "refresh" / "__init__.py").write_text('def refresh(raw, data): return [f"{raw.name} -> {data}"]\n')
-    assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data}\n"
+    importers = 'def refresh(raw, data, allow_flagged): return [f"{raw.name} -> {data} {allow_flagged}"]\n'
+    (book.root / "refresh" / "__init__.py").write_text(importers)
+    assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data} False\n"
+    assert scaleright("data", "refresh", "--from", str(tmp_path), "--allow-flagged")[1] == f"{tmp_path.name} -> {book.data} True\n"
 
     problems = [datacheck.Problem("prices", None, None, "is older than a year", notice=True)]
     monkeypatch.setattr(datacheck, "check", lambda data: problems)

@@ -25,8 +25,8 @@ RESULT = {
     "version": "v6.0", "submitter": "S", "availability": "available", "division": "closed", "suite": "datacenter", "platform": "8xB200",
     "system": "s (8x B200)", "accelerator": "NVIDIA B200-SXM-180GB", "accelerators_per_node": 8, "nodes": 1, "total_accelerators": 8,
     "total_accelerators_source": "source", "model": "llama2-70b-99.9", "scenario": "Offline", "metric_value": 100000,
-    "metric_unit": "Tokens/s", "metric_unit_corrected": "Tokens/s", "power_run": 0, "weight_dtype": "fp4", "notes": "N/A. N/A", "id": "6.0-0001",
-    "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
+    "metric_unit": "Tokens/s", "metric_unit_corrected": "Tokens/s", "power_run": 0, "weight_dtype": "fp4", "notes": "N/A. N/A",
+    "id": "6.0-0001", "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
 }  # fmt: skip
 OLD = RESULT | {"version": "v4.0", "source": "cm4mlperf-results", "metric_unit": "Samples/s", "id": "0123456789abcdef",
                 "total_accelerators_source": "computed nodes*per_node", "accelerator": "NVIDIA H100-SXM-80GB",
