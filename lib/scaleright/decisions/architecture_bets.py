@@ -99,7 +99,7 @@ def rents() -> pd.DataFrame:
         used = STAND_INS.get(name, (name,))
         prices = [recent_rental_price(chip) for chip in used]
         usd = prices[0].median * (prices[1].median / prices[2].median if len(used) > 1 else 1.0)
-        words = "median of listings" if len(used) == 1 and name in used else f"not listed; as {used[0]}"
+        words = "median of listings" if len(used) == 1 and name in used else f"not listed; that of {used[0]}"
         words += f", times {used[1]} over {used[2]}" if len(used) > 1 else ""
         listings = prices[0].listings if name in used else 0
         rows[name] = {"usd_per_hour": usd, "listings": listings, "as_of": f"{prices[0].as_of}", "basis": words}
