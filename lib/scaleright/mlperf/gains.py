@@ -27,6 +27,8 @@ METRICS = {
 }
 """What a rate is divided by. Power was measured for few chips, mostly at lowered clocks, so that `watt` goes by limits."""
 
+MEETING = ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
+
 
 def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> Any:
     """How many times as much the new chip does for what it costs: rates over prices; floats, arrays and Vega expressions.
@@ -136,10 +138,7 @@ def _gains(rates: pd.DataFrame, also: tuple[str, ...], price: dict, metric: str,
     paid = [both[f"accelerator_{side}"].map(price).to_numpy(dtype=float) for side in ("new", "old")]
     low, high = gain_interval(tuple(new), tuple(old), both["architecture_new"].map(drift).to_numpy(dtype=float), *paid)
     both = both.assign(metric=metric, value=gain_ratio(new[1], old[1], *paid), low=low, high=high)
-    return both.sort_values([*QUESTION, "round"], kind="stable", ignore_index=True)
-
-
-QUESTION = ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
+    return both.sort_values([*MEETING, "round"], kind="stable", ignore_index=True)
 
 
 def generation_gains(
@@ -169,7 +168,7 @@ def generation_gains(
     """
     pairs = None if pairs is None else [tuple(accelerator(name).name for name in pair) for pair in pairs]
     found = _gains(*_rates(metric, rows), prices(metric), metric, known(statistic, STATISTICS, "statistic"), pairs)
-    return found if every_round else found.drop_duplicates(QUESTION, keep="last", ignore_index=True)
+    return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
 def gain(
@@ -189,6 +188,7 @@ def gain(
     Raises
     ------
     LookupError : unknown name; no such round; no power limit, measured power or rent of one of them.
+    ValueError : a price that is not above 0.
 
     >>> found = gain("B200", "H200", "llama2-70b-99.9", "Offline")
     >>> found.low < found.value < found.high
@@ -196,12 +196,16 @@ def gain(
     """
     pair = tuple(accelerator(name).name for name in (new, old))
     divisors = prices(metric) | dict(zip(pair, price or ()))
+    if none := [name for name in pair if divisors.get(name, 1) <= 0]:
+        hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
+        raise ValueError(f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}")
     found = _gains(*_rates(metric, rows, (benchmark, scenario)), divisors, metric, known(statistic, STATISTICS, "statistic"), [pair])
     if found.empty:
         matched(*pair, benchmark, scenario, rows=rows)  # refuses what never meets, and says what does
         for name in pair:
             known(name, divisors, f"accelerator with a figure {METRICS[metric]}")
-        raise LookupError(f"power of {' and '.join(pair)} was not measured in one round of {benchmark} {scenario}; metric 'watt' goes by limits")
+        where = f"one round of {benchmark} {scenario}"
+        raise LookupError(f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by limits")
     rounds = tuple(found["round"])
     if in_round != "newest":
         found = found[found["round"] == known(in_round, rounds, f"round in which {' and '.join(pair)} meet")]
