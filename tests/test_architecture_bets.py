@@ -104,7 +104,8 @@ def test_every_chip_has_a_price_and_says_where_it_comes_from():
     rents = ab.rents()
     assert set(rents.index) == {name for pair in ab.GENERATIONS for name in pair} and (rents["usd_per_hour"] > 0).all()
     assert set(rents[rents["listings"] == 0].index) == set(ab.STAND_INS)
-    assert rents.loc["GB200", "usd_per_hour"] == pytest.approx(np.prod(rents.loc[["B200", "GB300"], "usd_per_hour"]) / rents.loc["B300", "usd_per_hour"])
+    usd = rents["usd_per_hour"]
+    assert usd["GB200"] == pytest.approx(usd["B200"] * usd["GB300"] / usd["B300"])
 
 
 def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_where_it_is_not():
