@@ -41,7 +41,7 @@ def test_more_use_costs_less_and_the_work_itself_remains(of, busy, use, where):
     assert idle.carbon.total > busier.carbon.total >= full.carbon.total
     assert idle.carbon.embodied_kg == pytest.approx(2 * busier.carbon.embodied_kg)
     assert full.energy.chips_kwh == pytest.approx(busy * of.chip_watts / 1e3)
-    assert idle.energy.total < busier.energy.total * 2 + 1e-9  # busy hours do not shrink, so doubling the use saves less than half
+    assert idle.energy.total <= busier.energy.total * 2 * (1 + 1e-9)  # busy hours do not shrink, so doubling the use saves less than half
 
 
 @given(of=machines, busy=hours, use=shares, where=sites)

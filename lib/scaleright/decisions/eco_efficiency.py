@@ -225,7 +225,7 @@ def regions(of: Deployment) -> pd.DataFrame:
     """
     rows = []
     for provider, name in table("cloud_regions")[["provider", "region"]].drop_duplicates().itertuples(index=False):
-        found = region(provider, name)
+        found = region(provider, name, None)
         if found.plant_water is None:
             continue
         at = place(f"{provider} {name}")

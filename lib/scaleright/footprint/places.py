@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
-
-import pandas as pd
+from statistics import median
+from types import MappingProxyType
+from typing import Any, Mapping
 
 from scaleright.catalog import DataError, remembered, table
 from scaleright.formulas import lookup
@@ -84,19 +84,29 @@ class Region(Grid):
     marginal: Figure | None
 
 
-def _figure(rows: pd.DataFrame, quantity: str, year: int | None) -> Figure | None:
+@remembered
+def _known(name: str) -> tuple[Mapping, Mapping]:
+    """A table by place: what the place is called and its zone, and its figures by quantity as (year, value, source), the oldest first."""
+    rows, called, figures = table(name).sort_values("year", kind="stable"), {}, {}
+    clouds = name == "cloud_regions"
+    for row in rows.to_dict("records"):
+        key = (row["provider"], row["region"]) if clouds else row["zone"]
+        quantity = f"carbon_{row['method']}" if row["quantity"] == "carbon_average" else row["quantity"]
+        called[key] = (row["location" if clouds else "zone_name"], row["zone"])
+        figures.setdefault(key, {}).setdefault(quantity, []).append((int(row["year"]), float(row["value"]), row["source"]))
+    return MappingProxyType(called), MappingProxyType(figures)
+
+
+def _figure(known: Mapping, quantity: str, year: int | None) -> Figure | None:
     """A quantity in the year asked, else the latest before it, else the earliest; the latest of all if none is asked."""
-    known = rows[rows["quantity"] == quantity].sort_values("year", kind="stable")
-    if known.empty:
+    if not (found := known.get(quantity)):
         return None
-    until = known if year is None else known[known["year"] <= year]
-    row = known.iloc[0] if until.empty else until.iloc[-1]
-    return Figure(float(row["value"]), int(row["year"]), year, row["source"])
+    when, value, source = next((entry for entry in reversed(found) if year is None or entry[0] <= year), found[0])
+    return Figure(value, when, year, source)
 
 
-def _carbon(rows: pd.DataFrame, year: int | None) -> tuple[str | None, Figure | None]:
-    found = {basis: _figure(rows, f"carbon_{basis}", year) for basis in BASES}
-    return next(((basis, figure) for basis, figure in found.items() if figure), (None, None))
+def _carbon(known: Mapping, year: int | None) -> tuple[str | None, Figure | None]:
+    return next(((basis, figure) for basis in BASES if (figure := _figure(known, f"carbon_{basis}", year))), (None, None))
 
 
 @lookup
@@ -116,12 +126,11 @@ def grid(zone: str, year: int | None = None) -> Grid:
     >>> grid("France").zone, grid("fra").basis, grid("FRA").kg_co2e_per_kwh < 0.1
     ('FRA', 'lifecycle', True)
     """
-    grids = table("grids")
-    codes = sorted(set(zip(grids["zone_name"], grids["zone"])), key=lambda pair: -len(pair[1]))  # Georgia is the country, not the state
-    spoken = {name.casefold(): code for name, code in codes} | {code.casefold(): code for _, code in codes}
-    key = spoken.get(str(zone).strip().casefold()) or nearest(zone, [*grids["zone_name"], *grids["zone"]], "grid")
-    rows = grids[grids["zone"] == key]
-    return Grid(key, rows["zone_name"].iloc[0], *_carbon(rows, year), _figure(rows, "water_consumption", year))
+    called, figures = _known("grids")
+    codes = sorted(called, key=len, reverse=True)  # Georgia is the country, not the state
+    spoken = {called[code][0].casefold(): code for code in codes} | {code.casefold(): code for code in codes}
+    key = spoken.get(str(zone).strip().casefold()) or nearest(zone, [*(words for words, _ in called.values()), *called], "grid")
+    return Grid(key, called[key][0], *_carbon(figures[key], year), _figure(figures[key], "water_consumption", year))
 
 
 @lookup
@@ -142,20 +151,18 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
     >>> region("AWS", "us-east-1").pue.value > 1
     True
     """
-    regions = table("cloud_regions")
-    if provider not in set(regions["provider"]):
-        nearest(provider, regions["provider"], "cloud provider")
-    mine = regions[regions["provider"] == provider]
-    rows = mine[mine["region"] == region]
-    if rows.empty:
-        nearest(region, mine["region"], f"region of {provider}")
-    country = grid(rows["zone"].iloc[0], year)
-    own = rows.assign(quantity=rows["quantity"].where(rows["quantity"] != "carbon_average", "carbon_" + rows["method"]))
-    basis, carbon = _carbon(own, year)
+    called, figures = _known("cloud_regions")
+    if (key := (provider, region)) not in called:
+        providers = {of for of, _ in called}
+        if provider not in providers:
+            nearest(provider, sorted(providers), "cloud provider")
+        nearest(region, [name for of, name in called if of == provider], f"region of {provider}")
+    location, zone = called[key]
+    country, (basis, carbon) = grid(zone, year), _carbon(figures[key], year)
     if country.basis == BASES[0] != basis:  # so that regions can be compared
         basis, carbon = country.basis, country.carbon
-    rest = (_figure(rows, quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
-    return Region(country.zone, rows["location"].iloc[0], basis, carbon, country.plant_water, provider, region, *rest)
+    rest = (_figure(figures[key], quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
+    return Region(zone, location, basis, carbon, country.plant_water, provider, region, *rest)
 
 
 @dataclass(frozen=True)
@@ -175,9 +182,20 @@ class Place:
 
 
 @lookup
+def locate(name: str, year: int | None = None) -> Grid:
+    """The grid ("France", "US-CA") or the cloud region ("AWS us-east-1") of a name; raises as `grid` and `region`.
+
+    >>> locate("AWS us-east-1") == region("AWS", "us-east-1", None), locate("France") == grid("France")
+    (True, True)
+    """
+    provider = next((of for of, _ in _known("cloud_regions")[0] if name.casefold().startswith(f"{of.casefold()} ")), None)
+    return grid(name, year) if provider is None else region(provider, name[len(provider) :].strip(), year)
+
+
+@lookup
 @remembered
 def place(name: str, year: int | None = None) -> Place:
-    """The usual figures of a grid ("France", "US-CA") or of a cloud region ("AWS us-east-1").
+    """The usual figures of a grid or of a cloud region by its name, see `locate`.
 
     What a place does not state is that of others: PUE the typical one of `cost_factors`, water on site the median of
     the cloud regions.
@@ -190,15 +208,13 @@ def place(name: str, year: int | None = None) -> Place:
     >>> place("France").pue == cost_factor("pue", "data center").best, place("AWS us-east-1").pue < 1.2
     (True, True)
     """
-    regions = table("cloud_regions")
-    provider = next((provider for provider in set(regions["provider"]) if name.casefold().startswith(f"{provider.casefold()} ")), None)
-    of = grid(name, year) if provider is None else region(provider, name[len(provider) :].strip(), year)
-    latest = regions[regions["quantity"] == "wue_site"].sort_values("year").drop_duplicates(["provider", "region"], keep="last")
+    of = locate(name, year)
     pue, site = getattr(of, "pue", None), getattr(of, "site_water", None)
+    stated = [water.value for figures in _known("cloud_regions")[1].values() if (water := _figure(figures, "wue_site", None))]
     return Place(
         pue=cost_factor("pue", "data center").best if pue is None else pue.value,
         kg_co2e_per_kwh=of.kg_co2e_per_kwh,
-        site_liters_per_kwh=float(latest["value"].median()) if site is None else site.value,
+        site_liters_per_kwh=median(stated) if site is None else site.value,
         plant_liters_per_kwh=of.plant_liters_per_kwh,
     )
 
