@@ -45,7 +45,7 @@ from scaleright.press.pages import sentence
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
-LISTED = [f"{entry['file']}.html" for entry in CONTENTS.get("chapters", [])]
+LISTED = [f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]]
 CHAPTERS = [name for name in LISTED if name.startswith("notebooks/")]
 PAGES = [f"{CONTENTS['root']}.html", *LISTED, "search.html"]
 SCENARIOS = {f"{scenario.page}.html": scenario for scenario in scenarios.read(Book(ROOT))}
