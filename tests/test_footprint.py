@@ -15,10 +15,11 @@ from scaleright.inference.energy import chat_energy, chat_energy_at
 
 watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
 machines = st.builds(
-    Machine, chip_watts=st.floats(100, 2000), chip_idle_watts=st.floats(0, 100), host_watts=st.floats(100, 1000), host_idle_watts=st.floats(0, 100),
-    network_watts=st.floats(0, 100), machine_kg=st.floats(1, 2000), life_years=st.floats(0.5, 12),
+    Machine, chip_watts=st.floats(100, 2000), chip_idle_watts=st.floats(0, 100), host_watts=st.floats(100, 1000),
+    host_idle_watts=st.floats(0, 100), network_watts=st.floats(0, 100), machine_kg=st.floats(1, 2000), life_years=st.floats(0.5, 12),
 )  # fmt: skip
-sites = st.builds(Place, pue=st.floats(1, 3), kg_co2e_per_kwh=st.floats(0.01, 1.2), site_liters_per_kwh=st.floats(0, 3), plant_liters_per_kwh=st.floats(0, 18))
+water = {"site_liters_per_kwh": st.floats(0, 3), "plant_liters_per_kwh": st.floats(0, 18)}
+sites = st.builds(Place, pue=st.floats(1, 3), kg_co2e_per_kwh=st.floats(0.01, 1.2), **water)
 HERE = Place(1.2, 0.4, 0.2, 3.0)
 
 
@@ -189,7 +190,8 @@ def test_levers_are_footprints_computed_anew():
 def test_the_source_says_93_percent_and_hardware_two_thirds():
     saved = eco.savings(deployed()).set_index("what")
     assert saved.loc["hardware worn out"].tolist() == pytest.approx([2 / 3, 8 / 9])
-    assert (saved.loc["energy", "same life"] < 2 / 3) and saved.loc["energy", "same life"] == pytest.approx(saved.loc["energy", "longer life"])
+    energy = saved.loc["energy"]
+    assert energy["same life"] == pytest.approx(energy["longer life"]) and energy["same life"] < 2 / 3
     assert saved.to_numpy().max() < 0.93
 
 
@@ -242,7 +244,7 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
     [
         ("run,accelerator,accelerator_hours,measured_kwh\nmine,H10,1000,1\n", "line 2: unknown accelerator 'H10'"),
         ("run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n", "line 2: 'mine' states neither measured_kwh nor measured_kg_co2e"),
-        ("run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100 SXM,1000,Frnace,1\n", "line 2: unknown grid 'Frnace'; nearest: France"),
+        ("run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100 SXM,1000,Frnace,1\n", "line 2: unknown grid .*: France"),
         ("run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n", "line 2, column pue: 0.9 is below 1"),
     ],
 )

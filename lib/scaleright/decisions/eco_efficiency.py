@@ -110,7 +110,8 @@ def expected(name: str, chip: str, precision: str, batch: float, utilization: fl
         raise DataError(f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of {of.name}")
     floors = decode_floor(table("measured/energy"))
     peak = of.dense.get("bf16") or of.peak_flops("fp16")
-    reached = matmul_chips().get(of.name, {}).get("compute_efficiency") or median(spec["compute_efficiency"] for spec in matmul_chips().values())
+    shares = {chip: spec["compute_efficiency"] for chip, spec in matmul_chips().items()}
+    reached = shares.get(of.name, median(shares.values()))
     step = decode_step(shape, CONTEXT, batch, precision, 1, peak, of.memory_bytes_per_s, reached, fact("memory_bandwidth_efficiency"))
     tokens_per_s = batch / (step.seconds * floors["ratio"].median())
     return Deployment(of.name, machine_, float(busy_hours(TOKENS, tokens_per_s)), utilization, place, shape, held, batch)
@@ -136,22 +137,26 @@ def scorecard(of: Deployment) -> pd.DataFrame:
     """
     watts = {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
     known = {
-        name: joules_per_tflop(watts[name], spec["bf16_flops"], spec["compute_efficiency"]) for name, spec in matmul_chips().items() if name in watts
-    }
+        name: joules_per_tflop(watts[name], spec["bf16_flops"], spec["compute_efficiency"])
+        for name, spec in matmul_chips().items() if name in watts
+    }  # fmt: skip
     chips = pd.Series(known).sort_values()
     rows = [
         ("utilization", of.utilization, fact("alibaba_gpu_utilization_2020") / 100, fact("llama3_effective_training_time") / 100, "1",
          "mean of Alibaba's cluster; effective training time of Llama 3"),
     ]  # fmt: skip
     if of.chip in known:
-        rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"))
+        named = f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"
+        rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", named))
     if of.shape is not None:
         seen = chat_energy()
-        held = [weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind)) for name, kind in set(zip(seen["model"], seen["precision"]))]
+        kinds = set(zip(seen["model"], seen["precision"]))
+        held = [weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind)) for name, kind in kinds]
         rows.append(("model size", of.weight_bytes, max(held), min(held), "B", "weights of the largest and the smallest model measured"))
         low, high = seen["joules_per_token"].quantile(PERCENTILES)
         mine = of.machine.chip_watts * of.busy_hours * 3600 / TOKENS
-        rows.append(("energy", mine, high, low, "J/token", f"of {len(seen)} published operating points, nine in ten lie below and above; accelerators alone"))
+        named = f"of {len(seen)} published operating points, nine in ten lie below and above; accelerators alone"
+        rows.append(("energy", mine, high, low, "J/token", named))
     frame = pd.DataFrame(rows, columns=["axis", "yours", "poor", "good", "unit", "reference"])
     return frame.assign(score=[score(row.yours, row.poor, row.good) for row in frame.itertuples()])
 
@@ -273,10 +278,10 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     computed = "high" if grade >= 2 / 3 else "poorly" if grade <= 1 / 3 else "between"
     spec = matmul_chips()[of.chip]
     rule = source_rule(of.utilization, of.weight_bytes, follows_rule("high-end", of.chip, spec))
-    reasons = [
-        f"{significant(joules)} J of the accelerators for a token, idle hours included, between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)",
-        *(f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon" for row in help_[help_["saving"] > 0.005].head(MOST).itertuples()),
-    ]
+    between = f"between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)"
+    reasons = [f"{significant(joules)} J of the accelerators for a token, idle hours included, {between}"]
+    for row in help_[help_["saving"] > 0.005].head(MOST).itertuples():
+        reasons.append(f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon")
     numbers = {
         "energy": (made.energy.total, "kWh / 1e6 token"), "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),
         "water": (made.water.total, "L / 1e6 token"), "embodied": (made.carbon.embodied_kg, "kg CO2e / 1e6 token"),

@@ -115,8 +115,8 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     chip = accelerator(name)
     at_home = chip.segment == "consumer"
 
-    def factor(which: str, place: str = "home" if at_home else "data center") -> float:
-        return getattr(cost_factor(which, place), end)
+    def factor(which: str, place: str = "home" if at_home else "data center", at: str = end) -> float:
+        return getattr(cost_factor(which, place), at)
 
     tdp, busy = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center")
     servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
@@ -129,5 +129,5 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
         host_idle_watts=factor("host_idle_watts_per_chip") * size,
         network_watts=factor("network_watts_per_chip"),
         machine_kg=_making_kg(chip, end),
-        life_years=getattr(cost_factor("useful_life_years", "home" if at_home else "data center"), {"low": "high", "high": "low"}.get(end, end)),
+        life_years=factor("useful_life_years", at={"low": "high", "high": "low"}.get(end, end)),  # the longer, the less a year
     )

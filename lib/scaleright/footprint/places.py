@@ -231,6 +231,6 @@ def intensity_spread() -> tuple[float, float]:
     grids = table("grids")
     grids = grids[grids["quantity"] == "carbon_lifecycle"].sort_values("year")
     by_source = grids.pivot_table(index="zone", columns="source", values="value", aggfunc="last")
-    ratios = max(((by_source[a] / by_source[b]).dropna() for a, b in combinations(by_source, 2)), key=len)  # the two with most zones in common
-    low, high = ratios.quantile([0.05, 0.95])
+    ratios = ((by_source[one] / by_source[other]).dropna() for one, other in combinations(by_source, 2))
+    low, high = max(ratios, key=len).quantile([0.05, 0.95])  # of the two sources with most zones in common
     return float(low), float(high)

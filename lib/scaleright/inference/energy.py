@@ -38,8 +38,8 @@ def chat_energy() -> pd.DataFrame:
         batch=least["max_sequences"].astype(int), chip_watts=least["measured_watts"] / count,
         tokens_per_s=least["measured_output_tokens_per_s"] / count, joules_per_token=least["measured_joules_per_token"],
     )  # fmt: skip
-    columns = ["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token", "run", "source"]
-    return found.sort_values(["model", "accelerator", "batch"], ignore_index=True)[columns]
+    columns = ["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token"]
+    return found.sort_values(["model", "accelerator", "batch"], ignore_index=True)[[*columns, "run", "source"]]
 
 
 @lookup

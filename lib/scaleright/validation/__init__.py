@@ -38,7 +38,8 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     True
     >>> validate("training")
     Traceback (most recent call last):
-    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts, footprint (schema: data/measured/training.csv)
+    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts, footprint
+    (schema: data/measured/training.csv)
     """
     if kind not in KINDS:
         tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]

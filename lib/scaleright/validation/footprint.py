@@ -44,7 +44,8 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
             return {}, "states no chip-hours"
         inside = row["boundary"] == boundary or pd.isna(row["pue"])
         kwh = row["measured_kwh"] * (1.0 if inside else row["pue"])
-        return {"predicted": kwh * factor, "low": kwh * factor, "high": kwh * factor, "baseline": kwh * world}, "from its own energy: checks the grid alone"
+        found = dict.fromkeys(("predicted", "low", "high"), kwh * factor) | {"baseline": kwh * world}
+        return found, "from its own energy: checks the grid alone"
     chip, hours = row["accelerator"], float(row["accelerator_hours"])
     tdp = catalog.accelerator(chip).require("tdp_watts")
     found = {"baseline": energy_kwh(hours, tdp) * world}
@@ -112,7 +113,9 @@ KIND = Kind(
     group="accelerator",
     baseline="design power x hours, x the world's mean carbon",
     rule="predicted are chip-hours as published x our watts (a published share of what the server draws at most, never the row's own) "
-    "x PUE as published x our carbon intensity of the zone and year; a row is scored if it states chip-hours and its power was "
-    "measured, its carbon if it is that of the place; rows that multiply a design or assumed power are shown as a check of their arithmetic",
-    caveat="Meta's figures for Llama are design power x hours: an upper bound for the chips, which leaves out their hosts",
+    "x PUE as published x our carbon intensity of the zone and year; a row is scored if it states chip-hours and its power "
+    "was measured, its carbon if it is that of the place; rows that multiply a design or assumed power are shown as a check of "
+    "their arithmetic",
+    caveat="Meta's figures for Llama are design power x hours: an upper bound for the chips, which leaves out their hosts; "
+    "no source states what a TPU's server draws: it is taken in proportion to NVIDIA's",
 )
