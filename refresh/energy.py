@@ -1,7 +1,8 @@
 """Measured energy of inference, from ML.ENERGY's leaderboards: answers of language models, images and videos.
 
 The third leaderboard (2026) and the second (2024) differ in prompts and engines: their tasks carry different names. All
-figures are of the accelerators alone, without host, network or building.
+figures are of the accelerators alone, without host, network or building. Not read: the second leaderboard's 42 rows on
+pictures and text (all of its models read pictures, and their shapes the catalog does not hold).
 """
 
 from __future__ import annotations
