@@ -173,8 +173,10 @@ def _value(row: Row, file: str, key: str, benchmark: str, benchmarks: list[Row],
     factor = float(line["value"])
     if stored != unit:
         flags.add("relabelled_unit" if factor == 1 else "corrected_unit")
-    # The raw table has a correction of its own; it must come to the same, but for the values that it does not convert.
-    if factor == 1 and kept(file, "unit").get(row["metric_unit_corrected"]) != unit:
+    # The raw table has a correction of its own; it must come to the same, but for values that it does not convert and labels
+    # that a rule names as still wrong.
+    overruled = "metric_unit_corrected" in line.get("where", {})
+    if factor == 1 and not overruled and kept(file, "unit").get(row["metric_unit_corrected"]) != unit:
         doubts["unknown_unit"] = f"the raw table corrects {row['metric_unit']} to {row['metric_unit_corrected']}, this import to {unit}"
     return (value if factor == 1 else float(f"{value * factor:.6g}")), unit, line["reason"]
 
