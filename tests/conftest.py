@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import nbval.kernel
 import pytest
 from hypothesis import settings
 from scaleright.press import Book
-from scaleright.press.execute import _twice, kernel_environment
+from scaleright.press.execute import kernel_environment, kernel_sockets
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -21,8 +23,9 @@ settings.load_profile("project")
 
 def pytest_configure() -> None:
     os.environ.update({k: v for k, v in kernel_environment(ROOT / "_build").items() if k != "PYTHONWARNINGS"})
-    start = nbval.kernel.start_new_kernel
-    nbval.kernel.start_new_kernel = lambda **options: _twice(RuntimeError, lambda: start(**options))
+    manager, opened = nbval.kernel.KernelManager, ExitStack()
+    nbval.kernel.KernelManager = lambda **options: manager(config=opened.enter_context(kernel_sockets()), **options)
+    atexit.register(opened.close)
 
 
 CONFIG = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
 import os
@@ -214,6 +215,15 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
     assert "noisy: code cell 6 ('import warnings') wrote to stderr" in message and "old data" in message
     assert "dead: the kernel ended" in message
     assert [r.job.chapter for r in done] == ["tiny"]
+
+
+def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
+    """Ports are chosen before they are bound: of many kernels at once, one would find its port taken and die."""
+    add(book, "told", "import json\nfrom ipykernel import get_connection_info\nfound = json.loads(get_connection_info())\nfound['transport'], found['ip']")
+    cells = [json.loads(done.content)["cells"][-1] for done in run(book, *["told"] * 6, workers=6)]
+    told = [ast.literal_eval("".join(cell["outputs"][0]["data"]["text/plain"])) for cell in cells]
+    assert {transport for transport, _ in told} == {"ipc"} and len({at for _, at in told}) == 6
+    assert not any(Path(at).parent.exists() for _, at in told)
 
 
 def test_a_malformed_parameter_line_fails_the_chapter(book):

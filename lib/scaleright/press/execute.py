@@ -11,9 +11,11 @@ import os
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from scaleright.press import Book, PressError, children_ended, write_whole
@@ -139,12 +141,17 @@ def _prepare_worker(environment: dict[str, str]) -> None:
     os.environ.update(environment)
 
 
-def _twice(died: type[Exception], attempt: Callable[[], Any]) -> Any:
-    """Once more after a kernel died: its ports are chosen before it binds them, and another process may take one."""
-    try:
-        return attempt()
-    except died:
-        return attempt()
+@contextmanager
+def kernel_sockets() -> Iterator[Any]:
+    """Settings of a kernel that is spoken to through files of its own, gone afterwards.
+
+    A port is chosen before the kernel binds it, and another process may take it in between. The folder is the system's
+    for what is temporary, since the name of a socket may have no more than about a hundred characters.
+    """
+    from traitlets.config import Config
+
+    with TemporaryDirectory(prefix="kernel-") as folder:
+        yield Config(KernelManager={"transport": "ipc", "ip": f"{folder}/socket"})
 
 
 def _run(text: Path, folder: Path, job: Job) -> Run:
@@ -161,13 +168,11 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
     logging.getLogger("papermill").setLevel(logging.ERROR)
     start = time.perf_counter()
     try:
-        done = _twice(
-            DeadKernelError,
-            lambda: papermill.execute_notebook(
+        with kernel_sockets() as config:
+            done = papermill.execute_notebook(
                 load(text), None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
-                progress_bar=False, execution_timeout=CELL_TIMEOUT_S,
-            ),
-        )
+                progress_bar=False, execution_timeout=CELL_TIMEOUT_S, config=config,
+            )
     except PapermillExecutionError as error:
         line = next(iter(error.source.strip().splitlines()), "")
         raise ChapterError(f"{job.label}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}") from None
