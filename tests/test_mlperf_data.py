@@ -333,7 +333,18 @@ def test_without_the_correction_all_gptj_results_in_tokens_are_found(rows):
     assert chips.sum() == 118 and set(rows["id"][chips]) <= _found(rows)
 
 
-def test_slices_latencies_and_mixed_systems_are_not_judged(rows):
+def test_latencies_in_milliseconds_for_seconds_are_found(rows):
+    late = [id for id in rows["id"][rows["unit"].isin(["s", "ms"]) & (rows["accelerators"] > 0)]]
+    found = [id for id in late if id in _found(rows.assign(value=rows["value"].where(rows["id"] != id, rows["value"] * 1000)))]
+    assert len(found) >= 0.95 * len(late)
+
+
+def test_a_named_chip_that_nobody_counted_is_found(rows):
+    here = rows["id"] == "5.1-0069/deepseek-r1/Offline"
+    assert "5.1-0069/deepseek-r1/Offline" in _found(rows.assign(accelerators=rows["accelerators"].where(~here, 0))) - ACCEPTED
+
+
+def test_slices_and_mixed_systems_are_not_judged(rows):
     flags = rows["flags"].fillna("")
     judged = _found(rows.assign(value=rows["value"] * (1 + 1e6 * flags.str.contains("mig_slices|heterogeneous|cpu_only"))))
     assert judged == ACCEPTED

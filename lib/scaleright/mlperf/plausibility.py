@@ -24,16 +24,18 @@ _WORDS = {
     "nodes": "times what nodes and accelerators per node multiply to", "sides": "times the Offline result of the same system",
     "peers": "times other submissions of the chip in the round", "rounds": "times submissions of the chip in the nearest other round",
     "standing": "times what the chip's other results and other chips' results here let expect",
+    "uncounted": "accelerators, though one is named",
 }  # fmt: skip
 _TASK = ["benchmark", "scenario", "unit"]
-_CELL = ["accelerator", *_TASK, "power"]
+_CELL = ["accelerator", *_TASK, "power", "chips"]
 
 
 def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of MLPerf Inference whose unit or count is probably wrong: id, reason, and the ratio to what was expected.
 
-    Judged are throughputs of counted accelerators of one kind, no slices; power runs against power runs. A count must be
-    that of its nodes, unless it is known as corrected.
+    Judged are accelerators of one kind, no slices; power runs against power runs, and latencies, which chips do not share
+    out, against those of as many chips. A count must be that of its nodes, unless it is known as corrected. A factor of two
+    is below what neighbors can tell.
 
     Parameters
     ----------
@@ -47,10 +49,13 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     '0.000153 times submissions of the chip in the nearest other round'
     """
     flags, known = frame["flags"].fillna("").astype(str), frame["accelerator"].fillna("") != ""
-    counted = known & (frame["accelerators"] > 0) & ~frame["unit"].isin(["s", "ms"])
-    rows = frame[counted & ~flags.str.contains("mig_slices")].reset_index(drop=True)
+    judged = known & ~flags.str.contains("mig_slices")
+    none = frame[judged & ~(frame["accelerators"] > 0)]
+    rows = frame[judged & (frame["accelerators"] > 0)].reset_index(drop=True)
     rows["power"] = rows["flags"].fillna("").astype(str).str.contains("power_run")
-    rows["speed"] = np.log(rows["value"].astype(float) / rows["accelerators"].astype(float))
+    late, chips = rows["unit"].isin(["s", "ms"]), rows["accelerators"].astype(float)
+    rows["chips"] = chips.where(late, 0.0)
+    rows["speed"] = np.log(rows["value"].astype(float)) * np.where(late, -1, 1) - np.log(chips).where(~late, 0.0)
     low, high = (rows["scenario"].map({name: ends[i] for name, ends in SIDES.items()}) for i in (0, 1))
     expected = {"sides": _offline(rows), "peers": _others(rows), "rounds": _other_rounds(rows), "standing": _standing(rows)}
     listed = (rows["nodes"] * rows["accelerators_per_node"]).where(rows["accelerators_from"] != "corrected", rows["accelerators"])
@@ -58,7 +63,7 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     ratios |= {name: np.exp(rows["speed"] - speed) for name, speed in expected.items()}
     near, standing = (1 / PEERS, PEERS), (1 / STANDING, STANDING)
     bounds = {"nodes": (1, 1), "sides": (low, high), "peers": near, "rounds": near, "standing": standing}
-    out = pd.DataFrame(columns=["id", "reason", "ratio"])
+    out = pd.DataFrame({"id": none["id"], "reason": f"0 {_WORDS['uncounted']}", "ratio": 0.0})
     for name, ratio in ratios.items():
         wrong = ~ratio.between(*bounds[name]) & ratio.notna() & ~rows["id"].isin(out["id"])
         told = [f"{value:.3g} {_WORDS[name]}" for value in ratio[wrong]]

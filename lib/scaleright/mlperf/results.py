@@ -29,7 +29,7 @@ FLAGS = {
     "power_run": Flag("power was measured, at clocks lowered for it (MaxQ)", True),
     "power_capped": Flag("the chip's power limit was lowered", True),
     "raised_power": Flag("the chip's power limit was raised, with special cooling", True),
-    "duplicate_accuracy": Flag("the same run also stands under the 99.9 % target", True),
+    "duplicate_accuracy": Flag("the same result also stands under the 99.9 % target", True),
     "implausible": Flag("outside what its neighbors allow; kept on request", True),
     "unknown_unit": Flag("the unit is not known; kept on request", True),
     "unknown_benchmark": Flag("benchmark, scenario or round is not known; kept on request", True),
