@@ -12,7 +12,8 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, remembered, table
 from scaleright.claims import s4
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span
-from scaleright.mlperf import comparable, matched, server_to_offline
+from scaleright.mlperf import comparable, server_to_offline, summary
+from scaleright.mlperf.compare import meetings
 
 B200, GB200, H100, H200, NEWEST = "B200", "GB200", "H100 SXM", "H200 SXM", ("v5.1",)
 R1, DENSE, IMAGES, LLAMA, GPTJ = "deepseek-r1", "llama3.1-405b", "stable-diffusion-xl", "llama2-70b", "gptj"
@@ -22,11 +23,11 @@ BOTH = ("Offline", "Server")
 @remembered
 def _ratios(new: str, old: str, benchmark: str, *scenarios: str, rounds: tuple[str, ...] = s4.ROUNDS) -> tuple[float, ...]:
     """One chip over another per accelerator, by best, median and mean submission, in every one of S4's rounds in which both stand."""
-    rows = comparable(rounds)
-    rows = rows[(rows["benchmark"] == benchmark) & rows["accelerator"].isin([new, old])]
-    met = [matched(new, old, benchmark, scenario, rows=rows) for scenario in scenarios or BOTH]
-    kinds = [(m["best"], m["median"], m["mean_of_ratios_new"] / m["mean_of_ratios_old"]) for m in met]
-    return tuple(float(ratio) for of_scenario in kinds for kind in of_scenario for ratio in kind)
+    rows = summary()
+    both = meetings(rows[(rows["benchmark"] == benchmark) & rows["round"].isin(rounds)], [(new, old)]).sort_values("round")
+    met = [both[both["scenario"] == scenario] for scenario in scenarios or BOTH]
+    kinds = [m[f"{kind}_new"] / m[f"{kind}_old"] for m in met for kind in ("best", "median", "mean_of_ratios")]
+    return tuple(float(ratio) for kind in kinds for ratio in kind)
 
 
 def _percent(ratios: Iterable[float]) -> list[float]:

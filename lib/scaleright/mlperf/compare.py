@@ -59,7 +59,7 @@ def submissions(rows: pd.DataFrame | None = None) -> pd.DataFrame:
 def summarize(rows: pd.DataFrame, key: Iterable[str] = ("accelerator", *CELL)) -> pd.DataFrame:
     """What submissions reached, one row for each value of `key`; the columns are those of `summary`."""
     key = list(key)
-    rows = rows.sort_values(["per_accelerator", "id"], kind="stable")
+    rows = rows.sort_values(["per_accelerator", "id"], kind="stable").assign(preview=rows["availability"] == "preview")
     each, top = rows.groupby(key), rows.drop_duplicates(key, keep="last").set_index(key)
     value, formats = each["per_accelerator"], rows.drop_duplicates([*key, "precision"]).groupby(key)["precision"]
     found = {
@@ -68,7 +68,7 @@ def summarize(rows: pd.DataFrame, key: Iterable[str] = ("accelerator", *CELL)) -
         "mean_of_ratios": value.mean(), "ratio_of_sums": each["value"].sum() / each["accelerators"].sum(),
         "submissions": each.size(), "submitters": each["submitter"].nunique(), "precision": formats.agg(" and ".join),
         "least_chips": each["accelerators"].min(), "most_chips": each["accelerators"].max(), "architecture": top["architecture"],
-        "preview": each["availability"].agg(lambda kinds: bool((kinds == "preview").all())), "best_id": top["id"],
+        "preview": each["preview"].all(), "best_id": top["id"],
     }  # fmt: skip
     return pd.DataFrame(found).reset_index()
 

@@ -121,18 +121,15 @@ def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
     return rows.assign(per_chip=rows["per_accelerator"], per_accelerator=rows["value"] / rows["system_watts"], kind=kind)
 
 
-def _rates(metric: str, rows: pd.DataFrame | None, asked: tuple[str, ...] = ()) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """What chips reached, as `summarize` says it, and what must be the same besides the cell."""
-    if known(metric, METRICS, "metric") != "measured watt" and rows is None and not asked:
-        return summary(), ()
-    found = power_runs(rows) if metric == "measured watt" else submissions(rows)
-    also = ("kind",) if metric == "measured watt" else ()
-    return summarize(found[is_of(found, *asked)] if asked else found, ["accelerator", *CELL, *also]), also
-
-
-def _gains(rates: pd.DataFrame, also: tuple[str, ...], price: dict, metric: str, statistic: str, pairs: Any) -> pd.DataFrame:
-    """Each meeting of two chips with its gain and range, rounds in order."""
-    both = meetings(rates, pairs, also)
+def _gains(rows: pd.DataFrame | None, asked: tuple, price: dict, metric: str, statistic: str, pairs: Any) -> pd.DataFrame:
+    """Each meeting of two chips with its gain and range, rounds in order; of one benchmark and scenario if some are asked."""
+    watts = known(metric, METRICS, "metric") == "measured watt"
+    also = ("kind",) if watts else ()
+    if watts or rows is not None:
+        rates = summarize(power_runs(rows) if watts else submissions(rows), ["accelerator", *CELL, *also])
+    else:
+        rates = summary()
+    both = meetings(rates[is_of(rates, *asked)] if asked else rates, pairs, also)
     both = both[both["accelerator_new"].isin(price) & both["accelerator_old"].isin(price)]
     new, old = ([both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")] for side in ("new", "old"))
     paid = [both[f"accelerator_{side}"].map(price).to_numpy(dtype=float) for side in ("new", "old")]
@@ -167,7 +164,7 @@ def generation_gains(
     True
     """
     pairs = None if pairs is None else [tuple(accelerator(name).name for name in pair) for pair in pairs]
-    found = _gains(*_rates(metric, rows), prices(metric), metric, known(statistic, STATISTICS, "statistic"), pairs)
+    found = _gains(rows, (), prices(metric), metric, known(statistic, STATISTICS, "statistic"), pairs)
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
@@ -199,7 +196,7 @@ def gain(
     if none := [name for name in pair if divisors.get(name, 1) <= 0]:
         hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
         raise ValueError(f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}")
-    found = _gains(*_rates(metric, rows, (benchmark, scenario)), divisors, metric, known(statistic, STATISTICS, "statistic"), [pair])
+    found = _gains(rows, (benchmark, scenario), divisors, metric, known(statistic, STATISTICS, "statistic"), [pair])
     if found.empty:
         matched(*pair, benchmark, scenario, rows=rows)  # refuses what never meets, and says what does
         for name in pair:
