@@ -167,6 +167,7 @@ class Accelerator:
     dense : dense FLOP/s (OP/s for integers) by precision, FP32 accumulate.
     measured : best measured matmul FLOP/s by precision, where someone published one.
     server_watts : most that the vendor's own server draws, over its chips.
+    busy_watts : (low, mean, high) that it draws at work, where its vendor published what it measured.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
     """
 
@@ -182,6 +183,7 @@ class Accelerator:
     tdp_watts: float | None
     idle_watts: float | None
     server_watts: float | None
+    busy_watts: tuple[float, float, float] | None
     scale_up_bytes_per_s: float | None
     scale_out_bytes_per_s: float | None
     purchase_usd: tuple[float, float] | None
@@ -235,11 +237,12 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
     for row in _read(folder, "accelerators").itertuples():
         spec = specs.get(row.name, {})
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
+        busy = tuple(spec[f"busy_{end}watts"] for end in ("low_", "", "high_")) if "busy_watts" in spec else None
         chips[row.name] = Accelerator(
             name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, status=row.status,
             form=None if pd.isna(row.form) else row.form,
             released=None if pd.isna(row.released) else row.released.date(),
-            purchase_usd=(min(bounds), max(bounds)) if bounds else None,
+            purchase_usd=(min(bounds), max(bounds)) if bounds else None, busy_watts=busy,
             dense=_by_precision(spec, "dense_(.+)_(?:flops|ops)"), measured=_by_precision(spec, "measured_(.+)_matmul_flops"),
             **{quantity: spec.get(quantity) for quantity in _SCALARS},
         )

@@ -94,7 +94,8 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
 
     The draw of its server at work is that of training, which is a share of what the server draws at most; pass the
     accelerator's own where it was measured. Where no source has the server or the making of a chip, they are those of
-    the others in proportion to its power.
+    the others in proportion to its power. TPUs draw far less than their design power: they take what Google measured in
+    production, else the share of design power that this is for TPU v3, and their share of the host that Google measured.
 
     Parameters
     ----------
@@ -119,14 +120,19 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
         return getattr(cost_factor(which, place), at)
 
     tdp, busy = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center")
-    servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
-    most = factor("host_watts_per_chip") if at_home else _of_power(chip, servers)
-    size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best  # against the host of the cost factors
+    if chip.kind == "TPU":
+        at_work = factor("tpu_busy_share_of_tdp") * tdp if chip.busy_watts is None else chip.busy_watts[ENDS.index(end)]
+        host, host_idle = factor("host_watts_per_tpu"), factor("host_idle_watts_per_tpu")
+    else:
+        servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
+        most = factor("host_watts_per_chip") if at_home else _of_power(chip, servers)
+        size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best  # against the host of the cost factors
+        at_work, host, host_idle = busy * tdp, busy * most, factor("host_idle_watts_per_chip") * size
     return Machine(
-        chip_watts=busy * tdp if chip_watts is None else chip_watts,
+        chip_watts=at_work if chip_watts is None else chip_watts,
         chip_idle_watts=factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts,
-        host_watts=busy * most,
-        host_idle_watts=factor("host_idle_watts_per_chip") * size,
+        host_watts=host,
+        host_idle_watts=host_idle,
         network_watts=factor("network_watts_per_chip"),
         machine_kg=_making_kg(chip, end),
         life_years=factor("useful_life_years", at={"low": "high", "high": "low"}.get(end, end)),  # the longer, the less a year

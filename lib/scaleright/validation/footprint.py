@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.footprint import Machine, grid, machine
+from scaleright.footprint import Machine, grid, intensity_spread, machine
+from scaleright.footprint.machines import ENDS
 from scaleright.market import cost_factor
 from scaleright.power import energy_kwh
+from scaleright.ranges import interval
 from scaleright.units import MASSES, in_units, si
 from scaleright.validation.report import Kind
 
@@ -31,29 +33,37 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
     """Predicted, low, high and baseline of a quantity, and why there is none if so."""
     if (boundary := row["boundary" if quantity == "energy" else "carbon_boundary"]) == "life cycle":
         return {}, "counts the making of the machines as well"
-    factor, world = 1.0, 1.0
+    factor, world, spread = 1.0, 1.0, (1.0, 1.0)
     if quantity == "carbon":
         if row["method"] == "market":
             return {}, "net of contracts, which no grid determines"
         if pd.isna(row["zone"]):
             return {}, "states no place"
         year = None if pd.isna(row["year"]) else int(row["year"])
-        factor, world = grid(row["zone"], year).kg_co2e_per_kwh, grid("WORLD", year).kg_co2e_per_kwh
+        factor, world, spread = grid(row["zone"], year).kg_co2e_per_kwh, grid("WORLD", year).kg_co2e_per_kwh, intensity_spread()
+    low, high = (factor * ratio for ratio in spread)
     if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
         if quantity == "energy" or pd.isna(row["measured_kwh"]):
             return {}, "states no chip-hours"
         inside = row["boundary"] == boundary or pd.isna(row["pue"])
         kwh = row["measured_kwh"] * (1.0 if inside else row["pue"])
-        found = dict.fromkeys(("predicted", "low", "high"), kwh * factor) | {"baseline": kwh * world}
+        found = {"predicted": kwh * factor, "low": kwh * low, "high": kwh * high, "baseline": kwh * world}
         return found, "from its own energy: checks the grid alone"
     chip, hours = row["accelerator"], float(row["accelerator_hours"])
     tdp = catalog.accelerator(chip).require("tdp_watts")
-    found = {"baseline": energy_kwh(hours, tdp) * world}
-    for end, name in (("best", "predicted"), ("low", "low"), ("high", "high")):
-        watts = tdp if row["basis"] == "design power" else _watts(row, machine(chip, end))
-        pue = 1.0 if boundary == "accelerator" else getattr(cost_factor("pue", "data center"), end) if pd.isna(row["pue"]) else row["pue"]
-        found[name] = energy_kwh(hours, watts, pue) * factor
-    return found, ""
+    usual = cost_factor("pue", "data center")
+    stated = 1.0 if boundary == "accelerator" else row["pue"]
+    uncertain = {
+        "watts": (tdp,) * 3 if row["basis"] == "design power" else tuple(_watts(row, machine(chip, end)) for end in ENDS),
+        "pue": (usual.low, usual.best, usual.high) if pd.isna(stated) else (stated,) * 3,
+        "intensity": (low, factor, high),
+    }
+
+    def total(watts: float, pue: float, intensity: float) -> float:
+        return energy_kwh(hours, watts, pue) * intensity
+
+    found = dict(zip(("low", "high"), map(float, interval(total, **uncertain))))
+    return found | {"predicted": total(*(ends[1] for ends in uncertain.values())), "baseline": energy_kwh(hours, tdp) * world}, ""
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -112,10 +122,12 @@ KIND = Kind(
     shows="published, predicted",
     group="accelerator",
     baseline="design power x hours, x the world's mean carbon",
-    rule="predicted are chip-hours as published x our watts (a published share of what the server draws at most, never the row's own) "
+    rule="predicted are chip-hours as published x our watts (a published share of what the server draws at most, for TPUs the mean draw "
+    "and the host that Google measured, never the row's own) "
     "x PUE as published x our carbon intensity of the zone and year; a row is scored if it states chip-hours and its power "
     "was measured, its carbon if it is that of the place; rows that multiply a design or assumed power are shown as a check of "
     "their arithmetic",
     caveat="Meta's figures for Llama are design power x hours: an upper bound for the chips, which leaves out their hosts; "
-    "no source states what a TPU's server draws: it is taken in proportion to NVIDIA's",
+    "the host of a TPU is measured for the first generation alone; the range covers power, PUE where it is not published and how far "
+    "sources of carbon intensity lie apart, not that some count the life cycle and some the stack alone",
 )
