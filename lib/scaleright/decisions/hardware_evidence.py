@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered, table
 from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_radar import chip_facts, figures, measured_efficiency, reached_flops, workloads
+from scaleright.decisions.hardware_radar import WORKLOAD, chip_facts, every_figure, figures, measured_efficiency, reached_flops
 from scaleright.inference.measured import serving_runs
 from scaleright.market import rental_prices
 from scaleright.mlperf import ROUNDS, power_efficiency, results
@@ -54,18 +54,17 @@ def datasheet_test() -> pd.DataFrame:
     >>> set(datasheet_test()["what"]) == {"speed", "energy"}
     True
     """
-    rows, reached = [], reached_flops()
-    for workload in workloads().itertuples():
-        known = figures(workload.benchmark, workload.scenario)
-        reference = known.attrs["reference"]
-        power = measured_efficiency(workload.benchmark, workload.scenario, reference)["ratio"]
-        for name, chip in known.drop(index=reference).iterrows():
-            pairs = {"speed": (reached[name] / reached[reference], chip["speed"])} if name in reached else {}
-            if name in power.index:
-                pairs["energy"] = (known.loc[reference, "joules"] / chip["joules"], power[name])
-            rows += [(what, workload.benchmark, workload.scenario, name, *pair) for what, pair in pairs.items()]
-    found = pd.DataFrame(rows, columns=["what", "benchmark", "scenario", "accelerator", "predicted", "measured"]).dropna()
-    return found.assign(off=found["predicted"] / found["measured"]).reset_index(drop=True)
+    known, reached = every_figure(), reached_flops()
+    others = known[known["accelerator"] != known["reference"]].set_index([*WORKLOAD, "accelerator"])
+    reference = known[known["accelerator"] == known["reference"]].set_index(WORKLOAD)["joules"].reindex(others.index.droplevel("accelerator"))
+    names, ratio = others.index.get_level_values("accelerator"), measured_efficiency()["ratio"].reindex(others.index)
+    pairs = {
+        "speed": (names.map(reached) / others["reference"].map(reached), others["speed"]),
+        "energy": (reference.to_numpy() / others["joules"], ratio),
+    }
+    found = [pd.DataFrame({"predicted": predicted, "measured": measured}).assign(what=what) for what, (predicted, measured) in pairs.items()]
+    rows = pd.concat(found).dropna().reset_index()
+    return rows.assign(off=rows["predicted"] / rows["measured"])
 
 
 def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:

@@ -7,6 +7,7 @@ missing axis gets the range that the axis could make of its score, and cannot wi
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Sequence
 
 import numpy as np
@@ -32,6 +33,7 @@ SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
 REFERENCES = ("H100 SXM", "B200")
 """The reference chip of a benchmark: the first of these that was measured on it."""
+WORKLOAD = ["benchmark", "scenario"]
 SOURCE = "S2, Hardware Selection Radar"
 MEASURED, STAND_IN, SYSTEM, LIMIT = "measured", "datasheet", "measured system power", "power limit"
 """What a figure rests on: MLPerf or a datasheet; the power of the whole system, measured, or the limit of the chip."""
@@ -69,40 +71,45 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
     return sum(score * weight for score, weight in zip(scores, weights)) / sum(weights)
 
 
+def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = SPAN) -> Any:
+    """Points that a score gains where a chip becomes `ratio` times better on some of the `AXES`; numbers or live expressions.
+
+    A chip that becomes faster gains on cost, speed and energy: prices and watts count over its speed.
+
+    >>> shift(10.0, (1, 1, 1, 1, 1), ("cost", "speed", "energy"))
+    3.0
+    """
+    gained = points(ratio, span) - points(1.0, span)
+    return weighted([gained if axis in axes else 0.0 for axis in AXES], weights)
+
+
 @remembered
-def best_rates(benchmark: str, scenario: str) -> pd.DataFrame:
-    """The best rate per accelerator that each chip reached on a benchmark, in any round; derived, not an official MLPerf metric.
+def best_rates() -> pd.DataFrame:
+    """The best rate per accelerator that each chip reached on each benchmark, in any round; derived, not an official MLPerf metric.
 
-    Columns: rate, unit, round, id, submitters. Where a benchmark changed its unit, only rounds with the newest one count.
+    Columns: benchmark, scenario, accelerator, rate, unit, round, id, submitters, reference (the workload's reference chip, empty if
+    none was measured). Where a benchmark changed its unit, only rounds with the newest one count.
 
-    Raises
-    ------
-    LookupError : no such benchmark or scenario with a rate, or one without a reference chip; the nearest are offered.
-
-    >>> bool(best_rates("llama2-70b", "Offline").loc["B200", "rate"] > best_rates("llama2-70b", "Offline").loc["H100 SXM", "rate"])
+    >>> set(REFERENCES) >= set(best_rates()["reference"]) - {""}
     True
     """
-    every = summary()
-    for column, wanted, what in (("benchmark", benchmark, "benchmark"), ("scenario", scenario, f"scenario of {benchmark}")):
-        if wanted not in set(every[column]):
-            nearest(wanted, sorted(set(every[column])), f"{what} with a rate per accelerator")
-        every = every[every[column] == wanted]
-    rows = every[every["unit"] == every.sort_values("round")["unit"].iloc[-1]]
-    best = rows.sort_values(["best", "round"], kind="stable").drop_duplicates("accelerator", keep="last").set_index("accelerator")
-    return best.rename(columns={"best": "rate", "best_id": "id"})[["rate", "unit", "round", "id", "submitters"]]
+    rows = summary().sort_values("round", kind="stable")
+    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")].sort_values(["best", "round"], kind="stable")
+    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last").rename(columns={"best": "rate", "best_id": "id"})
+    reference = best.groupby(WORKLOAD)["accelerator"].agg(lambda chips: next((name for name in REFERENCES if name in set(chips)), ""))
+    best = best.join(reference.rename("reference"), on=WORKLOAD)
+    return best[[*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]]
 
 
-@remembered
 def workloads() -> pd.DataFrame:
-    """Benchmarks and scenarios on which a radar can stand: those with a reference chip. Columns: benchmark, scenario, chips.
+    """Benchmarks and scenarios on which a radar can stand: those with a reference chip and another. Columns: benchmark, scenario, chips.
 
     >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
     True
     """
-    pairs = summary()[["benchmark", "scenario"]].drop_duplicates().itertuples(index=False)
-    found = [(*pair, best_rates(*pair).index) for pair in pairs]
-    rows = [(benchmark, scenario, len(chips)) for benchmark, scenario, chips in found if len(chips) > 1 and set(REFERENCES) & set(chips)]
-    return pd.DataFrame(rows, columns=["benchmark", "scenario", "chips"]).sort_values(["benchmark", "scenario"], ignore_index=True)
+    rates = best_rates()
+    chips = rates[rates["reference"] != ""].groupby(WORKLOAD).size()
+    return chips[chips > 1].rename("chips").reset_index()
 
 
 def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0) -> float:
@@ -144,25 +151,46 @@ def reached_flops() -> dict[str, float]:
     return {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in matmul_chips().items()}
 
 
-_runs = remembered(power_runs)
+@remembered
+def measured_efficiency() -> pd.DataFrame:
+    """Rate per watt of whole systems, measured, over that of the reference chip in the same round and at the same clocks.
+
+    Index: benchmark, scenario, accelerator. Columns: ratio [1], said (clocks and round), of the newest round in which both stand.
+
+    >>> bool(measured_efficiency().loc[("resnet50", "Offline", "Cloud AI 100 Ultra"), "ratio"] > 1)
+    True
+    """
+    best = power_runs().groupby([*WORKLOAD, "round", "kind", "accelerator"])["per_accelerator"].max().rename("rate").reset_index()
+    best = best.merge(best_rates()[[*WORKLOAD, "reference"]].drop_duplicates())
+    over = best[best["accelerator"] == best["reference"]].drop(columns="accelerator")
+    both = best[best["accelerator"] != best["reference"]].merge(over, on=[*WORKLOAD, "round", "kind", "reference"], suffixes=("", "_of"))
+    both = both.sort_values("round", kind="stable").drop_duplicates([*WORKLOAD, "accelerator"], keep="last")
+    both = both.assign(ratio=both["rate"] / both["rate_of"], said=both["kind"] + ", " + both["round"])
+    return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
 
 
 @remembered
-def measured_efficiency(benchmark: str, scenario: str, reference: str) -> pd.DataFrame:
-    """Rate per watt of whole systems, measured, over that of the reference chip in the same round and at the same clocks.
-
-    Columns: ratio [1], joules (per unit of the benchmark), said (clocks and round), of the newest round in which both stand.
-
-    >>> bool(measured_efficiency("resnet50", "Offline", "H100 SXM").loc["Cloud AI 100 Ultra", "ratio"] > 1)
-    True
-    """
-    runs = _runs()
-    runs = runs[(runs["benchmark"] == benchmark) & (runs["scenario"] == scenario)]
-    best = runs.groupby(["round", "kind", "accelerator"])["per_accelerator"].max().rename("rate").reset_index()
-    both = best.merge(best[best["accelerator"] == reference], on=["round", "kind"], suffixes=("", "_reference"))
-    both = both.sort_values("round", kind="stable").drop_duplicates("accelerator", keep="last").set_index("accelerator")
-    found = {"ratio": both["rate"] / both["rate_reference"], "joules": 1 / both["rate"], "said": both["kind"] + ", " + both["round"]}
-    return pd.DataFrame(found)
+def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
+    """The figures of every workload with a reference chip, see `figures`; benchmark, scenario, accelerator and reference lead."""
+    rates = best_rates().assign(basis=MEASURED)
+    rates = rates[rates["reference"] != ""]
+    if stand_ins:
+        reached = reached_flops()
+        chips = pd.DataFrame({"accelerator": [name for name in reached if accelerator(name).status == "shipping"]})
+        more = rates[rates["accelerator"] == rates["reference"]][[*WORKLOAD, "reference", "rate"]].merge(chips, how="cross")
+        more["rate"] = more["rate"] * more["accelerator"].map(reached) / more["reference"].map(reached)
+        rates = pd.concat([rates, more.assign(basis=STAND_IN)]).drop_duplicates([*WORKLOAD, "accelerator"])
+    known = rates.join(chip_facts(own), on="accelerator").reset_index(drop=True)
+    known["usd_per_million"] = usd_per_million_tokens(known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0)
+    known["usd_per_million"] = known["usd_per_million"].where(known["usd_per_hour"].notna())
+    known["joules"] = known["watts"] / known["rate"]
+    over = known[WORKLOAD].join(known[known["accelerator"] == known["reference"]].set_index(WORKLOAD), on=WORKLOAD)
+    known["cost"], known["speed"] = over["usd_per_million"] / known["usd_per_million"], known["rate"] / over["rate"]
+    known["memory"] = np.sqrt(known["memory_bytes"] / over["memory_bytes"] * known["memory_bytes_per_s"] / over["memory_bytes_per_s"])
+    known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
+    known["energy"] = known["ratio"].fillna(over["joules"] / known["joules"])
+    known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
+    return known.drop(columns=["ratio", "said"])
 
 
 def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
@@ -182,32 +210,21 @@ def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = 
 
     Raises
     ------
-    LookupError : as `best_rates`; or neither reference chip was measured on it, with the workloads where one was.
+    LookupError : no such benchmark or scenario with a rate, or none with a reference chip; the nearest are offered.
 
     >>> known = figures("llama2-70b", "Offline")
     >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
     ('H100 SXM', 1.0)
     """
-    rates = best_rates(benchmark, scenario).assign(basis=MEASURED)
-    reference = next((name for name in REFERENCES if name in rates.index), None)
-    if reference is None:
+    known, rates = every_figure(own, stand_ins), best_rates()
+    for column, wanted, what in (("benchmark", benchmark, "benchmark"), ("scenario", scenario, f"scenario of {benchmark}")):
+        if wanted not in set(rates[column]):
+            nearest(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
+        known, rates = (rows[rows[column] == wanted] for rows in (known, rates))
+    if known.empty:
         nearest(f"{benchmark} {scenario}", list(workloads()["benchmark"] + " " + workloads()["scenario"]), "workload with a reference chip")
-    if stand_ins:
-        reached = reached_flops()
-        others = [name for name in reached if name not in rates.index and accelerator(name).status == "shipping"]
-        speeds = [rates.loc[reference, "rate"] * reached[name] / reached[reference] for name in others]
-        rates = pd.concat([rates, pd.DataFrame({"rate": speeds, "basis": STAND_IN}, index=others)])
-    known = rates.join(chip_facts(own)).assign(power=LIMIT)
-    known["usd_per_million"] = usd_per_million_tokens(known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0)
-    known["usd_per_million"] = known["usd_per_million"].where(known["usd_per_hour"].notna())
-    known["joules"] = known["watts"] / known["rate"]
-    over = known.loc[reference]
-    known["cost"], known["speed"] = over["usd_per_million"] / known["usd_per_million"], known["rate"] / over["rate"]
-    known["energy"] = over["joules"] / known["joules"]
-    known["memory"] = np.sqrt(known["memory_bytes"] / over["memory_bytes"] * known["memory_bytes_per_s"] / over["memory_bytes_per_s"])
-    power = measured_efficiency(benchmark, scenario, reference).drop(index=reference, errors="ignore")
-    power = power[power.index.isin(known.index)]
-    known.loc[power.index, "energy"], known.loc[power.index, "power"] = power["ratio"], SYSTEM + ", " + power["said"]
+    reference = known["reference"].iloc[0]
+    known = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
     known.attrs["reference"] = reference
     return known
 
@@ -255,6 +272,12 @@ def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
     return found.sort_values(["complete", "low"], ascending=False, kind="stable")
 
 
+@functools.cache
+def _weightings(draws: int, seed: int) -> np.ndarray:
+    """Weights of the axes, drawn evenly: a row for each draw."""
+    return np.random.default_rng(seed).dirichlet(np.ones(len(AXES)), draws)
+
+
 @simulation
 def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 20261120) -> pd.Series:
     """The share of all weightings, drawn evenly, in which each chip with all axes wins [1]; the rest never do.
@@ -269,9 +292,11 @@ def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 2026112
     1.0
     """
     complete = scored[list(AXES)].dropna()
-    weights = np.random.default_rng(seed).dirichlet(np.ones(len(AXES)), draws)
-    wins = np.bincount(np.argmax(weights @ complete.to_numpy().T, axis=1), minlength=len(complete))
-    return pd.Series(wins / draws, index=complete.index).sort_values(ascending=False, kind="stable")
+    points_of = complete.to_numpy()
+    # A chip that another one equals or beats on every axis never wins, so that few are left to be weighed.
+    able = [i for i, own in enumerate(points_of) if not ((points_of >= own).all(axis=1) & (points_of > own).any(axis=1)).any()]
+    wins = np.bincount(np.argmax(_weightings(draws, seed) @ points_of[able].T, axis=1), minlength=len(able))
+    return pd.Series(wins / draws, index=complete.index[able]).reindex(complete.index, fill_value=0.0).sort_values(ascending=False, kind="stable")
 
 
 def source_rule(weights: Sequence[Any]) -> Any:
