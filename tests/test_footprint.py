@@ -265,6 +265,11 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
         ("run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n", "line 2: 'mine' states neither measured_kwh nor measured_kg_co2e"),
         ("run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100 SXM,1000,Frnace,1\n", "line 2: unknown grid .*: France"),
         ("run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n", "line 2, column pue: 0.9 is below 1"),
+        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,0,1\n", "line 2, column accelerator_hours: 0: needs a finite"),
+        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,-10,1\n", "line 2, column accelerator_hours"),
+        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,inf,1\n", "line 2, column accelerator_hours"),
+        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,1000,0\n", "line 2, column measured_kwh"),
+        ("run,accelerator,accelerator_hours,measured_kwh\nmine,TPU v6e,1000,1\n", "line 2: the catalog has no tdp_watts for TPU v6e"),
     ],
 )
 def test_a_bad_run_is_refused_with_the_place(tmp_path, text, message):
@@ -272,6 +277,13 @@ def test_a_bad_run_is_refused_with_the_place(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises((LookupError, catalog.DataError), match=message):
         validation.validate("footprint", path)
+
+
+def test_a_file_without_a_scored_row_says_so(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("run,accelerator,accelerator_hours,measured_kg_co2e\nmine,H100 SXM,1000,1\n")
+    text = validation.validate("footprint", path).to_text()
+    assert "no row determines its answer" in text and "states no place" in text and "nan" not in text
 
 
 def test_every_measured_pair_has_positive_figures():

@@ -72,11 +72,14 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         given = {quantity: row[column] for quantity, column in QUANTITIES.items() if not pd.isna(row[column])}
         if not given and pd.isna(row["measured_liters"]):
             raise catalog.DataError(f"{label}, line {line}: {row['run']!r} states neither {' nor '.join(QUANTITIES.values())}")
+        for column in ("accelerator_hours", *QUANTITIES.values()):
+            if not (pd.isna(row[column]) or 0 < row[column] < math.inf):
+                raise catalog.DataError(f"{label}, line {line}, column {column}: {row[column]:g}: needs a finite number above 0")
         for quantity, published in given.items():
             try:
                 found, why = _prediction(row, quantity)
-            except LookupError as error:
-                raise LookupError(f"{label}, line {line}: {error}") from None
+            except (LookupError, catalog.DataError) as error:
+                raise type(error)(f"{label}, line {line}: {error}") from None
             found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
             judged.append(
                 {"run": row["run"], "model": row["model"], "accelerator": row["accelerator"], "quantity": quantity, "published": published}

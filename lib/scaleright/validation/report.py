@@ -139,11 +139,14 @@ class Validation:
         """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
         s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
         met = ", ".join(f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known())
-        lines = [
-            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
+        errors = [
             f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
             f"bias {s.bias_percent:+.2f} %; {met}",
             f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
+        ]
+        lines = [
+            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
+            *(errors if s.rows else ["  no row determines its answer, so that there is no error to sum up"]),
             f"  rule: {of.rule}",
             *([f"  caveat: {of.caveat}"] if of.caveat else []),
         ]
