@@ -205,6 +205,10 @@ LIVE = [
     *((BETS, case, "regret", regret) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
     *((BETS, case, "flip", switch) for case in ({}, IN_A_HURRY, OTHER_MAKER)),
     *((BETS, case, f"gain_{kind}", lambda v, kind=kind: hardware_bet(v)[1][kind]) for case in ({}, OTHER_MAKER) for kind in ("dense", "mixture")),
+    *(
+        (BETS, case, f"range_{kind}_{end}", lambda v, kind=kind, end=end: getattr(mlperf.gain(v["bet"], v["rival"], v[kind], v["scenario"]), end))
+        for case in ({}, IN_A_HURRY, OTHER_MAKER) for kind in ("dense", "mixture") for end in ("low", "high")
+    ),
     *((FASTER, case, "gain", lambda v: faster(v).value) for case in ({}, RACK, OLDER)),
     *((FASTER, case, f"range_{end}", lambda v, end=end: getattr(faster(v), end)) for case in ({}, RACK, OLDER) for end in ("low", "high")),
     *((RADAR, case, "points", leader) for case in ({}, FRUGAL, OWNED)),
