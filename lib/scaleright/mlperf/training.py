@@ -130,6 +130,7 @@ def training_results() -> pd.DataFrame:
     return runs
 
 
+@catalog.remembered
 def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     """Results of one benchmark, fastest first, in one round or in all; rows kept in doubt are left out.
 
@@ -177,7 +178,7 @@ def record(benchmark: str, round: str | None = None, least: str = "time_to_train
 
 
 def _flagged(runs: pd.DataFrame, flag: str) -> pd.Series:
-    return runs["flags"].str.split(";").map(lambda flags: flag in flags)
+    return runs["flags"].str.contains(flag)
 
 
 def strong_scaling(benchmark: str | None = None, accelerator: str | None = None, round: str | None = None) -> pd.DataFrame:
