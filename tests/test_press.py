@@ -217,6 +217,21 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
     assert [r.job.chapter for r in done] == ["tiny"]
 
 
+def test_a_page_tells_long_data_once_and_a_notebook_each_time():
+    rows = pd.DataFrame({"x": range(400), "y": range(400)})
+    charted = [alt.Chart(rows).mark_point().encode(x="x:Q", y=f"{field}:Q") for field in "xy"]
+    outputs = [{"output_type": "display_data", "data": charts.show(chart, alt="Four hundred dots.").bundle} for chart in charted]
+    content = json.dumps({"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}).encode()
+    page = json.loads(pages.chapter_page("tiny", content, [], date(2026, 1, 2)))
+    lean = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
+    (told,) = re.findall(r'class="sr-shared">(.*?)</script>', "".join(lean))
+    ((key, data),) = json.loads(told).items()
+    for text, output in zip(lean, outputs):
+        spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
+        assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
+        assert spec | {"datasets": {"rows-1": data}} == output["data"][charts.render.VEGALITE]
+
+
 def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
     """Ports are chosen before they are bound: of many kernels at once, one would find its port taken and die."""
     add(book, "told", "import json\nfrom ipykernel import get_connection_info\nfound = json.loads(get_connection_info())\nfound['transport'], found['ip']")

@@ -56,9 +56,13 @@
 
   // ---- the page's model ------------------------------------------------------------------------------------
 
-  function learn(model) {
+  /** What a script says, with the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
+  const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value));
+
+  function learn(model, params = []) {
+    const defined = (model.defined || []).map((entry) => (entry.name ? entry : params.find((param) => param.name === entry)));
     for (const control of model.controls || []) if (!page.controls.has(control.name)) page.controls.set(control.name, control);
-    for (const entry of model.defined || []) page.defined.set(entry.name, entry);
+    for (const entry of defined) page.defined.set(entry.name, entry);
     Object.assign(page.follow, model.follow || {});
   }
 
@@ -344,9 +348,10 @@
 
   async function start() {
     const figures = [...document.querySelectorAll("figure.sr-chart")];
-    const specs = figures.map((figure) => JSON.parse(figure.querySelector(".sr-spec").textContent));
-    document.querySelectorAll("script.sr-model").forEach((script) => learn(JSON.parse(script.textContent)));
-    specs.forEach((spec) => learn((spec.usermeta || {}).scaleright || {}));
+    const shared = Object.assign({}, ...[...document.querySelectorAll("script.sr-shared")].map((script) => JSON.parse(script.textContent)));
+    const specs = figures.map((figure) => told(figure.querySelector(".sr-spec"), shared));
+    document.querySelectorAll("script.sr-model").forEach((script) => learn(told(script, shared)));
+    specs.forEach((spec) => learn((spec.usermeta || {}).scaleright || {}, spec.params));
     if (!figures.length && !page.controls.size) return;
     settle();
     const names = [...page.controls.keys()];

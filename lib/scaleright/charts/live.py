@@ -208,7 +208,8 @@ class Controls:
         params += [self._defined[name] for name in defined]
         taken = {entry["name"] for entry in params}
         params += [entry for entry in spec.get("params", []) if entry.get("name") not in taken]
-        usermeta = spec.get("usermeta", {}) | {"scaleright": self.payload(names, defined)}
+        told = self.payload(names, ()) | {"defined": defined}  # by name: a definition stands among the parameters
+        usermeta = spec.get("usermeta", {}) | {"scaleright": told}
         return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
     def _bind(self, name: str) -> dict:

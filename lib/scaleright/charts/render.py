@@ -49,7 +49,7 @@ class Display:
     __str__ = __repr__
 
 
-def _json(value: Any) -> str:
+def page_json(value: Any) -> str:
     """Compact JSON that is safe inside a script element."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
@@ -108,7 +108,7 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     spec = specification(chart, alt, controls)
     if os.environ.get("SCALERIGHT_CHARTS") == "altair" or "google.colab" in sys.modules:
         return Display({"text/plain": alt, "text/html": _drawn_by_altair(spec)})
-    text = _json(spec)
+    text = page_json(spec)
     key = hashlib.sha256(text.encode()).hexdigest()[:12]
     label = html.escape(alt, quote=True)
     height = spec["height"] if isinstance(spec.get("height"), (int, float)) else 240
@@ -126,13 +126,13 @@ def _drawn_by_altair(spec: dict) -> str:
     from altair.utils.html import spec_to_html
 
     versions = {"vega_version": alt.VEGA_VERSION, "vegalite_version": alt.VEGALITE_VERSION, "vegaembed_version": alt.VEGAEMBED_VERSION}
-    place = f"sr-{hashlib.sha256(_json(spec).encode()).hexdigest()[:12]}"
+    place = f"sr-{hashlib.sha256(page_json(spec).encode()).hexdigest()[:12]}"
     return spec_to_html(spec, mode="vega-lite", fullhtml=False, template="universal", output_div=place, **versions)
 
 
 def _model(controls: Controls, names: Iterable[str], defined: Iterable[str] = ()) -> str:
     """What the page's script needs to draw these controls and to compute these definitions."""
-    return f'<script type="application/json" class="sr-model">{_json(rounded(controls.payload(names, defined)))}</script>'
+    return f'<script type="application/json" class="sr-model">{page_json(rounded(controls.payload(names, defined)))}</script>'
 
 
 def _plain(text: str) -> str:

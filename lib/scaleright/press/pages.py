@@ -6,14 +6,18 @@ appears when the data behind it is old, and the way between a chapter and its sc
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from html import escape
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from scaleright.catalog import TABLES_MIME
 from scaleright.charts.machine import ANSWER_MIME
+from scaleright.charts.render import page_json
 from scaleright.press import downloads
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
@@ -96,6 +100,50 @@ def _tidy(notebook: dict, page: str) -> None:
     notebook["cells"] = [cell for cell in notebook["cells"] if "injected-parameters" not in cell["metadata"].get("tags", ())]
     for output in carried(notebook, "text/html"):
         output["data"] = {"text/html": output["data"]["text/html"]}
+    _share(notebook)
+
+
+_SCRIPT = re.compile(r'(?<=<script type="application/json" class=")(sr-spec|sr-model)">(.*?)(?=</script>)', re.DOTALL)
+_LONG = 1000
+"""Characters from which on a part of a script is told once."""
+
+
+def _key(part: Any) -> str:
+    """What names a long text or list; empty for anything else."""
+    text = page_json(part) if isinstance(part, (str, list)) else ""
+    return hashlib.sha256(text.encode()).hexdigest()[:12] if len(text) > _LONG else ""
+
+
+def _long(part: Any) -> Iterator[str]:
+    """The keys of all long texts and lists in a part of a script."""
+    if key := _key(part):
+        yield key
+    for item in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _long(item)
+
+
+def _share(notebook: dict) -> None:
+    """Tell data and definitions once that several outputs of a page carry; they refer to it, and `charts.js` looks it up.
+
+    In the notebook each output holds all that it needs, so that it can be run, read and compared alone.
+    """
+    outputs = [output["data"] for output in carried(notebook, "text/html") if _SCRIPT.search("".join(output["data"]["text/html"]))]
+    texts = ["".join(data["text/html"]) for data in outputs]
+    counts = Counter(key for text in texts for script in _SCRIPT.finditer(text) for key in _long(json.loads(script[2])))
+    shared: dict[str, Any] = {}
+
+    def lean(part: Any) -> Any:
+        if counts[key := _key(part)] > 1:
+            shared[key] = part
+            return {"sr-shared": key}
+        if isinstance(part, dict):
+            return {name: lean(item) for name, item in part.items()}
+        return [lean(item) for item in part] if isinstance(part, list) else part
+
+    for data, text in zip(outputs, texts):
+        data["text/html"] = _SCRIPT.sub(lambda script: f'{script[1]}">{page_json(lean(json.loads(script[2])))}', text)
+    if shared:
+        outputs[0]["text/html"] = f'<script type="application/json" class="sr-shared">{page_json(shared)}</script>' + outputs[0]["text/html"]
 
 
 def _dates(notebook: Mapping[str, Any]) -> list[Dated]:
