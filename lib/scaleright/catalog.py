@@ -167,6 +167,7 @@ class Accelerator:
     dense : dense FLOP/s (OP/s for integers) by precision, FP32 accumulate.
     measured : best measured matmul FLOP/s by precision, where someone published one.
     server_watts : most that the vendor's own server draws, over its chips.
+    scale_up_chips : chips that one fast fabric joins, this one included.
     busy_watts : (low, mean, high) that it draws at work, where its vendor published what it measured.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
     """
@@ -185,6 +186,7 @@ class Accelerator:
     server_watts: float | None
     busy_watts: tuple[float, float, float] | None
     scale_up_bytes_per_s: float | None
+    scale_up_chips: float | None
     scale_out_bytes_per_s: float | None
     purchase_usd: tuple[float, float] | None
     dense: Mapping[str, float] = field(repr=False)
@@ -220,7 +222,10 @@ class Accelerator:
         return (low * high) ** 0.5
 
 
-_SCALARS = ("memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "server_watts", "scale_up_bytes_per_s", "scale_out_bytes_per_s")
+_SCALARS = (
+    "memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "server_watts", "scale_up_bytes_per_s", "scale_up_chips",
+    "scale_out_bytes_per_s",
+)  # fmt: skip
 
 
 def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float]:

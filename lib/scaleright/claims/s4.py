@@ -71,11 +71,11 @@ class Cell:
 def _held(row) -> pd.DataFrame:
     """The submissions at hand of a row's chip in any memory size, at its usual power, in a virtual machine or not as S4 says."""
     rows = results(ROUNDS)
-    rows = rows[(rows["benchmark"] == row.benchmark) & (rows["scenario"] == row.scenario) & rows["accelerator"].notna()]
+    rows = rows[(rows["benchmark"] == row.benchmark) & (rows["scenario"] == row.scenario)]
+    rows = rows[rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?", na=False)]
     if not pd.isna(row.accuracy_target):
         rows = rows[rows["accuracy_target"] == row.accuracy_target]
-    usual = ~rows["flags"].str.contains("raised_power") & (rows["flags"].str.contains("virtualized") == row.virtualized)
-    return rows[usual & rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?")]
+    return rows[~rows["flags"].str.contains("raised_power") & (rows["flags"].str.contains("virtualized") == row.virtualized)]
 
 
 def _newest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -94,35 +94,32 @@ def _fits(row, figures: tuple[float, float, float], within: float) -> bool:
     return all(abs(value - found) <= max(0.5 * 10**-decimals + 1e-9, within * value) for (value, decimals), found in zip(printed, figures))
 
 
-def _choices(rows: pd.DataFrame) -> list[tuple[pd.DataFrame, tuple[str, ...]]]:
-    """Which submissions may have been averaged: those in one unit, and where there are two units all together, by mistake."""
-    return [(_newest(rows), ()), (rows, (MIXED,))][: rows["unit"].nunique()]
+def _ways(rows: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, str, tuple[str, ...]]]:
+    """Ways to average submissions: those in one unit, or by mistake all of two units; by which column; the mistakes made."""
+    for chosen, mixed in [(_newest(rows), ()), (rows, (MIXED,))][: rows["unit"].nunique()]:
+        for divisor, node in METHODS:
+            yield chosen, divisor, mixed + node
 
 
 def _accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
     """Accounts that give a row's figures: from all rounds at hand, from the first or last of them, from them and v5.0."""
     rounds = sorted(held["round"].unique())
     for part in [rounds, *(part for n in range(len(rounds) - 1, 0, -1) for part in (rounds[:n], rounds[-n:]))]:
-        for rows, mixed in _choices(held[held["round"].isin(part)]):
-            for divisor, node in METHODS:
-                if _fits(row, figures := _averages(rows, divisor), AGREEMENT):
-                    yield Account(figures, mixed + node, "" if part == rounds else " and ".join(part), rows["unit"].iloc[0])
-    rates = _newest(held)["per_accelerator"]
-    for rows, mixed in _choices(held):
-        for divisor, node in METHODS:
-            for unseen in range(1, most + 1):
-                n = len(rows) + unseen
-                missing = row.average_total * n - rows["value"].sum()
-                for rounding in (0.0, -0.05, 0.05):
-                    chips = round((row.average_accelerators + rounding) * n - rows["accelerators"].sum())
-                    if not unseen <= chips <= unseen * held["accelerators"].max():
-                        continue
-                    if not rates.min() / SLACK <= missing / chips <= rates.max() * SLACK:
-                        continue
-                    counted = min(chips / unseen, rows["accelerators_per_node"].mode().max()) if node else chips / unseen
-                    summed = (rows["value"] / rows[divisor]).sum() + missing / counted, rows["accelerators"].sum() + chips
-                    if _fits(row, figures := (row.average_total, *(float(each) / n for each in summed)), CLOSE):
-                        yield Account(figures, mixed + node, "", "", unseen, chips, missing / chips)
+        for rows, divisor, mistakes in _ways(held[held["round"].isin(part)]):
+            if _fits(row, figures := _averages(rows, divisor), AGREEMENT):
+                yield Account(figures, mistakes, "" if part == rounds else " and ".join(part), rows["unit"].iloc[0])
+    rates, largest = _newest(held)["per_accelerator"], held["accelerators"].max()
+    slowest, fastest = rates.min() / SLACK, rates.max() * SLACK
+    for rows, divisor, mistakes in _ways(held):
+        sums = [float(column.sum()) for column in (rows["value"], rows["value"] / rows[divisor], rows["accelerators"])]
+        node = rows["accelerators_per_node"].mode().max() if divisor == "accelerators_per_node" else largest
+        for unseen, rounding in product(range(1, most + 1), (0.0, -0.05, 0.05)):
+            n = len(rows) + unseen
+            missing, chips = row.average_total * n - sums[0], round((row.average_accelerators + rounding) * n - sums[2])
+            if unseen <= chips <= unseen * largest and slowest <= missing / chips <= fastest:
+                figures = (row.average_total, float(sums[1] + missing / min(chips / unseen, node)) / n, (sums[2] + chips) / n)
+                if _fits(row, figures, CLOSE):
+                    yield Account(figures, mistakes, "", "", unseen, chips, missing / chips)
 
 
 def _kind(row) -> str:

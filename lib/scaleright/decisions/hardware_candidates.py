@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerators, remembered, table
+from scaleright.catalog import Accelerator, accelerators, remembered
 from scaleright.costs.break_even import break_even_usd_per_hour
 from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
@@ -74,7 +74,7 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
 
 ENOUGH = 3
 """Providers that make a range of listings."""
-SLOTS = 8
+SLOTS = 8.0
 """PCIe cards that a server takes."""
 
 
@@ -82,8 +82,6 @@ SLOTS = 8
 def _candidates() -> pd.DataFrame:
     """Every candidate."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
-    specs = table("accelerator_specs")
-    joined = specs[specs["quantity"] == "scale_up_chips"].set_index("accelerator")["value"]
     factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
     rows = {}
     for name, spec in matmul_chips().items():
@@ -92,7 +90,7 @@ def _candidates() -> pd.DataFrame:
         chip = catalog[name]
         rows[name] = {"vendor": chip.vendor, "segment": chip.segment} | spec | {
             "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
-            "joined": float(joined.get(name, SLOTS if chip.form == "PCIe" else 1)),
+            "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
             "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
             "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
             "providers": int(providers.get(name, 1)), "as_of": f"{listed.as_of}",

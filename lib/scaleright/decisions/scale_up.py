@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator, accelerator, fact, model, remembered, table
+from scaleright.catalog import Accelerator, accelerator, fact, model
 from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits
 from scaleright.decisions.hardware_choice import as_it_is
@@ -24,12 +24,9 @@ MEMORY_SHARE = 0.9
 """Share of a chip's memory that weights and cache may take."""
 
 
-@remembered
 def domain(name: str) -> float:
     """Chips that one fast fabric joins around this one [1]."""
-    specs = table("accelerator_specs")
-    found = specs[(specs["accelerator"] == accelerator(name).name) & (specs["quantity"] == "scale_up_chips")]["value"]
-    return float(found.iloc[0]) if len(found) else 1.0
+    return accelerator(name).scale_up_chips or 1.0
 
 
 def chip_limits(name: str) -> dict[str, float]:
