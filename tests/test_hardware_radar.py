@@ -206,7 +206,7 @@ def test_stand_ins_are_judged_against_every_measurement():
     test = evidence.datasheet_test()
     speed, energy = (test[test["what"] == what] for what in ("speed", "energy"))
     assert len(speed) > 200 and len(energy) >= 10
-    assert np.exp(np.abs(np.log(energy["off"])).median()) < np.exp(np.abs(np.log(speed["off"])).median())
+    assert energy["off"].median() < speed["off"].median()
 
 
 ROWS = [{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": None, "vendor": "AMD"}, {"chip": "B", "cost": 14.0, "speed": -2.0, "memory": 5.0, "vendor": "NVIDIA"}]

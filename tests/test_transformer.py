@@ -22,7 +22,6 @@ from scaleright.transformer import (
     decode_step,
     experts_touched,
     forward_flop,
-    forward_flop_per_token,
     kv_bytes_per_token,
     matmul_parameters,
     megatron_batch_flop,
@@ -178,7 +177,7 @@ def test_counts_of_one_model_are_exact_integers():
 def test_the_two_tiers_agree():
     shape = MODELS["Llama-3.1-405B"]
     per_position = 2 * shape.layers * shape.heads * (shape.head_dim + shape.v_head_dim)
-    assert forward_flop(shape, 8192).total == forward_flop_per_token(matmul_parameters(shape), per_position, 8192)
+    assert forward_flop(shape, 8192).total == 2 * matmul_parameters(shape) + per_position * attended_positions(8192, 0)
 
 
 @given(shapes(), st.integers(1, 4096))

@@ -10,8 +10,6 @@ import decimal
 import math
 from typing import Sequence
 
-GIB = 2**30
-"""Bytes of a gibibyte, the unit in which memory is built and in which drivers report it."""
 
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_DAY = 24.0

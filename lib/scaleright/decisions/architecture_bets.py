@@ -20,7 +20,7 @@ from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import recent_rental_price
 from scaleright.mlperf import generation_gains, per_chip, results, submissions
-from scaleright.mlperf.compare import CELL
+from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.names import nearest
 from scaleright.ops import minimum, where
 
@@ -227,7 +227,6 @@ def thesis(premium: float) -> pd.DataFrame:
     >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
     ({False}, {True})
     """
-    rows, by = gains(pairs=RACKS), submissions().groupby([*CELL, "submitter", "accelerator"])["per_accelerator"].max().unstack()
-    both = pd.concat({f"{new} over {old}": (by[new] / by[old]).dropna().groupby(CELL).median() for new, old in RACKS}, names=["pair"])
-    rows = rows.join(both.rename("same_submitter"), on=["pair", *CELL])
+    both = pd.concat({f"{new} over {old}": same_submitter(submissions(), new, old) for new, old in RACKS}, names=["pair"])
+    rows = gains(pairs=RACKS).join(both, on=["pair", *CELL])
     return rows.assign(pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium))

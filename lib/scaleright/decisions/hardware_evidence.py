@@ -11,6 +11,7 @@ from scaleright.catalog import accelerator, accelerators, remembered, table
 from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_radar import WORKLOAD, chip_facts, every_figure, figures, measured_efficiency, reached_flops
+from scaleright.decisions.scale_up import times_off
 from scaleright.inference.measured import serving_runs
 from scaleright.market import rental_prices
 from scaleright.mlperf import ROUNDS, power_efficiency, results
@@ -49,7 +50,7 @@ def datasheet_test() -> pd.DataFrame:
     """Speed by datasheet arithmetic and energy by power limits beside what was measured, over the reference chip of each workload.
 
     Columns: what ("speed" or "energy"), benchmark, scenario, accelerator, predicted, measured (ratios over the reference chip)
-    and off (predicted over measured) [1].
+    and off (see `scale_up.times_off`) [1].
 
     >>> set(datasheet_test()["what"]) == {"speed", "energy"}
     True
@@ -64,7 +65,7 @@ def datasheet_test() -> pd.DataFrame:
     }
     found = [pd.DataFrame({"predicted": predicted, "measured": measured}).assign(what=what) for what, (predicted, measured) in pairs.items()]
     rows = pd.concat(found).dropna().reset_index()
-    return rows.assign(off=rows["predicted"] / rows["measured"])
+    return rows.assign(off=times_off(rows["predicted"], rows["measured"]))
 
 
 def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:

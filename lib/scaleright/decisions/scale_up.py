@@ -109,10 +109,10 @@ def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFra
     return rows.assign(roofline=[1 / share if share else INFINITY for share in shares]).join(held)
 
 
-def factor_off(predicted: Any, measured: Any) -> float:
-    """Median factor by which predictions are off, up or down [1].
+def times_off(predicted: Any, measured: Any) -> Any:
+    """By what factor predictions are off, up or down [1].
 
-    >>> factor_off(np.array([2.0, 0.5, 1.0]), np.array([1.0, 1.0, 1.0]))
-    2.0
+    >>> times_off(np.array([2.0, 0.5, 1.0]), np.array([1.0, 1.0, 1.0])).tolist()
+    [2.0, 2.0, 1.0]
     """
-    return float(np.exp(np.median(np.abs(np.log(predicted / measured)))))
+    return np.exp(np.abs(np.log(predicted / measured)))

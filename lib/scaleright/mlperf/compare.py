@@ -188,11 +188,21 @@ def matched(
         stands = {name: ", ".join(sorted(set(given.loc[given["accelerator"] == name, "round"]))) for name in (new, old)}
         where = f"one round{' at one stated precision' if same_precision else ''} of {benchmark} {scenario}"
         raise LookupError(f"{new} and {old} do not meet in {where}: {new} stands in {stands[new]}, {old} in {stands[old]}")
-    tuned = given.groupby([*CELL, "submitter", "accelerator"])["per_accelerator"].max().unstack("accelerator")
-    pairs = (tuned[new] / tuned[old]).dropna().groupby(CELL).median().rename("same_submitter")
-    both = both.join(pairs, on=CELL).assign(best=both["best_new"] / both["best_old"], median=both["median_new"] / both["median_old"])
+    both = both.join(same_submitter(given, new, old), on=CELL).assign(best=both["best_new"] / both["best_old"], median=both["median_new"] / both["median_old"])
     first = ["round", "accuracy_target", "unit", "best", "median", "same_submitter"]
     return both.sort_values("round")[[*first, *(name for name in both if name.endswith(("_new", "_old")))]].reset_index(drop=True)
+
+
+def same_submitter(rows: pd.DataFrame, new: str, old: str) -> pd.Series:
+    """The ratio of two chips in each cell as those found it who submitted both: the median over teams, each by its best.
+
+    Parameters
+    ----------
+    rows : from `submissions`
+    new, old : names of chips
+    """
+    tuned = rows[rows["accelerator"].isin([new, old])].groupby([*CELL, "submitter", "accelerator"])["per_accelerator"].max().unstack()
+    return (tuned[new] / tuned[old]).dropna().groupby(CELL).median().rename("same_submitter")
 
 
 def drift(architecture: str, quantile: float = 0.9) -> float:

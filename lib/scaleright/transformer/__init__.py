@@ -8,7 +8,7 @@ charts; they start from the totals which the counting functions deliver.
 from scaleright.architecture import stacked
 from scaleright.transformer.decode import DecodeStep, decode_step, live_fields
 from scaleright.transformer.flops import (
-    ForwardFlop, attended_positions, compute_seconds, forward_flop, forward_flop_per_token, inference_flop, megatron_batch_flop,
+    ForwardFlop, attended_positions, compute_seconds, forward_flop, inference_flop, megatron_batch_flop,
     megatron_hardware_flop, memory_seconds, token_seconds, training_flop, training_flop_per_token,
 )  # fmt: skip
 from scaleright.transformer.memory import (
@@ -21,7 +21,7 @@ from scaleright.transformer.rules import exact_over_rule, rules_and_counts
 __all__ = [
     "BYTES_PER_PARAMETER", "DecodeStep", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
     "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "decode_step", "exact_over_rule",
-    "experts_touched", "forward_flop", "forward_flop_per_token", "inference_flop", "kv_bytes_per_token", "live_fields",
+    "experts_touched", "forward_flop", "inference_flop", "kv_bytes_per_token", "live_fields",
     "matmul_parameters", "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes",
     "parameters", "rule_of_thumb_parameters", "rules_and_counts", "sequence_kv_bytes", "stacked", "token_seconds",
     "training_flop", "training_flop_per_token", "weight_bytes",

@@ -116,25 +116,6 @@ def _attention_flop_per_position(t: Transformer, absorbed: bool):
     return where(t.kv_lora_rank > 0, latent, plain) if absorbed else plain
 
 
-@closed_form(matmul_parameters=POSITIVE, attention_flop_per_position=NON_NEGATIVE, context=COUNT, causal=FLAG)
-def forward_flop_per_token(matmul_parameters, attention_flop_per_position, context, causal=1):
-    """Forward FLOP of one token of a model without local layers: 2 per weight, plus attention over its context.
-
-    Parameters
-    ----------
-    matmul_parameters : weights that multiply a token's activations (`matmul_parameters(t)`)
-    attention_flop_per_position : FLOP of scores and values of all layers per attended position, 4 L h for plain heads
-    context : tokens of the sequence [token]
-    causal : 1 for the mean over the context, 0 for all positions
-
-    Source: [kaplan2020, section 2.1], with the causal mean.
-
-    >>> round(forward_flop_per_token(403.75e9, 4 * 126 * 16384, 8192) / 1e9, 1)
-    841.3
-    """
-    return 2 * matmul_parameters + attention_flop_per_position * attended_positions(context, 0, causal)
-
-
 @closed_form(forward_flop=POSITIVE, recomputed_flop=NON_NEGATIVE, frozen_flop=NON_NEGATIVE)
 def training_flop_per_token(forward_flop, recomputed_flop=0, frozen_flop=0):
     """FLOP of training on one token: forward once, backward twice, plus what is recomputed, less what frozen weights save.
