@@ -65,7 +65,10 @@ def test_a_corrected_claim_is_reproduced(finding):
 
 
 def test_every_recomputation_belongs_to_a_claim():
-    assert set(ledger.recomputations()) <= {finding.claim.id for finding in FOUND}
+    ids = {finding.claim.id for finding in FOUND}
+    assert set(ledger.recomputations()) <= ids
+    named = {name for module in ledger._modules() for name in vars(module) if re.match(r"s\d_", name)}
+    assert named and named <= {claim.replace("-", "_").lower() for claim in ids}
 
 
 def test_a_claim_with_two_recomputations_is_refused(monkeypatch):

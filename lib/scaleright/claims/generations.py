@@ -57,23 +57,23 @@ def _systems(benchmark: str) -> float:
     return _printed(benchmark, B200, figure="chips") / _printed(benchmark, GB200, figure="chips")
 
 
-def coupling() -> Recomputed:
+def s4_coupling() -> Recomputed:
     gains = [[_ratios(GB200, B200, name, scenario) for name in (R1, DENSE)] for scenario in BOTH]
     ratios = [moe / dense for of_scenario in gains for moe, dense in zip(*of_scenario)]
     return span(*ratios, Slip("systems of different size", _systems(R1) / _systems(DENSE)))
 
 
-def multimodal() -> Recomputed:
+def s4_multimodal() -> Recomputed:
     return span(*(100 * min(_ratios(B200, H200, IMAGES, s)) / max(_ratios(B200, H200, LLAMA, s, rounds=NEWEST)) for s in BOTH))
 
 
-def h200_bandwidth_gain() -> Recomputed:
+def s4_h200_30() -> Recomputed:
     gains = lambda *names: [100 * (ratio - 1) for name in names for ratio in _ratios(H200, H100, name)]  # noqa: E731
     large = gains(LLAMA)
     return span(*gains(GPTJ, IMAGES), Condition("Llama-2-70B, which fills an H100 to the brim", min(large), max(large)))
 
 
-def gptj_h200() -> Recomputed:
+def s4_gptj_h200() -> Recomputed:
     right = [s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / _printed(GPTJ, chip) for chip in (H200, H100)]
     return span(*_ratios(H200, H100, GPTJ), Slip(s4.MIXED, right[0] / right[1]))
 
@@ -86,7 +86,7 @@ def _virtual(benchmark: str, *scenarios: str) -> list[float]:
     return [100 * rates.loc[(s, True), "mean"] / rates.loc[(s, False), by] for s in scenarios or BOTH for by in ("mean", "max")]
 
 
-def virtual_images() -> Recomputed:
+def s4_virtual_sdxl() -> Recomputed:
     older = _printed(IMAGES, f"virtualized {H200}") / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
     return span(*_virtual(IMAGES, "Offline"), Condition("bare metal averaged with rounds of older software", 100 * older))
 
@@ -97,24 +97,24 @@ def _samples(benchmark: str) -> Recomputed:
     return point(s4.cell(benchmark, B200, "Offline", "total").at_hand / tokens, Slip("tokens/s printed as samples/s", 1 / tokens))
 
 
-def nodes() -> Recomputed:
+def s4_nvl72_nodes() -> Recomputed:
     rows = comparable(NEWEST)
     rack = rows[(rows["accelerator"] == GB200) & (rows["benchmark"] == R1)].iloc[0]
     return point(rack["nodes"], Slip("GPUs called nodes", rack["nodes"] / rack["accelerators"]))
 
 
-def server_drop() -> Recomputed:
+def s4_r1_server() -> Recomputed:
     kept = server_to_offline()
     kept = kept[(kept["benchmark"] == R1) & kept["round"].isin(NEWEST) & kept["accelerator"].isin([B200, GB200])]
     return span(*_percent([*kept["lowest"], *kept["highest"]]))
 
 
-def two_dies() -> Recomputed:
+def s4_two_dies() -> Recomputed:
     b200, gb200, hopper = (accelerator(name).peak_flops("fp16") for name in (B200, GB200, H200))
     return point(b200 / hopper, Condition("GB200, which is allowed more power", gb200 / hopper))
 
 
-def promised_return() -> Recomputed:
+def s4_return() -> Recomputed:
     revenue, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
     return point((revenue - investment) / investment, Condition("revenue called return", revenue / investment))
 
@@ -123,60 +123,47 @@ def _bytes_per_s(name: str, unit: float) -> float:
     return accelerator(name).require("memory_bytes_per_s") / unit
 
 
-def gh200_memory() -> Recomputed:
+def s4_gh200_memory() -> Recomputed:
     own = Condition("the GPU's own HBM, by version", *(_bytes_per_s(name, 1e9) for name in ("GH200", "GH200 144GB")))
     return point(fact("gh200_lpddr_bytes_per_s") / 1e9, own)
 
 
-def tpu_a100() -> Recomputed:
+def s4_tpu_a100() -> Recomputed:
     ratios = _percent(_ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Offline") + _ratios("TPU v5e", "A100 PCIe 80GB", GPTJ, "Offline"))
     return span(*ratios, Condition("the A100 SXM in Server", *_percent(_ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Server")[:1])))
 
 
-def own_h200_gain() -> Recomputed:
+def s4_h200_30_self() -> Recomputed:
     return span(*(100 * (_printed(name, H200, s) / _printed(name, H100, s) - 1) for name in (LLAMA, IMAGES) for s in BOTH), internal=True)
 
 
-def own_virtual_loss() -> Recomputed:
+def s4_virtual_self() -> Recomputed:
     return span(*(100 * (1 - _printed(DENSE, f"virtualized {H200}", s) / _printed(DENSE, H200, s)) for s in BOTH), internal=True)
 
 
 RECOMPUTED = {
     "S4-rounds": lambda: point(len(s4.ROUNDS) + 1, internal=True),
-    "S4-nvl72-nodes": nodes,
     "S4-r1-tenfold": lambda: span(*_ratios(GB200, B200, R1), Slip("a system of 72 chips against one of 8", _systems(R1))),
     "S4-405b-gap": lambda: span(*_ratios(GB200, B200, DENSE), Slip("systems of 31 chips on average against 8", _systems(DENSE))),
-    "S4-coupling": coupling,
-    "S4-return": promised_return,
     "S4-sdxl-2x": lambda: span(*_ratios(B200, H200, IMAGES)),
-    "S4-two-dies": two_dies,
-    "S4-multimodal": multimodal,
-    "S4-h200-30": h200_bandwidth_gain,
-    "S4-h200-30-self": own_h200_gain,
     "S4-h200-bandwidth": lambda: point(_bytes_per_s(H200, 1e12)),
     "S4-h100-bandwidth": lambda: point(_bytes_per_s(H100, 1e12)),
     "S4-h200-gbps": lambda: point(_bytes_per_s(H200, 1e9), Slip("GB/s written for TB/s", 1000)),
-    "S4-gh200-memory": gh200_memory,
     "S4-gptj-size": lambda: point(transformer.parameters(model("GPT-J-6B")).total),
     "S4-405b-size": lambda: point(transformer.parameters(model("Llama-3.1-405B")).total),
-    "S4-gptj-h200": gptj_h200,
     "S4-sxm-pcie": lambda: span(*_percent(_ratios(H100, "H100 PCIe", GPTJ))),
     "S4-sxm-pcie-self": lambda: point(100 * _printed(GPTJ, H100) / _printed(GPTJ, "H100 PCIe"), internal=True),
-    "S4-tpu-a100": tpu_a100,
     "S4-tpu-hopper": lambda: span(*(100 / ratio for ratio in _ratios(H100, "TPU v5e", GPTJ))),
     "S4-blackwell-3x": lambda: span(*_ratios(B200, H200, LLAMA), *_ratios(GB200, H200, LLAMA)),
     "S4-virtual-offline": lambda: span(*_virtual(LLAMA, "Offline")),
     "S4-virtual-server": lambda: span(*_virtual(LLAMA, "Server")),
-    "S4-virtual-sdxl": virtual_images,
     "S4-virtual-overhead": lambda: point(100 - min(share for name in (LLAMA, IMAGES, DENSE) for share in _virtual(name))),
-    "S4-virtual-self": own_virtual_loss,
     "S4-l40s": lambda: span(*_percent(_ratios("L40S", "H100 PCIe", LLAMA))),
     "S4-sdxl-b200-h100": lambda: span(*_ratios(B200, H100, IMAGES)),
     "S4-gh200-h100": lambda: span(*_percent(_ratios("GH200", H100, IMAGES))),
     "S4-r1-chip": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4"),
     "S4-r1-chip-server": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4", "Server"),
     "S4-r1-definition": lambda: point(_printed(R1, GB200, figure="total") / _printed(R1, GB200, figure="chips"), internal=True),
-    "S4-r1-server": server_drop,
     "S4-r1-unit": lambda: _samples(R1),
     "S4-405b-unit": lambda: _samples(DENSE),
     "S4-405b-chip": lambda: _in_table(DENSE, GB200, B200, "31 chips on average divided by 4"),

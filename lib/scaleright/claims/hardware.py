@@ -42,11 +42,11 @@ def _growth(name: str, before: str) -> list[float]:
     return [new.peak_flops("fp16") / old.peak_flops("fp16"), new.require("memory_bytes_per_s") / old.require("memory_bytes_per_s")]
 
 
-def mi400_speed() -> Recomputed:
+def s2_mi400_4x() -> Recomputed:
     return span(fact("mi400_over_mi350_compute"), fact("mi400_memory_bytes_per_s") / accelerator("MI355X").require("memory_bytes_per_s"))
 
 
-def h200_new() -> Recomputed:
+def s2_h200_new() -> Recomputed:
     listed = rental_prices(H200)["date"].min()
     return point((pd.Timestamp(END_OF_2026) - listed).days / DAYS_PER_YEAR * MONTHS_PER_YEAR)
 
@@ -64,7 +64,7 @@ def _aws(name: str) -> tuple[float, float]:
     return float(prices.min()), float(prices.max())
 
 
-def a10_price() -> Recomputed:
+def s3_a10_price() -> Recomputed:
     large, small = _aws("A100 SXM 40GB"), _aws("A10G")
     return span(large[0] / small[1], large[1] / small[0])
 
@@ -80,17 +80,17 @@ def _speedup(name: str, precision: str) -> float:
     return dense[precision] / dense["fp16"]
 
 
-def int4() -> Recomputed:
+def s3_int4() -> Recomputed:
     return point(_speedup(H100, "int8"), Condition("the A100 and older cards, whose tensor cores still had INT4", _speedup(A100, "int4")))
 
 
-def train_usd_low() -> Recomputed:
+def s3_train_usd_low() -> Recomputed:
     smaller = Condition("a 30B model, trained on more tokens until it is as good", fact("mosaic_gpt3_quality_usd"))
     cheapest = min(clouds(name, S3_DAY).min() for name in A100S)
     return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
 
 
-def power_doubles() -> Recomputed:
+def s3_power_doubles() -> Recomputed:
     card, power = stated("S3-3080ti-price"), difference_usd()
     one = Condition("set against one card, while the power is that of two", 1 + power / card)
     return point(1 + power / (CARDS * card), one, internal=True)
@@ -98,18 +98,12 @@ def power_doubles() -> Recomputed:
 
 RECOMPUTED = {
     "S2-h200-4x": lambda: span(*_growth(H200, H100)),
-    "S2-mi400-4x": mi400_speed,
-    "S2-h200-new": h200_new,
     "S2-a10g-value": lambda: _mid_tier("A10G"),
     "S2-t4-value": lambda: _mid_tier("T4"),
-    "S3-a10-price": a10_price,
     "S3-a10-work": lambda: span(*_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2]),
     "S3-h100-training": lambda: point(100 * median(ratios[0] for ratios in _clouds_with_both())),
     "S3-h100-generation": lambda: point(100 * median(ratios[1] for ratios in _clouds_with_both())),
     "S3-int8": lambda: span(*(_speedup(name, "int8") for name in (A100, H100))),
-    "S3-int4": int4,
     "S3-int2": lambda: span(_speedup(H100, "int8"), _speedup(A100, "int4")),
-    "S3-train-usd-low": train_usd_low,
     "S3-3080ti-price": lambda: span(*accelerator("RTX 3080 Ti").require("purchase_usd")),
-    "S3-power-doubles": power_doubles,
 }

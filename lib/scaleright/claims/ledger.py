@@ -130,18 +130,23 @@ def _modules() -> list[ModuleType]:
 
 
 def recomputations() -> dict[str, Callable[[], Recomputed]]:
-    """Every recomputation by claim id: the tables `RECOMPUTED` of the modules beside this one.
+    """Every recomputation by claim id, from the modules beside this one.
+
+    A function has the name of its claim: `s2_lead_time` recomputes S2-lead-time. What fits on a line stands in the
+    module's table `RECOMPUTED` instead.
 
     Raises
     ------
     ValueError : two of them recompute the same claim.
     """
-    found = {}
+    names = {claim.id.replace("-", "_").lower(): claim.id for claim in claims()}
+    found: dict[str, Callable[[], Recomputed]] = {}
     for module in _modules():
-        more = getattr(module, "RECOMPUTED", {})
-        if twice := found.keys() & more.keys():
-            raise ValueError(f"claim {min(twice)} has two recomputations")
-        found |= more
+        own = {names[name]: value for name, value in vars(module).items() if name in names}
+        for more in (own, getattr(module, "RECOMPUTED", {})):
+            if twice := found.keys() & more.keys():
+                raise ValueError(f"claim {min(twice)} has two recomputations")
+            found |= more
     return found
 
 

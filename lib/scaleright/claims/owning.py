@@ -20,12 +20,12 @@ BUSY_HOURS = (17.0, HOURS_PER_DAY)
 """Hours of use a day of a site that is well and fully used."""
 
 
-def cluster_self() -> Recomputed:
+def s2_cluster_self() -> Recomputed:
     per_chip = Slip("the price of one GPU given for the whole cluster", SERVER_CHIPS)
     return span(*(SERVER_CHIPS * usd for usd in stated_interval("S2-true-cost")), per_chip, internal=True)
 
 
-def cluster_cost() -> Recomputed:
+def s2_cluster_cost() -> Recomputed:
     owned = data_center_ends(stated_interval("S2-h100-price"))
     return span(*(SERVER_CHIPS * terms.break_even_usd_per_hour(HOURS_PER_DAY) for terms in owned))
 
@@ -41,17 +41,17 @@ def _added_up(end: int) -> Recomputed:
     return point(_parts_usd_per_hour(end, YEARS), one_year, internal=True)
 
 
-def own_cheaper() -> Recomputed:
+def s2_own_cheaper() -> Recomputed:
     owned, rented = stated_interval("S2-true-cost"), stated_interval("S2-h100-rent")
     return span(100 * owned[0] / rented[1], 100 * owned[1] / rented[0], internal=True)
 
 
-def home_kwh() -> Recomputed:
+def s2_home_kwh() -> Recomputed:
     price = electricity_price("United States", "residential")
     return span(price.low, price.high)
 
 
-def own_site() -> Recomputed:
+def s3_own_site() -> Recomputed:
     terms = dataclasses.replace(Ownership.typical(CHIP, "data center"), people_usd_per_year=0.0)
     rent, pay = rental_price(CHIP), cost_factor("staff_usd_per_year", "data center")
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
@@ -60,13 +60,8 @@ def own_site() -> Recomputed:
 
 
 RECOMPUTED = {
-    "S2-cluster-self": cluster_self,
-    "S2-cluster-cost": cluster_cost,
     "S2-true-cost-low": lambda: _added_up(0),
     "S2-true-cost-high": lambda: _added_up(1),
-    "S2-own-cheaper": own_cheaper,
     "S2-speed-self": lambda: point(CLUSTER_SPEEDUP, internal=True),
-    "S2-home-kwh": home_kwh,
     "S3-kwh": lambda: span(*(electricity_price("United States", sector).best for sector in ("data center", "commercial"))),
-    "S3-own-site": own_site,
 }

@@ -26,12 +26,12 @@ def inference_twh(end: str) -> Recomputed:
     return span(*(share * fact(end) for share in shares), Condition("training counted with it", fact(end)))
 
 
-def households() -> Recomputed:
+def s2_households() -> Recomputed:
     twh = fact("us_households_2023") * fact("household_kwh_per_year") / 1e9
     return span(*(100 * fact(end) / twh for end in FORECAST))
 
 
-def training_mwh() -> Recomputed:
+def s2_training_mwh() -> Recomputed:
     runs = table("measured/footprint")
     kwh = runs.loc[(runs["activity"] == "training") & runs["model"].isin(TRAINED), "measured_kwh"].dropna()
     return span(kwh.min() / 1000, kwh.max() / 1000, fact("gpt4_training_mwh"))
@@ -44,14 +44,14 @@ def _image_miles(row) -> float:
     return carbon.total / fact("car_kg_co2e_per_mile")
 
 
-def images_miles() -> Recomputed:
+def s2_images_miles() -> Recomputed:
     rows = table("measured/images")
     rows = rows[(rows["model"] == IMAGE_MODEL) & (rows["accelerator"] == CHIP)]
     study = fact("sdxl_kg_co2e_per_1000_images") / fact("car_kg_co2e_per_mile")
     return span(*map(_image_miles, rows.itertuples()), Condition("as measured in 2023, idle GPUs of the node included", study))
 
 
-def carbon_saved() -> Recomputed:
+def s2_93_carbon() -> Recomputed:
     """Carbon that goes away when the same work is done by chips that work three times as much of their time [%]."""
 
     def saved(end: str, before_years: float, after_years: float) -> float:
@@ -63,7 +63,7 @@ def carbon_saved() -> Recomputed:
     return span(*kept, *(saved(end, *LIFE_YEARS) for end in ("low", "high")))
 
 
-def small_chip() -> Recomputed:
+def s2_small_chip() -> Recomputed:
     """Electricity of a T4 over that of an H100 for the same arithmetic in INT8 and for the same bytes read [%]."""
     small, large = accelerator(SMALL), accelerator(CHIP)
     times = [large.dense["int8"] / small.dense["int8"], large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s")]
@@ -75,11 +75,6 @@ def small_chip() -> Recomputed:
 RECOMPUTED = {
     "S2-ai-twh-low": lambda: inference_twh(FORECAST[0]),
     "S2-ai-twh-high": lambda: inference_twh(FORECAST[1]),
-    "S2-households": households,
-    "S2-training-mwh": training_mwh,
-    "S2-images-miles": images_miles,
     "S2-toxic": lambda: span(fact("gpt4_toxic_tonnes") * fact("gpt4_a100_low") / fact("gpt4_a100_high"), fact("gpt4_toxic_tonnes")),
     "S2-93-study": lambda: point(100 * (1 - fact("gpt4_a100_low") / fact("gpt4_a100_high"))),
-    "S2-93-carbon": carbon_saved,
-    "S2-small-chip": small_chip,
 }

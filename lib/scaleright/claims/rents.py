@@ -28,7 +28,7 @@ def _apart(prices: pd.Series) -> float:
     return float(prices.max() / prices.min())
 
 
-def narrower() -> Recomputed:
+def s3_narrower() -> Recomputed:
     def left(name: str) -> float:
         listed = clouds(name, S3_DAY)
         return 100 * _apart(clouds(name, S3_DAY, "reserved_1y").combine_first(listed)) / _apart(listed)
@@ -36,7 +36,7 @@ def narrower() -> Recomputed:
     return span(*map(left, A100S))
 
 
-def small_clouds() -> Recomputed:
+def s3_small_clouds() -> Recomputed:
     def ratio(name: str) -> float:
         small, large = clouds(name, S3_DAY).drop(LARGE, errors="ignore"), clouds(name, S3_DAY, "reserved_1y")
         return 100 * float(small.median() / large[large.index.isin(LARGE)].median())
@@ -44,35 +44,29 @@ def small_clouds() -> Recomputed:
     return span(*map(ratio, A100S))
 
 
-def h100_fall() -> Recomputed:
+def s2_h100_fall() -> Recomputed:
     then, now = (cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min() for day in (END_OF_2023, None))
     return span(*(then / now).dropna())
 
 
-def tight() -> Recomputed:
+def s2_tight() -> Recomputed:
     months = price_history(CHIP)
     months = months[months["date"].dt.year == 2026].groupby("basis")["median"]
     return span(*(100 * months.last() / months.first()))
 
 
-def no_return() -> Recomputed:
+def s2_no_return() -> Recomputed:
     now = [rental_price(name).median for name in A100S]
     return span(100 * min(now) / fact("a100_usd_per_hour_2021_high"), 100 * max(now) / fact("a100_usd_per_hour_2021_low"))
 
 
-def depin_saving() -> Recomputed:
+def s2_depin_saving() -> Recomputed:
     each = spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
     return span(*(100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())
 
 
 RECOMPUTED = {
     "S3-a100-spread": lambda: span(*(_apart(clouds(name, S3_DAY)) for name in A100S)),
-    "S3-narrower": narrower,
-    "S3-small-clouds": small_clouds,
     "S3-commitment-years": lambda: span(*table("commitment_ratios")["term_years"]),
     "S2-h100-from-8": lambda: span(*clouds(CHIP, END_OF_2023)),
-    "S2-h100-fall": h100_fall,
-    "S2-tight": tight,
-    "S2-no-return": no_return,
-    "S2-depin-saving": depin_saving,
 }

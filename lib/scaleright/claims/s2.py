@@ -21,23 +21,23 @@ USD_PER_KWH = 0.16
 YEARS, RULE_HOURS, SERVER_CHIPS = 2.0, 5.0, 8
 
 
-def fourfold_parameters() -> Recomputed:
+def s2_fourfold_parameters() -> Recomputed:
     ratio = transformer.training_flop(2e9, 1e9) / transformer.training_flop(1e9, 1e9)
     return point(ratio, Condition("training tokens doubled as well, as compute-optimal training does", ratio**2))
 
 
-def fourfold_context() -> Recomputed:
+def s2_fourfold_context() -> Recomputed:
     shape = model("Llama-3.1-8B")
     sequence = lambda context: transformer.forward_flop(shape, context).total * context  # noqa: E731
     return span(*(sequence(2 * c) / sequence(c) for c in (8_192, 65_536)))
 
 
-def kv_triples() -> Recomputed:
+def s2_kv_triples() -> Recomputed:
     shape = model("Llama-3.1-70B")
     return point(transformer.sequence_kv_bytes(shape, 131_072) / transformer.sequence_kv_bytes(shape, 32_768))
 
 
-def context_dominates() -> Recomputed:
+def s2_context_dominates() -> Recomputed:
     def ratio(name: str, context: int) -> float:
         at_context, at_one = (transformer.forward_flop(model(name), c).total for c in (context, 1))
         return at_context / at_one - 1
@@ -50,18 +50,18 @@ def _stated_watts() -> float:
     return stated("S2-4090-power-year") / USD_PER_KWH / HOURS_PER_YEAR * WATTS_PER_KILOWATT
 
 
-def own_figures_rule() -> Recomputed:
+def s2_4090_rule() -> Recomputed:
     build = stated("S2-4090-build")
     resale = stated("S2-4090-price") * stated("S2-4090-resale") / build
     fixed = fixed_usd_per_year(build, resale, YEARS, 0.0)
     return point(break_even_hours_per_day(stated("S2-4090-rent"), fixed, _stated_watts(), 0.0, 1.0, USD_PER_KWH), internal=True)
 
 
-def market_rule() -> Recomputed:
+def s2_4090_rule_market() -> Recomputed:
     return point(Ownership.typical(CARD, "home", years=YEARS).break_even_hours_per_day(rental_price(CARD).median))
 
 
-def data_center_rule() -> Recomputed:
+def s2_h100_rule() -> Recomputed:
     owned = Ownership.typical(CHIP, "data center", years=YEARS)
     kept = Ownership.typical(CHIP, "data center")
     return span(
@@ -70,7 +70,7 @@ def data_center_rule() -> Recomputed:
     )
 
 
-def second_year() -> Recomputed:
+def s2_second_year() -> Recomputed:
     saving_per_hour = stated("S2-4090-rent") - _stated_watts() / WATTS_PER_KILOWATT * USD_PER_KWH
     saving = saving_per_hour * RULE_HOURS * DAYS_PER_YEAR / MONTHS_PER_YEAR
     return point(payback_months(stated("S2-4090-build"), saving, 0.0), internal=True)
@@ -81,12 +81,12 @@ def _listings(name: str, *others: Condition) -> Recomputed:
     return span(listed.low, listed.high, *others)
 
 
-def nvl_rent() -> Recomputed:
+def s2_h100_nvl_rent() -> Recomputed:
     spot = rental_prices("H100 NVL", "spot")["usd_per_accelerator_hour"]
     return _listings("H100 NVL", Condition("interruptible spot capacity", float(spot.min()), float(spot.max())))
 
 
-def a100_rent() -> Recomputed:
+def s2_a100_rent() -> Recomputed:
     small = rental_price("A100 SXM 40GB")
     return _listings("A100 SXM 80GB", Condition("the 40 GB part at the cheapest marketplace", small.low, small.median))
 
@@ -108,18 +108,18 @@ def _running(owned: Ownership) -> float:
     return owned.running_usd_per_year(24.0)
 
 
-def true_cost() -> Recomputed:
+def s2_true_cost() -> Recomputed:
     cheap, dear = data_center_ends()
     idle = Condition("a cluster that works six hours a day", cheap.break_even_usd_per_hour(6.0), dear.break_even_usd_per_hour(6.0))
     return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0), idle)
 
 
-def hidden() -> Recomputed:
+def s2_hidden() -> Recomputed:
     prices = accelerator(CHIP).require("purchase_usd")
     return span(*((owned.price_usd + _running(owned) * owned.years) / usd for owned, usd in zip(data_center_ends(), prices)))
 
 
-def cooling_upgrade() -> Recomputed:
+def s2_cooling_upgrade() -> Recomputed:
     per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
     kilowatts = SERVER_CHIPS * Ownership.typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
     return span(per_kw.low * kilowatts, per_kw.high * kilowatts)
@@ -133,7 +133,7 @@ def _home_power_usd_per_month(hours_per_day: float, low_usd_per_kwh: float, high
     return span(bill("cheap", low_usd_per_kwh), bill("dear", high_usd_per_kwh))
 
 
-def power_high() -> Recomputed:
+def s2_4090_power_high() -> Recomputed:
     prices = table("electricity_prices")
     homes = prices[prices["sector"] == "residential"]["region"]
     dearest = sorted(electricity_price(region, "residential").best for region in homes)[-3:]
@@ -141,30 +141,16 @@ def power_high() -> Recomputed:
 
 
 RECOMPUTED = {
-    "S2-fourfold-parameters": fourfold_parameters,
-    "S2-fourfold-context": fourfold_context,
-    "S2-kv-triples": kv_triples,
-    "S2-context-dominates": context_dominates,
-    "S2-4090-rule": own_figures_rule,
-    "S2-4090-rule-market": market_rule,
-    "S2-h100-rule": data_center_rule,
     "S2-rule-self": lambda: point(stated_interval("S2-4090-rule")[0], internal=True),
-    "S2-second-year": second_year,
     "S2-4090-price": lambda: span(*accelerator(CARD).require("purchase_usd")),
     "S2-4090-rent": lambda: _listings(CARD),
-    "S2-h100-nvl-rent": nvl_rent,
     "S2-h100-rent": lambda: _listings(CHIP),
-    "S2-a100-rent": a100_rent,
     "S2-high-end-rent": lambda: span(*(rental_price(name).median for name in HIGH_END)),
     "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
     "S2-h100-price": lambda: span(*accelerator(CHIP).require("purchase_usd")),
     **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), server_price),
-    "S2-true-cost": true_cost,
     "S2-overhead": lambda: span(*(_running(owned) / HOURS_PER_YEAR for owned in data_center_ends())),
-    "S2-hidden": hidden,
-    "S2-cooling-upgrade": cooling_upgrade,
     "S2-4090-power-month": lambda: _home_power_usd_per_month(24.0, USD_PER_KWH, USD_PER_KWH),
     "S2-4090-power-year": lambda: point(stated("S2-4090-power-month") * MONTHS_PER_YEAR, internal=True),
-    "S2-4090-power-high": power_high,
     "S2-power-fixed": lambda: _home_power_usd_per_month(RULE_HOURS, USD_PER_KWH, USD_PER_KWH),
 }

@@ -52,24 +52,24 @@ def decades() -> Recomputed:
     return span(*(transformer.compute_seconds(_training_flop(), _peak(), u) / SECONDS_PER_YEAR for u in (1.0, fact("gpt3_size_mfu_a100"))))
 
 
-def inference_flop() -> Recomputed:
+def s3_inference_flop() -> Recomputed:
     tokens = int(fact("gpt3_prompt_tokens"))
     thousand = Condition("1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0))
     return span(_prompt_flop(), _forward(tokens) * tokens, thousand)
 
 
-def extra_bytes() -> Recomputed:
+def s3_extra_bytes() -> Recomputed:
     number = transformer.bytes_per_parameter("FP32")
     return point(3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number))
 
 
-def cpu_hours() -> Recomputed:
+def s3_cpu_hours() -> Recomputed:
     vector = transformer.compute_seconds(_prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0)
     scalar = Condition("one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR)
     return point(vector / SECONDS_PER_HOUR, scalar)
 
 
-def a100_second() -> Recomputed:
+def s3_a100_second() -> Recomputed:
     prefill = transformer.compute_seconds(_prompt_flop(), _peak(), 1.0)
     weights = transformer.weight_bytes(_size(), transformer.bytes_per_parameter("BF16"))
     token = transformer.memory_seconds(weights, accelerator(A100).require("memory_bytes_per_s"), 1.0)
@@ -77,7 +77,7 @@ def a100_second() -> Recomputed:
     return point(token * fact("gpt3_prompt_tokens"), one_pass)
 
 
-def llama_more() -> Recomputed:
+def s3_llama_more() -> Recomputed:
     small, big = (transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens")) for n in ("13B", "65B"))
     return span(small / _training_flop(), big / _training_flop())
 
@@ -87,12 +87,12 @@ def usd_per_thousand() -> Recomputed:
     return span(*(compute_usd(flop, _peak(), 1.0, price) for price in rental_span("A100", 2023)))
 
 
-def train_usd() -> Recomputed:
+def s3_train_usd() -> Recomputed:
     ideal = Condition("100 % utilization at $2.00 an hour", training_usd(2.0, 1.0))
     return span(*(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)), ideal)
 
 
-def two_3080ti() -> Recomputed:
+def s3_two_3080ti() -> Recomputed:
     ratio = 2 * accelerator("RTX 3080 Ti").peak_flops("fp16") / _peak("fp16")
     return point(ratio, Condition("FP16 accumulation, where the card keeps its full rate, within 15 %", 2 * ratio, 1.15 * 2 * ratio))
 
@@ -109,15 +109,12 @@ def difference_usd() -> float:
 RECOMPUTED = {
     **dict.fromkeys(("S3-rule-inference", "S2-rule-inference"), rule_inference),
     **dict.fromkeys(("S3-rule-training", "S2-rule-training"), rule_training),
-    "S3-inference-flop": inference_flop,
     "S3-training-flop": lambda: point(_training_flop()),
     "S3-weights-fp32": lambda: point(transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))),
     "S3-weights-fit": lambda: point(accelerator(A100).require("memory_bytes")),
-    "S3-extra-bytes": extra_bytes,
     "S3-training-memory": lambda: point(transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32"))),
     "S3-small-gpu": lambda: point(12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True),
     "S3-cpu-seconds": lambda: point(transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0), internal=True),
-    "S3-cpu-hours": cpu_hours,
     "S3-tensor-cores": lambda: point(
         fact("a100_tensor_cores"), Condition("the full GA100 die, which is not sold", fact("ga100_full_tensor_cores"))
     ),
@@ -126,20 +123,16 @@ RECOMPUTED = {
     ),
     "S3-tensor-product": lambda: point(stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"), internal=True),
     "S3-a100-peak": lambda: point(_peak()),
-    "S3-a100-second": a100_second,
     "S3-train-vs-infer": lambda: point(transformer.training_flop_per_token(_forward(2048)) / _forward(2048)),
     "S3-dataset-ratio": lambda: point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens")),
     "S3-billion-times": lambda: point(_training_flop() / _prompt_flop()),
     **dict.fromkeys(("S3-decades", "S2-gpt3-decades"), decades),
-    "S3-llama-more": llama_more,
     "S3-speed-bits": lambda: point(
         _peak() / _peak("fp32"), Condition("both on tensor cores (TF32 to BF16), or bound by memory", _peak() / _peak("tf32"))
     ),
     **dict.fromkeys(("S3-usd-low", "S3-usd-high"), usd_per_thousand),
     "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
-    "S3-train-usd": train_usd,
     "S3-train-usd-top": lambda: point(compute_usd(_training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour"))),
-    "S3-two-3080ti": two_3080ti,
     "S3-700-watts": lambda: point(2 * accelerator("RTX 3080 Ti").require("tdp_watts")),
     "S3-300-watts": lambda: point(
         accelerator(A100).require("tdp_watts"), Condition("the PCIe card", accelerator("A100 PCIe 80GB").require("tdp_watts"))

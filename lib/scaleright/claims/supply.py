@@ -34,17 +34,17 @@ def _months(weeks: float) -> float:
     return weeks * DAYS_PER_WEEK / DAYS_PER_YEAR * MONTHS_PER_YEAR
 
 
-def memory_share() -> Recomputed:
+def s2_memory_share() -> Recomputed:
     all_memory = Condition("all memory of data centers, that of ordinary servers included", fact("data_center_share_of_memory_2026"))
     return point(fact("hbm_share_of_dram_wafers_2026"), all_memory)
 
 
-def rack() -> Recomputed:
+def s2_rack() -> Recomputed:
     chips = fact("dgx_h100_per_rack") * GPUS_PER_SYSTEM
     return span(*(chips * usd for usd in stated_interval("S2-h100-price")), internal=True)
 
 
-def market_2034() -> Recomputed:
+def s2_market_2034() -> Recomputed:
     def years(of: str) -> float:
         first, second = (fact(f"nvidia_{of}_usd_{year}") for year in (2024, 2025))
         return log(FORECAST_USD / first) / log(second / first)
@@ -52,24 +52,19 @@ def market_2034() -> Recomputed:
     return span(years("gpu"), years("data_center"))
 
 
-def depin_market() -> Recomputed:
+def s2_depin_market() -> Recomputed:
     every = Condition("networks of every kind, from storage to wireless, as the forecast was made", fact("depin_market_usd_2028"))
     return span(0.0, fact("nvidia_data_center_usd_2025"), every)
 
 
-def weekly_growth() -> Recomputed:
+def s3_weekly_growth() -> Recomputed:
     ratio = fact("chatgpt_users_day_62") / fact("chatgpt_users_day_5")
     return span(0.0, 100 * (ratio ** (DAYS_PER_WEEK / CHATGPT_DAYS) - 1))
 
 
 RECOMPUTED = {claim: lambda facts=facts: span(*map(fact, facts)) for claim, facts in QUOTED.items()} | {
     "S2-hbm-triples": lambda: point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025")),
-    "S2-memory-share": memory_share,
     "S2-lead-time": lambda: span(fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))),
     "S2-lead-time-self": lambda: point(stated_interval("S2-lead-time")[0] / _months(1.0), internal=True),
-    "S2-rack": rack,
     "S2-market-2024": lambda: span(fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024")),
-    "S2-market-2034": market_2034,
-    "S2-depin-market": depin_market,
-    "S3-weekly-growth": weekly_growth,
 }

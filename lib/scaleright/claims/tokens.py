@@ -48,32 +48,28 @@ def _flat(lists: list[list[float]]) -> list[float]:
     return [value for values in lists for value in values]
 
 
-def thirteen() -> Recomputed:
+def s2_13b_load() -> Recomputed:
     dear = _flat(_thirteen("high"))
     return span(*_flat(_thirteen()), Condition("the dearest offer of each model instead of its median", min(dear), max(dear)))
 
 
-def thirteen_over_seven() -> Recomputed:
+def s2_13b_over_7b() -> Recomputed:
     small = _break_even(SMALL, api_price(SMALL))
     return span(*(100 * large / own for loads in _thirteen() for large, own in zip(loads, small)))
 
 
-def hosted_cheaper() -> Recomputed:
+def s3_hosted_cheaper() -> Recomputed:
     shapes = set(operating_points(accelerator=CHIP)["model"])
     sold = open_models().drop_duplicates("model")
     loads = _flat([_break_even(row.model, api_price(row.release)) for row in sold.itertuples() if row.model in shapes])
     return span(*(100 * sum(load > busy for load in loads) / len(loads) for busy in traces()))
 
 
-def openai_price() -> Recomputed:
+def s3_openai_price() -> Recomputed:
     turbo = Condition("gpt-3.5-turbo, whose size was never published", fact("gpt35_turbo_usd_per_1000"))
     return point(fact("davinci_usd_per_1000"), turbo)
 
 
 RECOMPUTED = {
     "S2-7b-load": lambda: span(*_break_even(SMALL, api_price(SMALL))),
-    "S2-13b-load": thirteen,
-    "S2-13b-over-7b": thirteen_over_seven,
-    "S3-hosted-cheaper": hosted_cheaper,
-    "S3-openai-price": openai_price,
 }

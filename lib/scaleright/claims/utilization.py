@@ -26,28 +26,25 @@ def traces() -> tuple[float, float]:
     return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
 
 
-def inference_share() -> Recomputed:
+def s2_inference_share() -> Recomputed:
     openai = 100 * fact("openai_inference_usd_2024") / fact("openai_compute_usd_2024")
     return span(openai, max(fact("google_inference_share_2021"), fact("meta_inference_share_2021")))
 
 
-def cluster_use() -> Recomputed:
+def s2_cluster_use() -> Recomputed:
     at_work = fact("llama3_effective_training_time")
     busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0)
     return span(*GPT4_UTILIZATION, busy, internal=True)
 
 
-def levers() -> Recomputed:
+def s2_levers() -> Recomputed:
     before, after = stated_interval("S2-pooling-before"), stated_interval("S2-pooling-after")
     return span(_saved(before[1], after[0]), _saved(before[0], after[1]), internal=True)
 
 
 RECOMPUTED = {
-    "S2-inference-share": inference_share,
     "S2-pooling-before": lambda: span(*traces()),
     "S2-idle": lambda: span(*(100 - busy for busy in traces())),
-    "S2-cluster-use": cluster_use,
-    "S2-levers": levers,
     "S2-quantization-saving": lambda: span(*(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True),
     "S2-shrink": lambda: span(*(transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name) for name in FOUR_BITS)),
     "S2-93-use": lambda: point(_saved(BEFORE, AFTER), internal=True),
