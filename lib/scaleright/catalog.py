@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterable, Mapping
 import pandas as pd
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 
 _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())
 _FOUND: dict[tuple, tuple[Any, set[str]]] = {}
@@ -199,9 +199,7 @@ class Accelerator:
         ------
         LookupError : the chip has no such precision.
         """
-        if precision not in self.dense:
-            nearest(precision, self.dense, f"precision of {self.name}")
-        return self.dense[precision]
+        return self.dense[one_of(precision, self.dense, f"precision of {self.name}")]
 
     def require(self, quantity: str) -> float:
         """A quantity that a calculation cannot do without.

@@ -29,3 +29,13 @@ def nearest(name: Any, choices: Iterable[Any], what: str) -> NoReturn:
     """
     choices = list(dict.fromkeys(choices))
     raise LookupError(f"unknown {what} {name!r}; {suggestion(name, choices)} ({len(choices)} known)")
+
+
+def one_of(name: Any, choices: Iterable[Any], what: str) -> Any:
+    """The name, if it is one of the choices; raises as `nearest` if not.
+
+    >>> one_of("A100 SXM", ["H100 SXM", "A100 SXM"], "accelerator")
+    'A100 SXM'
+    """
+    choices = dict.fromkeys(choices)
+    return name if name in choices else nearest(name, choices, what)

@@ -13,6 +13,7 @@ from typing import Callable
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.names import one_of
 from scaleright.units import si, significant, usd
 
 REPRODUCED = "reproduced"
@@ -166,7 +167,7 @@ def stated_interval(claim_id: str) -> tuple[float, float]:
     LookupError : no such claim.
     """
     by_id = {claim.id: claim for claim in claims()}
-    claim = by_id.get(claim_id) or catalog.nearest(claim_id, by_id, "claim")
+    claim = by_id[one_of(claim_id, by_id, "claim")]
     return claim.low, claim.high
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, fact, remembered, table
 from scaleright.claims.ledger import ABSENT, AGREEMENT, REPRODUCED, Claim, Condition, Finding, Slip, judge, point, span
 from scaleright.mlperf import results
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.units import significant
 
 ROUNDS = ("v3.1", "v4.0", "v4.1", "v5.1")
@@ -239,8 +239,8 @@ def cells(benchmark: str | None = None) -> pd.DataFrame:
     (228, 12)
     """
     found = [cell for cell in judged() if cell.benchmark]
-    if benchmark is not None and benchmark not in {cell.benchmark for cell in found}:
-        nearest(benchmark, {cell.benchmark for cell in found}, "benchmark of S4")
+    if benchmark is not None:
+        one_of(benchmark, [cell.benchmark for cell in found], "benchmark of S4")
     return _frame(cell for cell in found if benchmark in (None, cell.benchmark))
 
 

@@ -16,7 +16,7 @@ from scaleright.costs.own import OVERHEADS, POWER, PURCHASE, OwnedCost, annuity_
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 ELECTRICITY = {
@@ -84,10 +84,8 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     >>> home["installation_share"], home["facility_usd_per_kw_year"]
     (0.0, 0.0)
     """
-    if setting not in ELECTRICITY:
-        nearest(setting, ELECTRICITY, "setting")
-    if end not in ENDS:
-        nearest(end, ENDS, "end of the cost factors")
+    one_of(setting, ELECTRICITY, "setting")
+    one_of(end, ENDS, "end of the cost factors")
     value, at_home = partial(_factor, setting=setting, end=end), setting == "home"
     years, own_building = value("useful_life_years"), setting == "data center"
     return {

@@ -21,7 +21,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.market import recent_rental_price
 from scaleright.mlperf import generation_gains, per_chip, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.ops import minimum, where
 
 SOURCE = "S4, hardware bound to model architecture"
@@ -78,8 +78,7 @@ def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Ser
     """
     rows, pair = measured(benchmark, scenario), [accelerator(name).name for name in (bet, rival)]
     for name in pair:
-        if name not in rows:
-            nearest(name, rows.columns, f"accelerator in {benchmark} {scenario}")
+        one_of(name, rows.columns, f"accelerator in {benchmark} {scenario}")
     both = rows[(rows[pair] > 0).all(axis=1)]
     if both.empty:
         met = [chip for chip in rows if chip != pair[0] and ((rows[chip] > 0) & (rows[pair[0]] > 0)).any()]

@@ -11,7 +11,7 @@ from scaleright.costs.break_even import break_even_usd_per_hour
 from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
 from scaleright.market import matmul_chips, recent_rental_price, spread
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.units import HOURS_PER_DAY
 
@@ -59,8 +59,7 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     every = frame = _candidates()
     for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
         if wanted != everything:
-            if wanted not in set(every[column]):
-                nearest(wanted, [everything, *sorted(set(every[column]))], f"{column} of chips with a recent rent")
+            one_of(wanted, [everything, *sorted(set(every[column]))], f"{column} of chips with a recent rent")
             frame = frame[frame[column] == wanted]
     if frame.empty:
         has = ", ".join(sorted(set(every[every["vendor"] == vendor]["segment"])))

@@ -22,7 +22,7 @@ from scaleright.formulas import POSITIVE, Domain, closed_form, simulation
 from scaleright.market import matmul_chips, recent_rental_price
 from scaleright.mlperf import summary
 from scaleright.mlperf.gains import power_runs
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 from scaleright.ops import log, where
 from scaleright.units import HOURS_PER_DAY
 
@@ -218,8 +218,7 @@ def figures(benchmark: str, scenario: str, own: bool = False, stand_ins: bool = 
     """
     known, rates = every_figure(own, stand_ins), best_rates()
     for column, wanted, what in (("benchmark", benchmark, "benchmark"), ("scenario", scenario, f"scenario of {benchmark}")):
-        if wanted not in set(rates[column]):
-            nearest(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
+        one_of(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
         known, rates = (rows[rows[column] == wanted] for rows in (known, rates))
     if known.empty:
         nearest(f"{benchmark} {scenario}", list(workloads()["benchmark"] + " " + workloads()["scenario"]), "workload with a reference chip")
@@ -335,9 +334,7 @@ def hardware_radar(
     """
     known = figures(benchmark, scenario, own, stand_ins)
     if among is not None:
-        chips = [accelerator(name).name for name in among]
-        if absent := [name for name in chips if name not in known.index]:
-            nearest(absent[0], known.index, f"accelerator on {benchmark} {scenario}")
+        chips = [one_of(accelerator(name).name, known.index, f"accelerator on {benchmark} {scenario}") for name in among]
         known = known.loc[list(dict.fromkeys(chips))]
     scored = scores(known, span)
     ranked = standings(scored, weights)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup
-from scaleright.names import nearest
+from scaleright.names import one_of
 
 TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
@@ -76,9 +76,7 @@ def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
     64
     """
     rows, name, chip = chat_energy(), catalog.model(model).name, catalog.accelerator(accelerator).name
-    if name not in set(rows["model"]):
-        nearest(model, rows["model"], "model with measured energy")
-    rows = rows[rows["model"] == name]
+    rows = rows[rows["model"] == one_of(name, rows["model"], "model with measured energy")]
     if chip not in set(rows["accelerator"]):
         raise LookupError(f"nobody measured the energy of {name} on {chip}; measured on: {', '.join(sorted(set(rows['accelerator'])))}")
     rows = rows[rows["accelerator"] == chip]

@@ -19,7 +19,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, closed_form, lookup, search
-from scaleright.names import nearest
+from scaleright.names import one_of
 
 SPEED = "measured_output_tokens_per_s_per_accelerator"
 SYSTEM = ("model", "accelerator", "accelerators", "precision", "tensor_parallel", "pipeline_parallel", "attention_data_parallel", "software")
@@ -146,10 +146,8 @@ def serving_runs(model: str | None = None, accelerator: str | None = None) -> pd
     for column, given, find in (("model", model, catalog.model), ("accelerator", accelerator, catalog.accelerator)):
         if given is None:
             continue
-        name = find(given).name
-        if name not in set(runs[column]):
-            nearest(given, runs[column], f"{column} with measured serving" + (f" of {model}" if column == "accelerator" and model else ""))
-        runs = runs[runs[column] == name]
+        what = f"{column} with measured serving" + (f" of {model}" if column == "accelerator" and model else "")
+        runs = runs[runs[column] == one_of(find(given).name, runs[column], what)]
     return runs
 
 
@@ -170,9 +168,9 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
     """
     every = serving_runs()
     every = every[every[SPEED].notna()]
-    if model is not None and catalog.model(model).name not in set(every["model"]):
-        nearest(model, every["model"], "model with measured throughput")
-    runs = every if model is None else every[every["model"] == catalog.model(model).name]
+    runs = every
+    if model is not None:
+        runs = every[every["model"] == one_of(catalog.model(model).name, every["model"], "model with measured throughput")]
     if accelerator is not None:
         chips, runs = sorted(set(runs["accelerator"])), runs[runs["accelerator"] == catalog.accelerator(accelerator).name]
         if runs.empty:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.ranges import Range
 
 LEAST_PROVIDERS = 3
@@ -74,8 +74,7 @@ def price_change(accelerator_name: str, months: int, basis: str = "normalized", 
     >>> round(price_change("H100 SXM", 11).ratio, 3), round(price_change("H100 SXM", 11, "raw").ratio, 3)
     (1.388, 1.288)
     """
-    if basis not in BASES:
-        nearest(basis, BASES, "basis")
+    one_of(basis, BASES, "basis")
     history = price_history(accelerator_name)
     medians = history[history["basis"] == basis].set_index("date")["median"]
     end = medians.index.max() if last is None else pd.Timestamp(last).replace(day=1)
@@ -155,13 +154,10 @@ def commitment_ratio(provider: str, term_years: int) -> Range:
     True
     """
     headlines, pairs = table("commitment_ratios"), paired_ratios()
-    known = sorted({*headlines["provider"], *pairs["provider"]})
-    if provider not in known:
-        nearest(provider, known, "provider with a commitment ratio")
+    one_of(provider, sorted({*headlines["provider"], *pairs["provider"]}), "provider with a commitment ratio")
     headlines, pairs = (rows[rows["provider"] == provider] for rows in (headlines, pairs))
     terms = sorted({*map(int, headlines["term_years"]), *map(int, pairs["term_years"])})
-    if term_years not in terms:
-        nearest(term_years, terms, f"term of {provider} [years]")
+    one_of(term_years, terms, f"term of {provider} [years]")
     said = headlines.loc[headlines["term_years"] == term_years, "price_ratio"].tolist()
     chips = pairs[pairs["term_years"] == term_years].groupby("accelerator")["price_ratio"].median().tolist()
     best = float(pd.Series(chips or said).median())

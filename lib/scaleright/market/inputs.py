@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from scaleright.catalog import accelerators, remembered, table
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.ranges import Range
 
 
@@ -44,9 +44,8 @@ def _ranges(name: str, keys: tuple[str, str], ends: tuple[str, str, str]) -> dic
 def _range(name: str, keys: tuple[str, str], ends: tuple[str, str, str], first: str, second: str) -> Range:
     """The range in the row of a table that has these keys; nearest names for one it lacks."""
     found = _ranges(name, keys, ends)
-    if first not in found:
-        nearest(first, found, keys[0])
-    return found[first][second] if second in found[first] else nearest(second, found[first], f"{keys[1]} of {first}")
+    of_first = found[one_of(first, found, keys[0])]
+    return of_first[one_of(second, of_first, f"{keys[1]} of {first}")]
 
 
 def electricity_price(region: str, sector: str = "industrial") -> Range:

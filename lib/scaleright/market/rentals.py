@@ -13,7 +13,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, table
 from scaleright.formulas import COUNT, closed_form
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.ops import ceil
 
 RAW = ("list", "median offer")
@@ -55,9 +55,8 @@ def rental_prices(accelerator_name: str | None = None, pricing: str = "on_demand
     {'spot'}
     """
     prices = table("rental_prices")
-    if not (of_kind := prices["pricing"] == pricing).any():
-        nearest(pricing, sorted(prices["pricing"].unique()), "kind of pricing")
-    prices = prices[of_kind & prices["basis"].isin(basis)]
+    one_of(pricing, sorted(prices["pricing"].unique()), "kind of pricing")
+    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(basis)]
     return prices if accelerator_name is None else prices[prices["accelerator"] == accelerator(accelerator_name).name]
 
 
@@ -237,8 +236,7 @@ def cheapest(
     chosen = cards
     for column, wanted, also in (("provider", provider, ()), ("region", region, EVERYWHERE)):
         if wanted is not None:
-            if wanted not in set(cards[column]):
-                nearest(wanted, sorted(set(cards[column])), f"{column} of {accelerator_name} listings")
+            one_of(wanted, sorted(set(cards[column])), f"{column} of {accelerator_name} listings")
             chosen = chosen[chosen[column].isin([wanted, *also])]
     if chosen.empty:
         places = sorted(set(cards.loc[cards["provider"] == provider, "region"]))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scaleright.catalog import remembered, resource, table
 from scaleright.market.rentals import as_day
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 from scaleright.ranges import Range
 
 PAID = ("first_party", "reseller")
@@ -45,8 +45,7 @@ def api_prices(model: str | None = None, offers: tuple[str, ...] = PAID, day: da
     """
     prices = table("api_prices")
     for offer in offers:
-        if offer not in (kinds := sorted(prices["offer"].unique())):
-            nearest(offer, kinds, "kind of offer")
+        one_of(offer, sorted(prices["offer"].unique()), "kind of offer")
     at = as_day(resource("api_prices")["as_of"] if day is None else day, prices)
     prices = prices[(prices["date"] <= at) & ~(prices["until"] <= at) & prices["offer"].isin(offers)]
     prices = prices.sort_values("date", kind="stable").drop_duplicates(["provider", "model_id"], keep="last")

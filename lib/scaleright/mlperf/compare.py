@@ -15,7 +15,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.mlperf.results import comparable
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 
 LABEL = "derived, not an official MLPerf metric"
 """Stands wherever a figure per accelerator is shown: MLPerf's own results are those of whole systems."""
@@ -101,16 +101,11 @@ def per_chip(benchmark: str, scenario: str, accelerator_name: str | None = None,
     ------
     LookupError : unknown benchmark, scenario, chip or statistic; the nearest are offered.
     """
-    rows = asked(summary(), benchmark, scenario).rename(columns={known(statistic, STATISTICS, "statistic"): "rate"})
+    rows = asked(summary(), benchmark, scenario).rename(columns={one_of(statistic, STATISTICS, "statistic"): "rate"})
     if accelerator_name is not None:
         rows = rows[rows["accelerator"] == submitted(accelerator_name, rows, f"{benchmark} {scenario}")]
     columns = ["accelerator", "round", "accuracy_target", "rate", "unit", "submissions"]
     return rows.sort_values(["accelerator", "round"])[columns].reset_index(drop=True)
-
-
-def known(name: str, choices: Iterable[str], what: str) -> str:
-    """The name, if it is one of the choices; the nearest are offered otherwise."""
-    return name if name in choices else nearest(name, choices, what)
 
 
 def entry(rows: pd.DataFrame) -> pd.Series:
@@ -125,15 +120,15 @@ def is_of(rows: pd.DataFrame, benchmark: str, scenario: str) -> pd.Series:
 
 def asked(rows: pd.DataFrame, benchmark: str, scenario: str) -> pd.DataFrame:
     """Rows of one benchmark, with or without its accuracy target, and one scenario; an unknown name is refused."""
-    known(benchmark, sorted({*rows["benchmark"], *entry(rows)}), "MLPerf benchmark")
-    known(scenario, RATES, "scenario with a rate per accelerator")
+    one_of(benchmark, sorted({*rows["benchmark"], *entry(rows)}), "MLPerf benchmark")
+    one_of(scenario, RATES, "scenario with a rate per accelerator")
     chosen = rows[is_of(rows, benchmark, scenario)]
     there = [name for name in RATES if is_of(rows, benchmark, name).any()]
     return chosen if len(chosen) else nearest(scenario, there, f"scenario of {benchmark}")
 
 
 def submitted(name: str, rows: pd.DataFrame, where: str) -> str:
-    return known(accelerator(name).name, sorted(set(rows["accelerator"])), f"accelerator in {where}")
+    return one_of(accelerator(name).name, sorted(set(rows["accelerator"])), f"accelerator in {where}")
 
 
 def meetings(found: pd.DataFrame, pairs: Iterable[tuple[str, str]] | None = None, also: tuple[str, ...] = ()) -> pd.DataFrame:

@@ -14,9 +14,10 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.market import recent_rental_price
 from scaleright.mlperf.compare import (
-    CELL, STATISTICS, drift, is_of, known, matched, meetings, moved_by, round_changes, submissions, summarize, summary,
+    CELL, STATISTICS, drift, is_of, matched, meetings, moved_by, round_changes, submissions, summarize, summary,
 )  # fmt: skip
 from scaleright.mlperf.results import comparable
+from scaleright.names import one_of
 from scaleright.ranges import interval
 
 METRICS = {
@@ -98,7 +99,7 @@ def prices(metric: str) -> dict[str, float]:
     >>> prices("watt")["H100 SXM"]
     700.0
     """
-    if known(metric, METRICS, "metric") == "watt":
+    if one_of(metric, METRICS, "metric") == "watt":
         return {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
     if metric == "dollar":
         rents = {name: recent_rental_price(name) for name in accelerators()}
@@ -123,7 +124,7 @@ def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
 
 def _gains(rows: pd.DataFrame | None, asked: tuple, price: dict, metric: str, statistic: str, pairs: Any) -> pd.DataFrame:
     """Each meeting of two chips with its gain and range, rounds in order; of one benchmark and scenario if some are asked."""
-    watts = known(metric, METRICS, "metric") == "measured watt"
+    watts = one_of(metric, METRICS, "metric") == "measured watt"
     also = ("kind",) if watts else ()
     if watts or rows is not None:
         rates = summarize(power_runs(rows) if watts else submissions(rows), ["accelerator", *CELL, *also])
@@ -164,7 +165,7 @@ def generation_gains(
     True
     """
     pairs = None if pairs is None else [tuple(accelerator(name).name for name in pair) for pair in pairs]
-    found = _gains(rows, (), prices(metric), metric, known(statistic, STATISTICS, "statistic"), pairs)
+    found = _gains(rows, (), prices(metric), metric, one_of(statistic, STATISTICS, "statistic"), pairs)
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
@@ -196,16 +197,16 @@ def gain(
     if none := [name for name in pair if divisors.get(name, 1) <= 0]:
         hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
         raise ValueError(f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}")
-    found = _gains(rows, (benchmark, scenario), divisors, metric, known(statistic, STATISTICS, "statistic"), [pair])
+    found = _gains(rows, (benchmark, scenario), divisors, metric, one_of(statistic, STATISTICS, "statistic"), [pair])
     if found.empty:
         matched(*pair, benchmark, scenario, rows=rows)  # refuses what never meets, and says what does
         for name in pair:
-            known(name, divisors, f"accelerator with a figure {METRICS[metric]}")
+            one_of(name, divisors, f"accelerator with a figure {METRICS[metric]}")
         where = f"one round of {benchmark} {scenario}"
         raise LookupError(f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by limits")
     rounds = tuple(found["round"])
     if in_round != "newest":
-        found = found[found["round"] == known(in_round, rounds, f"round in which {' and '.join(pair)} meet")]
+        found = found[found["round"] == one_of(in_round, rounds, f"round in which {' and '.join(pair)} meet")]
     row = found.iloc[-1]
     ends, ids = (float(row[end]) for end in ("value", "low", "high")), (row["best_id_new"], row["best_id_old"])
     return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, row["round"], rounds, matched_words(row), ids)

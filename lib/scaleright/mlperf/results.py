@@ -7,7 +7,7 @@ from typing import Iterable, NamedTuple
 import pandas as pd
 
 from scaleright.catalog import remembered, table
-from scaleright.names import nearest
+from scaleright.names import one_of
 
 ROUNDS = ("v3.0", "v3.1", "v4.0", "v4.1", "v5.1", "v6.0", "v6.1")
 """Rounds of the table; v5.0 could not be had."""
@@ -71,8 +71,7 @@ def results(rounds: Iterable[str] | None = None) -> pd.DataFrame:
     """
     rows = _results()
     for name in (wanted := list(rounds or ROUNDS)):
-        if name not in ROUNDS:
-            nearest(name, ROUNDS, "round of MLPerf Inference")
+        one_of(name, ROUNDS, "round of MLPerf Inference")
     return rows[rows["round"].isin(wanted)].reset_index(drop=True)
 
 
@@ -98,8 +97,7 @@ def comparable(rounds: Iterable[str] | None = None, allow: Iterable[str] = ()) -
     np.True_
     """
     for name in (allowed := frozenset(allow)):
-        if name not in FLAGS:
-            nearest(name, FLAGS, "flag")
+        one_of(name, FLAGS, "flag")
     rows = results(rounds)
     fit = (_first_exclusion(rows["flags"], allowed) == "") & rows["accelerator"].notna() & (rows["accelerators"] > 0)
     return rows[fit].reset_index(drop=True)
@@ -127,4 +125,4 @@ def submission(id: str) -> pd.Series:
     LookupError : no such row; the nearest id is offered.
     """
     rows = _results().set_index("id", drop=False)
-    return rows.loc[id] if id in rows.index else nearest(id, rows.index, "MLPerf submission")
+    return rows.loc[one_of(id, rows.index, "MLPerf submission")]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from scaleright import catalog, market
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 from scaleright.power import energy_kwh
 from scaleright.transformer.flops import forward_flop, training_flop_per_token
 from scaleright.units import SECONDS_PER_HOUR
@@ -241,7 +241,7 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     2.22
     """
     across = {"chip": ("accelerator", "round"), "software": ("round", "accelerator")}
-    changed, kept = across[kind] if kind in across else nearest(kind, across, "kind of gain")
+    changed, kept = across[one_of(kind, across, "kind of gain")]
     runs = training_results() if benchmark is None else benchmark_results(benchmark)
     runs = runs[~_flagged(runs, "implausible") & ~_flagged(runs, "repeated")]
     chips = {name: catalog.accelerator(name) for name in runs["accelerator"].unique()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.validation.report import Kind
 
 
@@ -22,8 +22,7 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise catalog.DataError(f"{path.name}: not a CSV file: {str(error).strip()}") from None
     for column in header:
-        if column not in known:
-            nearest(column, known, f"column of {path.name}")
+        one_of(column, known, f"column of {path.name}")
     if missing := [c for c in definition.required if c not in header]:
         raise catalog.DataError(f"{path.name}: column {missing[0]} is missing; needed: {', '.join(definition.required)}")
     rows = catalog.read_csv(path, {"fields": [known[column] for column in header]}, path.name)
@@ -38,8 +37,7 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
 def _check(column: pd.Series, constraints: dict, label: str, name: str) -> None:
     for index, value in column.dropna().items():
         where = f"{label}, line {index + 2}, column {name}"
-        if "enum" in constraints and value not in constraints["enum"]:
-            nearest(value, constraints["enum"], f"value in {where}")
+        one_of(value, constraints.get("enum", [value]), f"value in {where}")
         if "minimum" in constraints and value < constraints["minimum"]:
             raise catalog.DataError(f"{where}: {value} is below {constraints['minimum']}")
         if "maximum" in constraints and value > constraints["maximum"]:

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 import pandas as pd
 
-from scaleright.names import nearest
+from scaleright.names import one_of
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,7 @@ class Validation:
 
     def by(self, column: str) -> pd.DataFrame:
         """Errors of the scored rows by source, family or any other column, most rows first."""
-        if column not in self.rows:
-            nearest(column, self.rows.columns, "column")
+        one_of(column, self.rows.columns, "column")
         groups = {key: summarize(group).known() for key, group in self.rows[self.rows["scored"]].groupby(column)}
         return pd.DataFrame.from_dict(groups, orient="index").rename_axis(column).sort_values("rows", ascending=False, kind="stable")
 
