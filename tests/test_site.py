@@ -550,6 +550,7 @@ def test_search_finds_a_word_and_leads_to_its_page(visit):
     opened.page.fill("header input[name=q]", "parameters")
     opened.page.press("header input[name=q]", "Enter")
     opened.page.wait_for_selector("ul.search li a")
+    opened.page.wait_for_load_state("networkidle")  # the page reads each result for its words; leaving early breaks that off
     opened.page.click("ul.search li a")
     opened.page.wait_for_load_state()
     assert "search" not in opened.page.url and "parameters" in opened.page.inner_text("article").lower()
