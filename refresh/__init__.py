@@ -5,7 +5,8 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 `columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
 `accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files,
-`mlperf_inference` (with `mlperf_rules.csv`) MLPerf's results, `documents` the tables of S4; `tables` merges and writes.
+`mlperf_inference` (with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their neighbors
+contradict, `documents` the tables of S4; `tables` merges and writes.
 
 An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as `Doubtful` rows for
 which the refresh refuses, unless flagged rows are allowed. Facts entered by hand stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pandas as pd
-from scaleright.mlperf import suspects
 
+from refresh.plausibility import suspects
 from refresh.rules import facts, header, kept, rule
 from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
 

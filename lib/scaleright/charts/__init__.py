@@ -13,9 +13,3 @@ from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
 from scaleright.charts.words import say, unit_words
-
-__all__ = [
-    "Controls", "Display", "LiveNumber", "answer_card", "band", "bars", "boundary", "controls", "folded", "lines",
-    "parameters_table", "predicted_vs_measured", "progress", "ranking", "rule", "say", "scatter", "sentence", "show", "spread",
-    "stacked_parts", "strip", "table", "timeline", "tornado", "unit_words",
-]  # fmt: skip

@@ -7,5 +7,3 @@ one document each, the others a theme (`rents`, `supply`, `hardware`, `tokens`, 
 """
 
 from scaleright.claims.ledger import Finding, findings, report, table
-
-__all__ = ["Finding", "findings", "report", "table"]

@@ -13,10 +13,3 @@ from scaleright.market.rentals import (
     rental_span, spread,
 )  # fmt: skip
 from scaleright.market.tokens import TokenPrice, api_price, api_prices, open_models
-
-__all__ = [
-    "RECENT_YEARS", "Offer", "PriceChange", "PriceRange", "TokenPrice", "api_price", "api_prices", "cheapest", "check_rent", "cloud_table",
-    "commitment_ratio", "cost_factor", "electricity_price", "hardware_table", "listing_age", "matmul_chips", "offer", "open_models",
-    "paid_accelerators", "paired_ratios", "price_change", "price_history", "purchase_history", "recent_rental_price",
-    "rent_or_buy_market", "rental_price", "rental_prices", "rental_span", "spread",
-]  # fmt: skip

@@ -17,12 +17,3 @@ from scaleright.transformer.memory import (
 )  # fmt: skip
 from scaleright.transformer.parameters import Parameters, active_parameters, counts, matmul_parameters, parameters, rule_of_thumb_parameters
 from scaleright.transformer.rules import exact_over_rule, rules_and_counts
-
-__all__ = [
-    "BYTES_PER_PARAMETER", "DecodeStep", "ForwardFlop", "Parameters", "active_parameters", "attended_positions",
-    "bytes_per_parameter", "compute_seconds", "counts", "decode_bytes_per_step", "decode_step", "exact_over_rule",
-    "experts_touched", "forward_flop", "inference_flop", "kv_bytes_per_token", "live_fields",
-    "matmul_parameters", "megatron_batch_flop", "megatron_hardware_flop", "memory_seconds", "model_weight_bytes",
-    "parameters", "rule_of_thumb_parameters", "rules_and_counts", "sequence_kv_bytes", "stacked", "token_seconds",
-    "training_flop", "training_flop_per_token", "weight_bytes",
-]  # fmt: skip

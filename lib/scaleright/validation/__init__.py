@@ -15,8 +15,6 @@ from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
-__all__ = ["KINDS", "Kind", "Summary", "Validation", "decode_floor", "summarize", "validate"]
-
 KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND}
 
 
