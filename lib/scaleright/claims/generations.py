@@ -12,6 +12,7 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, remembered, table
 from scaleright.claims import s4
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span
+from scaleright.claims.s4 import printed
 from scaleright.mlperf import comparable, server_to_offline, summary
 from scaleright.mlperf.compare import meetings
 
@@ -34,27 +35,22 @@ def _percent(ratios: Iterable[float]) -> list[float]:
     return [100 * ratio for ratio in ratios]
 
 
-def _printed(benchmark: str, chip: str, scenario: str = "Offline", figure: str = "per chip") -> float:
-    """A figure of S4's table of results."""
-    return s4.cell(benchmark, chip, scenario, figure).finding.claim.low
-
-
 def _own(benchmark: str, new: str, old: str, scenario: str) -> float:
     """One chip over another by S4's own totals over its own numbers of chips."""
-    rates = [_printed(benchmark, chip, scenario, "total") / _printed(benchmark, chip, scenario, "chips") for chip in (new, old)]
+    rates = [printed(benchmark, chip, scenario, "total") / printed(benchmark, chip, scenario, "chips") for chip in (new, old)]
     return rates[0] / rates[1]
 
 
 def _in_table(benchmark: str, new: str, old: str, text: str, scenario: str = "Offline") -> Recomputed:
     """Two chips of S4's tables, whose rates it had divided by the chips of one node: by how much that is off, its own totals say."""
     own = _own(benchmark, new, old, scenario)
-    printed = _printed(benchmark, new, scenario) / _printed(benchmark, old, scenario)
-    return span(*_ratios(new, old, benchmark, scenario), own, Slip(text, own / printed))
+    in_table = printed(benchmark, new, scenario) / printed(benchmark, old, scenario)
+    return span(*_ratios(new, old, benchmark, scenario), own, Slip(text, own / in_table))
 
 
 def _systems(benchmark: str) -> float:
     """Chips of S4's B200 systems over chips of its GB200 systems."""
-    return _printed(benchmark, B200, figure="chips") / _printed(benchmark, GB200, figure="chips")
+    return printed(benchmark, B200, figure="chips") / printed(benchmark, GB200, figure="chips")
 
 
 def s4_coupling() -> Recomputed:
@@ -74,7 +70,7 @@ def s4_h200_30() -> Recomputed:
 
 
 def s4_gptj_h200() -> Recomputed:
-    right = [s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / _printed(GPTJ, chip) for chip in (H200, H100)]
+    right = [s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / printed(GPTJ, chip) for chip in (H200, H100)]
     return span(*_ratios(H200, H100, GPTJ), Slip(s4.MIXED, right[0] / right[1]))
 
 
@@ -87,7 +83,7 @@ def _virtual(benchmark: str, *scenarios: str) -> list[float]:
 
 
 def s4_virtual_sdxl() -> Recomputed:
-    older = _printed(IMAGES, f"virtualized {H200}") / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
+    older = printed(IMAGES, f"virtualized {H200}") / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
     return span(*_virtual(IMAGES, "Offline"), Condition("bare metal averaged with rounds of older software", 100 * older))
 
 
@@ -134,11 +130,11 @@ def s4_tpu_a100() -> Recomputed:
 
 
 def s4_h200_30_self() -> Recomputed:
-    return span(*(100 * (_printed(name, H200, s) / _printed(name, H100, s) - 1) for name in (LLAMA, IMAGES) for s in BOTH), internal=True)
+    return span(*(100 * (printed(name, H200, s) / printed(name, H100, s) - 1) for name in (LLAMA, IMAGES) for s in BOTH), internal=True)
 
 
 def s4_virtual_self() -> Recomputed:
-    return span(*(100 * (1 - _printed(DENSE, f"virtualized {H200}", s) / _printed(DENSE, H200, s)) for s in BOTH), internal=True)
+    return span(*(100 * (1 - printed(DENSE, f"virtualized {H200}", s) / printed(DENSE, H200, s)) for s in BOTH), internal=True)
 
 
 RECOMPUTED = {
@@ -152,7 +148,7 @@ RECOMPUTED = {
     "S4-gptj-size": lambda: point(transformer.parameters(model("GPT-J-6B")).total),
     "S4-405b-size": lambda: point(transformer.parameters(model("Llama-3.1-405B")).total),
     "S4-sxm-pcie": lambda: span(*_percent(_ratios(H100, "H100 PCIe", GPTJ))),
-    "S4-sxm-pcie-self": lambda: point(100 * _printed(GPTJ, H100) / _printed(GPTJ, "H100 PCIe"), internal=True),
+    "S4-sxm-pcie-self": lambda: point(100 * printed(GPTJ, H100) / printed(GPTJ, "H100 PCIe"), internal=True),
     "S4-tpu-hopper": lambda: span(*(100 / ratio for ratio in _ratios(H100, "TPU v5e", GPTJ))),
     "S4-blackwell-3x": lambda: span(*_ratios(B200, H200, LLAMA), *_ratios(GB200, H200, LLAMA)),
     "S4-virtual-offline": lambda: span(*_virtual(LLAMA, "Offline")),
@@ -163,7 +159,7 @@ RECOMPUTED = {
     "S4-gh200-h100": lambda: span(*_percent(_ratios("GH200", H100, IMAGES))),
     "S4-r1-chip": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4"),
     "S4-r1-chip-server": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4", "Server"),
-    "S4-r1-definition": lambda: point(_printed(R1, GB200, figure="total") / _printed(R1, GB200, figure="chips"), internal=True),
+    "S4-r1-definition": lambda: point(printed(R1, GB200, figure="total") / printed(R1, GB200, figure="chips"), internal=True),
     "S4-r1-unit": lambda: _samples(R1),
     "S4-405b-unit": lambda: _samples(DENSE),
     "S4-405b-chip": lambda: _in_table(DENSE, GB200, B200, "31 chips on average divided by 4"),

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from itertools import product
 from os.path import commonprefix
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 import pandas as pd
 
@@ -211,6 +211,16 @@ def judged() -> tuple[Cell, ...]:
     most = runs.groupby(["benchmark", "scenario"]).max()
     specified = (cell for row in chips for cell in _specification_cells(row, alike[row.architecture]))
     return (*specified, *(cell for row in rows for cell in _result_cells(row, _held(row), int(most[row.benchmark, row.scenario]))))
+
+
+@remembered
+def _printed() -> dict[tuple[str, str, str], Any]:
+    return {(row.benchmark, _kind(row), row.scenario): row for row in table("s4_results").itertuples()}
+
+
+def printed(benchmark: str, chip: str, scenario: str = "Offline", figure: str = "per chip") -> float:
+    """A figure of S4's table of results as it stands there; `chip` as in `cells`."""
+    return float(getattr(_printed()[benchmark, chip, scenario], FIGURES[figure][0]))
 
 
 def cell(benchmark: str, chip: str, scenario: str, figure: str) -> Cell:
