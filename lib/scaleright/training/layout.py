@@ -1,0 +1,79 @@
+"""A training run and how it is laid out over chips: the two arguments of every model of training.
+
+A `TrainingRun` is what is to be done and on what; a `Layout` is how. The fields of a layout may be arrays of one shape,
+one element a layout, so that memory and time of many layouts are found in one call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator
+
+TASKS = ("pretrain", "sft", "lora")
+RECOMPUTE = ("none", "selective", "full")
+"""What of the forward pass runs again in the backward pass: nothing, the attention core, or every layer."""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What is trained, on which chips, with which batch.
+
+    Attributes
+    ----------
+    model : the shape
+    chip : the accelerator
+    chips : accelerators of the job [1]
+    sequence : tokens of a sequence [token]
+    global_batch : sequences of one optimizer step, over all chips [1]
+    precision : format of the matrix products: "BF16", "FP16", "FP8", "MXFP8", "NVFP4"
+    task : "pretrain", "sft" (all weights), "lora" (adapters alone, the model is frozen)
+    """
+
+    model: Transformer
+    chip: Accelerator
+    chips: int
+    sequence: int
+    global_batch: int
+    precision: str = "BF16"
+    task: str = "pretrain"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a run is spread over its chips; every field a number or an array.
+
+    Attributes
+    ----------
+    tensor, pipeline, context, expert : parallel degrees [1]; experts are spread over ranks of data, context and tensor
+        parallelism (Megatron's), so that they need no chips of their own
+    data : copies of the model that share the batch [1]; chips = tensor * pipeline * context * data
+    virtual : model chunks of one pipeline stage (interleaved schedule) [1]
+    micro_batch : sequences that a copy works on at once [1]
+    zero : what data-parallel ranks share out: 0 nothing, 1 optimizer state (distributed optimizer), 2 gradients too,
+        3 weights too (FSDP full shard)
+    recompute : 0 nothing, 1 the attention core, 2 every layer (index into `RECOMPUTE`)
+    sequence_parallel : 1 where activations outside matrix products are split over the tensor-parallel group
+    """
+
+    tensor: Any = 1
+    pipeline: Any = 1
+    context: Any = 1
+    expert: Any = 1
+    data: Any = 1
+    virtual: Any = 1
+    micro_batch: Any = 1
+    zero: Any = 1
+    recompute: Any = 0
+    sequence_parallel: Any = 1
+
+    @property
+    def chips(self) -> Any:
+        """Accelerators that the layout takes [1]."""
+        return self.tensor * self.pipeline * self.context * self.data
+
+    def micro_batches(self, global_batch: Any) -> Any:
+        """Micro-batches that each copy works through in one optimizer step [1]."""
+        return global_batch / (self.data * self.micro_batch)
