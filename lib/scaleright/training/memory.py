@@ -1,0 +1,259 @@
+"""Memory of one chip in training, by part: weights, gradients, optimizer, activations, logits and what the software takes.
+
+Sizes are exact counts of what is kept for the backward pass, after [korthikanti2022] and generalized from its GPT to
+grouped queries, gated feed-forward layers, latent attention (MLA), mixtures of experts, flash attention and FP8. Of all
+pipeline stages the fullest one counts. How a framework departs from that arithmetic stands in one `Software` each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from scaleright.architecture import Transformer
+from scaleright.formulas import Breakdown, counting
+from scaleright.names import one_of
+from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.transformer.memory import bytes_per_parameter
+from scaleright.transformer.parameters import parameters
+
+HALF_BYTES, FULL_BYTES = 2, 4
+"""Bytes of a 16-bit and of a 32-bit number."""
+
+OPTIMIZER_BYTES = MappingProxyType(
+    {
+        "adamw": 12.0,  # FP32 master weight and two FP32 moments [rajbhandari2020, section 3.1]
+        "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
+        "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
+        "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
+        "adamw-no-master": 4.0,  # BF16 moments alone, the BF16 weights are updated themselves
+    }
+)
+"""Bytes of optimizer state for each trained parameter, master weight included."""
+
+LORA_RANK = 32
+"""Rank of the adapters where a run says only that it trains adapters: the default of NeMo [nemolora]."""
+
+
+@dataclass(frozen=True)
+class Software:
+    """How a training framework keeps what the mathematics needs.
+
+    flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both of size sequence^2
+    dropout : masks of three dropouts a layer, as GPT-3's generation trained with
+    gradient_bytes : of the buffer that gradients are summed in
+    kept_bytes : of the 16-bit weights that stay when weights are sharded; FSDP keeps the FP32 master alone
+    logit_bytes : at the peak of the loss, for each entry of tokens x vocabulary
+    selective_ops : selective recomputation keeps attention and every other matrix product instead of all but the
+        attention core
+    low_inputs : inputs of matrix products are kept in the 8- or 4-bit format in which they were multiplied
+    """
+
+    flash: bool = True
+    dropout: bool = False
+    gradient_bytes: float = FULL_BYTES
+    kept_bytes: float = HALF_BYTES
+    logit_bytes: float = HALF_BYTES + FULL_BYTES
+    selective_ops: bool = False
+    low_inputs: bool = True
+
+
+MEGATRON = Software()
+"""Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the BF16 ones."""
+MEGATRON_2022 = Software(flash=False, dropout=True)
+"""Megatron-LM as [korthikanti2022] describes it."""
+FSDP = Software(kept_bytes=0, logit_bytes=14, selective_ops=True, low_inputs=False)
+"""PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient of the loss in FP32."""
+FSDP_FUSED_LOSS = Software(kept_bytes=0, logit_bytes=4, selective_ops=True, low_inputs=False)
+"""FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
+
+CONTEXT_BYTES = 1.3e9
+"""What a process holds on a chip before any tensor: context and kernels of the driver and libraries [hfanatomy]."""
+COMMUNICATOR_BYTES = 688 * 2**20
+"""Buffers of one group of chips that communicate, measured with NCCL on A100s [nccl964]."""
+
+
+@dataclass(frozen=True)
+class TrainingMemory(Breakdown):
+    """Bytes of one chip of the fullest pipeline stage at the peak of a step, by part; the parts add up to `total`.
+
+    weights_bytes : the copies that are multiplied, and layers gathered where weights are sharded
+    gradients_bytes : summed gradients
+    optimizer_bytes : master weights and moments
+    activations_bytes : kept for the backward pass by all micro-batches in flight, and a layer being recomputed
+    logits_bytes : output logits, the loss and their gradients
+    reserve_bytes : context of the driver, communication buffers, workspaces, fragmentation
+    """
+
+    weights_bytes: Any
+    gradients_bytes: Any
+    optimizer_bytes: Any
+    activations_bytes: Any
+    logits_bytes: Any
+    reserve_bytes: Any
+
+    def fits(self, run: TrainingRun) -> Any:
+        """Whether the run's chip holds it."""
+        return self.total <= run.chip.require("memory_bytes")
+
+
+def _layer_bytes(run: TrainingRun, layout: Layout, software: Software, mixture: bool) -> tuple[Any, Any]:
+    """Activations of one token in one layer: kept for the backward pass, and all of them; on one chip.
+
+    The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h, feed-forward 19 h.
+    """
+    m, low = run.model, _low_bytes(run.precision) if software.low_inputs else HALF_BYTES
+    keys = minimum(maximum(m.kv_heads, layout.tensor), m.heads)  # more ranks than key heads: each holds one of them
+    queries, values = m.heads * m.head_dim, m.heads * m.v_head_dim
+    stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(m.norms_per_layer, 2)
+    stream = stream + 2 * m.hidden * software.dropout + 2 * HALF_BYTES * (m.q_lora_rank + m.kv_lora_rank) + HALF_BYTES * m.qk_rope_head_dim
+    attention = HALF_BYTES * (queries + keys * (m.head_dim + m.v_head_dim) + values) + (low < HALF_BYTES) * low * values
+    attention = attention + (m.qk_norm_width > 0) * HALF_BYTES * (queries + keys * m.head_dim)
+    core = m.heads * (FULL_BYTES if software.flash else run.sequence * (HALF_BYTES + (1 + HALF_BYTES) * software.dropout))
+    inner = HALF_BYTES * (1 + m.gated_ffn) + low
+    if mixture:
+        stream = stream + FULL_BYTES * m.experts
+        visited = m.experts_per_token * (m.expert_ffn * inner + m.hidden * (low + HALF_BYTES))
+        forward, first = visited + m.shared_ffn * inner, m.experts_per_token * m.expert_ffn + m.shared_ffn
+    else:
+        forward, first = m.ffn * inner, m.ffn
+    split = where(layout.sequence_parallel > 0, layout.tensor, 1)
+    whole = stream / split + (attention + core + forward) / layout.tensor
+    entry = HALF_BYTES * m.hidden / split
+    if software.selective_ops:
+        products = HALF_BYTES * (queries + keys * m.v_head_dim + values + first) + core
+        selective = 2 * entry + products / layout.tensor
+    else:
+        selective = whole - core / layout.tensor
+    return where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)), whole
+
+
+def _low_bytes(precision: str) -> float:
+    """Bytes of a number as a matrix product reads it: 2, or fewer in FP8 and FP4."""
+    return min(bytes_per_parameter(precision), HALF_BYTES)
+
+
+def _stored_bytes(precision: str, software: Software) -> float:
+    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16 [megatronbridge]."""
+    low = _low_bytes(precision) if software.low_inputs else HALF_BYTES
+    return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
+
+
+def _adapters(m: Transformer, tensor: Any) -> Any:
+    """Weights of the adapters of one layer's attention and dense feed-forward matrices (NeMo's default targets)."""
+    queries, values, inner = m.heads * m.head_dim, m.heads * m.v_head_dim, (1 + m.gated_ffn) * m.ffn
+    widths = queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
+    return LORA_RANK * widths / tensor
+
+
+def _of_stage(total: Any, count: Any, held: Any) -> Any:
+    """Parameters of `held` layers, of the `count` layers that have `total` together; none where no layer has any."""
+    return total / maximum(count, 1) * held
+
+
+def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
+    """Micro-batches whose activations a stage holds at once, each of all its layers.
+
+    1F1B: those that the stages after it still work on, and its own. Interleaved: chunks instead of stages, which gives
+    the first stage 1 + (p - 1) / (p v) of 1F1B's p [korthikanti2022, section 4.2.3].
+    """
+    after = layout.pipeline - index
+    chunks = 2 * after - 1 + (layout.virtual - 1) * layout.pipeline
+    return minimum(where(layout.virtual > 1, chunks / layout.virtual, after), micro_batches)
+
+
+def _stage(run: TrainingRun, layout: Layout, state_bytes: float, software: Software, index: Any, layers: Any) -> TrainingMemory:
+    """One pipeline stage of so many layers; the first holds the token table, the last the output head and the loss."""
+    m, p, tensor, lora = run.model, parameters(run.model), layout.tensor, run.task == "lora"
+    is_first, is_last = where(index == 0, 1, 0), where(index == layout.pipeline - 1, 1, 0)
+    dense_layers = m.layers - m.moe_layers
+    # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they alternate (Llama 4).
+    late = minimum(m.moe_layers, layers - is_first * minimum(dense_layers, layers))
+    mixtures = where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
+
+    # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits whatever the precision.
+    spread = maximum(layout.expert, tensor)
+    experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
+    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(p.ffn, dense_layers, layers - mixtures)
+    dense = (dense + _of_stage(p.shared_experts, m.moe_layers, mixtures)) / tensor
+    dense = dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
+    tied = m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)  # a second copy for the last stage
+    tables = (is_first * (p.embedding + p.positions) + is_last * (p.head + tied)) / tensor
+    group = layout.data * layout.context
+    expert_group = group * tensor / spread
+
+    stored = _stored_bytes(run.precision, software)
+    weights, tables_bytes = stored * (dense + experts), HALF_BYTES * tables
+    layer = stored * (dense + experts) / layers
+    shard = (1 if software.kept_bytes else 0) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
+    gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
+    trained, trained_experts = (_adapters(m, tensor) * layers, 0.0) if lora else (dense + tables, experts)
+    sharded = trained / group + trained_experts / expert_group
+    summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / layers)
+
+    tokens = layout.micro_batch * run.sequence / layout.context
+    (kept, whole), (kept_mixture, whole_mixture) = (_layer_bytes(run, layout, software, mixture) for mixture in (False, True))
+    micro_batches = layout.micro_batches(run.global_batch)
+    held = _in_flight(layout, micro_batches, index) * (kept * (layers - mixtures) + kept_mixture * mixtures)
+    logits = is_last * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
+    degrees = (tensor, layout.pipeline, layout.context, layout.expert, layout.data)
+    again = where(layout.recompute > (0 if software.selective_ops else 1), where(mixtures > 0, whole_mixture, whole), 0)
+    return TrainingMemory(
+        weights_bytes=where(layout.zero > 2, gathered, weights + tables_bytes),
+        gradients_bytes=software.gradient_bytes * where(layout.zero > 1, summed, trained + trained_experts),
+        optimizer_bytes=state_bytes * where(layout.zero > 0, sharded, trained + trained_experts),
+        activations_bytes=tokens * (held + maximum(again - logits, 0)),
+        logits_bytes=tokens * logits,
+        reserve_bytes=CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(where(degree > 1, 1, 0) for degree in degrees),
+    )
+
+
+def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
+    """The stage with more bytes, of each layout."""
+    pick = one.total >= other.total
+    return TrainingMemory(*(where(pick, a, b) for a, b in zip(one.parts().values(), other.parts().values())))
+
+
+@counting
+def training_memory(run: TrainingRun, layout: Layout, optimizer: str = "adamw", software: Software = MEGATRON) -> TrainingMemory:
+    """Bytes of one chip at the peak of a training step, on the fullest pipeline stage.
+
+    Parameters
+    ----------
+    run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega expressions
+    optimizer : key of `OPTIMIZER_BYTES`
+    software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or one's own
+
+    Raises
+    ------
+    LookupError : unknown optimizer or precision; the nearest is offered.
+
+    Notes
+    -----
+    Stages hold equally many layers; where they do not divide, the last and then the first do with one fewer. Experts are
+    spread over the larger of expert and tensor parallelism. ZeRO shards over data and context parallelism together.
+    Adapters (task "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
+
+    Source: [korthikanti2022, sections 4 and 5] for activations; [rajbhandari2020, section 5] for ZeRO.
+
+    >>> from scaleright.catalog import accelerator, model
+    >>> run = TrainingRun(model("Megatron 22B"), accelerator("A100 SXM 80GB"), 8, 2048, 4)
+    >>> memory = training_memory(run, Layout(tensor=8, micro_batch=4, zero=0, recompute=1), software=MEGATRON_2022)
+    >>> round(memory.activations_bytes / 2**30, 4)
+    9.5625
+    """
+    state_bytes = OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
+    chunks = layout.pipeline * layout.virtual
+    full = ceil(run.model.layers / chunks) * layout.virtual
+    spare = full * layout.pipeline - run.model.layers
+    first, last = full - floor(spare / 2), full - ceil(spare / 2)
+    stage = lambda index, layers: _stage(run, layout, state_bytes, software, index, layers)  # noqa: E731
+    memory = stage(0, first)
+    if not is_expression(layout.pipeline) and np.all(np.equal(layout.pipeline, 1)):
+        return memory
+    inner = minimum(layout.pipeline - 1, 1)
+    return _fuller(_fuller(memory, stage(layout.pipeline - 1, last)), stage(inner, where(layout.pipeline > 2, full, minimum(first, last))))
