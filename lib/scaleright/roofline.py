@@ -92,14 +92,14 @@ class Speeds:
 
 def _family_share(chip: Accelerator, precision: str) -> tuple[float, str]:
     """Median share of the dense peak that the nearest kin reach: same chip and form, same chip, same vendor, any."""
-    known = {other: other.measured[precision] / other.dense[precision] for other in accelerators().values() if precision in other.measured}
+    known = [(other, other.measured[precision] / other.dense[precision]) for other in accelerators().values() if precision in other.measured]
     word = chip.name.split()[0]
     kin = (
         ("same chip", lambda other: other.name.split()[0] == word and other.form == chip.form), ("same chip", lambda other: other.name.split()[0] == word),
         (chip.vendor, lambda other: other.vendor == chip.vendor), ("all", lambda other: True),
     )  # fmt: skip
     for name, related in kin:
-        shares = [share for other, share in known.items() if related(other)]
+        shares = [share for other, share in known if related(other)]
         if shares:
             return median(shares), f"{precision} share of {name}"
     raise AssertionError("no chip was ever measured")
