@@ -1,0 +1,188 @@
+"""What a layout must satisfy to run at all: each rule once, as a mask over many layouts and as the message about one.
+
+`valid` says which of many layouts keep every rule; `check` names the first rule that a layout breaks and the nearest
+value that keeps it. Whether the run fits in memory is not a rule of this kind: `scaleright.training.memory` counts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Callable, Iterable, Iterator
+
+import numpy as np
+
+from scaleright.formulas import counting
+from scaleright.names import suggestion
+from scaleright.roofline import PEAK_NAMES
+from scaleright.training.layout import TASKS, Layout, TrainingRun
+
+Rule = tuple[Any, Callable[[Layout], str]]
+"""Where a rule holds, and what to say about a layout that breaks it."""
+
+FIELDS = tuple(field.name for field in fields(Layout))
+OPTIONS = {"zero": 3, "recompute": 2, "sequence_parallel": 1}
+"""Fields of a layout that choose, and the highest choice; the others count something."""
+INFINITY = float("inf")
+LONGEST_SEQUENCE = 2**24
+"""Longest sequence [token]: above the longest context that any model of the catalog was published with, 10 million."""
+MODULES_BESIDE_LAYERS = 3
+"""Modules that a pipeline may count as layers: embedding, output head, a module for multi-token prediction.
+
+Llama-3.1-405B's 126 layers and two modules make 16 stages of 8 [llama3, section 3.3.2]; DeepSeek-V3's 61 and three
+make 16 stages of 4.
+"""
+
+
+def _whole(value: Any, low: int, high: float):
+    number = np.asarray(value, dtype=float)
+    return (number >= low) & (number <= high) & (number == np.floor(number))
+
+
+def _wanted(name: str, value: float, low: int, high: float) -> str:
+    """The message about a field that is no whole number between its bounds."""
+    near = min(max(low, round(value)), high) if np.isfinite(value) else low
+    bounds = f"{low} to {high:,}" if np.isfinite(high) else f"whole numbers from {low}"
+    return f"{name} = {value:,.15g}, allowed: {bounds}; nearest: {near:,}"
+
+
+def _nearest(value: float, allowed: Iterable[int]) -> str:
+    """The allowed values on both sides of a value: "nearest: 4 or 8"."""
+    near = [*sorted(v for v in allowed if v < value)[-1:], *sorted(v for v in allowed if v > value)[:1]]
+    return f"nearest: {' or '.join(map(str, near))}" if near else "nothing is near"
+
+
+def _divisors(number: int) -> list[int]:
+    return [d for d in range(1, int(number) + 1) if number % d == 0]
+
+
+def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
+    """The message for a degree that does not divide a number."""
+    near = _divisors(number)
+    return lambda one: f"{name} = {getattr(one, name)} does not divide {what} = {number:,}; {_nearest(getattr(one, name), near)}"
+
+
+def _run_rules(run: TrainingRun) -> Iterator[Rule]:
+    for name, low, high in (("chips", 1, INFINITY), ("sequence", 2, LONGEST_SEQUENCE), ("global_batch", 1, INFINITY)):
+        value = getattr(run, name)
+        yield _whole(value, low, high), lambda _, wanted=(name, value, low, high): _wanted(*wanted)
+    yield run.task in TASKS, lambda _: f"unknown task {run.task!r}; {suggestion(run.task, TASKS)}"
+    yield run.precision in PEAK_NAMES, lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}"
+    # Formats whose values share a scale in small blocks came with the tensor cores that know FP4.
+    needed = "fp4" if run.precision.startswith(("MX", "NV")) else PEAK_NAMES[run.precision]
+    has = ", ".join(run.chip.dense) or "no dense peak in the catalog"
+    yield needed in run.chip.dense, lambda _: f"precision {run.precision} needs a chip with dense {needed}; {run.chip.name} has {has}"
+
+
+def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """The rules on layouts whose fields are whole numbers already."""
+    model, tensor, pipeline, data = run.model, layout.tensor, layout.pipeline, layout.data
+
+    chunks = pipeline * layout.virtual
+    beside = range(MODULES_BESIDE_LAYERS + 1)
+
+    def stages(one: Layout) -> str:
+        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in _divisors(model.layers + extra)})
+        return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
+
+    def chips(one: Layout) -> str:
+        others = one.chips // one.data
+        fits = run.chips % others == 0
+        near = f"nearest: data = {run.chips // others}" if fits else f"{_nearest(others, _divisors(run.chips))} in one copy of the model"
+        return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
+
+    def experts(one: Layout) -> str:
+        ranks = one.chips // one.pipeline
+        near = _nearest(one.expert, [d for d in _divisors(max(model.experts, 1)) if ranks % d == 0])
+        return f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,} chips of a stage; {near}"
+
+    def sequences(one: Layout) -> str:
+        parts = 2 * one.context if one.context > 1 else one.tensor
+        near = max(1, round(run.sequence / parts)) * parts
+        return f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor); nearest: {near:,}"
+
+    yield model.heads % tensor == 0, _divides("tensor", "heads", model.heads)
+    fits_kv = [d for d in _divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0]
+    yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
+        f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {_nearest(one.tensor, fits_kv)}"
+    )
+    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0), stages
+    yield (layout.virtual == 1) | (pipeline > 1), lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1"
+    yield layout.chips == run.chips, chips
+    yield (max(model.experts, 1) % layout.expert == 0) & (tensor * layout.context * data % layout.expert == 0), experts
+    yield run.global_batch % data == 0, _divides("data", "global_batch", run.global_batch)
+    yield run.global_batch % (data * layout.micro_batch) == 0, lambda one: (
+        f"micro_batch = {one.micro_batch} does not divide global_batch / data = {run.global_batch // one.data:,}; "
+        + _nearest(one.micro_batch, _divisors(run.global_batch // one.data))
+    )
+    parts = np.where(layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1))
+    yield run.sequence % parts == 0, sequences
+    yield (layout.zero < 3) | (pipeline == 1), lambda one: (
+        f"zero = 3 goes without a pipeline, but pipeline = {one.pipeline}; nearest: zero = 2, or pipeline = 1"
+    )
+
+
+def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """Every rule in the order in which they are checked; a later one may rely on those before it."""
+    yield from _run_rules(run)
+    numbers = {}
+    for name in FIELDS:
+        low, high = (0, OPTIONS[name]) if name in OPTIONS else (1, INFINITY)
+        value = getattr(layout, name)
+        whole = _whole(value, low, high)
+        yield whole, lambda one, name=name, low=low, high=high: _wanted(name, getattr(one, name), low, high)
+        numbers[name] = np.where(whole, value, 1).astype(np.int64)
+    yield from _layout_rules(run, Layout(**numbers))
+
+
+@counting
+def check_run(run: TrainingRun) -> None:
+    """Raise ValueError on the first thing that makes a run impossible on any layout: a number, a name, the precision.
+
+    >>> from scaleright import catalog
+    >>> check_run(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128, "NVFP4"))
+    Traceback (most recent call last):
+    ValueError: Llama-3.1-8B on H100 SXM: precision NVFP4 needs a chip with dense fp4; H100 SXM has bf16, fp16, fp32, fp8, int8, tf32
+    """
+    for holds, message in _run_rules(run):
+        if not holds:
+            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(Layout())}")
+
+
+@counting
+def check(run: TrainingRun, layout: Layout) -> None:
+    """Raise ValueError on the first rule that a layout breaks, with the nearest value that keeps it.
+
+    Of layouts in arrays the message is about the first that breaks it. The rules: positive whole numbers; a task,
+    precision and sequence that exist; tensor divides heads and divides or multiplies key/value heads; the product of
+    the degrees is the run's chips; stages share out the layers, with up to three modules beside them; experts
+    divide; the batch divides into micro-batches; the sequence divides; full sharding (zero 3) without a pipeline.
+
+    Source: the constraints that Megatron-LM checks when it starts [narayanan2021; korthikanti2022].
+
+    >>> from scaleright import catalog
+    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024, 2048, 1536)
+    >>> check(run, Layout(tensor=8, pipeline=8, data=16))
+    >>> check(run, Layout(tensor=7, pipeline=8, data=16))
+    Traceback (most recent call last):
+    ValueError: GPT-3 175B on A100 SXM 80GB: tensor = 7 does not divide heads = 96; nearest: 6 or 8
+    """
+    for holds, message in _rules(run, layout):
+        if not np.all(holds):
+            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layout, name) for name in FIELDS))
+            one = Layout(**{name: column.flat[int(np.argmax(broken))].item() for name, column in zip(FIELDS, columns, strict=True)})
+            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(one)}")
+
+
+@counting
+def valid(run: TrainingRun, layout: Layout) -> np.ndarray:
+    """Where a layout keeps every rule that `check` checks; a boolean for each element.
+
+    >>> from scaleright import catalog
+    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024, 2048, 1536)
+    >>> valid(run, Layout(tensor=np.array([7, 8, 0]), pipeline=8, data=16))
+    array([False,  True, False])
+    """
+    kept = np.True_
+    for holds, _ in _rules(run, layout):
+        kept = kept & holds
+    return kept
