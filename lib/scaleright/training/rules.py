@@ -51,13 +51,19 @@ def _nearest(value: float, allowed: Iterable[int]) -> str:
     return f"nearest: {' or '.join(map(str, near))}" if near else "nothing is near"
 
 
-def _divisors(number: int) -> list[int]:
+@counting
+def divisors(number: int) -> list[int]:
+    """The whole numbers that divide a number, in order.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
     return [d for d in range(1, int(number) + 1) if number % d == 0]
 
 
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     """The message for a degree that does not divide a number."""
-    near = _divisors(number)
+    near = divisors(number)
     return lambda one: f"{name} = {getattr(one, name)} does not divide {what} = {number:,}; {_nearest(getattr(one, name), near)}"
 
 
@@ -81,18 +87,18 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
     def stages(one: Layout) -> str:
-        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in _divisors(model.layers + extra)})
+        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
         return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
 
     def chips(one: Layout) -> str:
         others = one.chips // one.data
         fits = run.chips % others == 0
-        near = f"nearest: data = {run.chips // others}" if fits else f"{_nearest(others, _divisors(run.chips))} in one copy of the model"
+        near = f"nearest: data = {run.chips // others}" if fits else f"{_nearest(others, divisors(run.chips))} in one copy of the model"
         return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
 
     def experts(one: Layout) -> str:
         ranks = one.chips // one.pipeline
-        near = _nearest(one.expert, [d for d in _divisors(max(model.experts, 1)) if ranks % d == 0])
+        near = _nearest(one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0])
         return f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,} chips of a stage; {near}"
 
     def sequences(one: Layout) -> str:
@@ -101,7 +107,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
         return f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor); nearest: {near:,}"
 
     yield model.heads % tensor == 0, _divides("tensor", "heads", model.heads)
-    fits_kv = [d for d in _divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0]
+    fits_kv = [d for d in divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0]
     yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
         f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {_nearest(one.tensor, fits_kv)}"
     )
@@ -112,7 +118,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield run.global_batch % data == 0, _divides("data", "global_batch", run.global_batch)
     yield run.global_batch % (data * layout.micro_batch) == 0, lambda one: (
         f"micro_batch = {one.micro_batch} does not divide global_batch / data = {run.global_batch // one.data:,}; "
-        + _nearest(one.micro_batch, _divisors(run.global_batch // one.data))
+        + _nearest(one.micro_batch, divisors(run.global_batch // one.data))
     )
     parts = np.where(layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1))
     yield run.sequence % parts == 0, sequences
