@@ -168,6 +168,9 @@ class Accelerator:
     measured : best measured matmul FLOP/s by precision, where someone published one.
     server_watts : most that the vendor's own server draws, over its chips.
     scale_up_chips : chips that one fast fabric joins, this one included.
+    scale_up_pair_bytes_per_s : what that fabric carries between one pair of chips, where no switch lends a pair all links.
+    compute_units : units that work on tiles of a matrix product side by side (SMs, CUs).
+    exponentials_per_s : exponentials of the special function units, which bound softmax.
     busy_watts : (low, mean, high) that it draws at work, where its vendor published what it measured.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
     """
@@ -188,6 +191,9 @@ class Accelerator:
     scale_up_bytes_per_s: float | None
     scale_up_chips: float | None
     scale_out_bytes_per_s: float | None
+    scale_up_pair_bytes_per_s: float | None
+    compute_units: float | None
+    exponentials_per_s: float | None
     purchase_usd: tuple[float, float] | None
     dense: Mapping[str, float] = field(repr=False)
     measured: Mapping[str, float] = field(repr=False)
@@ -222,7 +228,7 @@ class Accelerator:
 
 _SCALARS = (
     "memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "server_watts", "scale_up_bytes_per_s", "scale_up_chips",
-    "scale_out_bytes_per_s",
+    "scale_out_bytes_per_s", "scale_up_pair_bytes_per_s", "compute_units", "exponentials_per_s",
 )  # fmt: skip
 
 
