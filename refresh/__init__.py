@@ -18,7 +18,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases
+from refresh import accelerators, api_prices, carbon, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, training
 from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -40,6 +40,7 @@ IMPORTERS = {
     "generation": _BY_HAND,
     "embodied": (lambda raw, done: footprint.embodied_rows(raw), footprint.EMBODIED_SOURCES),
     "embodied_boavizta": (lambda raw, done: footprint.boavizta_rows(raw), footprint.BOAVIZTA_SOURCES),
+    "measured/memory": _BY_HAND,
     "measured/footprint": (lambda raw, done: footprint.footprint_rows(raw), footprint.SOURCES),
     "measured/energy": (lambda raw, done: energy.energy_rows(raw), energy.SOURCES),
     "measured/images": (lambda raw, done: energy.image_rows(raw), energy.SOURCES),
@@ -48,6 +49,8 @@ IMPORTERS = {
         lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
     "mlperf_training_benchmarks": _BY_HAND,
     "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
+    "measured/training": (lambda raw, done: training.rows(raw), training.SOURCES),
+    "measured/layouts": (lambda raw, done: training.layout_rows(raw), training.LAYOUT_SOURCES),
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
     "mlperf_benchmarks": _BY_HAND,
     "mlperf_inference": (lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]), mlperf_inference.SOURCES),
