@@ -87,7 +87,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
     def stages(one: Layout) -> str:
-        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
+        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra) if d <= model.layers})
         return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
 
     def chips(one: Layout) -> str:
@@ -111,7 +111,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
         f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {_nearest(one.tensor, fits_kv)}"
     )
-    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0), stages
+    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0) & (chunks <= model.layers), stages
     yield (layout.virtual == 1) | (pipeline > 1), lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1"
     yield layout.chips == run.chips, chips
     yield (max(model.experts, 1) % layout.expert == 0) & (tensor * layout.context * data % layout.expert == 0), experts
@@ -119,6 +119,11 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield run.global_batch % (data * layout.micro_batch) == 0, lambda one: (
         f"micro_batch = {one.micro_batch} does not divide global_batch / data = {run.global_batch // one.data:,}; "
         + _nearest(one.micro_batch, divisors(run.global_batch // one.data))
+    )
+    rounds = run.global_batch // (data * layout.micro_batch)
+    yield (layout.virtual == 1) | (rounds % pipeline == 0), lambda one: (
+        f"virtual = {one.virtual} needs micro-batches in whole rounds of pipeline = {one.pipeline}, a copy has "
+        f"{one.micro_batches(run.global_batch):.0f}; nearest: virtual = 1"
     )
     parts = np.where(layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1))
     yield run.sequence % parts == 0, sequences
@@ -161,7 +166,8 @@ def check(run: TrainingRun, layout: Layout) -> None:
     Of layouts in arrays the message is about the first that breaks it. The rules: positive whole numbers; a task,
     precision and sequence that exist; tensor divides heads and divides or multiplies key/value heads; the product of
     the degrees is the run's chips; stages share out the layers, with up to three modules beside them; experts
-    divide; the batch divides into micro-batches; the sequence divides; full sharding (zero 3) without a pipeline.
+    divide; the batch divides into micro-batches, in rounds of the stages where they are interleaved; the sequence
+    divides; full sharding (zero 3) without a pipeline.
 
     Source: the constraints that Megatron-LM checks when it starts [narayanan2021; korthikanti2022].
 
