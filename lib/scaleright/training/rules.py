@@ -87,7 +87,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
     def stages(one: Layout) -> str:
-        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra) if d <= model.layers})
+        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
         return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
 
     def chips(one: Layout) -> str:
@@ -111,7 +111,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
         f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {_nearest(one.tensor, fits_kv)}"
     )
-    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0) & (chunks <= model.layers), stages
+    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0) & (pipeline <= model.layers), stages
     yield (layout.virtual == 1) | (pipeline > 1), lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1"
     yield layout.chips == run.chips, chips
     yield (max(model.experts, 1) % layout.expert == 0) & (tensor * layout.context * data % layout.expert == 0), experts
