@@ -19,21 +19,37 @@ from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.transformer.memory import bytes_per_parameter
-from scaleright.transformer.parameters import parameters
+from scaleright.transformer.parameters import Parameters, parameters
 
 HALF_BYTES, FULL_BYTES = 2, 4
 """Bytes of a 16-bit and of a 32-bit number."""
 
 OPTIMIZER_BYTES = MappingProxyType(
     {
-        "adamw": 12.0,  # FP32 master weight and two FP32 moments [rajbhandari2020, section 3.1]
+        "adamw": 12.0,  # FP32 master weight and two FP32 moments [zero2020, section 3.1]
         "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
         "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
         "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
         "adamw-no-master": 4.0,  # BF16 moments alone, the BF16 weights are updated themselves
+        "offloaded": 0.0,  # all of it in the memory of the host
     }
 )
 """Bytes of optimizer state for each trained parameter, master weight included."""
+
+
+@counting
+def optimizer_bytes(optimizer):
+    """Bytes of optimizer state for each trained parameter, by name; a number or expression passes through.
+
+    Raises
+    ------
+    LookupError : unknown optimizer; the nearest is offered.
+
+    >>> optimizer_bytes("adamw"), optimizer_bytes("adamw-bf16")
+    (12.0, 8.0)
+    """
+    return OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")] if isinstance(optimizer, str) else optimizer
+
 
 LORA_RANK = 32
 """Rank of the adapters where a run says only that it trains adapters: the default of NeMo [nemolora]."""
@@ -71,8 +87,8 @@ FSDP = Software(kept_bytes=0, logit_bytes=14, selective_ops=True, low_inputs=Fal
 FSDP_FUSED_LOSS = Software(kept_bytes=0, logit_bytes=4, selective_ops=True, low_inputs=False)
 """FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
 
-CONTEXT_BYTES = 1.3e9
-"""What a process holds on a chip before any tensor: context and kernels of the driver and libraries [hfanatomy]."""
+CONTEXT_BYTES = 0.92 * 2**30
+"""What PyTorch holds on a chip before any tensor, its kernels loaded: measured on an A100 [bekman2026training]."""
 COMMUNICATOR_BYTES = 688 * 2**20
 """Buffers of one group of chips that communicate, measured with NCCL on A100s [nccl964]."""
 
@@ -138,7 +154,7 @@ def _low_bytes(precision: str) -> float:
 
 
 def _stored_bytes(precision: str, software: Software) -> float:
-    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16 [megatronbridge]."""
+    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16 [megatronbridge2026memory]."""
     low = _low_bytes(precision) if software.low_inputs else HALF_BYTES
     return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
 
@@ -166,19 +182,16 @@ def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
     return minimum(where(layout.virtual > 1, chunks / layout.virtual, after), micro_batches)
 
 
-def _stage(run: TrainingRun, layout: Layout, state_bytes: float, software: Software, index: Any, layers: Any) -> TrainingMemory:
-    """One pipeline stage of so many layers; the first holds the token table, the last the output head and the loss."""
-    m, p, tensor, lora = run.model, parameters(run.model), layout.tensor, run.task == "lora"
+def _stage(
+    run: TrainingRun, layout: Layout, state_bytes: Any, software: Software, p: Parameters, index: Any, layers: Any, mixtures: Any
+) -> TrainingMemory:
+    """One pipeline stage of so many layers and mixtures among them; the first embeds, the last has the head and the loss."""
+    m, tensor = run.model, layout.tensor
     is_first, is_last = where(index == 0, 1, 0), where(index == layout.pipeline - 1, 1, 0)
-    dense_layers = m.layers - m.moe_layers
-    # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they alternate (Llama 4).
-    late = minimum(m.moe_layers, layers - is_first * minimum(dense_layers, layers))
-    mixtures = where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
-
     # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits whatever the precision.
     spread = maximum(layout.expert, tensor)
     experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
-    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(p.ffn, dense_layers, layers - mixtures)
+    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(p.ffn, m.layers - m.moe_layers, layers - mixtures)
     dense = (dense + _of_stage(p.shared_experts, m.moe_layers, mixtures)) / tensor
     dense = dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
     tied = m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)  # a second copy for the last stage
@@ -191,7 +204,8 @@ def _stage(run: TrainingRun, layout: Layout, state_bytes: float, software: Softw
     layer = stored * (dense + experts) / layers
     shard = (1 if software.kept_bytes else 0) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
     gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
-    trained, trained_experts = (_adapters(m, tensor) * layers, 0.0) if lora else (dense + tables, experts)
+    frozen = run.task == "lora"
+    trained, trained_experts = where(frozen, _adapters(m, tensor) * layers, dense + tables), where(frozen, 0.0, experts)
     sharded = trained / group + trained_experts / expert_group
     summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / layers)
 
@@ -219,14 +233,17 @@ def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
 
 
 @counting
-def training_memory(run: TrainingRun, layout: Layout, optimizer: str = "adamw", software: Software = MEGATRON) -> TrainingMemory:
+def training_memory(
+    run: TrainingRun, layout: Layout, optimizer: Any = "adamw", software: Software = MEGATRON, counted: Parameters | None = None
+) -> TrainingMemory:
     """Bytes of one chip at the peak of a training step, on the fullest pipeline stage.
 
     Parameters
     ----------
     run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega expressions
-    optimizer : key of `OPTIMIZER_BYTES`
+    optimizer : key of `OPTIMIZER_BYTES`, or bytes of state for each trained parameter
     software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or one's own
+    counted : the model's parameters where they are counted already, such as for a live chart
 
     Raises
     ------
@@ -238,7 +255,7 @@ def training_memory(run: TrainingRun, layout: Layout, optimizer: str = "adamw", 
     spread over the larger of expert and tensor parallelism. ZeRO shards over data and context parallelism together.
     Adapters (task "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
 
-    Source: [korthikanti2022, sections 4 and 5] for activations; [rajbhandari2020, section 5] for ZeRO.
+    Source: [korthikanti2022, sections 4 and 5] for activations; [zero2020, section 5] for ZeRO.
 
     >>> from scaleright.catalog import accelerator, model
     >>> run = TrainingRun(model("Megatron 22B"), accelerator("A100 SXM 80GB"), 8, 2048, 4)
@@ -246,14 +263,18 @@ def training_memory(run: TrainingRun, layout: Layout, optimizer: str = "adamw", 
     >>> round(memory.activations_bytes / 2**30, 4)
     9.5625
     """
-    state_bytes = OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
-    chunks = layout.pipeline * layout.virtual
-    full = ceil(run.model.layers / chunks) * layout.virtual
-    spare = full * layout.pipeline - run.model.layers
-    first, last = full - floor(spare / 2), full - ceil(spare / 2)
-    stage = lambda index, layers: _stage(run, layout, state_bytes, software, index, layers)  # noqa: E731
-    memory = stage(0, first)
+    m, p, state_bytes = run.model, counted or parameters(run.model), optimizer_bytes(optimizer)
     if not is_expression(layout.pipeline) and np.all(np.equal(layout.pipeline, 1)):
-        return memory
-    inner = minimum(layout.pipeline - 1, 1)
-    return _fuller(_fuller(memory, stage(layout.pipeline - 1, last)), stage(inner, where(layout.pipeline > 2, full, minimum(first, last))))
+        return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
+
+    def stage(index: Any, layers: Any) -> TrainingMemory:
+        # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they alternate (Llama 4).
+        late = minimum(m.moe_layers, layers - where(index == 0, 1, 0) * minimum(m.layers - m.moe_layers, layers))
+        mixtures = where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
+        return _stage(run, layout, state_bytes, software, p, index, layers, mixtures)
+
+    full = ceil(m.layers / (layout.pipeline * layout.virtual)) * layout.virtual
+    spare = full * layout.pipeline - m.layers
+    first, last = full - floor(spare / 2), full - ceil(spare / 2)
+    inner = stage(minimum(layout.pipeline - 1, 1), where(layout.pipeline > 2, full, minimum(first, last)))
+    return _fuller(_fuller(stage(0, first), stage(layout.pipeline - 1, last)), inner)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from scaleright import catalog
 from scaleright.names import nearest
-from scaleright.validation import counts, footprint
+from scaleright.validation import counts, footprint, memory
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
-KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND}
+KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND}
 
 
 def validate(kind: str, file: str | Path | None = None) -> Validation:
