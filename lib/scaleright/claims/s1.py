@@ -1,0 +1,59 @@
+"""Recomputations of S1, an answer to this book's question on pretraining: a link, a gain in inference, a gain in its software.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from scaleright.catalog import accelerator, table
+from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.costs.pretraining import best_step, platforms
+from scaleright.mlperf import matched, training_gains
+
+MODEL, CHIPS, SEQUENCE, BATCH = "Llama-2-7B", 256, 4096, 1024
+"""The chapter's run."""
+BLACKWELL, HOPPER = ("B200", "GB200"), "H200 SXM"
+ULTRA = ("B300", "GB300")
+SERVED = "gpt-oss-120b"
+BOTH_DIRECTIONS = 2
+
+
+def s1_nvlink() -> Recomputed:
+    one_way = accelerator("B200").require("scale_up_bytes_per_s") / 1e9
+    return point(BOTH_DIRECTIONS * one_way)
+
+
+def s1_4x() -> Recomputed:
+    rounds = (matched(new, HOPPER, SERVED, scenario) for new in BLACKWELL for scenario in ("Offline", "Server"))
+    return span(*(ratio for rows in rounds for ratio in rows["best"]))
+
+
+def s1_up_to_4x() -> Recomputed:
+    rows = table("measured/serving").query("model == @SERVED")
+    rate = rows.pivot_table(index=["input_tokens", "output_tokens"], columns="accelerator", values="measured_output_tokens_per_s_per_accelerator")
+    return point((rate["B200"] / rate["H100 SXM"]).max(), Condition("against the H200 instead of the H100", (rate["B200"] / rate[HOPPER]).max()))
+
+
+def _training_gain() -> list[float]:
+    """How much faster a Blackwell chip trains than an H100: in MLPerf, and for the chapter's run."""
+    gains = training_gains("chip")
+    gains = gains[(gains["before"] == "H100 SXM") & gains["after"].isin(BLACKWELL) & gains["title"].str.startswith("Llama-3.1")]
+    steps = [best_step(MODEL, chip, CHIPS, SEQUENCE, BATCH)["step_s"] for chip in ("H100 SXM", "B200")]
+    return [steps[0] / steps[1], *gains["gain"]]
+
+
+def s1_5x_training() -> Recomputed:
+    gains = training_gains("software")
+    gains = gains[gains["accelerator"].isin((*BLACKWELL, *ULTRA))]["gain"]
+    return span(gains.median(), gains.max())
+
+
+def s1_cheapest() -> Recomputed:
+    rows = platforms(MODEL, CHIPS, SEQUENCE, BATCH).query("why == ''")
+    usd = (rows["step_s"] * rows["rent"]).set_axis(rows["accelerator"])
+    is_blackwell = usd.index.isin((*BLACKWELL, *ULTRA))
+    ours, others = usd[is_blackwell].min(), usd[~is_blackwell]
+    return point(100 * others.min() / ours, Condition("against its maker's own older chips", 100 * others[others.index.str.match("A100|H100|H200")].min() / ours))
+
+
+RECOMPUTED = {"S1-4x-training": lambda: span(*_training_gain())}

@@ -1,0 +1,271 @@
+"""What pretraining a model costs on each platform: the best layout, its step by parts, then chip-hours, days and dollars.
+
+A run is so many optimizer steps. Each step is arithmetic, arithmetic done twice to save memory, communication that nothing
+hides, and waiting of pipeline stages; interruptions lose work on top. Experiments and people are charged as multiples and
+years that the tables state as ranges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scaleright.catalog import Accelerator, accelerator, accelerators, model, remembered, table
+from scaleright.costs.ownership import Ownership
+from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, lookup, search
+from scaleright.market import cost_factor, recent_rental_price
+from scaleright.names import one_of
+from scaleright.power import energy_kwh
+from scaleright.roofline import PEAK_NAMES
+from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
+from scaleright.training.layout import RECOMPUTE, TrainingRun
+from scaleright.training.search import search as best_layouts
+from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
+
+SETTING = "data center"
+RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
+"""Cost factors behind the goodput of a run."""
+COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
+"""Parts of a step that are communication which computing does not hide."""
+STEP_PARTS = {"compute_s": NON_NEGATIVE, "recompute_s": NON_NEGATIVE, "communication_s": NON_NEGATIVE, "bubble_s": NON_NEGATIVE}
+USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
+"""Taken for a published run that states neither: the size at which such clusters are rented, and the batch of Llama 2."""
+
+
+@closed_form(
+    chips=COUNT, chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
+    checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True), restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
+)  # fmt: skip
+def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
+    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as often as is best [1].
+
+    Parameters
+    ----------
+    chips : accelerators of the job, each of which stops it [1]
+    chip_hours_per_interruption : accelerator-hours between two unexpected interruptions [h]
+    checkpoint_stall_s : time that a checkpoint stops the work [s]
+    restart_s : time from an interruption until work goes on [s]
+
+    Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports more than 90 %.
+
+    >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0), 3)
+    (0.907, 0.994)
+    """
+    mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
+    return useful_share(best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s), checkpoint_stall_s, restart_s, mtbf_s)
+
+
+@dataclass(frozen=True)
+class ChipHours(Breakdown):
+    """Accelerator-hours of a run by what they go into [h]; `failures_hours` are checkpoints, lost work and restarts."""
+
+    compute_hours: Any
+    recompute_hours: Any
+    communication_hours: Any
+    bubble_hours: Any
+    failures_hours: Any
+
+
+@closed_form(tokens=POSITIVE, batch_tokens=COUNT, chips=COUNT, **STEP_PARTS, goodput=FRACTION)
+def run_chip_hours(tokens, batch_tokens, chips, compute_s, recompute_s, communication_s, bubble_s, goodput=1.0) -> ChipHours:
+    """Accelerator-hours of a whole run, by parts.
+
+    Parameters
+    ----------
+    tokens : tokens trained on [token]
+    batch_tokens : tokens of one optimizer step [token]
+    chips : accelerators of the job [1]
+    compute_s, recompute_s, communication_s, bubble_s : parts of one step [s]
+    goodput : share of the time that goes into work which is kept [1]
+
+    Source: definition.
+
+    >>> run_chip_hours(3.6e9, 1e6, 100, 0.6, 0.0, 0.3, 0.1, 0.8).total
+    125.0
+    """
+    hours = tokens / batch_tokens * chips / SECONDS_PER_HOUR
+    lost = (compute_s + recompute_s + communication_s + bubble_s) * (1 / goodput - 1)
+    return ChipHours(*(hours * part for part in (compute_s, recompute_s, communication_s, bubble_s, lost)))
+
+
+@dataclass(frozen=True)
+class PretrainingCost(Breakdown):
+    """What a run costs [USD]: hours of the chips by what they go into, power where it is not in their price, the rest of the project."""
+
+    compute_usd: Any
+    recompute_usd: Any
+    communication_usd: Any
+    bubble_usd: Any
+    failures_usd: Any
+    power_usd: Any
+    experiments_usd: Any
+    people_usd: Any
+
+    @property
+    def run_usd(self) -> Any:
+        """The final run alone, without experiments and people [USD]."""
+        return self.total - self.experiments_usd - self.people_usd
+
+
+@closed_form(
+    compute_hours=NON_NEGATIVE, recompute_hours=NON_NEGATIVE, communication_hours=NON_NEGATIVE, bubble_hours=NON_NEGATIVE,
+    failures_hours=NON_NEGATIVE, usd_per_hour=NON_NEGATIVE, power_usd_per_hour=NON_NEGATIVE, experiments=NON_NEGATIVE, people_usd=NON_NEGATIVE,
+)  # fmt: skip
+def pretraining_usd(
+    compute_hours, recompute_hours, communication_hours, bubble_hours, failures_hours, usd_per_hour, power_usd_per_hour=0.0,
+    experiments=0.0, people_usd=0.0,
+) -> PretrainingCost:  # fmt: skip
+    """Dollars of a run and of the project around it, by parts.
+
+    Parameters
+    ----------
+    compute_hours ... failures_hours : accelerator-hours, see `run_chip_hours` [h]
+    usd_per_hour : rent of one accelerator, or what an owned one costs without power [USD/h]
+    power_usd_per_hour : electricity of one accelerator; 0 where rent includes it [USD/h]
+    experiments : compute of experiments and failed runs over that of the final run [1]
+    people_usd : pay of those who build the model [USD]
+
+    Source: definition.
+
+    >>> bill = pretraining_usd(80.0, 0.0, 10.0, 5.0, 5.0, 2.0, experiments=0.5, people_usd=100.0)
+    >>> bill.run_usd, bill.experiments_usd, bill.total
+    (200.0, 100.0, 400.0)
+    """
+    hours = (compute_hours, recompute_hours, communication_hours, bubble_hours, failures_hours)
+    power = sum(hours[1:], hours[0]) * power_usd_per_hour
+    paid = [part * usd_per_hour for part in hours]
+    return PretrainingCost(*paid, power, (sum(paid[1:], paid[0]) + power) * experiments, people_usd)
+
+
+@closed_form(chip_hours=NON_NEGATIVE, chips=COUNT)
+def run_days(chip_hours, chips):
+    """Days that so many accelerator-hours take on so many chips at once [d].
+
+    >>> run_days(24_000.0, 100)
+    10.0
+    """
+    return chip_hours / chips / HOURS_PER_DAY
+
+
+@closed_form(person_years=NON_NEGATIVE, pay_usd_per_year=NON_NEGATIVE)
+def people_usd(person_years, pay_usd_per_year):
+    """Pay of those who build a model [USD].
+
+    >>> people_usd(4.0, 280_000.0)
+    1120000.0
+    """
+    return person_years * pay_usd_per_year
+
+
+@lookup
+def reliability(end: str = "best") -> dict[str, float]:
+    """The arguments of `goodput` beside the number of chips, at the "low", "best" or "high" end of each cost factor."""
+    return {name: getattr(cost_factor(name, SETTING), end) for name in RELIABILITY}
+
+
+@lookup
+def cluster_chips() -> dict[str, Accelerator]:
+    """Accelerators that clusters are built of and that are listed for rent: both of their networks are known."""
+    return {
+        name: chip for name, chip in accelerators().items()
+        if "bf16" in chip.dense and chip.scale_up_bytes_per_s and chip.scale_out_bytes_per_s and recent_rental_price(name)
+    }  # fmt: skip
+
+
+@lookup
+def cluster_chip(name: str) -> Accelerator:
+    """One of `cluster_chips` by name or alias.
+
+    Raises
+    ------
+    LookupError : unknown, or no such chip; the nearest names are offered.
+    """
+    return cluster_chips()[one_of(accelerator(name).name, cluster_chips(), "accelerator of a cluster that is listed for rent")]
+
+
+def _layout_words(row: pd.Series) -> str:
+    degrees = {"TP": "tensor", "PP": "pipeline", "CP": "context", "EP": "expert", "DP": "data"}
+    split = " ".join(f"{short}{row[name]:.0f}" for short, name in degrees.items() if row[name] > 1) or "one chip"
+    return f"{split}, micro-batch {row['micro_batch']:.0f}, ZeRO {row['zero']:.0f}, recompute {RECOMPUTE[int(row['recompute'])]}"
+
+
+@search
+@remembered
+def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16") -> dict[str, Any]:
+    """The fastest layout of a run that fits, and its step: parts by what they go into [s], layout in words.
+
+    Raises
+    ------
+    ValueError : no layout keeps all rules and fits in memory.
+    LookupError : unknown model or accelerator.
+    """
+    run = TrainingRun(model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision)
+    best = best_layouts(run, limit=1).iloc[0]
+    step_s, communication = best["step_s"], sum(best[part] for part in COMMUNICATION)
+    rest = {"recompute_s": best["recompute_s"], "communication_s": communication, "bubble_s": best["bubble_s"]}
+    return {"compute_s": step_s - sum(rest.values()), **rest, "step_s": step_s, "layout": _layout_words(best)}
+
+
+@lookup
+def hourly_usd(chip_name: str) -> dict[str, float]:
+    """An hour of a chip: rented, at the median of its listings, and owned and busy around the clock, power apart.
+
+    Returns
+    -------
+    rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
+    rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
+    """
+    listed, chip = recent_rental_price(chip_name), accelerator(chip_name)
+    found = {"rent": listed.median, "rent_low": listed.low / listed.median, "rent_high": listed.high / listed.median}
+    if not chip.purchase_usd:
+        return found | {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
+    owned, *ends = (
+        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
+        for usd, end in zip((chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"))
+    )
+    low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
+    power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
+    return found | {"owned": owned.fixed_usd_per_year / HOURS_PER_YEAR, "owned_low": low, "owned_high": high, "power": power}
+
+
+@search
+def platforms(model_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16") -> pd.DataFrame:
+    """The best step of a run on so many of each chip that clusters are built of.
+
+    Returns
+    -------
+    accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s, recompute_s, communication_s,
+    bubble_s, step_s, layout, what `hourly_usd` gives, why (why no layout fits; empty if one does).
+    """
+    rows = []
+    for name, chip in cluster_chips().items():
+        used = precision if PEAK_NAMES[precision] in chip.dense else "BF16"
+        row = {"accelerator": name, "vendor": chip.vendor, "chips": chips, "precision": used, **hourly_usd(name), "why": ""}
+        try:
+            row |= best_step(model(model_name).name, name, chips, sequence, global_batch, used)
+        except ValueError as error:
+            row["why"] = str(error)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+@search
+def published_runs() -> pd.DataFrame:
+    """Runs whose chip-hours were published, beside those of the fastest layout on as many of the same chips.
+
+    A run that states no chips is predicted on `USUAL_CHIPS`, one that states no batch at `USUAL_BATCH_TOKENS`.
+
+    Returns
+    -------
+    Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted) [1].
+    """
+    runs = table("measured/pretraining").fillna({"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS})
+    predicted = []
+    for run in runs.itertuples():
+        chips, batch = int(run.accelerators), int(run.batch_tokens // run.sequence)
+        step = best_step(run.model, run.accelerator, chips, run.sequence, batch, run.precision)
+        parts = {name: step[name] for name in STEP_PARTS}
+        predicted.append(run_chip_hours(run.tokens, batch * run.sequence, chips, **parts, goodput=goodput(chips, **reliability())).total)
+    return runs.assign(predicted=predicted, ratio=runs["chip_hours"] / predicted)
