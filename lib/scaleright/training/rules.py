@@ -74,7 +74,7 @@ def _run_rules(run: TrainingRun) -> Iterator[Rule]:
     yield run.task in TASKS, lambda _: f"unknown task {run.task!r}; {suggestion(run.task, TASKS)}"
     yield run.precision in PEAK_NAMES, lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}"
     # Formats whose values share a scale in small blocks came with the tensor cores that know FP4.
-    needed = "fp4" if run.precision.startswith(("MX", "NV")) else PEAK_NAMES[run.precision]
+    needed = "fp4" if run.precision.startswith(("MX", "NV")) else PEAK_NAMES.get(run.precision)
     has = ", ".join(run.chip.dense) or "no dense peak in the catalog"
     yield needed in run.chip.dense, lambda _: f"precision {run.precision} needs a chip with dense {needed}; {run.chip.name} has {has}"
 
