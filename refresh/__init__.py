@@ -18,7 +18,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, training
+from refresh import accelerators, api_prices, carbon, chinchilla, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, profiling, training
 from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -44,6 +44,9 @@ IMPORTERS = {
     "measured/footprint": (lambda raw, done: footprint.footprint_rows(raw), footprint.SOURCES),
     "measured/energy": (lambda raw, done: energy.energy_rows(raw), energy.SOURCES),
     "measured/images": (lambda raw, done: energy.image_rows(raw), energy.SOURCES),
+    "measured/kernels": (lambda raw, done: profiling.kernel_rows(raw), profiling.SOURCES),
+    "measured/collectives": (lambda raw, done: profiling.collective_rows(raw), profiling.SOURCES),
+    "measured/collectives_stas": (lambda raw, done: profiling.stas_rows(raw), profiling.STAS_SOURCES),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "measured/serving": (
         lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
@@ -51,6 +54,9 @@ IMPORTERS = {
     "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
     "measured/training": (lambda raw, done: training.rows(raw), training.SOURCES),
     "measured/layouts": (lambda raw, done: training.layout_rows(raw), training.LAYOUT_SOURCES),
+    "chinchilla_points": (lambda raw, done: chinchilla.rows(raw), chinchilla.SOURCES),
+    "scaling_laws": _BY_HAND,
+    "training_tokens": _BY_HAND,
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
     "mlperf_benchmarks": _BY_HAND,
     "mlperf_inference": (lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]), mlperf_inference.SOURCES),
