@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from altair.expr.core import ConstExpression
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from scaleright.architecture import Transformer
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, MEGATRON, MEGATRON_2022, OPTIMIZER_BYTES, Software, training_memory
 from scaleright.transformer import parameters
+from scaleright.validation.memory import fullness
 
 GIB = 2**30
 A100, H100 = catalog.accelerator("A100 SXM 80GB"), catalog.accelerator("H100 SXM")
@@ -101,35 +103,22 @@ def test_gpt3_on_1024_chips_by_parts_beside_calculon():
     assert gpt3_on_1024().weights_bytes - layers.weights_bytes == pytest.approx(2 * (51200 + 2048) * 12288 / 8, rel=1e-3)
 
 
-def fullness(row: dict, software: Software, recompute) -> np.ndarray:
-    """Share of the chip's memory that a measured run takes, by what it recomputes."""
-    degree = {name: int(row[f"{name}_parallel"]) for name in ("tensor", "pipeline", "context", "expert") if row[f"{name}_parallel"] > 0}
-    known = {"virtual": row["virtual_pipeline"], "zero": row["sharding"], "data": row["data_parallel"]}
-    layout = Layout(**degree, **{name: int(value) for name, value in known.items() if value >= 0}, micro_batch=int(row["micro_batch"]), recompute=recompute)
-    chip = catalog.accelerator(row["accelerator"])
-    run = TrainingRun(catalog.model(row["model"]), chip, row["accelerators"], row["sequence"], row["global_batch"], row["precision"], row["task"])
-    return training_memory(run, layout, software=software).total / chip.require("memory_bytes")
-
-
-def measured(source: str) -> list[dict]:
-    rows = catalog.table("measured/training").query("source == @source and global_batch.notna() and micro_batch.notna()")
-    return rows[rows["model"].isin(catalog.table("models")["name"])].astype(object).where(lambda frame: frame.notna(), -1).to_dict("records")
+def measured(source: str) -> pd.DataFrame:
+    return catalog.table("measured/training").query("source == @source")
 
 
 def test_runs_of_llm_foundry_fit_where_they_ran():
-    shares = [fullness(row, FSDP_FUSED_LOSS, ("none", "selective", "full").index(row["recompute"])) for row in measured("llmfoundry")]
+    shares = fullness(measured("llmfoundry"), FSDP_FUSED_LOSS)
     assert len(shares) == 180
-    assert max(shares) < 0.95
-    assert np.mean([share > 0.7 for share in shares]) > 0.5  # micro-batches were chosen to fill the chips
+    assert shares.max() < 0.95
+    assert (shares > 0.7).mean() > 0.5  # micro-batches were chosen to fill the chips
 
 
-def test_runs_of_megatron_bridge_fit_with_some_recomputation():
-    """One row cannot: 70B in one piece on every chip, whose gradients and weights alone exceed it; its layout is misprinted."""
-    rows = measured("megatronbridge2026")
-    shares = np.array([fullness(row, MEGATRON, np.array([0, 2])) for row in rows])
-    over = [row["run"] for row, share in zip(rows, shares) if share[1] > 1]
-    assert len(rows) > 150
-    assert over == ["megatron-bridge-26.02.01/pretrain/LLAMA3_70B/GB300/64/NVFP4/256"]
+def test_runs_of_megatron_bridge_fit_with_full_recomputation():
+    """One cannot: 70B in one piece on every chip, whose weights and gradients alone exceed it; its layout is misprinted."""
+    shares = fullness(measured("megatronbridge2026"), MEGATRON, "full")
+    assert len(shares) > 150
+    assert list(shares[shares > 1].index) == ["megatron-bridge-26.02.01/pretrain/LLAMA3_70B/GB300/64/NVFP4/256"]
 
 
 # What must hold of any layout

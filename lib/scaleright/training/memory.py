@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import Breakdown, counting
+from scaleright.formulas import POSITIVE, Breakdown, closed_form, counting
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
 from scaleright.training.layout import Layout, TrainingRun
@@ -30,7 +30,6 @@ OPTIMIZER_BYTES = MappingProxyType(
         "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
         "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
         "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
-        "adamw-no-master": 4.0,  # BF16 moments alone, the BF16 weights are updated themselves
         "offloaded": 0.0,  # all of it in the memory of the host
     }
 )
@@ -62,7 +61,7 @@ class Software:
     flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both of size sequence^2
     dropout : masks of three dropouts a layer, as GPT-3's generation trained with
     gradient_bytes : of the buffer that gradients are summed in
-    kept_bytes : of the 16-bit weights that stay when weights are sharded; FSDP keeps the FP32 master alone
+    keeps_shard : sharded weights stay in 16 bits as well; FSDP keeps the FP32 master alone, and frozen weights
     logit_bytes : at the peak of the loss, for each entry of tokens x vocabulary
     selective_ops : selective recomputation keeps attention and every other matrix product instead of all but the
         attention core
@@ -72,7 +71,7 @@ class Software:
     flash: bool = True
     dropout: bool = False
     gradient_bytes: float = FULL_BYTES
-    kept_bytes: float = HALF_BYTES
+    keeps_shard: bool = True
     logit_bytes: float = HALF_BYTES + FULL_BYTES
     selective_ops: bool = False
     low_inputs: bool = True
@@ -82,9 +81,9 @@ MEGATRON = Software()
 """Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the BF16 ones."""
 MEGATRON_2022 = Software(flash=False, dropout=True)
 """Megatron-LM as [korthikanti2022] describes it."""
-FSDP = Software(kept_bytes=0, logit_bytes=14, selective_ops=True, low_inputs=False)
+FSDP = Software(keeps_shard=False, logit_bytes=14, selective_ops=True, low_inputs=False)
 """PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient of the loss in FP32."""
-FSDP_FUSED_LOSS = Software(kept_bytes=0, logit_bytes=4, selective_ops=True, low_inputs=False)
+FSDP_FUSED_LOSS = Software(keeps_shard=False, logit_bytes=4, selective_ops=True, low_inputs=False)
 """FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
 
 CONTEXT_BYTES = 0.92 * 2**30
@@ -159,11 +158,19 @@ def _stored_bytes(precision: str, software: Software) -> float:
     return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
 
 
-def _adapters(m: Transformer, tensor: Any) -> Any:
-    """Weights of the adapters of one layer's attention and dense feed-forward matrices (NeMo's default targets)."""
+@counting
+def adapter_parameters(m: Transformer, rank: Any = LORA_RANK) -> Any:
+    """Parameters of low-rank adapters at the attention and dense feed-forward matrices of every layer.
+
+    Source: [nemolora], default targets: query-key-value, attention output, and both (gated: three) feed-forward matrices.
+
+    >>> from scaleright.catalog import model
+    >>> round(adapter_parameters(model("Llama-2-7B")) / 1e6, 1)
+    67.4
+    """
     queries, values, inner = m.heads * m.head_dim, m.heads * m.v_head_dim, (1 + m.gated_ffn) * m.ffn
     widths = queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
-    return LORA_RANK * widths / tensor
+    return m.layers * rank * widths
 
 
 def _of_stage(total: Any, count: Any, held: Any) -> Any:
@@ -201,13 +208,14 @@ def _stage(
 
     stored = _stored_bytes(run.precision, software)
     weights, tables_bytes = stored * (dense + experts), HALF_BYTES * tables
-    layer = stored * (dense + experts) / layers
-    shard = (1 if software.kept_bytes else 0) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
-    gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
+    deep = maximum(layers, 1)  # a stage may hold the head alone
+    layer = stored * (dense + experts) / deep
     frozen = run.task == "lora"
-    trained, trained_experts = where(frozen, _adapters(m, tensor) * layers, dense + tables), where(frozen, 0.0, experts)
+    shard = where(frozen, 1, int(software.keeps_shard)) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
+    gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
+    trained, trained_experts = where(frozen, adapter_parameters(m) / m.layers * layers / tensor, dense + tables), where(frozen, 0.0, experts)
     sharded = trained / group + trained_experts / expert_group
-    summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / layers)
+    summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / deep)
 
     tokens = layout.micro_batch * run.sequence / layout.context
     (kept, whole), (kept_mixture, whole_mixture) = (_layer_bytes(run, layout, software, mixture) for mixture in (False, True))
@@ -275,6 +283,30 @@ def training_memory(
 
     full = ceil(m.layers / (layout.pipeline * layout.virtual)) * layout.virtual
     spare = full * layout.pipeline - m.layers
-    first, last = full - floor(spare / 2), full - ceil(spare / 2)
+    first, last = full - floor(spare / 2), maximum(full - ceil(spare / 2), 0)
     inner = stage(minimum(layout.pipeline - 1, 1), where(layout.pipeline > 2, full, minimum(first, last)))
     return _fuller(_fuller(stage(0, first), stage(layout.pipeline - 1, last)), inner)
+
+
+@closed_form(memory_bytes=POSITIVE, alone_bytes=POSITIVE, on_64_bytes=POSITIVE, on_128_bytes=POSITIVE)
+def fewest_ranks(memory_bytes, alone_bytes, on_64_bytes, on_128_bytes):
+    """Fewest data-parallel ranks on which a step fits [1]: what they share out shrinks with their number, the rest stays.
+
+    Parameters
+    ----------
+    memory_bytes : of one chip [B]
+    alone_bytes, on_64_bytes, on_128_bytes : `training_memory(...).total` of one layout with so many ranks [B]
+
+    Returns
+    -------
+    [1]; infinite where no number of them helps.
+
+    Source: ZeRO's a + b / N [zero2020, section 5]; exact from two ranks on.
+
+    >>> fewest_ranks(80.0, 208.0, 8.0 + 200 / 64, 8.0 + 200 / 128), fewest_ranks(80.0, 208.0, 108.0, 108.0)
+    (3.0, inf)
+    """
+    shared = 128 * (on_64_bytes - on_128_bytes)
+    room = memory_bytes - (2 * on_128_bytes - on_64_bytes)
+    needed = maximum(ceil(shared / where(room > 0, room, 1.0)), 2.0)
+    return where(alone_bytes <= memory_bytes, 1.0, where(room > 0, needed, float("inf")))

@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.names import one_of
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
-from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, MEGATRON, MEGATRON_2022, training_memory
+from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, MEGATRON, MEGATRON_2022, Software, training_memory
 from scaleright.transformer import parameters
 from scaleright.units import si
 from scaleright.validation.report import Kind
@@ -18,18 +18,43 @@ from scaleright.validation.report import Kind
 SOFTWARE = {"megatron": MEGATRON, "megatron-2022": MEGATRON_2022, "fsdp": FSDP, "fsdp-fused-loss": FSDP_FUSED_LOSS}
 RULE_BYTES = 16
 """The rule of thumb: bytes of memory for each parameter in training."""
-_LAYOUT = {"tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "context": "context_parallel", "data": "data_parallel",
-           "virtual": "virtual_pipeline", "micro_batch": "micro_batch", "zero": "sharding", "sequence_parallel": "sequence_parallel"}  # fmt: skip
+_BATCH = ("accelerators", "sequence", "global_batch")
+_LAYOUT = {name: f"{name}_parallel" for name in ("tensor", "pipeline", "context", "data")}
+_LAYOUT |= {"virtual": "virtual_pipeline", "zero": "sharding", "micro_batch": "micro_batch", "sequence_parallel": "sequence_parallel"}
 _FILL = dict.fromkeys([*_LAYOUT.values()], 1) | {"recompute": "none", "optimizer": "adamw", "software": "megatron", "part": "total"}
+
+
+def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = None) -> pd.Series:
+    """Share of the chip's memory that each run of `measured/training` takes, by its key; a run that was measured did fit.
+
+    Rows without a batch, or with a model whose shape nobody published, are left out; a degree that is not stated is 1.
+
+    Parameters
+    ----------
+    recompute : what all of them recompute, instead of what each row says
+
+    >>> foundry = catalog.table("measured/training").query("source == 'llmfoundry'")
+    >>> bool(fullness(foundry, FSDP_FUSED_LOSS).max() < 0.95)
+    True
+    """
+    rows = rows[rows["global_batch"].notna() & rows["micro_batch"].notna() & rows["model"].isin(list(catalog.models()))]
+    shares = {}
+    for row in rows.to_dict("records"):
+        degrees = {name: int(row[column]) for name, column in (_LAYOUT | {"expert": "expert_parallel"}).items() if pd.notna(row[column])}
+        chip, kept = catalog.accelerator(row["accelerator"]), recompute or row["recompute"]
+        run = TrainingRun(catalog.model(row["model"]), chip, *(row[name] for name in _BATCH), row["precision"], row["task"])
+        memory = training_memory(run, Layout(**degrees, recompute=RECOMPUTE.index(kept)), software=software)
+        shares[row["run"]] = memory.total / chip.require("memory_bytes")
+    return pd.Series(shares)
 
 
 def _predicted(row: dict) -> float:
     """Bytes of the part that a row states: activations, state of the layers' parameters, or all that the framework sees."""
-    layout = Layout(**{field: int(row[column]) for field, column in _LAYOUT.items()}, recompute=RECOMPUTE.index(row["recompute"]))
+    layout = Layout(**{name: int(row[column]) for name, column in _LAYOUT.items()}, recompute=RECOMPUTE.index(row["recompute"]))
     shape = catalog.model(row["model"])
     if row["part"] == "layer state":
         shape = replace(shape, vocab=1, position_rows=0)
-    run = TrainingRun(shape, None, row["accelerators"], row["sequence"], row["global_batch"], row["precision"])
+    run = TrainingRun(shape, None, *(row[name] for name in _BATCH), row["precision"])
     bill = training_memory(run, layout, row["optimizer"], SOFTWARE[one_of(row["software"], SOFTWARE, "software")])
     if row["part"] == "activations":
         return bill.activations_bytes
