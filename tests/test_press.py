@@ -241,6 +241,14 @@ def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
     assert not any(Path(at).parent.exists() for _, at in told)
 
 
+def test_a_warm_kernel_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(book):
+    add(book, "left", "import os, altair\nos.environ['LEFT'] = 'x'\naltair.left = left = 1\nprint(os.getcwd(), __name__)")
+    add(book, "found", "import os, altair\n('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), os.getsid(0) == os.getpid())")
+    warm = {done.job.chapter: done.content for done in run(book, "left", "tiny", "found", workers=1)}
+    assert warm == {chapter: run(book, chapter)[0].content for chapter in ("left", "tiny", "found")}
+    assert json.loads(warm["found"])["cells"][-1]["outputs"][0]["data"]["text/plain"] == ["(False, False, False, True)"]
+
+
 def test_a_malformed_parameter_line_fails_the_chapter(book):
     book.text("tiny").write_text(book.text("tiny").read_text().replace("(0.01..1)", ""))
     with pytest.raises(PressError, match="tiny, parameters cell, line 2: .*low..high"):

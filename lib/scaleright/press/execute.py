@@ -154,7 +154,7 @@ def kernel_sockets() -> Iterator[Any]:
         yield Config(KernelManager={"transport": "ipc", "ip": f"{folder}/socket"})
 
 
-def _run(text: Path, folder: Path, job: Job) -> Run:
+def _run(text: Path, folder: Path, job: Job, warm: bool = False) -> Run:
     import logging
 
     import papermill
@@ -166,12 +166,16 @@ def _run(text: Path, folder: Path, job: Job) -> Run:
     declared(job.chapter, Book(folder.parent))
     # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the names already.
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    start = time.perf_counter()
+    start, manager = time.perf_counter(), {}
+    if warm:
+        from scaleright.press.kernels import WarmKernelManager
+
+        manager["kernel_manager_class"] = WarmKernelManager
     try:
         with kernel_sockets() as config:
             done = papermill.execute_notebook(
                 load(text), None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
-                progress_bar=False, execution_timeout=CELL_TIMEOUT_S, config=config,
+                progress_bar=False, execution_timeout=CELL_TIMEOUT_S, config=config, **manager,
             )
     except PapermillExecutionError as error:
         line = next(iter(error.source.strip().splitlines()), "")
@@ -202,11 +206,12 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
         return
     environment = kernel_environment(book.build)
     failures = []
+    warm = len(jobs) > workers  # what a warm start takes is paid once a worker
     # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of pandas' threads.
     pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,))
     with children_ended(), tqdm(total=len(jobs), unit="run", disable=None, leave=False) as bar:
         try:
-            waiting = {pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job): job for job in jobs}
+            waiting = {pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job, warm): job for job in jobs}
             for future in as_completed(waiting):
                 try:
                     run = future.result()

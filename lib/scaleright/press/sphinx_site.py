@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+from multiprocessing import get_context
 from pathlib import Path
 
 from scaleright.press.downloads import notebook_file
@@ -63,10 +66,30 @@ def search_chapters_only(app, doctree) -> None:
         app.env.metadata[app.env.docname]["nosearch"] = ""
 
 
-def bring_vendor(app, exception) -> None:
-    """Put Vega and MathJax beside the other static files of a finished HTML build."""
-    if exception is None and app.builder.format == "html":
-        vendor(Path(app.outdir) / "_static")
+def share_cores(app, env, docnames) -> None:
+    """Let every core read and write pages, for which Jupyter Book has no option."""
+    app.parallel = os.cpu_count() or 1
+    if numbering := app.extensions.get("sphinx_multitoc_numbering"):  # changes a class before the work is shared, and says nothing of it
+        numbering.parallel_read_safe = numbering.parallel_write_safe = True
+
+
+def bring_vendor(app) -> None:
+    """Put Vega and MathJax beside the other static files of an HTML build; another core bundles them while pages are made."""
+    if app.builder.format != "html":
+        return
+    bundled = Path(app.doctreedir).parent / "bundled"
+    worker = get_context("fork").Process(target=vendor, args=(bundled,))
+    worker.start()
+
+    def finish(app, exception) -> None:
+        worker.join()
+        if worker.exitcode:
+            shutil.rmtree(bundled, ignore_errors=True)
+        if exception is None:
+            vendor(bundled)  # what the other process could not do fails here, and says why
+            shutil.copytree(bundled, Path(app.outdir) / "_static", dirs_exist_ok=True)
+
+    app.connect("build-finished", finish)
 
 
 def write_entrance(app, exception) -> None:
@@ -84,10 +107,11 @@ def write_entrance(app, exception) -> None:
 def setup(app) -> dict:
     """Register the hooks."""
     app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is left out
+    app.connect("env-before-read-docs", share_cores)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", launch)
     app.connect("html-page-context", turn)
     app.connect("doctree-read", search_chapters_only)
-    app.connect("build-finished", bring_vendor)
+    app.connect("builder-inited", bring_vendor)
     app.connect("build-finished", write_entrance)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

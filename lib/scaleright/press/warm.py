@@ -1,0 +1,19 @@
+"""What a warm kernel has imported before it is forked (see `kernels`): Jupyter's kernel and the library's rooms for chapters."""
+
+import gc
+import pkgutil
+import sys
+from contextlib import suppress
+from importlib import import_module
+
+import scaleright
+
+sys.modules.setdefault("debugpy", None)  # nobody debugs a build
+for _name in ("ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
+    import_module(_name)
+for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
+    if not _module.name.startswith(("scaleright.press", "scaleright.cli")):
+        with suppress(Exception):  # it fails again, and is reported, in the chapter that needs it
+            import_module(_module.name)
+gc.collect()
+gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each
