@@ -1,0 +1,72 @@
+"""What to train: searches over the laws, and how sure a fitted law is of its compute-optimal size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scaleright.formulas import search, simulation
+from scaleright.scaling_laws.laws import (
+    Law, balance_step, balanced_parameters, compute_optimal_parameters, repeated_loss, tokens_for_compute, tokens_for_optimal_loss,
+)  # fmt: skip
+
+NEWTON_STEPS = 8
+"""From the compute-optimal tokens this many reach the cheapest model to 1e-9 and better."""
+
+
+@search
+def cheapest_for_life(loss, served, law: Law) -> tuple:
+    """Parameters and tokens of the model of a given loss for which training and service together cost least.
+
+    Parameters
+    ----------
+    loss : to be reached [nat/token]
+    served : tokens in service as training tokens of the same price, see `equivalent_tokens`; 0 gives the compute-optimal model
+
+    Raises
+    ------
+    ValueError : a loss at or below the law's floor, which no model reaches.
+
+    Source: [sardana2024, equation 3].
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> idle, busy = (cheapest_for_life(2.0, served, published("Besiroglu 2024")) for served in (0.0, 1e13))
+    >>> bool(busy[0] < idle[0] and busy[1] > idle[1])
+    True
+    """
+    if not np.all(np.asarray(loss) > np.asarray(law.E)):
+        raise ValueError(f"loss = {np.min(loss):.4g} cannot be reached; allowed: above the law's floor of {np.max(law.E):.4g}")
+    position = np.log(tokens_for_optimal_loss(loss, law.E, law.B, law.alpha, law.beta))
+    for _ in range(NEWTON_STEPS):
+        position = balance_step(position, loss, served, law.E, law.B, law.alpha, law.beta)
+    tokens = np.exp(position)
+    return balanced_parameters(tokens, served, **law.terms), tokens
+
+
+@search
+def data_constrained(flop: float, unique_tokens: float, law: Law, data_decay: float, size_decay: float) -> tuple[float, float]:
+    """Parameters and tokens with the least loss for a budget when only so many different tokens exist, to half a percent.
+
+    Source: [muennighoff2023, section 3.1].
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> scarce, plenty = (data_constrained(1e22, unique, published("Muennighoff 2023"), 15.4, 5.31) for unique in (1e9, 1e12))
+    >>> scarce[0] < plenty[0]
+    True
+    """
+    sizes = compute_optimal_parameters(flop, **law.terms) * np.geomspace(1e-3, 1e2, 2400)
+    tokens = tokens_for_compute(flop, sizes)
+    best = int(np.argmin(repeated_loss(sizes, tokens, unique_tokens, law.E, **law.terms, data_decay=data_decay, size_decay=size_decay)))
+    return float(sizes[best]), float(tokens[best])
+
+
+@simulation
+def spread(draws: Law) -> dict[str, float]:
+    """How sure resampled fits are of the compute-optimal size: center_flop, level and slope for `range_factor`.
+
+    >>> spread(Law(1.8, np.array([400.0, 500.0]), 2000.0, 0.35, np.array([0.36, 0.37])))["slope"] > 0
+    True
+    """
+    slope, level = draws.size_exponent, np.log(compute_optimal_parameters(1.0, **draws.terms))
+    moments = np.cov(level, slope)
+    center = -moments[0, 1] / moments[1, 1]
+    return {"center_flop": float(np.exp(center)), "level": float(np.std(level + slope * center)), "slope": float(np.std(slope))}
