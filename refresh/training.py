@@ -203,7 +203,7 @@ def _llama(raw: Path) -> Items:
             raise RefreshError(f"{LLAMA}: {run}: {batch} sequences of {sequence} tokens are not {tokens}")
         notes = ["micro-batch not printed: one sequence, with which as many micro-batches as stages fill the pipeline"]
         if copies != int(row["dp"]):
-            notes.append(f"printed with {row['dp']} data-parallel copies, which leave half the chips idle; a later version corrects it to {copies}")
+            notes.append(f"printed with {row['dp']} data-parallel copies, which leave chips idle; a later version says {copies}")
         yield {
             "run": run, "model": "Llama-3.1-405B", "accelerator": "H100 SXM", "accelerators": chips, "precision": "BF16",
             "task": "pretrain", "sequence": sequence, "global_batch": batch, "micro_batch": 1, **layout, "expert_parallel": 1,

@@ -64,8 +64,8 @@ def test_flop_per_token_of_the_publications_are_near_those_of_the_shapes(runs):
 def test_models_have_shapes_but_for_hybrids_and_unprinted_ones(runs, layouts):
     known = set(catalog.models())
     assert set(runs["model"]) - known == SHAPELESS and set(layouts["model"]) <= known
-    of_experts = runs["model"].map(lambda name: name in known and catalog.model(name).experts > 0) | runs["model"].str.startswith("Nemotron-3-")
-    of_experts &= ~runs["model"].isin(["Nemotron-3-8B", "Nemotron-3-22B"])
+    hybrid = runs["model"].isin(["Nemotron-3-Nano", "Nemotron-3-Super"])
+    of_experts = runs["model"].map(lambda name: name in known and catalog.model(name).experts > 0) | hybrid
     unstated = runs["source"].isin(["deepseekv3"])
     assert (runs["routing"].notna() == (of_experts & ~unstated)).all()
 
@@ -145,7 +145,8 @@ def test_a_row_that_cannot_be_read_is_refused(tmp_path, change, message):
 
 
 def test_dropped_tokens_and_prediction_modules_are_told(tmp_path):
-    rows = [BRIDGE | {"model": model, "tokens_per_s_per_gpu_alt": "", "model_tflops_per_gpu_alt": "9"} for model in ("DeepSeekV3 (tokendrop)", "DeepSeekV3 (w/o MTP)")]
+    alone = BRIDGE | {"tokens_per_s_per_gpu_alt": "", "model_tflops_per_gpu_alt": "9"}
+    rows = [alone | {"model": model} for model in ("DeepSeekV3 (tokendrop)", "DeepSeekV3 (w/o MTP)")]
     found, dropped = sift(training._bridge(_raw(tmp_path, training.BRIDGE, *rows)))
     assert [(row["routing"], row["mtp_modules"]) for row in found] == [("token drop", 1), ("balanced", 0)]
     assert [drop.reason for drop in dropped] == ["FLOP/s without a throughput"] * 2
@@ -153,8 +154,8 @@ def test_dropped_tokens_and_prediction_modules_are_told(tmp_path):
 
 def test_a_batch_that_is_not_its_parts_is_refused(tmp_path):
     row = dict(zip(header(training.FOUNDRY), [""] * 99)) | {
-        "Model": "7b", "SeqLen (T)": "2048", "# GPUs": "8", "GPU": "h100_80gb", "MicroBatchSize": "6", "GradAccum": "2", "GlobalBatchSize": "48",
-        "GlobalBatchSize (T)": "98304", "Precision": "amp_bf16", "MP Mode": "DEFAULT", "Sharding Strategy": "FULL_SHARD",
+        "Model": "7b", "SeqLen (T)": "2048", "# GPUs": "8", "GPU": "h100_80gb", "MicroBatchSize": "6", "GradAccum": "2",
+        "GlobalBatchSize": "48", "GlobalBatchSize (T)": "98304", "Precision": "amp_bf16", "MP Mode": "DEFAULT", "Sharding Strategy": "FULL_SHARD",
         "Activation Checkpointing": "False", "Activation CPUOffload": "False",
     }  # fmt: skip
     with pytest.raises(RefreshError, match="a global batch of 48 is not 6 x 2 x 8"):
@@ -162,7 +163,8 @@ def test_a_batch_that_is_not_its_parts_is_refused(tmp_path):
 
 
 def test_slices_count_chips(tmp_path):
-    row = {"hardware": "TPU v4", "model": "22B model", "slices": "2", "slice_type": "v4-128", "chips": "256", "tflops_per_chip": "152", "mfu_pct": "55.2"}
+    row = {"hardware": "TPU v4", "model": "22B model", "slices": "2", "slice_type": "v4-128", "chips": "256",
+           "tflops_per_chip": "152", "mfu_pct": "55.2"}  # fmt: skip
     with pytest.raises(RefreshError, match="256 chips are not 2 slices of 64"):
         list(training._maxtext(_raw(tmp_path, training.MAXTEXT, row)))
     (good,) = training._maxtext(_raw(tmp_path, training.MAXTEXT, row | {"chips": "128"}))
@@ -170,8 +172,8 @@ def test_slices_count_chips(tmp_path):
 
 
 def test_the_tokens_of_a_batch_settle_the_copies(tmp_path):
-    row = {"gpus": "16384", "tp": "8", "cp": "16", "pp": "16", "dp": "4", "seq_len": "131072", "batch_per_dp": "16", "tokens_per_batch": "16M",
-           "tflops_per_gpu": "380", "bf16_mfu_pct": "38"}  # fmt: skip
+    row = {"gpus": "16384", "tp": "8", "cp": "16", "pp": "16", "dp": "4", "seq_len": "131072", "batch_per_dp": "16",
+           "tokens_per_batch": "16M", "tflops_per_gpu": "380", "bf16_mfu_pct": "38"}  # fmt: skip
     (found,) = training._llama(_raw(tmp_path, training.LLAMA, row))
     assert found["data_parallel"] == 8 and found["global_batch"] == 128 and "printed with 4" in found["note"]
     with pytest.raises(RefreshError, match="64 sequences of 131072 tokens are not 16777216"):
