@@ -18,6 +18,10 @@ from refresh.tables import cell_text, merge, number_text, parse_csv, read_table,
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
 """Folder of the raw material, for those who have it."""
+TIMED = {"measured/kernels", "measured/collectives", "measured/collectives_stas"}
+"""Tables whose raw files test_profiling_data.py writes."""
+TRAINED = {"measured/training", "measured/layouts", "chinchilla_points"}
+"""Tables of training, which have tests of their own."""
 PLANET = {"grids", "cloud_regions", "embodied", "embodied_boavizta", "measured/footprint", "measured/images"}
 """Tables whose raw files test_planet_data.py writes."""
 
@@ -344,7 +348,7 @@ def data(tmp_path, monkeypatch):
     folder.mkdir()
     for name in ("datapackage.json", "models.csv", "mlperf_benchmarks.csv", "mlperf_training_benchmarks.csv"):
         shutil.copy(DATA / name, folder)
-    others = {"measured/energy", "measured/serving", "api_prices"} | PLANET
+    others = {"measured/energy", "measured/serving", "api_prices"} | PLANET | TIMED | TRAINED
     importers = {table: importer for table, importer in package.IMPORTERS.items() if table not in others}
     monkeypatch.setattr(package, "IMPORTERS", importers | {"models": package._BY_HAND})
     return folder

@@ -35,7 +35,8 @@ QUICK_LATENCY, QUICK_BANDWIDTH = 0.6 / 3.4, 1 / 4
 """The protocol for small payloads inside a node (LL): latency of a hop and bandwidth, as shares of the one for large ones."""
 TREE_HOP_S, TREE_BANDWIDTH = 28e-6, 0.92
 NVLS_SHARE = 0.82
-"""Share of a ring's bandwidth at which switches that add up are fed and read: 0.84 on H200, 0.80 on B200."""
+"""Share of a ring's bandwidth at which switches that add up are fed and read: 0.84 on H200, 0.80 on B200 [bekman2026]."""
+NVLS_LATENCY_S = 23e-6
 _LINKS = {
     "group": COUNT, "per_node": COUNT, "up_latency_s": NON_NEGATIVE, "up_bytes_per_s": POSITIVE, "out_latency_s": NON_NEGATIVE,
     "out_bytes_per_s": POSITIVE, "start_s": NON_NEGATIVE, "pair_bytes_per_s": POSITIVE,
@@ -164,7 +165,7 @@ def all_reduce_seconds(
     hops_s, wire_s = _ring(2, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s)
     levels = inside - 1 + ceil(log(nodes) / log(2.0) - 1e-9)
     tree_s = 2 * levels * TREE_HOP_S + wire_s * group / (group - 1 + (group <= 1)) / TREE_BANDWIDTH
-    switch_s = hops_s * QUICK_LATENCY + payload_bytes * (1 + 1 / group) / (NVLS_SHARE * fast)
+    switch_s = NVLS_LATENCY_S + payload_bytes * (1 + 1 / group) / (NVLS_SHARE * fast)
     ring_s = _sooner(nodes, hops_s, wire_s)
     return where(group > 1, start_s + minimum(ring_s, where(nodes > 1, tree_s, where(in_network > 0, switch_s, ring_s))), 0.0)
 
