@@ -10,12 +10,13 @@ from pathlib import Path
 
 from scaleright import catalog
 from scaleright.names import nearest
-from scaleright.validation import counts, footprint, memory
+from scaleright.validation import counts, footprint, memory, training
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
+from scaleright.validation.memory import RULE_BYTES, fullness
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
-KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND}
+KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND, "training": training.KIND}
 
 
 def validate(kind: str, file: str | Path | None = None) -> Validation:
@@ -34,10 +35,10 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
 
     >>> validate("counts").summary.median_absolute_percent < 0.2
     True
-    >>> validate("training")
+    >>> validate("serving")
     Traceback (most recent call last):
-    LookupError: validate: nothing predicts 'training' in this version; kinds that work: counts, footprint
-    (schema: data/measured/training.csv)
+    LookupError: validate: nothing predicts 'serving' in this version; kinds that work: counts, footprint, memory, training
+    (schema: data/measured/serving.csv)
     """
     if kind not in KINDS:
         tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]
