@@ -10,7 +10,7 @@ import time
 from typing import Callable
 
 import numpy as np
-from scaleright import catalog, transformer
+from scaleright import catalog, collectives, roofline, transformer
 from scaleright.costs import tokens
 from scaleright.costs.ownership import Ownership, setting_factors
 
@@ -58,6 +58,22 @@ def main() -> None:
 
     shape, context = catalog.model("DeepSeek-V3"), draw(1, 131_072, SCENARIOS)
     compare("forward FLOP of DeepSeek-V3 by context", lambda: transformer.forward_flop(shape, context).total, lambda i: transformer.forward_flop(shape, context[i]).total)
+
+    chip = catalog.accelerator("H100")
+    found, links = roofline.speeds(chip), collectives.network(chip).terms
+    rows, width = draw(1, 32_768, SCENARIOS), draw(64, 16_384, SCENARIOS)
+
+    def product(i):
+        return roofline.matmul_seconds(rows[i], width[i], 8192, found.matmul_flops, found.memory_bytes_per_s, units=found.units)
+
+    compare("roofline: a matrix product by shape", lambda: product(slice(None)), product)
+
+    payload, group = draw(1e3, 1e9, SCENARIOS), 2.0 ** draw(1, 13, SCENARIOS).round()
+
+    def all_reduce(i):
+        return collectives.all_reduce_seconds(payload[i], group[i], 8, **links)
+
+    compare("collectives: an all-reduce by payload and group", lambda: all_reduce(slice(None)), all_reduce)
 
     models = list(catalog.models().values())
     table = seconds(lambda: transformer.counts(models))

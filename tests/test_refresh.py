@@ -20,7 +20,7 @@ RAW = os.environ.get("SCALERIGHT_RAW")
 """Folder of the raw material, for those who have it."""
 TIMED = {"measured/kernels", "measured/collectives", "measured/collectives_stas"}
 """Tables whose raw files test_profiling_data.py writes."""
-TRAINED = {"measured/training", "measured/layouts", "chinchilla_points"}
+TRAINED = {"measured/training", "measured/layouts", "measured/memory", "chinchilla_points"}
 """Tables of training, which have tests of their own."""
 PLANET = {"grids", "cloud_regions", "embodied", "embodied_boavizta", "measured/footprint", "measured/images"}
 """Tables whose raw files test_planet_data.py writes."""
