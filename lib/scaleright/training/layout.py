@@ -30,6 +30,7 @@ class TrainingRun:
     global_batch : sequences of one optimizer step, over all chips [1]
     precision : format of the matrix products: "BF16", "FP16", "FP8", "MXFP8", "NVFP4"
     task : "pretrain", "sft" (all weights), "lora" (adapters alone, the model is frozen)
+    mtp_modules : layers that predict further tokens, each with an output head of its own, trained along (DeepSeek-V3: 1) [1]
     """
 
     model: Transformer
@@ -39,6 +40,7 @@ class TrainingRun:
     global_batch: int
     precision: str = "BF16"
     task: str = "pretrain"
+    mtp_modules: int = 0
 
 
 @dataclass(frozen=True)

@@ -13,30 +13,12 @@ from scaleright.formulas import Breakdown, search
 from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
 from scaleright.training.parts import KINDS, machine, physical_parts
+from scaleright.training.rules import check
+from scaleright.training.slowdowns import Slowdowns, Stack, borrowed, interval
+from scaleright.training.slowdowns import slowdowns as stored
 from scaleright.transformer.flops import forward_flop, training_flop_per_token
-
-
-@dataclass(frozen=True)
-class Slowdowns:
-    """Time in practice over time at measured peaks, by kind of work (see `parts.KINDS`) [1]."""
-
-    matmul: float = 1.15
-    grouped: float = 1.3
-    attention: float = 1.6
-    elementwise: float = 1.5
-    routing: float = 1.3
-    tensor: float = 1.0
-    context: float = 1.0
-    expert: float = 1.0
-    pipeline: float = 1.0
-    data: float = 1.5
-    optimizer: float = 1.3
-    host: float = 1.0
-
-    def of(self, kind: str) -> float:
-        """The slowdown of a kind of work."""
-        return getattr(self, kind)
 
 
 @dataclass(frozen=True)
@@ -71,6 +53,12 @@ _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 """Kinds of work that a step time shows with another."""
 
 
+def parts_of(run: TrainingRun, layout: Layout, stack: Stack):
+    """The physical parts of a run's step, at measured peaks."""
+    flags = float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op)
+    return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, *flags)
+
+
 @search
 def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = None) -> StepTime:
     """Time of one optimizer step, by parts.
@@ -79,7 +67,11 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     ----------
     run : what is trained, on what
     layout : how it is spread; its fields may be arrays, one element a layout
-    slowdowns : time in practice over time at measured peaks; by default those of the chip's family
+    slowdowns : time in practice over time at measured peaks; by default the stored ones of the run's families
+
+    Notes
+    -----
+    Whether a layout is valid and fits is asked elsewhere (`rules.check`, `training_memory`); `estimate` asks both.
 
     >>> from scaleright import catalog
     >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
@@ -87,18 +79,59 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     >>> 15 < step.total < 30
     True
     """
-    slow = slowdowns or Slowdowns()
-    p = physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, float(run.task == "lora"))
+    slow = slowdowns or stored(run)
+    parts = parts_of(run, layout, slow.stack)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
-        part = f"{_SHOWN.get(kind, kind)}_s"
-        work = slow.of(kind) * (p.forward.get(kind, 0.0) + p.backward.get(kind, 0.0))
-        again = slow.of(kind) * p.again.get(kind, 0.0)
-        shown[part] += p.micro_batches * work + slow.of(kind) * p.once.get(kind, 0.0)
-        shown["recompute_s"] += p.micro_batches * again
-        if kind not in ("data", "pipeline"):
-            shown["bubble_s"] += p.bubble * p.mean_share * (work + again)
+        useful, again, waits = parts.seconds(kind)
+        part, factor = f"{_SHOWN.get(kind, kind)}_s", slow.by_kind[kind]
+        shown[part] = shown[part] + factor * useful
+        shown["recompute_s"] = shown["recompute_s"] + factor * again
+        shown["bubble_s"] = shown["bubble_s"] + factor * waits
     return StepTime(**shown)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A step time with its range.
+
+    step : time by parts
+    low_s, high_s : where nine of ten runs of models that the fit has not seen lie [s]
+    memory : what the fullest chip holds
+    basis : which constants are borrowed, in words; empty where none is
+    """
+
+    step: StepTime
+    low_s: Any
+    high_s: Any
+    memory: TrainingMemory
+    basis: str
+
+
+@search
+def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> Estimate:
+    """Time of a step with its range, of a layout that is valid and fits.
+
+    Raises
+    ------
+    ValueError : the layout breaks a rule (which, and the nearest value that keeps it), or does not fit in memory.
+
+    >>> from scaleright import catalog
+    >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
+    >>> found = estimate(run, Layout(tensor=4, pipeline=8, data=2, virtual=5))
+    >>> found.low_s < found.step.total < found.high_s, found.basis
+    (True, '')
+    """
+    check(run, layout)
+    slow = stored(run, software)
+    memory = training_memory(run, layout, software=FSDP if slow.stack.native else MEGATRON)
+    if not memory.fits(run):
+        holds, has = memory.total / 1e9, run.chip.require("memory_bytes") / 1e9
+        raise ValueError(f"{run.model.name} on {run.chip.name}: takes {holds:.0f} GB a chip in this layout, allowed: {has:.0f} GB; "
+                         "split it further (tensor, pipeline, zero=3), recompute, or take smaller micro-batches")  # fmt: skip
+    step = step_time(run, layout, slow)
+    low, high = interval(run, software)
+    return Estimate(step, low * step.total, high * step.total, memory, borrowed(run, software))
 
 
 def tokens_per_s_per_chip(run: TrainingRun, step: StepTime):

@@ -11,13 +11,13 @@ from scaleright.transformer import counts, rule_of_thumb_parameters
 from scaleright.units import significant
 from scaleright.validation.report import Kind
 
-_SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
+SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    models = [_model(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))]
+    models = [model_of(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))]
     families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family"))))
-    rows = rows.drop(columns=[c for c in rows if c in _SHAPE_TYPES])
+    rows = rows.drop(columns=[c for c in rows if c in SHAPE_TYPES])
     counted = counts(models)
     predicted = np.array([counted[quantity].iloc[i] for i, quantity in enumerate(rows["quantity"])], dtype=float)
     published = rows["published"].to_numpy(dtype=float)
@@ -44,7 +44,7 @@ def _line(row) -> str:
     return f"{row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}"
 
 
-def _model(row: dict, where: str) -> Transformer:
+def model_of(row: dict, where: str) -> Transformer:
     """The model of a row: by its shape columns if they are filled, else by name."""
     shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
     try:
@@ -58,7 +58,7 @@ def _model(row: dict, where: str) -> Transformer:
 KIND = Kind(
     table="measured/counts",
     required=("model", "quantity", "published"),
-    also=_SHAPE_TYPES,
+    also=SHAPE_TYPES,
     fill=_fill,
     judge=_judge,
     line=_line,

@@ -30,7 +30,8 @@ class Kind:
     shows : what the figures of a line are
     group : column by which errors are summed up, beside the source
     baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind, in words
-    fitted_constants : constants fitted to measurements
+    fitted_constants : constants fitted to measurements, or what counts them
+    tables : further tables of judged rows by their titles, for the report
     """
 
     table: str
@@ -45,7 +46,13 @@ class Kind:
     rule: str
     caveat: str = ""
     group: str = "family"
-    fitted_constants: int = 0
+    fitted_constants: int | Callable[[], int] = 0
+    tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]] = lambda rows: {}
+
+    @property
+    def constants(self) -> int:
+        """How many constants were fitted to measurements."""
+        return self.fitted_constants() if callable(self.fitted_constants) else self.fitted_constants
 
 
 WITHIN = {"within_rounding": "within the rounding of the published digits", "within_range": "within the predicted range"}
@@ -126,10 +133,11 @@ class Validation:
             "rule": self.definition.rule,
             **({"caveat": self.definition.caveat} if self.definition.caveat else {}),
             "baseline": self.definition.baseline,
-            "fitted_constants": self.definition.fitted_constants,
+            "fitted_constants": self.definition.constants,
             "summary": {name: _plain(value) for name, value in self.summary.known().items()},
             "by_source": _records(self.by("source").reset_index()),
             f"by_{self.definition.group}": _records(self.by(self.definition.group).reset_index()),
+            "tables": {title: _records(frame.reset_index()) for title, frame in self.definition.tables(self.rows).items()},
             "rows": _records(self.rows),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -144,7 +152,7 @@ class Validation:
             f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
         ]
         lines = [
-            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.fitted_constants}",
+            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.constants}",
             *(errors if s.rows else ["  no row determines its answer, so that there is no error to sum up"]),
             f"  rule: {of.rule}",
             *([f"  caveat: {of.caveat}"] if of.caveat else []),
@@ -155,6 +163,8 @@ class Validation:
                 f"  {g.Index:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
                 for g in self.by(of.group).itertuples()
             ]
+            for title, frame in of.tables(self.rows).items():
+                lines += ["", f"  {title}", *(f"  {line}" for line in frame.to_string().splitlines())]
             furthest = scored.sort_values("error_percent", key=abs, ascending=False, kind="stable").head(worst).itertuples()
             lines += ["", f"  furthest off of {s.rows} ({of.shows}):", *map(self._line, furthest)]
         if len(apart):

@@ -1,0 +1,183 @@
+"""How much longer work takes in practice than at measured peaks: few constants, fitted to published runs.
+
+A constant belongs to a kind of work (`parts.KINDS`) and to a family: of chips, of software, or of both. What no run of a family has
+shown is borrowed from all families together ("any"), and said to be.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping
+
+import numpy as np
+
+from scaleright import catalog
+from scaleright.catalog import Accelerator
+from scaleright.formulas import lookup, search
+from scaleright.training.layout import TrainingRun
+from scaleright.training.parts import KINDS
+
+FAMILIES = {
+    "A100": "Ampere", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper", "B200": "Blackwell", "GB200": "Blackwell",
+    "B300": "Blackwell Ultra", "GB300": "Blackwell Ultra",
+}  # fmt: skip
+PRIOR = dict.fromkeys(KINDS, 1.0) | {
+    "matmul": 1.1, "grouped": 1.3, "attention": 1.6, "elementwise": 1.4, "routing": 1.3, "pipeline": 0.8, "data": 1.5, "optimizer": 1.3,
+}  # fmt: skip
+"""Where the fit starts from: what is left of a peak in practice, before any row is seen."""
+FIXED = ("optimizer", "host", "context")
+"""Kinds of work that are too small a share of any published run to be fitted."""
+POOLING, SHRINKAGE, TOLERANCE = 2e-4, 1e-3, 0.03
+"""Weight, per row, of the family's tie to the mean of all families and of that mean to the prior; relative error up to which a row
+counts in full, beyond which its weight falls."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the time of a step depends on in a software stack.
+
+    native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
+    compiled : its operations are fused by a compiler
+    by_op : selective recomputation keeps attention and every other matrix product (PyTorch)
+    fused_attention : attention without the score matrix in memory (FlashAttention, in Megatron since 2023)
+    fused_experts : experts' products and casts fused, the whole step one CUDA graph (Megatron-Bridge since 26.06)
+    """
+
+    native: bool = False
+    compiled: bool = False
+    by_op: bool = False
+    fused_attention: bool = True
+    fused_experts: bool = True
+
+
+@lookup
+def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
+    """The stack behind a framework's name and version; today's Megatron where none is given.
+
+    >>> stack("Megatron-Bridge 26.04").fused_experts, stack("llm-foundry").native
+    (False, True)
+    """
+    name = software or ""
+    torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch", name))
+    jax = bool(re.search("MaxText|Paxml|JAX", name))
+    if torch or jax:
+        return Stack(True, jax or compiled is True, torch, fused_experts=False)
+    year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
+    return Stack(fused_attention=not year or int(year[0]) > 2022, fused_experts=not name or bool(release and float(release[1]) >= 26.06))
+
+
+@dataclass(frozen=True)
+class Slowdowns:
+    """Time in practice over time at measured peaks, by kind of work [1]; `borrowed` names kinds that come from other families."""
+
+    by_kind: Mapping[str, float]
+    stack: Stack = Stack()
+    borrowed: tuple[str, ...] = ()
+
+
+def family(chip: Accelerator) -> str:
+    """The architecture of a chip, whose constants it shares; its vendor where no run of it is known."""
+    return FAMILIES.get(chip.name.split()[0], chip.vendor)
+
+
+@lookup
+def families(run: TrainingRun, of: Stack) -> dict[str, str]:
+    """The family of each kind of work of a run: the first key of its constant."""
+    chip = family(run.chip)
+    low = {"FP8": " FP8", "MXFP8": " FP8"}.get(run.precision, "")
+    experts = "fused" if of.fused_experts and chip.startswith("Blackwell") else "plain"
+    name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
+    attention = chip.split()[0] if of.fused_attention else "unfused"
+    return dict.fromkeys(KINDS, "any") | {
+        "matmul": "NVFP4" if run.precision == "NVFP4" else chip + low if chip == "Hopper" else chip,
+        "attention": f"PyTorch, {attention}" if of.native else attention,
+        "elementwise": name, "data": "PyTorch" if of.native else "Megatron", "routing": experts, "expert": experts,
+    }  # fmt: skip
+
+
+def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
+    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors count less (IRLS of an L1 tail)."""
+    from scipy.optimize import nnls
+
+    weights, factors = np.ones(len(shares)), prior
+    for _ in range(rounds):
+        weighted = shares * weights[:, None]
+        root = np.linalg.cholesky(weighted.T @ shares + np.diag(ties / prior**2))  # the normal equations' root: as many rows as factors
+        factors, _ = nnls(root.T, np.linalg.solve(root, weighted.sum(axis=0) + ties / prior))
+        weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
+    return factors
+
+
+@search
+def fit(shares: np.ndarray, named: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], float]:
+    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all.
+
+    Parameters
+    ----------
+    shares : time of each kind of work at measured peaks over the measured time of a step, (runs, kinds)
+    named : the families of each run, as `families` names them
+
+    Notes
+    -----
+    Two robust least squares on the relative error of the predicted time, both linear: one constant a kind for all runs, tied to the
+    prior; then one a family, tied to the first. A family with few runs so stays near all others (partial pooling).
+
+    >>> fit(np.array([[0.5] + [0.0] * 11] * 20), [{kind: "any" for kind in KINDS}] * 20)["any", "matmul"] > 1.9
+    True
+    """
+    names = list(named)
+    runs = len(names)
+    ties = np.where([kind in FIXED for kind in KINDS], 1e3, SHRINKAGE) * runs
+    pooled = np.maximum(_robust(shares, np.array([PRIOR[kind] for kind in KINDS]), ties), 0.05)
+    keys = sorted({(row[kind], kind) for row in names for kind in KINDS})
+    column = {key: place for place, key in enumerate(keys)}
+    spread = np.zeros((runs, len(keys)))
+    for line, row in enumerate(names):
+        for place, kind in enumerate(KINDS):
+            spread[line, column[row[kind], kind]] += shares[line, place]
+    mean = {kind: float(value) for kind, value in zip(KINDS, pooled)}
+    ties = np.array([1e3 if kind in FIXED else POOLING for _, kind in keys]) * runs
+    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), ties, rounds=10)
+    return {("any", kind): value for kind, value in mean.items()} | {key: float(value) for key, value in zip(keys, own)}
+
+
+@lookup
+def chosen(constants: Mapping[tuple[str, str], float], run: TrainingRun, of: Stack) -> Slowdowns:
+    """The slowdowns of a run among fitted constants; what its families lack is borrowed from all."""
+    named = families(run, of)
+    lacking = tuple(kind for kind in KINDS if (named[kind], kind) not in constants)
+    values = {kind: constants[("any" if kind in lacking else named[kind], kind)] for kind in KINDS}
+    return Slowdowns(values, of, lacking)
+
+
+@catalog.remembered
+def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
+    rows = catalog.table("training_constants")
+    return {(row.family, row.constant): (row.value, row.low, row.high) for row in rows.itertuples()}
+
+
+@lookup
+def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
+    """The stored slowdowns of a run (`data/training_constants.csv`)."""
+    return chosen({key: value for key, (value, _, _) in _stored().items()}, run, stack(software))
+
+
+@lookup
+def borrowed(run: TrainingRun, software: str | None = None) -> str:
+    """Whose constants a run borrows, in words; empty where runs on its chip were fitted and no kind of work is borrowed."""
+    lacking = slowdowns(run, software).borrowed
+    if lacking:
+        return f"no run of {family(run.chip)} chips was fitted: {', '.join(lacking)} as the mean of all chips"
+    return "" if (run.chip.name, "runs") in _stored() else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
+
+
+@lookup
+def interval(run: TrainingRun, software: str | None = None) -> tuple[float, float]:
+    """Bounds of measured over predicted step time that hold nine of ten runs that the fit has not seen [1].
+
+    Wider for mixtures of experts, and where a chip borrows its constants.
+    """
+    kind = ("experts" if run.model.experts else "dense") + (", borrowed" if borrowed(run, software) else "")
+    _, low, high = _stored()[kind, "interval"]
+    return low, high
