@@ -53,6 +53,7 @@ IMPORTERS = {
     "mlperf_training_benchmarks": _BY_HAND,
     "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
     "measured/training": (lambda raw, done: training.rows(raw), training.SOURCES),
+    "other_tools": _BY_HAND,
     "measured/layouts": (lambda raw, done: training.layout_rows(raw), training.LAYOUT_SOURCES),
     "chinchilla_points": (lambda raw, done: chinchilla.rows(raw), chinchilla.SOURCES),
     "scaling_laws": _BY_HAND,
