@@ -44,7 +44,8 @@ def kernel_rows(raw: Path) -> Items:
             yield {
                 "accelerator": accelerator, "model": model, "operation": operation, "tensor_parallel": tensor, "tokens": tokens,
                 "columns": sizes.get("columns"), "inner": sizes.get("inner"),
-                "moved_bytes": sizes["moved"] * tokens if "moved" in sizes else None, "measured_s": _rounded(median(seconds)), "source": "vidur2024",
+                "moved_bytes": sizes["moved"] * tokens if "moved" in sizes else None, "measured_s": _rounded(median(seconds)),
+                "source": "vidur2024",
             }  # fmt: skip
 
 
@@ -59,7 +60,10 @@ def _shape(row: Row, operation: str, tensor: int) -> dict[str, int]:
     }  # fmt: skip
     if operation in products:
         return dict(zip(("columns", "inner"), products[operation]))
-    elements = {"norm": 2 * hidden, "activation": (gates + 1) * ffn // tensor, "add": 3 * hidden, "rotation": 2 * (queries + values), "embedding": 2 * hidden}
+    elements = {
+        "norm": 2 * hidden, "activation": (gates + 1) * ffn // tensor, "add": 3 * hidden, "rotation": 2 * (queries + values),
+        "embedding": 2 * hidden,
+    }  # fmt: skip
     return {"moved": _ELEMENT * elements[operation]}
 
 

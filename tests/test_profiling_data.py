@@ -4,14 +4,18 @@ import pytest
 from refresh import profiling
 from refresh.tables import Dropped, RefreshError, sift
 
-TIMES = ("emb", "input_layernorm", "attn_pre_proj", "attn_rope", "attn_post_proj", "post_attention_layernorm", "mlp_up_proj", "mlp_act", "mlp_down_proj", "add")
+TIMES = (
+    "emb", "input_layernorm", "attn_pre_proj", "attn_rope", "attn_post_proj", "post_attention_layernorm", "mlp_up_proj", "mlp_act",
+    "mlp_down_proj", "add",
+)  # fmt: skip
 SHAPE = {"n_head": 64, "n_kv_head": 8, "n_embd": 8192, "n_expanded_embd": 28672, "vocab_size": 32768, "use_gated_mlp": "True"}
 KERNEL_FILES = ("a100_meta-llama_Llama-2-70b-hf", "a100_meta-llama_Meta-Llama-3-8B", "h100_meta-llama_Llama-2-70b-hf")
 STAS = {
     "busbw_by_payload": "payload,busbw,algbw\n16MiB,219.89GBps,125.65GBps\n",
     "1node_vs_4node_B200": "payload,1 node,4 nodes,slowdown\n32KiB,1.20GBps,0.01GBps,120.0x\n1GiB,723.34GBps,361.99GBps,2.0x\n",
     "busbw_by_node": 'node,busbw @16GiB,uni-dir. spec,% of spec\n"A100, [NVLink 3](#nvlink)",234.89GBps,300,78%\n',
-    "sharp_1": 'GPUs,algo NCCL picks,busbw,"busbw, NVLS off",gain from SHARP\n4,Ring,363.3GBps,363.3GBps,1.00x\n5,NVLS,414.2GBps,364.4GBps,1.14x\n',
+    "sharp_1": 'GPUs,algo NCCL picks,busbw,"busbw, NVLS off",gain from SHARP\n'
+               '4,Ring,363.3GBps,363.3GBps,1.00x\n5,NVLS,414.2GBps,364.4GBps,1.14x\n',
     "sharp_2": 'GPUs,algo NCCL picks,busbw,"busbw, NVLS off",gain from SHARP\n8,NVLS,838.0GBps,682.2GBps,1.23x\n',
 }
 

@@ -67,7 +67,9 @@ def test_the_constants_are_those_of_the_fit(products):
     assert errors(products, best).mean() > 0.97 * errors(products).mean()
 
 
-@pytest.mark.parametrize("left_out, middle, high", [("operation", 0.075, 0.28), ("tensor_parallel", 0.075, 0.27), ("accelerator", 0.08, 0.22)])
+@pytest.mark.parametrize("left_out, middle, high", [
+    ("operation", 0.075, 0.28), ("tensor_parallel", 0.075, 0.27), ("accelerator", 0.08, 0.20),
+])  # fmt: skip
 def test_what_a_fit_has_not_seen_is_predicted_too(products, left_out, middle, high):
     for value in products[left_out].unique():
         held = products[left_out] == value
@@ -100,9 +102,10 @@ def test_no_product_beats_its_bytes_or_the_best_ever_measured():
 
 def test_streaming_operations_reach_the_share_of_bandwidth_that_is_assumed_and_others_less(kernels):
     rows = kernels[kernels["moved_bytes"].notna() & (kernels["tokens"] >= 2048)]
-    share = (rows["moved_bytes"] / rows["measured_s"] / rows["bandwidth"]).groupby([rows["operation"], rows["accelerator"]]).median().unstack()
+    reached = rows["moved_bytes"] / rows["measured_s"] / rows["bandwidth"]
+    share = reached.groupby([rows["operation"], rows["accelerator"]]).median().unstack()
     assert share.loc["add", "A100 SXM 80GB"] == pytest.approx(roofline.MEMORY_SHARE, abs=0.02)
-    assert (share.loc["add"] >= share).all(axis=None) and (share.drop(columns="A100 SXM 80GB").to_numpy().ravel() >= share["A100 SXM 80GB"]).all()
+    assert (share.loc["add"] >= share).all(axis=None) and (share["H100 SXM"] >= share["A100 SXM 80GB"]).all()
     assert memory_bound_seconds(3e9, 3e12, 0.5, 1e-5) == pytest.approx(0.00201)
 
 

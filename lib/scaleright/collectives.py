@@ -100,7 +100,8 @@ def _sooner(nodes, hops_s, wire_s):
 
 @closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
 def all_gather_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S, pair_bytes_per_s=INFINITY,
+    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    pair_bytes_per_s=INFINITY,
 ):  # fmt: skip
     """Time until each member of a group has the whole payload, of which each held an equal part.
 
@@ -130,7 +131,8 @@ def all_gather_seconds(
 
 @closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
 def reduce_scatter_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S, pair_bytes_per_s=INFINITY,
+    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    pair_bytes_per_s=INFINITY,
 ):  # fmt: skip
     """Time until each member has its equal part of the sum of all payloads: an all-gather run backward, as long as one.
 
@@ -146,8 +148,8 @@ def reduce_scatter_seconds(
 
 @closed_form(payload_bytes=NON_NEGATIVE, in_network=FLAG, **_LINKS)
 def all_reduce_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S, pair_bytes_per_s=INFINITY,
-    in_network=0,
+    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    pair_bytes_per_s=INFINITY, in_network=0,
 ):  # fmt: skip
     """Time until each member has the sum of all members' payloads: the sooner of ring and tree.
 
@@ -172,7 +174,8 @@ def all_reduce_seconds(
 
 @closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
 def all_to_all_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S, pair_bytes_per_s=INFINITY,
+    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    pair_bytes_per_s=INFINITY,
 ):  # fmt: skip
     """Time until each member has exchanged an equal part of its payload with each other one (dispatch or combine of experts).
 
@@ -239,8 +242,9 @@ def network(chip: Accelerator) -> Links:
     """The networks of a chip at achieved bandwidths: `up, out = network(chip)`.
 
     The share of a link that rings achieve is that of the same link where someone measured it, else the middle of those
-    measured (`measured/collectives_stas`: the largest payloads); that of an adapter is what four nodes of B200 achieve. A chip whose catalog entry has no network between nodes gets the median of those that have one, at most its
-    own fabric's bandwidth: `basis` says so.
+    measured (`measured/collectives_stas`: the largest payloads); that of an adapter is what four nodes of B200 achieve.
+    A chip whose catalog entry has no network between nodes gets the median of those that have one, at most its own fabric's
+    bandwidth: `basis` says so.
 
     Raises
     ------

@@ -21,7 +21,8 @@ from scaleright.ops import ceil
 PEAK_NAMES = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp8", "NVFP4": "fp4", "MXFP4": "fp4"}
 """The catalog's name of the peak behind each format of matrix products."""
 SUSTAINED_SHARE = 0.88
-"""What a product that fills the chip keeps of the best ever measured, which is the best of many shapes on a cool chip; fitted."""
+"""What a product that fills the chip keeps of the best ever measured, which is the best of many shapes on a cool chip;
+fitted in half precision, taken over for FP8 and FP4, of which nobody published a table of kernels."""
 RAMP_K = 96
 """Inner width whose time goes into filling and draining a tile's pipeline; fitted."""
 LAUNCH_S = 3.5e-6
@@ -38,7 +39,9 @@ errs least. Larger tiles with the inner dimension cut (split-k, stream-k) balanc
     m=COUNT, n=COUNT, k=COUNT, peak_flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE, units=COUNT, count=COUNT,
     tile_m=COUNT, tile_n=COUNT, ramp_k=NON_NEGATIVE, launch_s=NON_NEGATIVE,
 )  # fmt: skip
-def matmul_seconds(m, n, k, peak_flops, bytes_per_s, element_bytes=2, units=1, count=1, tile_m=TILE, tile_n=TILE, ramp_k=RAMP_K, launch_s=0.0):
+def matmul_seconds(
+    m, n, k, peak_flops, bytes_per_s, element_bytes=2, units=1, count=1, tile_m=TILE, tile_n=TILE, ramp_k=RAMP_K, launch_s=0.0,
+):  # fmt: skip
     """Time of a product of an m x k by a k x n matrix.
 
     Parameters
@@ -116,8 +119,9 @@ def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[
     """Median figure of the nearest kin that have one, and who they are: same chip and form, same chip, same vendor, any."""
     word = chip.name.split()[0]
     kin = (
-        (word, lambda other: other.name.split()[0] == word and other.form == chip.form), (word, lambda other: other.name.split()[0] == word),
-        (chip.vendor, lambda other: other.vendor == chip.vendor), ("all chips", lambda other: True),
+        (word, lambda other: other.name.split()[0] == word and other.form == chip.form),
+        (word, lambda other: other.name.split()[0] == word), (chip.vendor, lambda other: other.vendor == chip.vendor),
+        ("all chips", lambda other: True),
     )  # fmt: skip
     near = ((name, [value for other, value in known if related(other)]) for name, related in kin)
     return next((median(values), name) for name, values in near if values)
