@@ -12,15 +12,15 @@ from scaleright.training.layout import Layout, TrainingRun
 
 H100, MODEL = catalog.accelerator("H100 SXM"), catalog.model
 SMALL = TrainingRun(MODEL("MPT-1B"), H100, 8, 2048, 256)
-EIGHT = TrainingRun(MODEL("Llama-3.1-8B"), H100, 64, 8192, 256)
+SEVEN = TrainingRun(MODEL("Llama-2-7B"), H100, 64, 4096, 256)
 LARGE = TrainingRun(MODEL("Llama-3.1-405B"), H100, 16_384, 8192, 2048)
 ONE_SEQUENCE = TrainingRun(MODEL("Llama-3.1-8B"), H100, 8, 512, 1, task="sft")
-SLOW_LINKS = replace(EIGHT, chip=replace(H100, scale_up_bytes_per_s=2e9, scale_out_bytes_per_s=1e9), chips=16, global_batch=1024, sequence=1024)
+SLOW_LINKS = replace(SEVEN, chip=replace(H100, scale_up_bytes_per_s=2e9, scale_out_bytes_per_s=1e9), chips=16, global_batch=1024, sequence=1024)
 
 # (run, the computed strategies, what S2's rule says)
 BRANCHES = [
     (SMALL, ("data", "sharded data"), "data parallelism"),
-    (EIGHT, ("sharded data",), "pipeline or hybrid"),
+    (SEVEN, ("sharded data",), "pipeline or hybrid"),
     (LARGE, ("hybrid",), "pipeline or hybrid"),
     (ONE_SEQUENCE, ("tensor",), "model parallelism"),
     (SLOW_LINKS, ("pipeline",), "pipeline or hybrid"),
@@ -38,8 +38,8 @@ def test_each_branch_is_reached_by_what_is_computed(run, expected, rule):
     assert sum(any(reason.startswith(name) for reason in verdict.reasons) for name in STRATEGIES) >= 4  # every other one is argued with
 
 
-def test_an_8b_model_on_64_chips_needs_no_model_parallelism_where_the_rule_demands_it():
-    verdict = parallelism_selector(EIGHT)
+def test_a_7b_model_on_64_chips_needs_no_model_parallelism_where_the_rule_demands_it():
+    verdict = parallelism_selector(SEVEN)
     assert verdict.what == "sharded data parallelism" and not verdict.agrees
     assert any(reason.startswith("data does not fit") and "optimizer" in reason for reason in verdict.reasons)
     assert any(reason.startswith("tensor (TP") and "slower, by tensor" in reason for reason in verdict.reasons)
@@ -51,12 +51,12 @@ def test_a_strategy_without_a_layout_says_what_forbids_it():
 
 
 def test_the_rule_reconsiders_where_no_fabric_joins_the_chips():
-    assert source_rule(replace(EIGHT, chip=catalog.accelerator("L40S"))) == "a smaller model or mid-tier chips"
+    assert source_rule(replace(SEVEN, chip=catalog.accelerator("L40S"))) == "a smaller model or mid-tier chips"
     assert source_rule(replace(SMALL, chip=catalog.accelerator("L40S"), chips=1)) == "data parallelism"
 
 
 def test_a_slow_network_shows_in_the_reasons():
-    assert "a tenth of the bandwidth" in parallelism_selector(EIGHT).reasons[-1]
+    assert "a tenth of the bandwidth" in parallelism_selector(SEVEN).reasons[-1]
     assert "a tenth" not in parallelism_selector(SMALL).reasons[-1]  # one node
 
 
@@ -78,7 +78,7 @@ def test_the_playbook_computes_what_the_source_calls_high_and_low():
 
 
 def test_no_time_is_given_for_what_does_not_fit():
-    table = playbook(EIGHT)
+    table = playbook(SEVEN)
     assert not table.loc["data", "fits"] and table.loc["data", ["tokens_per_s_per_chip", "mfu", "latency_s", "slower_by"]].isna().all()
     assert table.loc["data", "memory_bytes"] > H100.memory_bytes > table.loc["sharded data", "memory_bytes"]
 

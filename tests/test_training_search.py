@@ -14,6 +14,7 @@ from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS, valid
 from scaleright.training.search import candidates, layouts, pick, rank, search
 from scaleright.training.step import step_time
+from scaleright.validation.layouts import TABLES, published_layouts, ranks
 
 H100 = catalog.accelerator("H100 SXM")
 SMALL = TrainingRun(catalog.model("Llama-3.2-1B"), H100, 4, 2048, 12)
@@ -111,6 +112,19 @@ def test_replicas_do_not_wait_for_gathers_that_they_do_not_need():
     """ZeRO 0 keeps all weights in place: it sends no more than ZeRO 3 [a fault of other tools, 2.4 times slower]."""
     plain, sharded = (step_time(SMALL, Layout(data=4, zero=zero)) for zero in (0, 3))
     assert plain.data_s <= sharded.data_s * 1.0001 + 1e-12
+
+
+def test_published_layouts_are_candidates_and_most_rank_high():
+    """Layouts that vendors measured or recommend lie among the fastest of what the search finds, though it never saw them."""
+    named = {name: published_layouts(name) for name in TABLES}
+    recommended = named["measured/layouts"].query("accelerator == 'H100 SXM' and task == 'pre_train' or model in ['Llama-3.1-70B', 'GPT-3 175B (Megatron)']")
+    measured = named["measured/training"].query("source.str.startswith('nemo') and model == 'Llama-2-70B' or run.str.startswith('korthikanti')")
+    for rows in (recommended, measured):
+        found = ranks(rows)
+        assert len(found) >= 5 and (found["rank"] >= 1).all() and (found["rank"] <= found["candidates"]).all()
+        assert (found["slower_by"] >= 0).all() and ((found["slower_by"] == 0) == (found["rank"] == 1)).all()
+    found = ranks(recommended)
+    assert (found["rank"] / found["candidates"]).median() < 0.1 and found["slower_by"].median() < 0.2
 
 
 @pytest.mark.parametrize("run", [LARGE, GPT3], ids=lambda run: run.model.name)
