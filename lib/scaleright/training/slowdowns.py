@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping
+from typing import Mapping
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class Slowdowns:
     borrowed: tuple[str, ...] = ()
 
 
+@lookup
 def family(chip: Accelerator) -> str:
     """The architecture of a chip, whose constants it shares; its vendor where no run of it is known."""
     return FAMILIES.get(chip.name.split()[0], chip.vendor)
@@ -110,32 +111,27 @@ def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int
 
 
 @search
-def fit(shares: np.ndarray, named: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], float]:
+def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
     """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all.
 
     Parameters
     ----------
     shares : time of each kind of work at measured peaks over the measured time of a step, (runs, kinds)
-    named : the families of each run, as `families` names them
+    named : family of each kind of each run, as `families` names them, of the same shape
 
     Notes
     -----
     Two robust least squares on the relative error of the predicted time, both linear: one constant a kind for all runs, tied to the
     prior; then one a family, tied to the first. A family with few runs so stays near all others (partial pooling).
 
-    >>> fit(np.array([[0.5] + [0.0] * 11] * 20), [{kind: "any" for kind in KINDS}] * 20)["any", "matmul"] > 1.9
+    >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
     True
     """
-    names = list(named)
-    runs = len(names)
+    runs = len(shares)
     ties = np.where([kind in FIXED for kind in KINDS], 1e3, SHRINKAGE) * runs
     pooled = np.maximum(_robust(shares, np.array([PRIOR[kind] for kind in KINDS]), ties), 0.05)
-    keys = sorted({(row[kind], kind) for row in names for kind in KINDS})
-    column = {key: place for place, key in enumerate(keys)}
-    spread = np.zeros((runs, len(keys)))
-    for line, row in enumerate(names):
-        for place, kind in enumerate(KINDS):
-            spread[line, column[row[kind], kind]] += shares[line, place]
+    keys = sorted({(str(name), kind) for place, kind in enumerate(KINDS) for name in set(named[:, place])})
+    spread = np.array([shares[:, place] * (named[:, place] == name) for name, kind in keys for place in [KINDS.index(kind)]]).T
     mean = {kind: float(value) for kind, value in zip(KINDS, pooled)}
     ties = np.array([1e3 if kind in FIXED else POOLING for _, kind in keys]) * runs
     own = _robust(spread, np.array([mean[kind] for _, kind in keys]), ties, rounds=10)

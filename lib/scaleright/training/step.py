@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from scaleright.formulas import Breakdown, search
+import numpy as np
+
+from scaleright.formulas import Breakdown, counting, search
 from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
-from scaleright.training.parts import KINDS, machine, physical_parts
+from scaleright.training.parts import KINDS, Mode, machine, physical_parts
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import Slowdowns, Stack, borrowed, interval
 from scaleright.training.slowdowns import slowdowns as stored
@@ -49,14 +51,16 @@ class StepTime(Breakdown):
     host_s: Any
 
 
+BATCH = 16_384
+"""Layouts worked out at once, so that their numbers stay in the processor's cache."""
 _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 """Kinds of work that a step time shows with another."""
 
 
-def parts_of(run: TrainingRun, layout: Layout, stack: Stack):
+def _parts(run: TrainingRun, layout: Layout, stack: Stack):
     """The physical parts of a run's step, at measured peaks."""
-    flags = float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op)
-    return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, *flags)
+    mode = Mode(float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op))
+    return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, mode)
 
 
 @search
@@ -80,7 +84,13 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     True
     """
     slow = slowdowns or stored(run)
-    parts = parts_of(run, layout, slow.stack)
+    if (size := max(np.size(value) for value in vars(layout).values())) > BATCH:
+        whole = {name: np.broadcast_to(value, size) for name, value in vars(layout).items()}
+        starts = range(0, size, BATCH)
+        pieces = [step_time(run, Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}), slow) for i in starts]
+        joined = ([np.broadcast_to(getattr(piece, field.name), min(BATCH, size - i)) for i, piece in zip(starts, pieces)] for field in fields(StepTime))
+        return StepTime(*map(np.concatenate, joined))
+    parts = _parts(run, layout, slow.stack)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
         useful, again, waits = parts.seconds(kind)
@@ -134,6 +144,7 @@ def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> E
     return Estimate(step, low * step.total, high * step.total, memory, borrowed(run, software))
 
 
+@counting
 def tokens_per_s_per_chip(run: TrainingRun, step: StepTime):
     """Tokens that a chip trains on in a second [token/s]."""
     return run.global_batch * run.sequence / run.chips / step.total
@@ -142,6 +153,7 @@ def tokens_per_s_per_chip(run: TrainingRun, step: StepTime):
 ATTENTION = ("causal", "full", "none")
 
 
+@counting
 def model_flop(run: TrainingRun, attention: str = "causal"):
     """Model FLOP of one optimizer step over all chips [FLOP].
 
@@ -154,11 +166,13 @@ def model_flop(run: TrainingRun, attention: str = "causal"):
     return run.global_batch * run.sequence * training_flop_per_token(counted, frozen_flop=frozen)
 
 
+@counting
 def mfu(run: TrainingRun, step: StepTime, attention: str = "causal"):
     """Model FLOP utilization [1]: model FLOP over what the chips' dense peak would do in the step."""
     return model_flop(run, attention) / (step.total * run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision]))
 
 
+@counting
 def hfu(run: TrainingRun, layout: Layout, step: StepTime, attention: str = "causal"):
     """Hardware FLOP utilization [1]: with the FLOP that run again in the backward pass."""
     forward = forward_flop(run.model, run.sequence, causal=attention != "full")

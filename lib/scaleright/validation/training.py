@@ -18,9 +18,9 @@ from scaleright.architecture import stacked
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
-from scaleright.training.parts import KINDS, Machine, machine, physical_parts
+from scaleright.training.parts import KINDS, Machine, Mode, machine, physical_parts
 from scaleright.training.rules import check
-from scaleright.training.slowdowns import FIXED, Stack, chosen, families, family, fit, stack
+from scaleright.training.slowdowns import FIXED, Stack, families, family, fit, stack
 from scaleright.training.step import model_flop
 from scaleright.units import si
 from scaleright.validation.counts import SHAPE_TYPES, model_of
@@ -52,6 +52,8 @@ class Case:
     """Model FLOP of a step as its publisher counts them, ours (causal) where it does not say."""
     seconds: np.ndarray | None = None
     """Time of each kind of work at measured peaks [s]."""
+    families: dict[str, str] | None = None
+    """The family of each kind's constant."""
 
 
 def _given(row: dict[str, Any], column: str, default: Any) -> Any:
@@ -69,12 +71,9 @@ def _case(row: dict[str, Any], where: str, own: bool) -> Case:
     def apart(why: str) -> Case:
         return Case(None, None, of, math.nan, why)
 
-    try:
-        model = model_of(row, where)
-    except LookupError:
-        if own:
-            raise
+    if not own and row["model"] not in catalog.models():
         return apart("its model's shape is not published")
+    model = model_of(row, where)
     try:
         chip = catalog.accelerator(row["accelerator"])
         if network := _given(row, "scale_out_bytes_per_s", None):
@@ -85,6 +84,10 @@ def _case(row: dict[str, Any], where: str, own: bool) -> Case:
         return apart(f"does not state {', '.join(lacking)}")
     if row["routing"] == "token drop":
         return apart("drops tokens, so that its work is not that of its tokens")
+    if model.experts and pd.isna(row["expert_parallel"]):
+        return apart("does not state expert_parallel")
+    if row["pipeline_parallel"] > 1 and pd.isna(row["virtual_pipeline"]):
+        return apart("does not state virtual_pipeline")
     run = TrainingRun(model, chip, int(row["accelerators"]), int(row["sequence"]), int(row["global_batch"]), row["precision"], row["task"],
                       int(_given(row, "mtp_modules", 0)))  # fmt: skip
     degrees = {field: int(_given(row, column, 1)) for field, column in _LAYOUT.items()}
@@ -126,11 +129,11 @@ def _timed(of: list[Case]) -> list[Case]:
     flags = np.array([[case.run.task == "lora", case.run.mtp_modules, case.stack.fused_attention, case.stack.by_op] for case in ready], dtype=float)
     parts = physical_parts(
         stacked(case.run.model for case in ready), Machine(**numbers, links=links), np.array([float(case.run.sequence) for case in ready]),
-        np.array([float(case.run.global_batch) for case in ready]), _stack_numbers([case.layout for case in ready]), *flags.T,
+        np.array([float(case.run.global_batch) for case in ready]), _stack_numbers([case.layout for case in ready]), Mode(*flags.T),
     )  # fmt: skip
     seconds = np.array([np.broadcast_to(sum(parts.seconds(kind)), len(ready)) for kind in KINDS]).T
     found = iter(seconds)
-    return [case if case.run is None else replace(case, seconds=next(found)) for case in of]
+    return [case if case.run is None else replace(case, seconds=next(found), families=families(case.run, case.stack)) for case in of]
 
 
 def cases(rows: pd.DataFrame, label: str, own: bool) -> list[Case]:
@@ -146,12 +149,11 @@ def cases(rows: pd.DataFrame, label: str, own: bool) -> list[Case]:
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The constants fitted to cases."""
     of = list(of)
-    return fit(np.array([case.seconds / case.measured_s for case in of]), [families(case.run, case.stack) for case in of])
+    return fit(np.array([case.seconds / case.measured_s for case in of]), np.array([list(case.families.values()) for case in of], dtype=object))
 
 
 def _predict(case: Case, fitted: dict[tuple[str, str], float]) -> float:
-    slow = chosen(fitted, case.run, case.stack)
-    return float(case.seconds @ [slow.by_kind[kind] for kind in KINDS])
+    return float(case.seconds @ [fitted.get((case.families[kind], kind), fitted["any", kind]) for kind in KINDS])
 
 
 def _groups(rows: pd.DataFrame, columns: tuple[str, ...]) -> list[tuple]:
@@ -179,33 +181,33 @@ def _features(case: Case) -> list[float]:
     ]  # fmt: skip
 
 
-def _class(case: Case) -> tuple[str, str, bool]:
+def _ideal(case: Case) -> float:
+    """Time of a step at the datasheet's dense peak."""
+    return case.flop / case.run.chips / case.run.chip.peak_flops(PEAK_NAMES[case.run.precision])
+
+
+def _class(case: Case) -> tuple[str, str, str]:
     """What the look-up looks up: chip, format, and whether the model has experts."""
-    return case.run.chip.name, case.run.precision, bool(case.run.model.experts)
+    return case.run.chip.name, case.run.precision, "experts" if case.run.model.experts else "dense"
 
 
 def _baselines(of: list[Case], groups: list[tuple], book: list[Case], book_groups: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
     """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a regression of log MFU a chip, groups left out alike."""
 
-    def ideal(case: Case) -> float:
-        return case.flop / case.run.chips / case.run.chip.peak_flops(PEAK_NAMES[case.run.precision])
-
-    rates = np.array([ideal(case) / case.measured_s for case in book])
-    kinds = pd.DataFrame([_class(case) for case in book])
-    features, keys = np.array([_features(case) for case in book]), np.array(["|".join(group) for group in book_groups])
+    ideal, features, classes = (np.array([known(case) for case in book]) for known in (_ideal, _features, _class))
+    rates, keys = ideal / [case.measured_s for case in book], np.array(["|".join(group) for group in book_groups])
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
     for place, (case, group) in enumerate(zip(of, groups)):
         if case.run is None:
             continue
-        rest = keys != "|".join(group)
-        same = kinds == _class(case)
-        same_chip = rest & same[0].to_numpy()
-        narrower = (rest & same.loc[:, :last].all(axis=1).to_numpy() for last in (2, 1, 0))
-        known = next((found for found in (*narrower, rest & same[1].to_numpy()) if found.any()), rest)
-        looked[place] = ideal(case) / np.median(rates[known])
-        line = same_chip if same_chip.sum() > 8 else rest
+        rest, same = keys != "|".join(group), classes == np.array(_class(case))
+        narrower = (rest & same[:, :last].all(axis=1) for last in (3, 2, 1))
+        known = next((found for found in (*narrower, rest & same[:, 1]) if found.any()), rest)
+        looked[place] = _ideal(case) / np.median(rates[known])
+        line = rest & same[:, 0]
+        line = line if line.sum() > len(features[0]) else rest
         weights = np.linalg.lstsq(features[line], np.log(rates[line]), rcond=1e-6)[0]
-        regressed[place] = ideal(case) / math.exp(np.clip(np.array(_features(case)) @ weights, -4, 0))
+        regressed[place] = _ideal(case) / math.exp(np.clip(np.array(_features(case)) @ weights, -4, 0))
     return looked, regressed
 
 
@@ -237,7 +239,7 @@ def refit() -> pd.DataFrame:
     table, every, fitted = _book()
     book = [case for case, use in zip(every, fitted) if use]
     shares = np.array([case.seconds / case.measured_s for case in book])
-    named = [families(case.run, case.stack) for case in book]
+    named = [case.families for case in book]
     whole = constants(book)
     models = _groups(table[fitted], MODES["model"])
     without = [constants(case for case, its in zip(book, models) if its != model) for model in dict.fromkeys(models)]
@@ -292,7 +294,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
     return {
         "run": [f"line {line}" for line in range(2, len(rows) + 2)], "task": "pretrain", "micro_batch": 1, "tensor_parallel": 1,
-        "pipeline_parallel": 1, "context_parallel": 1, "routing": "balanced", "software": None,
+        "pipeline_parallel": 1, "context_parallel": 1, "expert_parallel": 1, "virtual_pipeline": 1, "routing": "balanced", "software": None,
     }  # fmt: skip
 
 
