@@ -26,7 +26,8 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from scaleright import catalog, claims, market, mlperf, transformer
+from scaleright import catalog, claims, market, mlperf, transformer, validation
+from scaleright.costs import pretraining
 from scaleright.costs.regret import switch_probability
 from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
 from scaleright.costs.serving import Serving
@@ -37,11 +38,13 @@ from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
-from scaleright.footprint import Footprint, Place
+from scaleright.footprint import Footprint, Place, machine, place
 from scaleright.inference.measured import TokenSeconds, token_seconds
 from scaleright.power import energy_kwh
 from scaleright.press import Book, repository, scenarios
 from scaleright.press.pages import sentence
+from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
+from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, training_memory
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
@@ -160,6 +163,45 @@ def planet(values: dict) -> Footprint:
     return replace(of, machine=replace(of.machine, life_years=values["life_years"], machine_kg=values["embodied_kg"])).footprint
 
 
+def pretrained(values: dict) -> dict[str, float]:
+    """The run that the controls of `pretraining_cost` describe, of the chapter's model, batch and format."""
+    chips, price = values["chips"], pretraining.hourly_usd(values["accelerator"])
+    step = pretraining.best_step("Llama-2-7B", values["accelerator"], chips, 4096, 1024)
+    kept = pretraining.goodput(chips, *(values[name] for name in pretraining.RELIABILITY))
+    hours = pretraining.run_chip_hours(values["tokens"], 4096 * 1024, chips, *(step[part] for part in pretraining.STEP_PARTS), kept)
+    own = values["paid"] == "own" and price["owned"] > 0
+    paid = (price["owned"], price["power"]) if own else (values["rent_usd_per_hour"], 0.0)
+    people = pretraining.people_usd(values["person_years"], values["pay_usd_per_year"])
+    cost = pretraining.pretraining_usd(**hours.parts(), usd_per_hour=paid[0], power_usd_per_hour=paid[1], experiments=values["experiments"], people_usd=people)
+    made = Footprint.of(machine(values["accelerator"]), hours.total, 1.0, place(values["place"]))
+    return {"run_usd": cost.run_usd, "project_usd": cost.total, "chip_hours": hours.total, "energy_wh": 1e3 * made.energy.total}
+
+
+def kept_on_a_chip(values: dict) -> float:
+    """What the run that the controls of `memory_wall` describe takes on each chip."""
+    chips = values["accelerators"]
+    stage, level = (names.index(values[key]) for key, names in (("sharding", ["nothing", "optimizer", "and gradients", "everything"]), ("recompute", RECOMPUTE)))
+    run = TrainingRun(catalog.model(values["model"]), None, chips, values["sequence"], 1e9, "BF16", values["task"])
+    layout = Layout(data=chips, micro_batch=values["micro_batch"], zero=stage, recompute=level)
+    return training_memory(run, layout, values["optimizer"], FSDP if values["loss"] == "plain" else FSDP_FUSED_LOSS).total
+
+
+@functools.cache
+def judged_training():
+    """Scored training runs, judged once."""
+    rows = validation.validate("training").rows
+    return rows[rows["scored"]]
+
+
+def training_error(values: dict) -> float:
+    """The median error that the controls of `training_accuracy` describe, of every source."""
+    rows, mode = judged_training(), values["left_out"]
+    rows = rows[(values["kind"] == "all") | (rows["kind"] == values["kind"])]
+    return float(rows["error_percent" + ("" if mode == "group" else f" {mode} left out")].abs().median()) / 100
+
+
+ACCURACY = "notebooks/training_accuracy.html"
+UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
@@ -188,8 +230,15 @@ BETS = "notebooks/architecture_bets.html"
 IN_A_HURRY = {"scenario": "Interactive", "mixture_probability": 0.8, "image_share": 0.2, "bet_usd_per_hour": 30.0}
 OTHER_MAKER = {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b", "unlisted": True, "mixture_probability": 0.3}
 
+PRETRAIN = "notebooks/pretraining_cost.html"
+OWN_CLUSTER = {"accelerator": "A100 SXM 80GB", "chips": 1024, "paid": "own", "tokens": 3e11, "experiments": 3.0, "place": "France"}
+
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
+MEMORY = "notebooks/memory_wall.html"
+ADAPTERS = {"model": "DeepSeek-V3", "task": "lora", "sharding": "and gradients", "recompute": "selective", "optimizer": "adamw-8bit", "micro_batch": 4}
 LIVE = [
+    *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),
+    *((MEMORY, case, "chip_total", kept_on_a_chip) for case in ({}, ADAPTERS)),
     *((BUY, case, "break_even_hours", break_even) for case in ({}, OTHER_CARD, DEAR_POWER)),
     *((BUY, case, "saving", saving) for case in ({}, OTHER_CARD, DEAR_POWER)),
     *((BUY, case, f"range_{end}", lambda v, i=i: uncertain(v).interval()[i]) for case in ({}, OTHER_CARD) for i, end in enumerate(("low", "high"))),
@@ -214,6 +263,10 @@ LIVE = [
     *((RADAR, case, "points", leader) for case in ({}, FRUGAL, OWNED)),
     *((PLANET, case, "energy_wh", lambda v: 1e3 * planet(v).energy.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
     *((PLANET, case, "carbon_kg", lambda v: planet(v).carbon.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
+    *(
+        (PRETRAIN, case, name, lambda v, name=name: pretrained(v)[name])
+        for case in ({}, OWN_CLUSTER) for name in ("run_usd", "project_usd", "chip_hours", "energy_wh")
+    ),
     *((PLANET, case, "water_l", lambda v: planet(v).water.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
 ]
 IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")

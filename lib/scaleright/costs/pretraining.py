@@ -22,6 +22,7 @@ from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
+from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SETTING = "data center"
@@ -30,6 +31,8 @@ RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
 """Parts of a step that are communication which computing does not hide."""
 STEP_PARTS = {"compute_s": NON_NEGATIVE, "recompute_s": NON_NEGATIVE, "communication_s": NON_NEGATIVE, "bubble_s": NON_NEGATIVE}
+LONGEST_WHOLE_SEQUENCE = 8192
+"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4] splits 131,072 tokens, not 8,192."""
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
 """Taken for a published run that states neither: the size at which such clusters are rented, and the batch of Llama 2."""
 
@@ -194,7 +197,14 @@ def _layout_words(row: pd.Series) -> str:
 @search
 @remembered
 def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16") -> dict[str, Any]:
-    """The fastest layout of a run that fits, and its step: parts by what they go into [s], layout in words.
+    """The fastest layout of a run that fits, and its step.
+
+    Returns
+    -------
+    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], layout (in words), error_low and error_high
+    (measured over predicted time, nine of ten unseen runs [1]), borrowed (whose constants stand in for the chip's own; or ""), seen (runs of the chip's architecture were measured)
+
+    Only sequences above `LONGEST_WHOLE_SEQUENCE` are split over chips (context parallelism).
 
     Raises
     ------
@@ -202,10 +212,10 @@ def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global
     LookupError : unknown model or accelerator.
     """
     run = TrainingRun(model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision)
-    best = best_layouts(run, limit=1).iloc[0]
-    step_s, communication = best["step_s"], sum(best[part] for part in COMMUNICATION)
-    rest = {"recompute_s": best["recompute_s"], "communication_s": communication, "bubble_s": best["bubble_s"]}
-    return {"compute_s": step_s - sum(rest.values()), **rest, "step_s": step_s, "layout": _layout_words(best)}
+    best = best_layouts(run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})).iloc[0]
+    rest = {"recompute_s": best["recompute_s"], "communication_s": sum(best[part] for part in COMMUNICATION), "bubble_s": best["bubble_s"]}
+    error = dict(zip(("error_low", "error_high"), interval(run))) | {"borrowed": borrowed(run), "seen": "matmul" not in slowdowns(run).borrowed}
+    return {"compute_s": best["step_s"] - sum(rest.values()), **rest, "step_s": best["step_s"], "layout": _layout_words(best), **error}
 
 
 @lookup
@@ -237,7 +247,7 @@ def platforms(model_name: str, chips: int, sequence: int, global_batch: int, pre
     Returns
     -------
     accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s, recompute_s, communication_s,
-    bubble_s, step_s, layout, what `hourly_usd` gives, why (why no layout fits; empty if one does).
+    bubble_s and the rest of `best_step`, what `hourly_usd` gives, why (why no layout fits; empty if one does).
     """
     rows = []
     for name, chip in cluster_chips().items():
