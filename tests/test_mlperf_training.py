@@ -210,13 +210,13 @@ def test_a_chip_alike_lends_its_rent_and_no_other_does():
 def test_strong_scaling_is_throughput_over_samples():
     pairs = training.strong_scaling().dropna(subset="samples_penalty")
     assert (pairs["efficiency"] * pairs["samples_penalty"]).to_numpy() == approx(pairs["throughput_efficiency"].to_numpy())
-    row = training.strong_scaling("llama31_405b", "H100", "v5.0").query("chips_large == 8192").iloc[0]
+    row = pairs.query("title == 'Llama-3.1-405B' and accelerator == 'H100 SXM' and round == 'v5.0' and chips_large == 8192").iloc[0]
     assert row["efficiency"] == approx(512 * 269.1216 / (8192 * 20.8069))
     assert row["samples_penalty"] == approx(322560 * 1.059524 / (276480 * 1.166667), rel=1e-5)
 
 
 def test_scaling_from_512_to_5120_is_what_nvidia_states():
-    row = training.strong_scaling("llama31_405b", "GB200", "v5.1").iloc[-1]
+    row = training.strong_scaling().query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'").iloc[-1]
     assert round(row["efficiency"], 2) == catalog.fact("mlperf_v5.1_llama31_405b_scaling_512_to_5120")
 
 

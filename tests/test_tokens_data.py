@@ -14,7 +14,7 @@ from scaleright import catalog, market
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
 from scaleright.inference import measured
-from scaleright.inference.measured import TokenSeconds, held_out, operating_points, serving_runs, split, token_seconds
+from scaleright.inference.measured import TokenSeconds, held_out, operating_points, split, token_seconds
 from scaleright.market.tokens import PRICED
 
 from refresh import RefreshError, api_prices
@@ -225,7 +225,7 @@ def test_a_company_counts_once_and_a_gateway_not_at_all():
 
 def test_open_models_with_a_price_and_a_speed():
     """What the break-even can be drawn for."""
-    speeds = serving_runs().dropna(subset=[measured.SPEED])["model"]
+    speeds = operating_points()["model"]
     both = market.open_models().query("model in @speeds")
     assert len(both) >= 18 and {"Llama-3.3-70B", "Llama-3.1-8B", "gpt-oss-120b", "DeepSeek-R1-0528", "Llama-4-Maverick"} <= set(both["release"])
 
@@ -257,11 +257,11 @@ def test_prices_follow_the_day():
         (lambda: market.api_prices(day="2023-01-01"), "lies before the first price"),
         (lambda: market.api_price("Kimi-K2", day="2025-03-01"), "no paid offer of 'Kimi-K2' on 2025-03-01"),
         (lambda: market.api_price("Mistral-Large-2"), "gateways pass on that of a host"),
-        (lambda: serving_runs("GPT-2"), "unknown model with measured serving 'GPT-2'"),
-        (lambda: serving_runs("Llama-3.1-8B", "B200"), "unknown accelerator with measured serving of Llama-3.1-8B 'B200'"),
+        (lambda: operating_points("GPT-2"), "unknown model with measured throughput 'GPT-2'"),
+        (lambda: operating_points("Llama-3.1-8B", "B200"), "nobody measured the throughput of Llama-3.1-8B on B200"),
         (lambda: operating_points("Kimi-K2.5"), "unknown model with measured throughput 'Kimi-K2.5'"),
         (lambda: operating_points("DeepSeek-V3", "H100"), "nobody measured the throughput of DeepSeek-V3 on H100; measured on: B200, GB200, H200 SXM"),
-        (lambda: serving_runs("Llama-3.3-70B", "H10"), "unknown accelerator 'H10'; nearest"),
+        (lambda: operating_points("Llama-3.3-70B", "H10"), "unknown accelerator 'H10'; nearest"),
     ],
 )
 def test_what_is_unknown_is_named_with_what_is_near(call, message):
@@ -316,8 +316,7 @@ def test_a_model_measured_at_too_few_shapes_is_refused(monkeypatch):
 
 
 def test_shapes_left_out_are_predicted_far_better_than_by_a_median():
-    runs = serving_runs().dropna(subset=[measured.SPEED])
-    seen = held_out(pd.concat([operating_points(model) for model in sorted(set(runs["model"]))], ignore_index=True))
+    seen = held_out(operating_points())
     assert len(seen) > 350 and seen["error"].abs().median() < 0.08 and seen["error"].abs().quantile(0.9) < 0.3
     assert seen["baseline_error"].abs().median() > 5 * seen["error"].abs().median()
 

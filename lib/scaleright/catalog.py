@@ -5,8 +5,6 @@ hand out typed specs and offer the nearest name when one is unknown. A chapter e
 shows source, licence and date of every table it has read.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

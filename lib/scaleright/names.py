@@ -1,7 +1,5 @@
 """Names as people type them: what to offer for one that is unknown. Imports nothing heavy, so that help stays instant."""
 
-from __future__ import annotations
-
 import difflib
 from typing import Any, Iterable, NoReturn
 

@@ -14,8 +14,6 @@ array([2., 3.])
 max(datum.price,2.0)
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from typing import Any
@@ -69,6 +67,17 @@ def where(condition, a, b):
     if not is_expression(condition) and (is_expression(a) or is_expression(b)):
         return a if condition else b
     return _apply("if", lambda c, x, y: x if c else y, np.where, condition, a, b)
+
+
+def first_case(cases, otherwise):
+    """The result of the first case, of pairs of a condition and a result, whose condition holds.
+
+    >>> first_case([(False, "a"), (True, "b"), (True, "c")], "d")
+    'b'
+    """
+    for condition, result in reversed(cases):
+        otherwise = where(condition, result, otherwise)
+    return otherwise
 
 
 def exp(a):

@@ -3,8 +3,6 @@
 One home for what money and planet share: `costs` prices these kilowatt-hours, `footprint` turns them into carbon and water.
 """
 
-from __future__ import annotations
-
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Domain, closed_form
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, WATTS_PER_KILOWATT
 

@@ -2,14 +2,17 @@
 
 Conventions of the whole book: SI decimal units (1 GB = 1e9 B); throughput of tensor units is dense;
 money is in US dollars of the date its source states; a year of operation has 8,766 hours.
-"""
 
-from __future__ import annotations
+The words are polymorphic as formulas are: of a Vega expression they are the expression of the same words, so that a
+sentence computed in the notebook and the one that a slider changes read alike.
+"""
 
 import decimal
 import math
-from typing import Sequence
+import re
+from typing import Any, Sequence
 
+from scaleright.ops import first_case, is_expression, where
 
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_DAY = 24.0
@@ -27,7 +30,8 @@ MINUS = "−"
 PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 MASSES = ((1e9, "Mt"), (1e3, "t"), (1.0, "kg"), (1e-3, "g"), (1e-6, "mg"))
 VOLUMES = ((1e3, "m³"), (1.0, "L"), (1e-3, "mL"))
-"""Units of mass [kg] and of water [L], as people say them: 552 t, not 552 Mg."""
+COUNTS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1.0, ""))
+"""Units of mass [kg] and of water [L], and large counts, as people say them: 552 t, not 552 Mg."""
 SPANS = (
     (SECONDS_PER_YEAR, 2, "years"), (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"), (SECONDS_PER_HOUR, 2, "hours"),
     (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 1, "µs"), (1e-9, 0, "ns"),
@@ -49,13 +53,29 @@ def _signed(text: str) -> str:
     return text.replace("-", MINUS) if text.strip("-0.") else text.removeprefix("-")
 
 
-def whole(value: float) -> str:
+def formatted(value: Any, form: str):
+    """Write a number by a format of D3: so many decimals (",.2f") or significant digits (",.3r", with "~" without zeros after them).
+
+    >>> formatted(1234.5, ",.2f"), formatted(0.05, ",.3r"), formatted(0.05, ",.3~r")
+    ('1,234.50', '0.0500', '0.05')
+    """
+    if is_expression(value):
+        from altair import expr
+
+        return expr.format(value, form)
+    if form.endswith("f"):
+        return _signed(_fixed(value, form))
+    text = significant(value, int(re.search("[0-9]+", form)[0]))
+    return text.rstrip("0").rstrip(".") if "~" in form and "." in text else text
+
+
+def whole(value: Any):
     """Write a number without decimals.
 
     >>> whole(1234567.8), whole(2.5), whole(-2.5), whole(-0.2)
     ('1,234,568', '3', '−3', '0')
     """
-    return _signed(_fixed(value, ",.0f"))
+    return formatted(value, ",.0f")
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -71,7 +91,7 @@ def significant(value: float, digits: int = 3) -> str:
     return _signed(f"{value:,.{max(0, digits - 1 - exponent)}f}")
 
 
-def si(value: float, unit: str, digits: int = 3) -> str:
+def si(value: Any, unit: str, digits: int = 3):
     """Write a number with the decimal prefix that keeps it readable.
 
     >>> si(3.14e23, "FLOP"), si(140e9, "B"), si(0, "W")
@@ -80,7 +100,7 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     return in_units(value, [(scale, f"{prefix}{unit}") for scale, prefix in PREFIXES], digits)
 
 
-def in_units(value: float, scales: Sequence[tuple[float, str]], digits: int = 3) -> str:
+def in_units(value: Any, scales: Sequence[tuple[float, str]], digits: int = 3):
     """Write a number in the largest of its units that it reaches, the last of them if none.
 
     scales : size and name of each unit, the largest first; the one of size 1 is that of the value
@@ -88,40 +108,50 @@ def in_units(value: float, scales: Sequence[tuple[float, str]], digits: int = 3)
     >>> in_units(552_100, MASSES), in_units(0.0234, MASSES), in_units(0, VOLUMES), in_units(999.9, VOLUMES)
     ('552 t', '23.4 g', '0 L', '1.00 m³')
     """
-    if value == 0:
-        return f"0 {dict(scales)[1.0]}"
-    value = float(_fixed(value, f".{digits - 1}e"))
-    scale, unit = next((pair for pair in scales if abs(value) >= pair[0]), scales[-1])
-    return f"{significant(value / scale, digits)} {unit}"
+    value = value if is_expression(value) else float(_fixed(value, f".{digits - 1}e"))  # 1.555 T is 1.56 T, though it lies below as a float
+    near = 1 - 0.5 * 10**-digits
+    texts = [(abs(value) >= scale * near, formatted(value / scale, f",.{digits}r") + f" {unit}") for scale, unit in scales]
+    return first_case([(value == 0, f"0 {dict(scales)[1.0]}"), *texts], texts[-1][1])
 
 
-def usd(value: float, digits: int = 3) -> str:
+def usd(value: Any, digits: int = 3):
     """Write an amount of money: cents where they matter, words where figures are long.
 
     >>> usd(0.35), usd(0.495), usd(0.0123), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
     ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '−$2.50 billion')
     """
-    sign, size, near = (MINUS if value < 0 else ""), abs(value), 1 - 0.5 * 10**-digits
-    for scale, word in ((1e9, " billion"), (1e6, " million")):
-        if size >= scale * near:
-            return f"{sign}${significant(size / scale, digits)}{word}"
-    if 1 <= size < 100:
-        return f"{sign}${_fixed(size, ',.2f')}"
-    if DIME * near <= size < 1:
-        text = _fixed(size, f".{max(digits, 2)}f")
-        return f"{sign}${text[:4]}{text[4:].rstrip('0')}"
-    if 0 < size < DIME:
-        return f"{sign}${significant(size, digits).rstrip('0')}"
-    return f"{sign}${significant(size, digits)}" if size else "$0"
+    size, form, near = abs(value), f",.{digits}r", 1 - 0.5 * 10**-digits
+    words = first_case(
+        [
+            (size >= 1e9 * near, "$" + formatted(size / 1e9, form) + " billion"),
+            (size >= 1e6 * near, "$" + formatted(size / 1e6, form) + " million"),
+            ((size >= 1) & (size < 100), "$" + formatted(size, ",.2f")),
+            ((size >= DIME * near) & (size < 1), "$" + _cents(size, max(digits, 2))),
+            (size == 0, "$0"),
+            (size < DIME, "$" + formatted(size, f",.{digits}~r")),
+        ],
+        "$" + formatted(size, form),
+    )
+    return where(value < 0, MINUS, "") + words
 
 
-def duration(seconds: float, digits: int = 3) -> str:
+def _cents(size: Any, decimals: int):
+    """An amount below a dollar, with two decimals at least and without zeros after them."""
+    text, zeros = formatted(size, f".{decimals}f"), f"0{{1,{decimals - 2}}}$"
+    if decimals <= 2:
+        return text
+    if is_expression(text):
+        from altair import expr
+
+        return expr.replace(text, expr.regexp(zeros, ""), "")
+    return re.sub(zeros, "", text)
+
+
+def duration(seconds: Any, digits: int = 3):
     """Write a time span in the unit a person would use.
 
     >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90), duration(4e-8)
     ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s', '40.0 ns')
     """
-    if seconds == 0:
-        return "0 s"
-    scale, unit = next((scale, unit) for scale, least, unit in SPANS if abs(seconds) >= least * scale)
-    return f"{significant(seconds / scale, digits)} {unit}"
+    spans = [(abs(seconds) >= least * scale, formatted(seconds / scale, f",.{digits}r") + f" {unit}") for scale, least, unit in SPANS]
+    return first_case([(seconds == 0, "0 s"), *spans[:-1]], spans[-1][1])

@@ -1,7 +1,5 @@
 """What the charts share: rows and fields, axes and colors, boxes on hover, expressions."""
 
-from __future__ import annotations
-
 from typing import Any, Iterable, Mapping
 
 import altair as alt

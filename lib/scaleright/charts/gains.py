@@ -3,8 +3,6 @@
 The page gets one compact row for each chip, benchmark, scenario and round, and picks, pairs and divides them itself.
 """
 
-from __future__ import annotations
-
 from typing import Any, Callable, Mapping
 
 import altair as alt

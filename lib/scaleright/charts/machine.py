@@ -4,8 +4,6 @@ Both travel beside the HTML as MIME types of their own, which a page ignores: a 
 runs, and the press turns each table into files to download.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, Mapping

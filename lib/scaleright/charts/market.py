@@ -1,7 +1,5 @@
 """Charts of prices: a timeline with a band, the spread of listings, and a plane of prices with its frontier."""
 
-from __future__ import annotations
-
 from typing import Any, Sequence
 
 import altair as alt

@@ -4,8 +4,6 @@ A value is the name of a column or a Vega expression over `alt.datum` and the co
 Altair and can be layered further. Hand the result to `show`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Mapping, Sequence
 
 import altair as alt
@@ -14,8 +12,8 @@ import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, literal, row_axis, text_of, tooltip, value_axis
-from scaleright.charts.words import first_case, say
-from scaleright.ops import is_expression, where
+from scaleright.charts.words import say
+from scaleright.ops import first_case, is_expression, where
 from scaleright.ranges import Swing
 
 

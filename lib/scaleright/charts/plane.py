@@ -1,7 +1,5 @@
 """A plane of two inputs that a curve divides between two choices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

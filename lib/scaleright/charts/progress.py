@@ -1,7 +1,5 @@
 """Results against size: a line for each chip through its best results, on logarithmic axes, live."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -4,8 +4,6 @@ The area of a radar's polygon grows with the square of its points and depends on
 it carry the same points without either. A missing value is drawn nowhere: the polygon stays open there.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """A ranking: the rows with the least values, the best on top, as bars that change places while sliders move."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

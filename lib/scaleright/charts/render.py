@@ -6,8 +6,6 @@ scripts (GitHub, a terminal) shows the text alternative. On Colab, and where `SC
 on Binder, Altair draws the charts instead.
 """
 
-from __future__ import annotations
-
 import hashlib
 import html
 import json

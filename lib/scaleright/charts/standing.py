@@ -1,7 +1,5 @@
 """A standing: names by score, with the range of a score of which a part is not known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -5,8 +5,6 @@ serves both; text is drawn in `currentColor` and takes the page's ink. Color nev
 marks are labeled directly.
 """
 
-from __future__ import annotations
-
 BLUE, VERMILLION, GREEN, PURPLE = "#2b7cd3", "#bf3d12", "#1f9161", "#8f4fb8"
 GOLD, CYAN, GRAY, ROSE = "#b58500", "#2699b8", "#656e78", "#e8609a"
 

@@ -1,7 +1,5 @@
 """Where owning overtakes renting: hours a day, months, rents, and fleets that mix both."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ A commitment pays for every hour of its term at a share of the on-demand price o
 the hours are used, and loses if on-demand prices fall under it meanwhile.
 """
 
-from __future__ import annotations
-
 from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.ops import ceil, exp, log, where

@@ -5,8 +5,6 @@ capital r, a dollar after t years is worth (1 + r)^-t today, and a dollar a year
 `annuity_years(r, t)` dollars today [brealey2020, chapter 2].
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 A workload pays for the one that binds it. A chip that is cheap by one of these is rarely cheap by all.
 """
 
-from __future__ import annotations
-
 from scaleright.formulas import FRACTION, POSITIVE, closed_form
 
 GIGA, TERA, PETA = 1e9, 1e12, 1e15

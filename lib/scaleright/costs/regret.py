@@ -4,8 +4,6 @@ Costs are those of a unit of work, over those of whichever hardware does that ki
 had, 1.3 is 30 % more. A bet's regret is what it costs above 1 [savage1951, section 4].
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Accelerators paid by the hour."""
 
-from __future__ import annotations
-
 from scaleright.formulas import COUNT, FRACTION, HOURS_A_DAY, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.market import paid_accelerators
 from scaleright.transformer.flops import compute_seconds

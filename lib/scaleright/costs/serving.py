@@ -5,8 +5,6 @@ Prices per million are per million output tokens together with the prompts that 
 or output.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Mapping
 

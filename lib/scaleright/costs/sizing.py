@@ -4,8 +4,6 @@ The time of a step is taken to shrink in proportion to the chips that share it. 
 chips that share a model spend time talking to each other.
 """
 
-from __future__ import annotations
-
 from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.ops import ceil, floor, log, maximum, minimum

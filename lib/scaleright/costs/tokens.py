@@ -5,8 +5,6 @@ accelerator or of a whole group that serves the model, but all of the same one. 
 tokens that the hardware could have served in the time it is paid for.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ The tables state a low and a high end for each price and factor. What a reader s
 of one dollar is as uncertain as the listings of the chip are apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Mapping
 

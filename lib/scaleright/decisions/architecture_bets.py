@@ -5,8 +5,6 @@ buying it is betting on mixtures. Here the gain is that of a chip, from MLPerf r
 price per unit of work on each kind of model against the odds of each. `scale_up` says which resource a gain is made of.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import Any, Callable, Mapping
 

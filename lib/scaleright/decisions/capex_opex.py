@@ -1,7 +1,5 @@
 """Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside the source's hours-a-day rule."""
 
-from __future__ import annotations
-
 from typing import Any, Mapping
 
 from scaleright.costs.break_even import INFINITY, fleet_usd_per_year
@@ -64,7 +62,13 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
 
 
 def fleet_bills(ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day) -> dict[str, Any]:
-    """A year of the fleet by plan: rent all, hybrid (own the baseline), buy all [USD/year]; arguments as in `fleet_mix`.
+    """A year of the fleet by plan: rent all, hybrid (own the baseline), buy all [USD/year].
+
+    Parameters
+    ----------
+    ownership, usd_per_hour : as in `capex_opex`
+    baseline, burst : accelerators needed around the clock, and further ones needed in bursts [1]
+    burst_hours_per_day : hours of burst a day [h/day]
 
     >>> list(fleet_bills(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
     ['rent', 'hybrid', 'buy']
@@ -83,32 +87,3 @@ def cheapest_plan(bills: Mapping[str, Any]):
     """
     rent, hybrid, buy = (bills[name] for name in ("rent", "hybrid", "buy"))
     return where(rent <= minimum(hybrid, buy), "rent", where(hybrid <= buy, "hybrid", "buy"))
-
-
-def fleet_mix(ownership: Ownership, usd_per_hour: float, baseline: float, burst: float, burst_hours_per_day: float) -> Verdict:
-    """Own all, own the baseline and rent the bursts, or rent all, for a steady baseline with daily bursts.
-
-    Each accelerator is judged by its own hours: the baseline runs all day, a burst accelerator only in bursts,
-    so each group is worth owning exactly if its hours exceed the break-even hours.
-
-    Parameters
-    ----------
-    ownership, usd_per_hour : as in `capex_opex`
-    baseline, burst : accelerators needed around the clock, and further ones needed in bursts [1]
-    burst_hours_per_day : hours of burst a day [h/day]
-
-    >>> fleet_mix(Ownership.typical("RTX 4090", "home"), 0.5, baseline=2, burst=6, burst_hours_per_day=1.0).what
-    'hybrid'
-    """
-    bills = fleet_bills(ownership, usd_per_hour, baseline, burst, burst_hours_per_day)
-    what = cheapest_plan(bills)
-    hours = ownership.break_even_hours_per_day(usd_per_hour)
-    rule = source_rule(HOURS_PER_DAY, ownership.years * MONTHS_PER_YEAR, int(baseline + burst), bursts=burst > 0)
-    compare = " or ".join(f"{usd(bill)} ({name})" for name, bill in sorted(bills.items(), key=lambda item: item[1]))
-    reasons = (
-        f"a year costs {compare}",
-        f"an accelerator is worth owning if it works more than {hours:.1f} hours a day: the baseline works 24, "
-        f"the bursts {burst_hours_per_day:g}" if hours <= HOURS_PER_DAY else "at this rent not even the baseline is worth owning",
-    )
-    numbers = {f"{name} all" if name != "hybrid" else name: (bill, "USD/year") for name, bill in bills.items()}
-    return Verdict("Rent, buy or mix?", what, reasons, numbers, SOURCE, rule, what == rule)

@@ -1,7 +1,5 @@
 """Cloud comparison (F17): where so many of a chip are cheapest, with the data moved out and commitments counted in."""
 
-from __future__ import annotations
-
 from typing import Mapping
 
 import pandas as pd

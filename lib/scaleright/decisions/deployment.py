@@ -1,7 +1,5 @@
 """Deployment Decision Tree (F10): the branch a case takes in S2's tree, with the computed money of each branch."""
 
-from __future__ import annotations
-
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.capex_opex import source_rule

@@ -4,8 +4,6 @@ S2 rates utilization, model size, hardware and energy in words. Here each axis r
 and a good one; the levers are footprints computed anew with one thing changed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -78,7 +76,7 @@ def serving(name: str, chip: str, batch: float, utilization: float, place: Place
     return Deployment(row["accelerator"], of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, place, shape, float(held), batch)
 
 
-def training(chip: str, chip_hours: float, utilization: float, place: Place, life_years: float | None = None) -> Deployment:
+def training(chip: str, chip_hours: float, utilization: float, place: Place) -> Deployment:
     """A run that takes so many hours of a chip at work, which is at work for a share of its time.
 
     >>> from scaleright.footprint import place
@@ -86,9 +84,7 @@ def training(chip: str, chip_hours: float, utilization: float, place: Place, lif
     >>> round(run.footprint.energy.total / 1e6, 2)
     0.83
     """
-    of = machine(chip)
-    of = of if life_years is None else replace(of, life_years=life_years)
-    return Deployment(accelerator(chip).name, of, chip_hours, utilization, place)
+    return Deployment(accelerator(chip).name, machine(chip), chip_hours, utilization, place)
 
 
 def expected(name: str, chip: str, precision: str, batch: float, utilization: float, place: Place) -> Deployment:

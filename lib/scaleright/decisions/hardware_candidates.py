@@ -1,7 +1,5 @@
 """The chips among which to choose: what each can do, what an hour of it costs rented or owned, and who offers it."""
 
-from __future__ import annotations
-
 from typing import Any, Mapping
 
 import pandas as pd

@@ -5,8 +5,6 @@ Here each criterion is computed for one workload: what a step of it asks of any 
 takes and what a million tokens then cost (`Fit`), for numbers, for all chips at once, or live.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping
 

@@ -1,7 +1,5 @@
 """What the radar rests on: bills of chips, what is public beyond the usual GPU, and how far a datasheet is from a measurement."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatch
 
 import numpy as np
@@ -12,7 +10,6 @@ from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_radar import WORKLOAD, chip_facts, every_figure, figures, measured_efficiency, reached_flops
 from scaleright.decisions.scale_up import times_off
-from scaleright.inference.measured import serving_runs
 from scaleright.market import rental_prices
 from scaleright.mlperf import ROUNDS, power_efficiency, results
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
@@ -30,7 +27,7 @@ def alternatives() -> pd.DataFrame:
     >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X", "inference"] > 100)
     (0, True)
     """
-    known, cards, served, tested, trained = accelerators(), rental_prices(), serving_runs(), results(), table("mlperf_training")
+    known, cards, served, tested, trained = accelerators(), rental_prices(), table("measured/serving"), results(), table("mlperf_training")
 
     def counts(row: pd.Series) -> pd.Series:
         patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")

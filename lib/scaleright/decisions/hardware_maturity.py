@@ -4,8 +4,6 @@ Seven ask whether a program that runs models supports the platform (`hardware_ma
 other tables: who submits the chip to MLPerf, how many clouds list it, how long it has been sold.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

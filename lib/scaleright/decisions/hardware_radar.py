@@ -5,8 +5,6 @@ same reference chip, so that no third chip can change the order of two. What is 
 missing axis gets the range that the axis could make of its score, and cannot win while it weighs.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Sequence
 

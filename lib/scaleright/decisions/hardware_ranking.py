@@ -1,7 +1,5 @@
 """What measurements say of choosing hardware by a price per unit: does the cheap one by a datasheet serve the most per dollar?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

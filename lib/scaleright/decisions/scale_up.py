@@ -4,8 +4,6 @@ A larger domain holds one copy of the weights instead of many: its chips keep mo
 their bandwidth on weights, the more so the less time a token may take. What the chips say to each other is left out.
 """
 
-from __future__ import annotations
-
 from typing import Any, Callable, Mapping
 
 import numpy as np

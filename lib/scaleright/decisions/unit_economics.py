@@ -1,7 +1,5 @@
 """Unit-Economics Calculator (F6): an API, rented or owned hardware, by the price of a million tokens."""
 
-from __future__ import annotations
-
 from math import log
 
 from scaleright.costs.ownership import Ownership

@@ -1,7 +1,5 @@
 """The shared end of every decision: what to do, why, the numbers, and the source's rule beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 from typing import Mapping

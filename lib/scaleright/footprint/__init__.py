@@ -7,8 +7,3 @@
 from scaleright.footprint.machines import Footprint, Machine, machine
 from scaleright.footprint.parts import Carbon, Energy, Water, busy_hours, carbon_kg, embodied_kg, energy_kwh, water_liters
 from scaleright.footprint.places import Figure, Grid, Place, Region, grid, intensity_spread, locate, place, region
-
-__all__ = [
-    "Carbon", "Energy", "Figure", "Footprint", "Grid", "Machine", "Place", "Region", "Water", "busy_hours", "carbon_kg", "embodied_kg",
-    "energy_kwh", "grid", "intensity_spread", "locate", "machine", "place", "region", "water_liters",
-]  # fmt: skip

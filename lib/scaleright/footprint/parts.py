@@ -4,8 +4,6 @@ Work takes `busy_hours` of an accelerator. At a utilization below one the machin
 longer: its idle draw and its share of what making it emitted are charged to the work that it did.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

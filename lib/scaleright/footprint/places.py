@@ -4,8 +4,6 @@ Carbon is location-based: what the grid of the place emits, not what certificate
 of another year than the one asked is handed out with its own year, for the caller to say.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median

@@ -4,8 +4,6 @@ The measurements cover the accelerators alone, at steady state, on one set of ch
 host, network and building come on top (`scaleright.footprint`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

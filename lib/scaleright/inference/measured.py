@@ -7,15 +7,12 @@ decode step), and `per_context_s` for each pair of an answer's token and a token
 KV cache, and the room that the cache takes from other requests).
 """
 
-from __future__ import annotations
-
-import functools
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import nnls
 
 from scaleright import catalog
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, closed_form, lookup, search
@@ -88,8 +85,7 @@ class TokenSeconds:
 def split(input_tokens: np.ndarray, output_tokens: np.ndarray, tokens_per_s: np.ndarray) -> TokenSeconds:
     """Seconds per token of each kind from speeds at several shapes of request: non-negative least squares.
 
-    Relative errors are squared, so that slow shapes do not outvote fast ones. With three unknowns the constrained
-    minimum is that of the best of seven unconstrained fits, one for each choice of the figures that are not zero.
+    Relative errors are squared, so that slow shapes do not outvote fast ones.
 
     Parameters
     ----------
@@ -112,43 +108,12 @@ def split(input_tokens: np.ndarray, output_tokens: np.ndarray, tokens_per_s: np.
         raise ValueError(f"split: tokens and speeds must be above 0, found {shapes[~(shapes > 0)][0]:g}")
     if len(np.unique(shapes[:2], axis=1).T) < 3:
         raise ValueError(f"split: {len(np.unique(shapes[:2], axis=1).T)} different shapes of request, needs 3 or more")
-    return _least_squares(*map(tuple, shapes))
-
-
-@functools.cache
-def _least_squares(reads: tuple[float, ...], writes: tuple[float, ...], speeds: tuple[float, ...]) -> TokenSeconds:
-    reads, writes, speeds = map(np.array, (reads, writes, speeds))
+    reads, writes, speeds = shapes
     # The measured seconds of a request are what its answer takes; each column is what one second per token would add.
     columns = np.stack([reads, writes, writes * (reads + writes / 2)], axis=1) * (speeds / writes)[:, None]
-    best, least = np.zeros(3), float(len(speeds))
-    for count in (1, 2, 3):
-        for chosen in map(list, combinations(range(3), count)):
-            figures = np.linalg.lstsq(columns[:, chosen], np.ones(len(speeds)), rcond=None)[0]
-            error = float(((columns[:, chosen] @ figures - 1) ** 2).sum())
-            if (figures >= 0).all() and error < least:
-                best, least = np.zeros(3), error
-                best[chosen] = figures
-    return TokenSeconds(*(float(f"{figure:.9g}") for figure in best))  # the solver's last digits differ between machines
-
-
-@lookup
-def serving_runs(model: str | None = None, accelerator: str | None = None) -> pd.DataFrame:
-    """Rows of `measured/serving`, of one model's shape and one chip if given.
-
-    Raises
-    ------
-    LookupError : an unknown name, or one without a measurement; the nearest names that have one are offered.
-
-    >>> set(serving_runs("Llama-3.3-70B", "H100")["accelerators"])
-    {np.int64(2)}
-    """
-    runs = catalog.table("measured/serving")
-    for column, given, find in (("model", model, catalog.model), ("accelerator", accelerator, catalog.accelerator)):
-        if given is None:
-            continue
-        what = f"{column} with measured serving" + (f" of {model}" if column == "accelerator" and model else "")
-        runs = runs[runs[column] == one_of(find(given).name, runs[column], what)]
-    return runs
+    scale = columns.max(axis=0)
+    figures, _ = nnls(columns / scale, np.ones(len(speeds)))
+    return TokenSeconds(*(float(f"{figure:.7g}") for figure in figures / scale))  # more digits than are measured differ between machines
 
 
 @lookup
@@ -160,17 +125,15 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
 
     Raises
     ------
-    LookupError : as `serving_runs`; or only latencies were measured.
+    LookupError : an unknown name, or one whose throughput nobody measured; the nearest names that have one are offered.
 
     >>> points = operating_points("Llama-3.1-8B", "H100")
     >>> int(points[(points.input_tokens == 1000) & (points.output_tokens == 1000)].tokens_per_s.iloc[0])
     15220
     """
-    every = serving_runs()
-    every = every[every[SPEED].notna()]
-    runs = every
+    runs = catalog.table("measured/serving").dropna(subset=SPEED)
     if model is not None:
-        runs = every[every["model"] == one_of(catalog.model(model).name, every["model"], "model with measured throughput")]
+        runs = runs[runs["model"] == one_of(catalog.model(model).name, runs["model"], "model with measured throughput")]
     if accelerator is not None:
         chips, runs = sorted(set(runs["accelerator"])), runs[runs["accelerator"] == catalog.accelerator(accelerator).name]
         if runs.empty:

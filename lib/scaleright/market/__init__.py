@@ -7,7 +7,7 @@ chips sold for), `offers` (one chip, bought or rented), `inputs` (power, facilit
 from scaleright.market.history import PriceChange, cloud_table, commitment_ratio, paired_ratios, price_change, price_history
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import Offer, offer, rent_or_buy_market
-from scaleright.market.purchases import hardware_table, purchase_history
+from scaleright.market.purchases import hardware_table
 from scaleright.market.rentals import (
     RECENT_YEARS, PriceRange, cheapest, check_rent, listing_age, paid_accelerators, recent_rental_price, rental_price, rental_prices,
     rental_span, spread,

@@ -1,7 +1,5 @@
 """Prices beside each other: the ends of each chip's listings, and the range of one source against the indexes of others."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from scaleright.catalog import table

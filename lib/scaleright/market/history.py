@@ -1,7 +1,5 @@
 """Rents as they were: months of medians and indexes, clouds beside each other on a day, and what a commitment took off."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 

@@ -1,7 +1,5 @@
 """What owning and running hardware takes, from the tables: power, facility, people, and how fast a chip computes."""
 
-from __future__ import annotations
-
 from statistics import median
 
 from scaleright.catalog import accelerators, remembered, table

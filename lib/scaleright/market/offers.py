@@ -1,7 +1,5 @@
 """What one accelerator can be had for, bought and rented."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,36 +1,15 @@
 """What accelerators sold for, each kind of price apart, and the chips of a day with price, rent and physics."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, table
+from scaleright.catalog import accelerators, table
 from scaleright.market.history import cloud_table
 from scaleright.market.rentals import RAW, as_day
 
 SINGLE = ("launch", "list", "street")
 """Kinds of price at which somebody sold one new chip; a system's share carries host and margin, an estimate is no offer."""
-
-
-def purchase_history(accelerator_name: str) -> pd.DataFrame:
-    """Dated purchase prices of a chip [USD], oldest first; kinds are never to be averaged with each other.
-
-    Columns: date, kind, usd_per_accelerator, accelerators (in the quote), vendor, source, note.
-
-    Raises
-    ------
-    LookupError : unknown chip, or one without a purchase price; those with one are named.
-
-    >>> purchase_history("RTX 4090").iloc[0]["usd_per_accelerator"]
-    np.float64(1599.0)
-    """
-    name, sold = accelerator(accelerator_name).name, table("purchase_prices")
-    if name not in set(sold["accelerator"]):
-        raise LookupError(f"no purchase price of {name}; chips with one: {', '.join(sorted(set(sold['accelerator'])))}")
-    columns = ["date", "kind", "usd_per_accelerator", "accelerators", "vendor", "source", "note"]
-    return sold[sold["accelerator"] == name].sort_values(["date", "kind", "usd_per_accelerator"], ignore_index=True)[columns]
 
 
 def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:

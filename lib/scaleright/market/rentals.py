@@ -3,8 +3,6 @@
 Every price here comes from raw listings, of each provider from its newest card; `history` looks back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from typing import Callable, NoReturn

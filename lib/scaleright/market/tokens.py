@@ -1,7 +1,5 @@
 """What APIs ask for tokens: the offers of a model, and the price of an open one over the companies that host it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 

@@ -6,8 +6,6 @@ ratio, and the range of a ratio holds how far submissions of one and the same ch
 from one round to the next.
 """
 
-from __future__ import annotations
-
 from typing import Iterable
 
 import numpy as np
@@ -92,18 +90,16 @@ def summary() -> pd.DataFrame:
     return summarize(submissions())
 
 
-def per_chip(benchmark: str, scenario: str, accelerator_name: str | None = None, statistic: str = "best") -> pd.DataFrame:
-    """Rate per accelerator by chip, accuracy target and round; derived, not an official MLPerf metric.
+def per_chip(benchmark: str, scenario: str) -> pd.DataFrame:
+    """Best rate per accelerator by chip, accuracy target and round; derived, not an official MLPerf metric.
 
     Columns: accelerator, round, accuracy_target, rate [unit per accelerator], unit, submissions.
 
     Raises
     ------
-    LookupError : unknown benchmark, scenario, chip or statistic; the nearest are offered.
+    LookupError : unknown benchmark or scenario; the nearest are offered.
     """
-    rows = asked(summary(), benchmark, scenario).rename(columns={one_of(statistic, STATISTICS, "statistic"): "rate"})
-    if accelerator_name is not None:
-        rows = rows[rows["accelerator"] == submitted(accelerator_name, rows, f"{benchmark} {scenario}")]
+    rows = asked(summary(), benchmark, scenario).rename(columns={"best": "rate"})
     columns = ["accelerator", "round", "accuracy_target", "rate", "unit", "submissions"]
     return rows.sort_values(["accelerator", "round"])[columns].reset_index(drop=True)
 

@@ -3,8 +3,6 @@
 Every figure per accelerator is derived, not an official MLPerf metric.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Iterable
 

@@ -1,7 +1,5 @@
 """Every row of MLPerf Inference (closed division, data center), what its flags mean, and which rows may be compared per chip."""
 
-from __future__ import annotations
-
 from typing import Iterable, NamedTuple
 
 import pandas as pd

@@ -4,8 +4,6 @@ Results are compared by title, since two benchmarks changed their names between 
 model FLOP utilization (MFU) are derived by this book; none is an official MLPerf metric.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -181,7 +179,7 @@ def _flagged(runs: pd.DataFrame, flag: str) -> pd.Series:
     return runs["flags"].str.contains(flag)
 
 
-def strong_scaling(benchmark: str | None = None, accelerator: str | None = None, round: str | None = None) -> pd.DataFrame:
+def strong_scaling() -> pd.DataFrame:
     """The same benchmark on more of the same chips, of one submitter in one round, beside its smallest system.
 
     Larger systems train with larger batches, and those need more samples to reach the quality. What is left of the
@@ -194,27 +192,22 @@ def strong_scaling(benchmark: str | None = None, accelerator: str | None = None,
     title, accelerator, round, submitter, chips and chips_large, minutes and minutes_large, batch and batch_large,
     speedup, efficiency, throughput_efficiency, samples_penalty.
 
-    >>> rows = strong_scaling("llama31_405b", "GB200", "v5.1")
+    >>> rows = strong_scaling().query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'")
     >>> rows[["chips", "chips_large", "efficiency"]].round(2).values.tolist()
     [[512, 2560, 0.9], [512, 5120, 0.85]]
     """
-    runs = training_results() if benchmark is None else benchmark_results(benchmark)
-    runs = runs[~_flagged(runs, "implausible")]
-    for column, value in (("accelerator", accelerator and catalog.accelerator(accelerator).name), ("round", round)):
-        runs = runs if value is None else runs[runs[column] == value]
-    group = ["title", "accelerator", "round", "submitter"]
-    best = runs.sort_values("time_to_train_s").drop_duplicates([*group, "accelerators"]).sort_values([*group, "accelerators"])
-    best["samples"] = best["samples_to_converge"] * best["scaling"]
-    columns = {"accelerators": "chips", "time_to_train_s": "seconds", "global_batch": "batch", "samples": "samples", "chip_hours": "hours"}
+    runs = training_results()
+    group, ranked = ["title", "accelerator", "round", "submitter"], runs[~_flagged(runs, "implausible")].sort_values("time_to_train_s", kind="stable")
+    best = ranked.drop_duplicates([*group, "accelerators"]).sort_values([*group, "accelerators"])
+    best = best.assign(minutes=best["time_to_train_s"] / 60, samples=best["samples_to_converge"] * best["scaling"])
+    columns = {"accelerators": "chips", "minutes": "minutes", "global_batch": "batch", "samples": "samples", "chip_hours": "hours"}
     best = best[[*group, *columns]].rename(columns=columns)
     pairs = best.drop_duplicates(group).merge(best, on=group, suffixes=("", "_large"))
     pairs = pairs[pairs["chips_large"] > pairs["chips"]].reset_index(drop=True)
     penalty, efficiency = pairs["samples_large"] / pairs["samples"], pairs["hours"] / pairs["hours_large"]
-    return pairs[group].assign(
-        chips=pairs["chips"], chips_large=pairs["chips_large"], minutes=pairs["seconds"] / 60, minutes_large=pairs["seconds_large"] / 60,
-        batch=pairs["batch"], batch_large=pairs["batch_large"], speedup=pairs["seconds"] / pairs["seconds_large"],
-        efficiency=efficiency, throughput_efficiency=efficiency * penalty, samples_penalty=penalty,
-    )  # fmt: skip
+    found = pairs[[*group, "chips", "chips_large", "minutes", "minutes_large", "batch", "batch_large"]]
+    speedup = pairs["minutes"] / pairs["minutes_large"]
+    return found.assign(speedup=speedup, efficiency=efficiency, throughput_efficiency=efficiency * penalty, samples_penalty=penalty)
 
 
 def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
@@ -249,7 +242,7 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     order = runs["accelerator"].map(lambda name: chips[name].released) if kind == "chip" else runs["round"]
     runs = runs.assign(order=order, peak=peak, minutes=runs["time_to_train_s"] / 60)
     same = ["title", "vendor", kept, "accelerators"]
-    best = runs.sort_values("minutes").drop_duplicates([*same, changed])[[*same, changed, "order", "peak", "minutes"]].dropna()
+    best = runs.sort_values("minutes", kind="stable").drop_duplicates([*same, changed])[[*same, changed, "order", "peak", "minutes"]].dropna()
     pairs = best.merge(best, on=same, suffixes=("_before", "_after"))
     pairs = pairs[(pairs["order_before"] < pairs["order_after"]) & (pairs["peak_before"] <= pairs["peak_after"])]
     pairs = pairs.assign(gain=pairs["minutes_before"] / pairs["minutes_after"]).filter(regex="^(?!order|peak)")
