@@ -257,9 +257,10 @@ def network(chip: Accelerator) -> Links:
     """
     fast = chip.require("scale_up_bytes_per_s")
     shares, adapter_share = _achieved()
-    share = shares.get(fast, median(shares.values()))
-    basis = "measured" if fast in shares and chip.vendor == "NVIDIA" else "share of NVLink"
-    pair = share * min(fast, chip.scale_up_pair_bytes_per_s or fast)
+    listed = accelerators().get(chip.name, chip).scale_up_bytes_per_s  # a chip with other links, or live ones, keeps its share
+    share = shares.get(listed, median(shares.values()))
+    basis = "measured" if listed in shares and chip.vendor == "NVIDIA" else "share of NVLink"
+    pair = share * minimum(fast, chip.scale_up_pair_bytes_per_s or fast)
     up = Network(UP_LATENCY_S, share * fast, chip.scale_up_chips or 1.0, basis, pair)
     given = chip.scale_out_bytes_per_s
     slow = adapter_share * (given or min(fast, median(filter(None, (other.scale_out_bytes_per_s for other in accelerators().values())))))

@@ -87,8 +87,8 @@ def contenders(run: TrainingRun, optimizer: str = "adamw") -> dict[str, tuple[La
 
 
 def latency_s(run: TrainingRun, layout: Layout) -> float:
-    """Time of the shortest step that a layout can take, one micro-batch in each copy of the model [s]."""
-    return float(step_time(replace(run, global_batch=layout.data * layout.micro_batch), replace(layout, virtual=1)).total)
+    """Time of the shortest step that a layout can take: one sequence through each copy of the model, forward and back [s]."""
+    return float(step_time(replace(run, global_batch=layout.data), replace(layout, virtual=1, micro_batch=1)).total)
 
 
 def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:

@@ -1,0 +1,77 @@
+"""Recomputations of S2's Parallelism Selector and Playbook: adjectives and rules, as figures of named runs.
+
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from scaleright.catalog import accelerator, model
+from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.decisions.parallelism_playbook import contenders, playbook, scaling
+from scaleright.decisions.parallelism_selector import parallelism_selector
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.step import step_time
+
+FABRIC, BUS = "H100 SXM", "H100 PCIe"
+FITS, LARGE, SIZES = "MPT-1B", "Llama-3.1-70B", (8, 64, 512)
+
+
+@cache
+def _books():
+    """The playbook where a model fits one chip, and where it does not."""
+    small = TrainingRun(model(FITS), accelerator(FABRIC), SIZES[0], 2048, 256)
+    large = TrainingRun(model(LARGE), accelerator(FABRIC), 256, 8192, 512)
+    return tuple(playbook(run) for run in (small, large))
+
+
+def _kept(name: str) -> list[float]:
+    """Throughput of a strategy's best layout, of the best of all [%]."""
+    return [100 / (1 + book.loc[name, "slower_by"]) for book in _books()]
+
+
+def s2_data_linear() -> Recomputed:
+    run = TrainingRun(model(FITS), accelerator(FABRIC), SIZES[0], 2048, 256)
+    grown = scaling(run, SIZES, "data")
+    fixed = [contenders(replace(run, chips=size))["data"][2].total * size for size in (SIZES[0], 256)]
+    one_batch = Condition("256 chips with the batch of 8", 100 * float(fixed[0] / fixed[1]))
+    return point(100 * grown[SIZES[-1]] / grown[SIZES[0]], one_batch)
+
+
+def _latency(name: str) -> Recomputed:
+    return span(*(book.loc[name, "latency_s"] / book.loc["sharded data", "latency_s"] for book in _books()))
+
+
+def s2_pipeline_busy() -> Recomputed:
+    def busy(virtual: int, batch: int) -> float:
+        run = TrainingRun(model("GPT-3 175B (Megatron)"), accelerator("A100 SXM 80GB"), 64, 2048, batch)
+        step = step_time(run, Layout(tensor=8, pipeline=8, virtual=virtual, recompute=2))
+        return 100 * float(1 - step.bubble_s / step.total)
+
+    return span(busy(1, 64), busy(3, 64), Condition("as many micro-batches as stages", busy(1, 8)))
+
+
+def s2_pcie_stalls() -> Recomputed:
+    def slower(tensor: int) -> float:
+        run = TrainingRun(model("Llama-2-7B"), accelerator(FABRIC), 8, 4096, 64)
+        bus = replace(run.chip, scale_up_bytes_per_s=accelerator(BUS).require("scale_up_bytes_per_s"))
+        layout = Layout(tensor=tensor, data=8 // tensor)
+        return float(step_time(replace(run, chip=bus), layout).total / step_time(run, layout).total)
+
+    return span(*map(slower, (2, 8)))
+
+
+def s2_exceeds_split() -> Recomputed:
+    run = TrainingRun(model("Llama-2-7B"), accelerator(FABRIC), 64, 4096, 256)
+    seconds = {name: value for name, (value, unit) in parallelism_selector(run).numbers.items() if unit == "s a step"}
+    return span(*(100 * seconds[name] / seconds["sharded data"] for name in ("tensor", "pipeline")))
+
+
+RECOMPUTED = {
+    "S2-model-latency": lambda: _latency("tensor"),
+    "S2-pipeline-latency": lambda: _latency("pipeline"),
+    "S2-pipeline-throughput": lambda: point(_kept("pipeline")[1], Condition("a model that fits one chip", _kept("pipeline")[0])),
+    "S2-hybrid-throughput": lambda: span(*_kept("hybrid")),
+}
