@@ -26,10 +26,10 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from scaleright import catalog, claims, market, mlperf, transformer, validation
+from scaleright import catalog, claims, market, mlperf, scaling_laws, transformer, validation
 from scaleright.costs import pretraining
 from scaleright.costs.regret import switch_probability
-from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
+from scaleright.costs.rent import cloud_usd_per_month, compute_usd, rent_usd_per_year
 from scaleright.costs.serving import Serving
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import architecture_bets as bets
@@ -202,6 +202,20 @@ def training_error(values: dict) -> float:
 
 ACCURACY = "notebooks/training_accuracy.html"
 UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
+def budgeted(values: dict) -> dict[str, float]:
+    """The models that the controls of `scaling_laws` describe."""
+    law = scaling_laws.fit(scaling_laws.points())
+    peak = market.matmul_chips()[values["accelerator"]]["bf16_flops"]
+    train, serve = (compute_usd(1.0, peak, values[share], values["rent_usd_per_hour"]) for share in ("mfu", "serving_mfu"))
+    flop = values["budget_usd"] / train
+    size = scaling_laws.compute_optimal_parameters(flop, **law.terms)
+    tokens = scaling_laws.tokens_for_compute(flop, size)
+    loss = scaling_laws.loss(size, tokens, law.E, **law.terms)
+    smaller, longer = scaling_laws.cheapest_for_life(loss, scaling_laws.equivalent_tokens(values["lifetime_tokens"], serve / train), law)
+    bills = [scaling_laws.lifetime(n, d, values["lifetime_tokens"], train, serve).total for n, d in ((size, tokens), (smaller, longer))]
+    return {"size": size, "tokens": tokens, "smaller_said": smaller, "longer_said": longer, "saved": 1 - bills[1] / bills[0]}
+
+
 BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
@@ -232,6 +246,9 @@ OTHER_MAKER = {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b"
 
 PRETRAIN = "notebooks/pretraining_cost.html"
 OWN_CLUSTER = {"accelerator": "A100 SXM 80GB", "chips": 1024, "paid": "own", "tokens": 3e11, "experiments": 3.0, "place": "France"}
+
+BUDGET = "notebooks/scaling_laws.html"
+MANY_USERS = {"budget_usd": 2e8, "accelerator": "B200", "lifetime_tokens": 1e16, "serving_mfu": 0.1, "mfu": 0.3}
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 MEMORY = "notebooks/memory_wall.html"
@@ -268,6 +285,10 @@ LIVE = [
         for case in ({}, OWN_CLUSTER) for name in ("run_usd", "project_usd", "chip_hours", "energy_wh")
     ),
     *((PLANET, case, "water_l", lambda v: planet(v).water.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
+    *(
+        (BUDGET, case, name, lambda v, name=name: budgeted(v)[name])
+        for case in ({}, MANY_USERS) for name in ("size", "tokens", "smaller_said", "longer_said", "saved")
+    ),
 ]
 IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")
 """Numbers that the page says within words of their own."""

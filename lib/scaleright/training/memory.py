@@ -195,6 +195,8 @@ def _stage(
     """One pipeline stage of so many layers and mixtures among them; the first embeds, the last has the head and the loss."""
     m, tensor = run.model, layout.tensor
     is_first, is_last = where(index == 0, 1, 0), where(index == layout.pipeline - 1, 1, 0)
+    heads = is_last * (1 + run.mtp_modules)  # each module is one more layer, and one more loss
+    layers, mixtures = layers + is_last * run.mtp_modules, mixtures + is_last * run.mtp_modules * (m.experts > 0)
     # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits whatever the precision.
     spread = maximum(layout.expert, tensor)
     experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
@@ -221,7 +223,7 @@ def _stage(
     (kept, whole), (kept_mixture, whole_mixture) = (_layer_bytes(run, layout, software, mixture) for mixture in (False, True))
     micro_batches = layout.micro_batches(run.global_batch)
     held = _in_flight(layout, micro_batches, index) * (kept * (layers - mixtures) + kept_mixture * mixtures)
-    logits = is_last * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
+    logits = heads * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
     degrees = (tensor, layout.pipeline, layout.context, layout.expert, layout.data)
     again = where(layout.recompute > (0 if software.selective_ops else 1), where(mixtures > 0, whole_mixture, whole), 0)
     return TrainingMemory(
@@ -261,7 +263,7 @@ def training_memory(
     -----
     Stages hold equally many layers; where they do not divide, the last and then the first do with one fewer. Experts are
     spread over the larger of expert and tensor parallelism. ZeRO shards over data and context parallelism together.
-    Adapters (task "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
+    A module for multi-token prediction is one more layer and one more loss of the last stage. Adapters (task "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
 
     Source: [korthikanti2022, sections 4 and 5] for activations; [zero2020, section 5] for ZeRO.
 

@@ -1,0 +1,85 @@
+"""The chapter `memory_wall`: its headline is the library's, the fewest chips are the fewest, a wrong case is refused."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from scaleright import catalog, claims, cli, validation
+from scaleright.claims import ledger
+from scaleright.press import Book, execute
+from scaleright.press.execute import answer
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
+from scaleright.units import si
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+
+
+def bill(model: str, ranks: int, zero: int = 3, recompute: int = 2, sequence: int = 4096):
+    run = TrainingRun(catalog.model(model), None, ranks, sequence, 1e9)
+    return training_memory(run, Layout(data=ranks, zero=zero, recompute=recompute), software=FSDP_FUSED_LOSS)
+
+
+def total(*given, **named) -> float:
+    return bill(*given, **named).total
+
+
+def test_the_headline_is_the_librarys():
+    said = answer(BOOK.notebook("memory_wall").read_bytes())
+    assert f"on 4 H100 SXM takes {si(total('Llama-2-13B', 4), 'B')}" in said
+    assert "The fewest that do: 3." in said
+
+
+@pytest.mark.parametrize("model", ["Llama-3.2-1B", "Llama-3.1-8B", "LLaMA-13B", "Mixtral-8x7B", "Llama-3.1-70B"])
+@pytest.mark.parametrize(("zero", "recompute"), [(0, 2), (1, 2), (2, 1), (3, 0), (3, 2)])
+@pytest.mark.parametrize("chip", ["A100 SXM 40GB", "H100 SXM", "MI355X"])
+def test_the_fewest_chips_are_the_fewest(model, zero, recompute, chip):
+    room = catalog.accelerator(chip).require("memory_bytes")
+    found = fewest_ranks(room, *(total(model, ranks, zero, recompute) for ranks in (1, 64, 128)))
+    searched = next((ranks for ranks in range(1, 513) if total(model, ranks, zero, recompute) <= room), float("inf"))
+    assert found == searched or (found > 512 and searched == float("inf"))
+
+
+def test_two_h100_do_not_hold_the_sources_13b_and_three_do():
+    room = catalog.accelerator("H100 SXM").require("memory_bytes")
+    assert total("LLaMA-13B", 2, sequence=2048) > room >= total("LLaMA-13B", 3, sequence=2048)
+
+
+def test_claims_on_memory_are_judged():
+    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("memory_wall")}
+    assert verdicts["S2-16-bytes"] == verdicts["S2-13b-cards"] == ledger.REPRODUCED
+    assert verdicts["S2-one-card"] == ledger.CONDITIONAL
+    assert verdicts["S2-13b-two"] == ledger.INCONSISTENT
+    assert verdicts["S3-card-trains"] == ledger.OFF
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("sharding=some", "sharding = 'some'"), ("accelerators=0", "accelerators = 0"), ("micro_batch=-1", "micro_batch = -1"),
+        ("sequence=1e9", "sequence"), ("model=Llama-2-14B", "Llama-2-13B"), ("optimizer=adam", "adamw"),
+    ],
+)  # fmt: skip
+def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
+    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(BOOK.root)
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["run", "memory_wall", "-p", wrong])
+    assert caught.value.code
+    assert said in capsys.readouterr().err
+
+
+def test_a_readers_own_peak_is_judged(tmp_path):
+    own, mine = tmp_path / "own.csv", bill("Llama-3.1-8B", 8, sequence=8192)
+    own.write_text(
+        "run,model,accelerators,precision,sequence,global_batch,data_parallel,sharding,recompute,software,published_bytes\n"
+        f"mine,Llama-3.1-8B,8,BF16,8192,8,8,3,full,fsdp-fused-loss,{mine.total - mine.reserve_bytes:.0f}\n"
+    )
+    row = validation.validate("memory", own).rows.iloc[0]
+    assert abs(row["error_percent"]) < 0.001
+    own.write_text(own.read_text().replace("fsdp-fused-loss", "fsdp-loss"))
+    with pytest.raises(Exception, match="fsdp-fused-loss"):
+        validation.validate("memory", own)
