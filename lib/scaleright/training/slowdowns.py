@@ -19,7 +19,7 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS
 
 FAMILIES = {
-    "A100": "Ampere", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper", "B200": "Blackwell", "GB200": "Blackwell",
+    "A100": "Ampere", "A800": "Ampere", "H20": "Hopper", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper", "B200": "Blackwell", "GB200": "Blackwell",
     "B300": "Blackwell Ultra", "GB300": "Blackwell Ultra",
 }  # fmt: skip
 PRIOR = dict.fromkeys(KINDS, 1.0) | {
@@ -90,10 +90,11 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     experts = "fused" if of.fused_experts and chip.startswith("Blackwell") else "plain"
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
     attention = chip.split()[0] if of.fused_attention else "unfused"
+    tensor = "overlapped" if of.fused_attention and not of.native else "in turn"
     return dict.fromkeys(KINDS, "any") | {
         "matmul": "NVFP4" if run.precision == "NVFP4" else chip + low if chip == "Hopper" else chip,
         "attention": f"PyTorch, {attention}" if of.native else attention,
-        "elementwise": name, "data": "PyTorch" if of.native else "Megatron", "routing": experts, "expert": experts,
+        "elementwise": name, "data": "PyTorch" if of.native else "Megatron", "routing": experts, "expert": experts, "tensor": tensor,
     }  # fmt: skip
 
 
@@ -139,12 +140,23 @@ def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
 
 
 @lookup
+def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -> tuple[float, bool]:
+    """A family's constant of a kind of work, and whether it is borrowed from all families.
+
+    A chip whose attention was seen in one software alone lends it to the other.
+    """
+    other = name.removeprefix("PyTorch, ") if name.startswith("PyTorch, ") else f"PyTorch, {name}"
+    for known in (name, other):
+        if (known, kind) in constants:
+            return constants[known, kind], False
+    return constants["any", kind], True
+
+
+@lookup
 def chosen(constants: Mapping[tuple[str, str], float], run: TrainingRun, of: Stack) -> Slowdowns:
     """The slowdowns of a run among fitted constants; what its families lack is borrowed from all."""
-    named = families(run, of)
-    lacking = tuple(kind for kind in KINDS if (named[kind], kind) not in constants)
-    values = {kind: constants[("any" if kind in lacking else named[kind], kind)] for kind in KINDS}
-    return Slowdowns(values, of, lacking)
+    found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
+    return Slowdowns({kind: value for kind, (value, _) in found.items()}, of, tuple(kind for kind, (_, lent) in found.items() if lent))
 
 
 @catalog.remembered

@@ -100,6 +100,8 @@ def summarize(rows: pd.DataFrame) -> Summary:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, pd.Timestamp):
+        value = value.date().isoformat()
     return None if pd.isna(value) else round(value, 6) if isinstance(value, float) else value
 
 

@@ -20,7 +20,7 @@ from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
 from scaleright.training.parts import KINDS, Machine, Mode, machine, physical_parts
 from scaleright.training.rules import check
-from scaleright.training.slowdowns import FIXED, Stack, families, family, fit, stack
+from scaleright.training.slowdowns import FIXED, Stack, constant, families, family, fit, stack
 from scaleright.training.step import model_flop
 from scaleright.units import si
 from scaleright.validation.counts import SHAPE_TYPES, model_of
@@ -92,6 +92,9 @@ def _case(row: dict[str, Any], where: str, own: bool) -> Case:
                       int(_given(row, "mtp_modules", 0)))  # fmt: skip
     degrees = {field: int(_given(row, column, 1)) for field, column in _LAYOUT.items()}
     split = degrees["tensor"] * degrees["pipeline"] * degrees["context"]
+    if own and pd.isna(row["data_parallel"]) and run.chips % split:
+        degree = " x ".join(_LAYOUT[field] for field in ("tensor", "pipeline", "context"))
+        raise catalog.DataError(f"{where}: {degree} = {split} does not divide accelerators = {run.chips}")
     layout = degrees | {
         "data": _given(row, "data_parallel", run.chips / split), "zero": int(_given(row, "sharding", 3 if of.native else 1)),
         "sequence_parallel": int(_given(row, "sequence_parallel", degrees["tensor"] > 1)),
@@ -153,11 +156,11 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
 
 
 def _predict(case: Case, fitted: dict[tuple[str, str], float]) -> float:
-    return float(case.seconds @ [fitted.get((case.families[kind], kind), fitted["any", kind]) for kind in KINDS])
+    return float(case.seconds @ [constant(fitted, name, kind)[0] for kind, name in case.families.items()])
 
 
 def _groups(rows: pd.DataFrame, columns: tuple[str, ...]) -> list[tuple]:
-    return list(rows[list(columns)].astype(str).itertuples(index=False, name=None))
+    return list(rows[list(columns)].astype(str).fillna("").itertuples(index=False, name=None))
 
 
 def _left_out(of: list[Case], groups: list[tuple], book: list[Case], book_groups: list[tuple]) -> np.ndarray:
@@ -257,7 +260,7 @@ def refit() -> pd.DataFrame:
         ratios = measured / _left_out(book, groups, book, groups)
         for kind, mine in (("dense", ~experts), ("experts", experts)):
             low, middle, high = np.quantile(ratios[mine], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2])
-            rows.append({"family": kind + suffix, "constant": "interval", "value": middle, "low": low, "high": high, "rows": mine.sum(), "basis": "fit"})
+            rows.append({"family": kind + suffix, "constant": "interval", "value": middle, "low": low, "high": high, "rows": mine.sum(), "basis": "quantile"})
     for chip, count in table[fitted].groupby("accelerator").size().items():
         rows.append({"family": chip, "constant": "runs", "value": count, "low": count, "high": count, "rows": count, "basis": "count"})
     return pd.DataFrame(rows).assign(source="scalerighttraining", note="").round(4)
@@ -306,18 +309,24 @@ def _line(row: Any) -> str:
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Median and 90th percentile of the absolute error by source, as groups are left out more and more strictly, beside both baselines."""
-    scored = rows[rows["scored"]]
-    sources = scored["source"] + np.where(scored["kind"] == "experts", ", experts", "")
-    sizes = {"": scored.groupby(sources).size().rename("rows")}
-    for mode in MODES:
-        name = f" {mode} left out" if mode else ""
-        for what in ("error_percent", "baseline_error_percent", "regression_error_percent"):
-            errors = scored[f"{what}{name}"].abs().groupby(sources)
-            words = {"error_percent": "", "baseline_error_percent": "look-up ", "regression_error_percent": "regression "}[what]
-            shown = [f"{middle:.1f} / {far:.0f}" for middle, far in zip(errors.median(), errors.quantile(0.9))]
-            sizes[f"{words}{mode or 'group'}"] = pd.Series(shown, index=errors.median().index)
-    return {"median / p90 of the absolute error [%], by what is left out": pd.DataFrame(sizes).sort_values("", ascending=False)}
+    """Errors by source as ever more is left out, of the model and of both baselines, and how often and how widely the range holds."""
+    scored = rows[rows["scored"]].assign(source=lambda them: them["source"] + np.where(them["kind"] == "experts", ", experts", ""))
+    groups = scored.groupby("source")
+    names = {mode or "run": f" {mode} left out" if mode else "" for mode in MODES}
+    tables = {}
+    for what, words in (("", "predicted"), ("baseline_", "look-up"), ("regression_", "regression of log MFU a chip, 8 coefficients")):
+        errors = {mode: groups[f"{what}error_percent{name}"].agg(_median_and_p90) for mode, name in names.items()}
+        frame = pd.DataFrame({"rows": groups.size()} | errors).sort_values("rows", ascending=False, kind="stable")
+        tables[f"{words}: median / p90 of the absolute error [%] with all runs left out that share its ..."] = frame
+    held = scored.groupby("kind").agg(rows=("run", "size"), coverage=("within_range", "mean"), width=("width_percent", "median"))
+    held["coverage"] *= 100
+    tables[f"{COVERAGE:.0%} range: coverage and median width [%]"] = held.round(1)
+    return tables
+
+
+def _median_and_p90(errors: pd.Series) -> str:
+    middle, far = errors.abs().quantile([0.5, 0.9])
+    return f"{middle:.1f} / {far:.0f}"
 
 
 KIND = Kind(
