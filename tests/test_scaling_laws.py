@@ -36,7 +36,7 @@ def test_the_fit_is_no_worse_than_the_published_replication(law):
         _objective(np.array([np.log(x.A), np.log(x.B), np.log(x.E), x.alpha, x.beta]), logs, weights)[0]
         for x in (law, REPLICATION, sl.published("Hoffmann 2022, approach 3"))
     )
-    assert ours <= theirs < 1.006 * ours < 1.5 * ours < original
+    assert ours <= theirs < 1.006 * ours < 1.2 * ours < original
 
 
 def test_no_start_of_the_grid_leads_lower(law):
@@ -45,7 +45,7 @@ def test_no_start_of_the_grid_leads_lower(law):
     least = _objective(np.linalg.solve(shift, [np.log(law.A), np.log(law.B), np.log(law.E), law.alpha, law.beta]), logs, weights)[0]
     starts = np.linalg.solve(shift, STARTS.T).T[np.random.default_rng(1).choice(len(STARTS), 100, replace=False)]
     found = [minimize(_objective, start, (logs, weights), jac=True, method="L-BFGS-B", options={"maxiter": 300}).fun for start in starts]
-    assert min(found) >= least * (1 - 1e-9)
+    assert min(found) >= least * (1 - 1e-6)
 
 
 def test_the_gradient_is_that_of_the_objective():
@@ -256,3 +256,32 @@ def test_raw_runs_that_make_no_sense_are_refused(tmp_path, bad, words):
 
     with pytest.raises(RefreshError, match=words):
         list(chinchilla.rows(_raw(tmp_path, bad)))
+
+
+# the chapter
+
+
+def test_a_million_dollars_by_hand(law):
+    """333 ZFLOP: 1e6 USD at 4.275 an hour are 8.4e8 s of an H100 at 40 % of 989.4 TFLOP/s."""
+    flop = 1e6 / 4.275 * 3600 * 0.4 * 989.4e12
+    size = sl.compute_optimal_parameters(flop, **law.terms)
+    tokens = sl.tokens_for_compute(flop, size)
+    assert (flop, size, tokens) == pytest.approx((333e21, 55.2e9, 1.01e12), rel=5e-3)
+    smaller, longer = sl.cheapest_for_life(sl.loss(size, tokens, law.E, **law.terms), sl.equivalent_tokens(1e13, 0.4 / 0.3), law)
+    assert (smaller, longer) == pytest.approx((22.8e9, 3.71e12), rel=5e-3)
+    bill, less = (sl.lifetime(n, d, 1e13, 1.0, 4 / 3).total for n, d in ((size, tokens), (smaller, longer)))
+    assert 1 - less / bill == pytest.approx(0.38, abs=0.005)
+
+
+def test_larger_runs_are_predicted_from_smaller_ones():
+    runs = sl.points()
+    spent = transformer.training_flop(runs["parameters"], runs["tokens"])
+    fitted, unseen = sl.fit(runs[spent < 3e20]), runs[spent >= 3e20]
+    errors = np.abs(sl.loss(unseen["parameters"].to_numpy(), unseen["tokens"].to_numpy(), fitted.E, **fitted.terms) / unseen["loss"] - 1)
+    assert len(unseen) == 63 and errors.median() < 0.012 and errors.max() < 0.05
+
+
+def test_models_of_the_table_have_shapes_and_sane_ratios():
+    rows = catalog.table("training_tokens")
+    ratios = [row.tokens / transformer.active_parameters(catalog.model(row.model)).total for row in rows.itertuples()]
+    assert len(rows) >= 30 and min(ratios) > 0.3 and max(ratios) < 1e5

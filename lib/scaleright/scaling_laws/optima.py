@@ -9,7 +9,7 @@ from scaleright.scaling_laws.laws import (
     Law, balance_step, balanced_parameters, compute_optimal_parameters, repeated_loss, tokens_for_compute, tokens_for_optimal_loss,
 )  # fmt: skip
 
-NEWTON_STEPS = 8
+NEWTON_STEPS = 6
 """From the compute-optimal tokens this many reach the cheapest model to 1e-9 and better."""
 
 
@@ -69,4 +69,5 @@ def spread(draws: Law) -> dict[str, float]:
     slope, level = draws.size_exponent, np.log(compute_optimal_parameters(1.0, **draws.terms))
     moments = np.cov(level, slope)
     center = -moments[0, 1] / moments[1, 1]
-    return {"center_flop": float(np.exp(center)), "level": float(np.std(level + slope * center)), "slope": float(np.std(slope))}
+    found = {"center_flop": np.exp(center), "level": np.std(level + slope * center), "slope": np.std(slope)}
+    return {name: float(f"{value:.3g}") for name, value in found.items()}

@@ -1,0 +1,57 @@
+"""Named dots on a plane, to layer over lines."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import altair as alt
+
+from scaleright.charts import theme
+from scaleright.charts.axes import field_of, frame_of, text_of, tooltip, value_axis
+from scaleright.charts.market import _SIDES, label_sides
+from scaleright.charts.words import say
+
+
+def dots(
+    rows: Any, x: str, y: str, label: str, titles: Sequence[str], kinds: Sequence[str], within: Sequence[tuple[float, float]],
+    live: Sequence[Any] | None = None, own: Any = False, most: int = 16,
+):  # fmt: skip
+    """A dot for each row on logarithmic axes, with its name where there is room: `lines(...) + dots(...)`.
+
+    Parameters
+    ----------
+    rows : one row for each dot, those to be named first on top.
+    x, y : columns.
+    label : column that names the dots.
+    titles, kinds : of the two axes, the same as the chart's own, and how their values are said.
+    within : (lowest, highest) of the two axes, by which room is looked for.
+    live : expressions to draw in place of the columns.
+    own : expression of the rows that stand out, the reader's own.
+    most : how many are named, on a phone half as many; the others say their name on hover.
+
+    >>> rows = [{"model": "A", "size": 2.0, "tokens": 3.0}]
+    >>> len(dots(rows, "size", "tokens", "model", ["parameters", "tokens"], ["number", "number"], [(1, 9), (1, 9)]).layer)
+    5
+    """
+    frame = frame_of(rows)
+    ends = [[*frame[column], *end] for column, end in zip((x, y), within)]
+    for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
+        names = [*frame[label][:count], *[""] * (len(frame[count:]) + 2)]
+        frame = frame.assign(**{key: label_sides(*ends, names, width)[: len(frame)]})
+        frame.loc[count:, key] = ""
+    shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y))))
+    said = {f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)}
+    chart = alt.Chart(frame).transform_calculate(**shown, _own=text_of(own) if own is not False else "false").transform_calculate(**said)
+    scale = alt.Scale(type="log", nice=False)
+    place = {
+        axis: channel(f"_dot_{axis}:Q", title=title, scale=scale, axis=value_axis(kind, True, axis))
+        for axis, channel, title, kind in zip("xy", (alt.X, alt.Y), titles, kinds)
+    }
+    ink = alt.condition("datum._own", alt.value(theme.VERMILLION), alt.value(theme.GRAY))
+    size = alt.condition("datum._own", alt.value(130), alt.value(55))
+    tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
+    layers = [chart.mark_point(opacity=0.95).encode(**place, color=ink, size=size, tooltip=tips)]
+    for side, (align, dx, dy) in _SIDES.items():
+        words = f"(width < 420 ? datum._narrow : datum._wide) == '{side}' ? datum[{label!r}] : ''"
+        layers.append(chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=alt.Text(value=alt.ExprRef(words))))
+    return alt.layer(*layers)
