@@ -76,7 +76,7 @@ def test_a_fleet_that_owns_nothing_pays_rent_for_every_hour(baseline, burst, h):
 
 def test_a_million_scenarios_are_one_call():
     prices, loads = np.linspace(0.1, 10, 1000)[:, None], np.linspace(0, 24, 1000)[None, :]
-    terms = Ownership.build(np.float64(1500.0), 450.0, prices / 20, setting_factors("home"), 2.0)
+    terms = Ownership.build(np.float64(1500.0), 450.0, prices / 20, setting_factors("home") | {"service_years": 2.0})
     assert terms.owned_usd_per_year(loads).total.shape == (1000, 1000)
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from html import escape
 from itertools import zip_longest
@@ -224,12 +224,6 @@ class Accelerator:
         return (low * high) ** 0.5
 
 
-_SCALARS = (
-    "memory_bytes", "memory_bytes_per_s", "tdp_watts", "idle_watts", "server_watts", "scale_up_bytes_per_s", "scale_up_chips",
-    "scale_out_bytes_per_s", "scale_up_pair_bytes_per_s", "compute_units", "exponentials_per_s",
-)  # fmt: skip
-
-
 def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float]:
     """The figures whose name fits a pattern with one group, by what the group matches."""
     found = ((re.fullmatch(pattern, quantity), value) for quantity, value in spec.items())
@@ -245,14 +239,13 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
         spec = specs.get(row.name, {})
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
         busy = tuple(spec[f"busy_{end}watts"] for end in ("low_", "", "high_")) if "busy_watts" in spec else None
-        chips[row.name] = Accelerator(
-            name=row.name, vendor=row.vendor, kind=row.kind, segment=row.segment, status=row.status,
-            form=None if pd.isna(row.form) else row.form,
-            released=None if pd.isna(row.released) else row.released.date(),
-            purchase_usd=(min(bounds), max(bounds)) if bounds else None, busy_watts=busy,
-            dense=_by_precision(spec, "dense_(.+)_(?:flops|ops)"), measured=_by_precision(spec, "measured_(.+)_matmul_flops"),
-            **{quantity: spec.get(quantity) for quantity in _SCALARS},
-        )
+        about = {
+            "name": row.name, "vendor": row.vendor, "kind": row.kind, "segment": row.segment, "status": row.status,
+            "form": None if pd.isna(row.form) else row.form, "released": None if pd.isna(row.released) else row.released.date(),
+            "purchase_usd": (min(bounds), max(bounds)) if bounds else None, "busy_watts": busy,
+            "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"), "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),
+        }  # fmt: skip
+        chips[row.name] = Accelerator(**{quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)} | about)
     return chips
 
 

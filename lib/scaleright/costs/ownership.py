@@ -133,10 +133,7 @@ class Ownership:
     people_usd_per_year: float = 0.0
 
     @classmethod
-    def build(
-        cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any], years: Any = None,
-        cost_of_capital: Any = None, value_kept_per_year: Any = None,
-    ) -> Ownership:
+    def build(cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]) -> Ownership:
         """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or expressions.
 
         Parameters
@@ -145,10 +142,7 @@ class Ownership:
         tdp_watts : its power at work [W]
         usd_per_kwh : electricity [USD/kWh]
         factors : the setting's cost factors by name, see `setting_factors`
-        years, cost_of_capital, value_kept_per_year : the factors' values if None
         """
-        given = {"service_years": years, "cost_of_capital": cost_of_capital, "value_kept_per_year": value_kept_per_year}
-        factors = dict(factors) | {name: value for name, value in given.items() if value is not None}
         busy_watts = tdp_watts + factors["host_watts"]
         building = factors["building_usd_per_kw"] / annuity_years(factors["cost_of_capital"], factors["building_years"])
         return cls(
@@ -168,7 +162,7 @@ class Ownership:
     @classmethod
     def typical(
         cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, end: str = "typical",
-        **given: float | None,
+        years: float | None = None, cost_of_capital: float | None = None,
     ) -> Ownership:
         """Typical terms of one accelerator in a setting (or those at an end); what is given replaces the table's value.
 
@@ -180,10 +174,11 @@ class Ownership:
         >>> Ownership.typical("RTX 4090", "home", chip_usd=1600.0, years=2.0).years
         2.0
         """
-        factors, chip = setting_factors(setting, end), accelerator(name)
+        given = {"service_years": years, "cost_of_capital": cost_of_capital}
+        factors, chip = setting_factors(setting, end) | {key: value for key, value in given.items() if value is not None}, accelerator(name)
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
-        return cls.build(price, chip.require("tdp_watts"), power, factors, **given)
+        return cls.build(price, chip.require("tdp_watts"), power, factors)
 
     @property
     def power(self) -> dict[str, float]:
@@ -191,23 +186,18 @@ class Ownership:
         return {name: getattr(self, name) for name in POWER}
 
     @property
-    def overheads(self) -> dict[str, float]:
-        """What is paid every year whatever the use, beside the price."""
-        return {name: getattr(self, name) for name in OVERHEADS}
-
-    @property
-    def purchase(self) -> dict[str, float]:
-        """The arguments of the formulas that deal with the purchase."""
-        return {name: getattr(self, name) for name in PURCHASE}
+    def fixed(self) -> dict[str, float]:
+        """The arguments of the formulas that deal with the purchase, and with what is paid every year whatever the use."""
+        return {name: getattr(self, name) for name in PURCHASE | OVERHEADS}
 
     @property
     def fixed_usd_per_year(self) -> float:
         """Yearly cost that does not depend on use [USD/year]."""
-        return fixed_usd_per_year(**self.purchase, **self.overheads)
+        return fixed_usd_per_year(**self.fixed)
 
     def owned_usd_per_year(self, hours_per_day: float) -> OwnedCost:
         """A year of owning at so many hours of use a day, by parts."""
-        return owned_usd_per_year(**self.purchase, hours_per_day=hours_per_day, **self.power, **self.overheads)
+        return owned_usd_per_year(**self.fixed, hours_per_day=hours_per_day, **self.power)
 
     def running_usd_per_year(self, hours_per_day: float) -> float:
         """Power, facility, maintenance and people at so many hours a day [USD/year]."""

@@ -149,10 +149,6 @@ class Serving:
         """`break_even` with some inputs changed."""
         return replace(self, **changed).break_even
 
-    def changed_rented(self, **changed: Any) -> Any:
-        """`rented_usd_per_million` with some inputs changed."""
-        return replace(self, **changed).rented_usd_per_million()
-
     def ends(self, spread: Mapping[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
         """Low, best and high of the inputs that the tables give with a range.
 
@@ -177,7 +173,8 @@ class Serving:
 
     def rented_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
         """Low and high end of the price on rented accelerators."""
-        return interval(self.changed_rented, **{name: values for name, values in self.ends(spread).items() if name != "api_level"})
+        ends = {name: values for name, values in self.ends(spread).items() if name != "api_level"}
+        return interval(lambda **changed: replace(self, **changed).rented_usd_per_million(), **ends)
 
     def swings(self, spread: Mapping[str, Any], **more: Range) -> list[Swing]:
         """What each input alone does to the break-even of renting, largest first; `more` are further inputs with ranges."""

@@ -209,13 +209,13 @@ def drift(architecture: str, quantile: float = 0.9) -> float:
     >>> drift("vision") < drift("mixture of experts")
     True
     """
-    return _drifts(quantile)[architecture in GENERATIVE]
+    return _drift(architecture in GENERATIVE, quantile)
 
 
 @remembered
-def _drifts(quantile: float) -> dict[bool, float]:
+def _drift(generative: bool, quantile: float) -> float:
     changes = round_changes()
-    return {kind: moved_by(changes[changes["generative"] == kind], quantile) for kind in (True, False)}
+    return moved_by(changes[changes["generative"] == generative], quantile)
 
 
 def moved_by(changes: pd.DataFrame, quantile: float = 0.9) -> float:
