@@ -19,36 +19,36 @@ TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 
 
 @remembered
-def price_history(accelerator_name: str, pricing: str = "on_demand", least_providers: int = LEAST_PROVIDERS) -> pd.DataFrame:
-    """Monthly rent of a chip over rate cards [USD/h], those as listed and those scaled to one contract apart.
+def price_history(accelerator_name: str) -> pd.DataFrame:
+    """Monthly rent of a chip on demand, over rate cards [USD/h], those as listed and those scaled to one contract apart.
 
-    Basis "normalized" (on demand only): every card scaled by the source to a chip in an eight-chip SXM node, which
+    Basis "normalized": every card scaled by the source to a chip in an eight-chip SXM node, which
     makes months comparable and mostly raises a card. Basis "raw": the median of cards as listed, whose mix changes from
     month to month; the source gives its median alone, so `low` and `high` are empty there.
 
-    Columns: date (first of the month), low, median, high, providers (of the on-demand cards), basis.
+    Columns: date (first of the month), low, median, high, providers (of the cards), basis.
 
     Raises
     ------
-    LookupError : unknown chip or kind of pricing, or a chip without a history; those with one are named.
+    LookupError : unknown chip, or one without a history; those with one are named.
 
     >>> history = price_history("H100 SXM")
     >>> sorted(set(history["basis"]))
     ['normalized', 'raw']
     """
     name = accelerator(accelerator_name).name
-    medians = rental_prices(pricing=pricing, basis=("index",))
+    medians = rental_prices(basis=("index",))
     medians = medians[medians["provider"] == _RAW_MEDIAN]
     if name not in set(medians["accelerator"]):
-        raise LookupError(f"no {pricing} price history of {name}; chips with one: {', '.join(sorted(set(medians['accelerator'])))}")
+        raise LookupError(f"no on_demand price history of {name}; chips with one: {', '.join(sorted(set(medians['accelerator'])))}")
     cards = rental_prices(name, basis=("normalized",)).groupby("date")["usd_per_accelerator_hour"]
     months = pd.DataFrame({"low": cards.min(), "median": cards.median(), "high": cards.max(), "providers": cards.size()})
-    months = months[months["providers"] >= least_providers]
+    months = months[months["providers"] >= LEAST_PROVIDERS]
     raw = medians[medians["accelerator"] == name].set_index("date")["usd_per_accelerator_hour"]
     raw = raw[raw.index.isin(months.index)]
     listed = pd.DataFrame({"low": float("nan"), "median": raw, "high": float("nan"), "providers": months["providers"].reindex(raw.index)})
-    both = [listed.assign(basis="raw")] + ([months.assign(basis="normalized")] if pricing == "on_demand" else [])
-    return pd.concat(both).rename_axis("date").reset_index().sort_values(["basis", "date"], ignore_index=True)
+    both = pd.concat([listed.assign(basis="raw"), months.assign(basis="normalized")])
+    return both.rename_axis("date").reset_index().sort_values(["basis", "date"], ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def price_change(accelerator_name: str, months: int, basis: str = "normalized", 
     return PriceChange(ends[0].date(), ends[1].date(), before, after, after / before)
 
 
-def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -> pd.DataFrame:
+def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
     """Clouds by chips as of a day: of each the listing nearest in time, within a window to both sides.
 
     What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; one that leaves out the
@@ -103,12 +103,12 @@ def cloud_table(day: date | str, window_days: int, pricing: str = "on_demand") -
     """
     if window_days < 0:
         raise ValueError(f"window_days={window_days}; allowed: from 0")
-    prices = rental_prices(pricing=pricing, basis=(*RAW, CHIP_ALONE))
+    prices = rental_prices(basis=(*RAW, CHIP_ALONE))
     day = as_day(day, prices)
     prices = prices.assign(apart=(prices["date"] - day).dt.days.abs())
     prices = prices[prices["apart"] <= window_days]
     if prices.empty:
-        raise ValueError(f"no {pricing} listing within {window_days} days of {day:%Y-%m-%d}")
+        raise ValueError(f"no on_demand listing within {window_days} days of {day:%Y-%m-%d}")
     # Of two days equally near the earlier one counts: it was known on the day.
     prices = prices.sort_values(["apart", "date"], kind="stable")
     rows = one_each(prices[prices["date"] == prices.groupby(["accelerator", "provider"])["date"].transform("first")])

@@ -5,8 +5,6 @@ checkpoint. Times are those of the whole job: the mean time between interruption
 one machine divided by their number.
 """
 
-from __future__ import annotations
-
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.ops import exp, minimum, sqrt, where
 

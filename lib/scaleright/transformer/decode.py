@@ -4,8 +4,6 @@ A floor, not a forecast: it leaves out communication between accelerators, kerne
 which the models of inference add.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

@@ -9,8 +9,6 @@ token; that is what an encoder does, what some published "model FLOP" do, and wh
 hence a decode step, really costs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bytes of any Transformer from its shape: weights by number format, and the key/value cache."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from scaleright.architecture import Transformer

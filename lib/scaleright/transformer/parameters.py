@@ -5,8 +5,6 @@ prediction and without vision or audio towers holds them. Padding of the vocabul
 table has it. A matrix from m to n has m n weights, a bias n more.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Iterable
 

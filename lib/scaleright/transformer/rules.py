@@ -1,7 +1,5 @@
 """The rules of thumb 2p and 6p beside exact counts, for many models in one call."""
 
-from __future__ import annotations
-
 from typing import Iterable
 
 import numpy as np

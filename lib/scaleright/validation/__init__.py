@@ -4,8 +4,6 @@
 decode steps beside the roofline.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scaleright import catalog
@@ -24,7 +22,8 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
 
     Parameters
     ----------
-    kind : "counts" (published parameter counts) or "footprint" (energy and carbon of training runs)
+    kind : "counts" (published parameter counts), "footprint" (energy and carbon of training runs), "memory" (what a chip
+        holds in training) or "training" (time of a step)
     file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
         model that the catalog does not know may be given by the columns of `Transformer` instead.
 

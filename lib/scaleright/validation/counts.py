@@ -1,7 +1,5 @@
 """Published parameter counts against those counted from the shape of the model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

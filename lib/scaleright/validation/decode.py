@@ -1,7 +1,5 @@
 """Measured decode steps beside the roofline."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

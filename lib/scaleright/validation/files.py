@@ -1,7 +1,5 @@
 """A reader's own measurements: a file of the same schema, checked before anything is predicted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Published energy and carbon of training runs against those predicted from chips, hours, place and year."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

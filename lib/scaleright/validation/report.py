@@ -5,8 +5,6 @@ honest baseline beside it. A row whose configuration cannot determine the answer
 rule decides, never a list.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -61,7 +59,8 @@ WITHIN = {"within_rounding": "within the rounding of the published digits", "wit
 
 @dataclass(frozen=True)
 class Summary:
-    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of the signed."""
+    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of the signed; of the predicted range, how
+    often it holds and its median width over the predicted."""
 
     rows: int
     median_absolute_percent: float
@@ -71,6 +70,8 @@ class Summary:
     within_range: int | None
     baseline_median_absolute_percent: float
     baseline_p90_absolute_percent: float
+    coverage_percent: float | None = None
+    median_width_percent: float | None = None
 
     def known(self) -> dict[str, Any]:
         """The figures by name, without those that the kind does not know."""
@@ -96,6 +97,8 @@ def summarize(rows: pd.DataFrame) -> Summary:
         **{name: int(scored[name].sum()) if name in scored else None for name in WITHIN},
         baseline_median_absolute_percent=baseline_median,
         baseline_p90_absolute_percent=baseline_p90,
+        coverage_percent=100 * float(scored["within_range"].mean()) if "width_percent" in scored else None,
+        median_width_percent=float(scored["width_percent"].median()) if "width_percent" in scored else None,
     )
 
 
@@ -148,6 +151,8 @@ class Validation:
         """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
         s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
         met = ", ".join(f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known())
+        if s.median_width_percent is not None:
+            met += f" ({s.coverage_percent:.1f} %), whose median width is {s.median_width_percent:.0f} %"
         errors = [
             f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
             f"bias {s.bias_percent:+.2f} %; {met}",
