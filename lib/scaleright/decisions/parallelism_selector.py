@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Mapping
 
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
 from scaleright.decisions.verdict import Verdict
@@ -93,6 +94,15 @@ def _slower_network(run: TrainingRun, layout: Layout, step: StepTime) -> str:
     return f"chips wait for each other {share:.1%} of the step; at a tenth of the bandwidth between nodes it would take {times}"
 
 
+def choose(seconds: Mapping[str, float]) -> str:
+    """The strategy to take, of their step times: the simplest of those that the model cannot tell from the fastest.
+
+    >>> choose({"hybrid": 0.99, "data": 1.0, "tensor": 1.1})
+    'data'
+    """
+    return next(name for name in STRATEGIES if seconds.get(name, float("inf")) <= min(seconds.values()) * (1 + SIMPLER_WITHIN))
+
+
 def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
     """How to split a run over its chips: the fastest layout that fits, of the simplest strategy among equals.
 
@@ -109,7 +119,7 @@ def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
     times = {name: float(step.total) for name, (_, _, step, _) in found.items() if step is not None}
     if not times:
         candidates(run, optimizer)  # refuses, and says what would fit
-    what = next(name for name, seconds in times.items() if seconds <= min(times.values()) * (1 + SIMPLER_WITHIN))
+    what = choose(times)
     layout, memory, step, _ = found[what]
     rule = source_rule(run)
     others = sorted((name for name in found if name != what), key=lambda name: times.get(name, float("inf")))

@@ -34,8 +34,9 @@ make 16 stages of 4.
 
 
 def _whole(value: Any, low: int, high: float):
-    number = np.asarray(value, dtype=float)
-    return (number >= low) & (number <= high) & (number == np.floor(number))
+    number = np.asarray(value)
+    fits = (number >= low) & (number <= high)
+    return fits if number.dtype.kind == "i" else fits & (number == np.floor(number))
 
 
 def _wanted(name: str, value: float, low: int, high: float) -> str:
@@ -141,7 +142,7 @@ def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
         value = getattr(layout, name)
         whole = _whole(value, low, high)
         yield whole, lambda one, name=name, low=low, high=high: _wanted(name, getattr(one, name), low, high)
-        numbers[name] = np.where(whole, value, 1).astype(np.int64)
+        numbers[name] = np.where(whole, value, 1).astype(np.int64) if not np.all(whole) else np.asarray(value).astype(np.int64, copy=False)
     yield from _layout_rules(run, Layout(**numbers))
 
 

@@ -1,8 +1,8 @@
 """All layouts of a training run, weighed in a few broadcast calls: the fastest, the cheapest, or the front of time and headroom.
 
 What can run at all is decided by `rules`, what fits by `memory`, how long it takes by `step`. Layouts that cannot be
-better than another are left out unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, ZeRO 2 lies
-between 1 and 3, and sequence parallelism splits activations at the cost of no further bytes [korthikanti2022, section 4.2.2].
+better than another are left out unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, and without
+sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def pick(layout: Layout, which: Any) -> Layout:
     4
     """
     columns = np.broadcast_arrays(*(getattr(layout, name) for name in FIELDS))
+    which = np.flatnonzero(which) if np.ndim(which) and np.asarray(which).dtype == bool else which
     return Layout(**{name: column[which] for name, column in zip(FIELDS, columns, strict=True)})
 
 
@@ -62,7 +63,7 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
     >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128)
     >>> found = layouts(run, micro_batch=1, recompute=0, context=1, virtual=1)
     >>> [(int(t), int(p), int(d), int(z)) for t, p, d, z in zip(found.tensor, found.pipeline, found.data, found.zero)][:4]
-    [(1, 1, 8, 1), (1, 1, 8, 3), (1, 2, 4, 1), (1, 4, 2, 1)]
+    [(1, 1, 8, 1), (1, 1, 8, 2), (1, 1, 8, 3), (1, 2, 4, 1)]
     """
     check_run(run)
     fixed = {one_of(name, FIELDS, "field of a layout"): np.atleast_1d(value) for name, value in fixed.items()}
@@ -75,7 +76,7 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
         "expert": divisors(max(model.experts, 1)),
         "virtual": sorted(stages),
         "micro_batch": divisors(run.global_batch),
-        "zero": [1, 3], "recompute": [0, 1, 2], "sequence_parallel": [1],
+        "zero": [1, 2, 3], "recompute": [0, 1, 2], "sequence_parallel": [1],
     } | fixed  # fmt: skip
     found = Layout(tensor=np.ones(1, dtype=int))
     for step in (("tensor", "pipeline", "context"), ("expert", "virtual"), ("micro_batch",), ("zero", "recompute", "sequence_parallel")):
