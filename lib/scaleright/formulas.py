@@ -128,24 +128,14 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def counting(function: Callable) -> Callable:
-    """Register a function that counts from a shape; checked against published counts, not drawn at random."""
-    return _register(function, "counting")
-
-
-def search(function: Callable) -> Callable:
-    """Register a function that looks for something (a layout, a root) and so has no closed expression."""
-    return _register(function, "search")
-
-
-def simulation(function: Callable) -> Callable:
-    """Register a function that draws random numbers or steps through time."""
-    return _register(function, "simulation")
-
-
-def lookup(function: Callable) -> Callable:
-    """Register a function that reads figures from the catalog and computes nothing."""
-    return _register(function, "lookup")
+counting = functools.partial(_register, kind="counting")
+"""Register a function that counts from a shape; checked against published counts, not drawn at random."""
+search = functools.partial(_register, kind="search")
+"""Register a function that looks for something (a layout, a root) and so has no closed expression."""
+simulation = functools.partial(_register, kind="simulation")
+"""Register a function that draws random numbers or steps through time."""
+lookup = functools.partial(_register, kind="lookup")
+"""Register a function that reads figures from the catalog and computes nothing."""
 
 
 class Breakdown:

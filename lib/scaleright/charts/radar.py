@@ -12,12 +12,12 @@ import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import SAID, frame_of, text_of, tooltip, value_axis
+from scaleright.charts.market import SHAPES
 from scaleright.charts.marks import _folded
 from scaleright.charts.words import say
 
 FULL = 10.0
 """Points at the rim."""
-SHAPES = ("circle", "square", "triangle-up", "diamond")
 _NAMES = 11.2
 """Where the names of the axes stand."""
 _UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"

@@ -15,6 +15,12 @@ TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
 
 
+def _least_hungry(runs: pd.DataFrame, joules: str, variant: str) -> pd.DataFrame:
+    """Of each model, chip and variant the row of `runs` with the least of the column `joules`."""
+    least = runs.sort_values(joules, kind="stable").drop_duplicates(["model", "accelerator", variant])
+    return least.sort_values(["model", "accelerator", variant], ignore_index=True)
+
+
 @lookup
 @catalog.remembered
 def chat_energy() -> pd.DataFrame:
@@ -30,14 +36,13 @@ def chat_energy() -> pd.DataFrame:
     """
     runs = catalog.table("measured/energy")
     runs = runs[(runs["task"] == TASK) & (runs["boundary"] == "accelerator") & runs["max_sequences"].notna()]
-    least = runs.sort_values("measured_joules_per_token", kind="stable").drop_duplicates(["model", "accelerator", "max_sequences"])
+    least = _least_hungry(runs, "measured_joules_per_token", "max_sequences")
     count = least["accelerators"].astype(float)
     found = least.assign(
         batch=least["max_sequences"].astype(int), chip_watts=least["measured_watts"] / count,
         tokens_per_s=least["measured_output_tokens_per_s"] / count, joules_per_token=least["measured_joules_per_token"],
     )  # fmt: skip
-    columns = ["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token"]
-    return found.sort_values(["model", "accelerator", "batch"], ignore_index=True)[[*columns, "run", "source"]]
+    return found[["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token", "run", "source"]]
 
 
 @lookup
@@ -54,12 +59,11 @@ def image_energy() -> pd.DataFrame:
     """
     runs = catalog.table("measured/images")
     runs = runs[(runs["task"] == "text-to-image") & runs["measured_outputs_per_s"].notna()]
-    least = runs.sort_values("measured_joules_per_output", kind="stable").drop_duplicates(["model", "accelerator"])
+    least = _least_hungry(runs, "measured_joules_per_output", "task")
     per_s = least["measured_outputs_per_s"] / least["accelerators"].astype(float)
     joules = least["measured_joules_per_output"]
     found = least.assign(side=least["height"], chip_watts=joules * per_s, images_per_s=per_s, joules_per_image=joules)
-    columns = ["model", "accelerator", "side", "steps", "chip_watts", "images_per_s", "joules_per_image", "run", "source"]
-    return found.sort_values(["model", "accelerator"], ignore_index=True)[columns]
+    return found[["model", "accelerator", "side", "steps", "chip_watts", "images_per_s", "joules_per_image", "run", "source"]]
 
 
 @lookup
