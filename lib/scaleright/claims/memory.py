@@ -3,8 +3,6 @@
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
 """
 
-from __future__ import annotations
-
 from math import ceil
 
 from scaleright import transformer

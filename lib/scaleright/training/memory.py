@@ -5,8 +5,6 @@ grouped queries, gated feed-forward layers, latent attention (MLA), mixtures of 
 pipeline stages the fullest one counts. How a framework departs from that arithmetic stands in one `Software` each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -215,7 +213,8 @@ def _stage(
     frozen = run.task == "lora"
     shard = where(frozen, 1, int(software.keeps_shard)) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
     gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
-    trained, trained_experts = where(frozen, adapter_parameters(m) / m.layers * layers / tensor, dense + tables), where(frozen, 0.0, experts)
+    adapters = adapter_parameters(m) / m.layers * layers / tensor
+    trained, trained_experts = where(frozen, adapters, dense + tables), where(frozen, 0.0, experts)
     sharded = trained / group + trained_experts / expert_group
     summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / deep)
 
@@ -263,7 +262,8 @@ def training_memory(
     -----
     Stages hold equally many layers; where they do not divide, the last and then the first do with one fewer. Experts are
     spread over the larger of expert and tensor parallelism. ZeRO shards over data and context parallelism together.
-    A module for multi-token prediction is one more layer and one more loss of the last stage. Adapters (task "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
+    A module for multi-token prediction is one more layer and one more loss of the last stage. Adapters (task "lora") sit
+    at attention and dense feed-forward matrices, with rank `LORA_RANK`.
 
     Source: [korthikanti2022, sections 4 and 5] for activations; [zero2020, section 5] for ZeRO.
 

@@ -1,7 +1,5 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
