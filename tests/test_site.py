@@ -38,6 +38,7 @@ from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
+from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.footprint import Footprint, Place, machine, place
 from scaleright.inference.measured import TokenSeconds, token_seconds
 from scaleright.power import energy_kwh
@@ -89,6 +90,14 @@ def serving(values: dict) -> Serving:
     request = (values[name] for name in ("rent_usd_per_hour", "utilization", "input_tokens", "output_tokens", "cached_share"))
     asked = (values[name] for name in ("api_input", "api_cached", "api_output"))
     return Serving(TokenSeconds(row["per_input_s"], row["per_output_s"], row["per_context_s"]), *request, *asked, values["speed"])
+
+
+def split(values: dict) -> float:
+    """Seconds of a step of the run that the controls of `parallelism` describe, split as the library advises."""
+    chip = catalog.accelerator("H100 SXM")
+    linked = replace(chip, scale_up_bytes_per_s=values["fabric_gb_per_s"] * 1e9, scale_out_bytes_per_s=values["network_gb_per_s"] * 1e9)
+    verdict = parallelism_selector(TrainingRun(catalog.model("Llama-3.1-70B"), linked, 256, 8192, 512))
+    return verdict.numbers[verdict.what.removesuffix(" parallelism")][0]
 
 
 def least_bill(values: dict) -> float:
@@ -252,8 +261,10 @@ MANY_USERS = {"budget_usd": 2e8, "accelerator": "B200", "lifetime_tokens": 1e16,
 
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 MEMORY = "notebooks/memory_wall.html"
+SPLIT = "notebooks/parallelism.html"
 ADAPTERS = {"model": "DeepSeek-V3", "task": "lora", "sharding": "and gradients", "recompute": "selective", "optimizer": "adamw-8bit", "micro_batch": 4}
 LIVE = [
+    *((SPLIT, case, "seconds", split) for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})),
     *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),
     *((MEMORY, case, "chip_total", kept_on_a_chip) for case in ({}, ADAPTERS)),
     *((BUY, case, "break_even_hours", break_even) for case in ({}, OTHER_CARD, DEAR_POWER)),
