@@ -93,12 +93,14 @@ class Mode:
     mtp : modules that predict further tokens [1]
     fused : attention keeps no scores in memory
     by_op : selective recomputation runs memory-bound work and every other matrix product again instead of attention
+    low_gather : sharded weights are gathered in the format of the products instead of 16 bit
     """
 
     frozen: Any = 0.0
     mtp: Any = 0.0
     fused: Any = 1.0
     by_op: Any = 0.0
+    low_gather: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -298,8 +300,9 @@ def physical_parts(t: Transformer, of: Machine, sequence, global_batch, lay: Lay
     behind = behind + sum(again.get(kind, 0.0) for kind in COMPUTE)
     weights_sharded, gradients_sharded = where(lay.zero > 2, 1.0, 0.0), where(lay.zero > 1, 1.0, 0.0)
     trained = 1 - mode.frozen
-    forward["data"] = weights_sharded * (gather - minimum(OVERLAP * gather, ahead))
-    each = (weights_sharded + gradients_sharded * trained) * gather
+    weights_s = weights_sharded * gather * (1 - mode.low_gather * (1 - of.element_bytes / 2))
+    forward["data"] = weights_s - minimum(OVERLAP * weights_s, ahead)
+    each = weights_s + gradients_sharded * trained * gather
     backward["data"] = each - minimum(OVERLAP * each, behind)
     rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * trained * gather
     once = {"data": rest - minimum(OVERLAP * rest, behind), "optimizer": trained * state * OPTIMIZER_TRAFFIC / bandwidth}

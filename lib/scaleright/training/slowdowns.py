@@ -28,9 +28,9 @@ PRIOR = dict.fromkeys(KINDS, 1.0) | {
 """Where the fit starts from: what is left of a peak in practice, before any row is seen."""
 FIXED = ("optimizer", "host", "context")
 """Kinds of work that are too small a share of any published run to be fitted."""
-POOLING, SHRINKAGE, TOLERANCE = 2e-4, 1e-3, 0.03
-"""Weight, per row, of the family's tie to the mean of all families and of that mean to the prior; relative error up to which a row
-counts in full, beyond which its weight falls."""
+SHRINKAGE, POOLING, POOLED_RUNS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
+"""Ties of the fit: of the mean of all families to the prior and of a family to that mean, as weights per run; a family counts two
+further runs that show the mean; fixed kinds are held. Relative error up to which a run counts in full, beyond which its weight falls."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Stack:
     native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
     compiled : its operations are fused by a compiler
     by_op : selective recomputation keeps attention and every other matrix product (PyTorch)
+    low_gather : weights of FP8 runs are gathered in FP8 (torchtitan)
     fused_attention : attention without the score matrix in memory (FlashAttention, in Megatron since 2023)
     fused_experts : experts' products and casts fused, the whole step one CUDA graph (Megatron-Bridge since 26.06)
     """
@@ -47,6 +48,7 @@ class Stack:
     native: bool = False
     compiled: bool = False
     by_op: bool = False
+    low_gather: bool = False
     fused_attention: bool = True
     fused_experts: bool = True
 
@@ -62,7 +64,7 @@ def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
     torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch", name))
     jax = bool(re.search("MaxText|Paxml|JAX", name))
     if torch or jax:
-        return Stack(True, jax or compiled is True, torch, fused_experts=False)
+        return Stack(True, jax or compiled is True, torch, "torchtitan" in name, fused_experts=False)
     year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
     return Stack(fused_attention=not year or int(year[0]) > 2022, fused_experts=not name or bool(release and float(release[1]) >= 26.06))
 
@@ -128,14 +130,15 @@ def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
     >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
     True
     """
-    runs = len(shares)
-    ties = np.where([kind in FIXED for kind in KINDS], 1e3, SHRINKAGE) * runs
-    pooled = np.maximum(_robust(shares, np.array([PRIOR[kind] for kind in KINDS]), ties), 0.05)
+    runs, fixed = len(shares), np.array([kind in FIXED for kind in KINDS])
+    pooled = _robust(shares, np.array([PRIOR[kind] for kind in KINDS]), np.where(fixed, FIRM, SHRINKAGE) * runs)
+    mean = {kind: max(float(value), 0.05) for kind, value in zip(KINDS, pooled)}
+    seen = shares > 1e-4
+    typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    ties = dict(zip(KINDS, np.where(fixed, FIRM, POOLING) * runs + POOLED_RUNS * typical))
     keys = sorted({(str(name), kind) for place, kind in enumerate(KINDS) for name in set(named[:, place])})
     spread = np.array([shares[:, place] * (named[:, place] == name) for name, kind in keys for place in [KINDS.index(kind)]]).T
-    mean = {kind: float(value) for kind, value in zip(KINDS, pooled)}
-    ties = np.array([1e3 if kind in FIXED else POOLING for _, kind in keys]) * runs
-    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), ties, rounds=10)
+    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([ties[kind] for _, kind in keys]), rounds=10)
     return {("any", kind): value for kind, value in mean.items()} | {key: float(value) for key, value in zip(keys, own)}
 
 
@@ -174,9 +177,9 @@ def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
 @lookup
 def borrowed(run: TrainingRun, software: str | None = None) -> str:
     """Whose constants a run borrows, in words; empty where runs on its chip were fitted and no kind of work is borrowed."""
-    lacking = slowdowns(run, software).borrowed
-    if lacking:
-        return f"no run of {family(run.chip)} chips was fitted: {', '.join(lacking)} as the mean of all chips"
+    if lacking := slowdowns(run, software).borrowed:
+        why = f"no run of {family(run.chip)} chips was fitted: " if "matmul" in lacking else ""
+        return f"{why}{', '.join(lacking)} as the mean of all chips"
     return "" if (run.chip.name, "runs") in _stored() else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
 
 

@@ -59,7 +59,7 @@ _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 
 def _parts(run: TrainingRun, layout: Layout, stack: Stack):
     """The physical parts of a run's step, at measured peaks."""
-    mode = Mode(float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op))
+    mode = Mode(float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op), float(stack.low_gather))
     return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, mode)
 
 

@@ -20,7 +20,7 @@ from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
 from scaleright.training.parts import KINDS, Machine, Mode, machine, physical_parts
 from scaleright.training.rules import check
-from scaleright.training.slowdowns import FIXED, Stack, constant, families, family, fit, stack
+from scaleright.training.slowdowns import FIXED, Stack, constant, families, family, fit, interval, stack
 from scaleright.training.step import model_flop
 from scaleright.units import si
 from scaleright.validation.counts import SHAPE_TYPES, model_of
@@ -129,7 +129,8 @@ def _timed(of: list[Case]) -> list[Case]:
     machines = [machine(case.run.chip, case.run.precision) for case in ready]
     links = {name: np.array([one.links[name] for one in machines]) for name in machines[0].links}
     numbers = {field.name: np.array([float(getattr(one, field.name)) for one in machines]) for field in fields(Machine) if field.name != "links"}
-    flags = np.array([[case.run.task == "lora", case.run.mtp_modules, case.stack.fused_attention, case.stack.by_op] for case in ready], dtype=float)
+    flags = np.array([[case.run.task == "lora", case.run.mtp_modules, case.stack.fused_attention, case.stack.by_op, case.stack.low_gather]
+                      for case in ready], dtype=float)
     parts = physical_parts(
         stacked(case.run.model for case in ready), Machine(**numbers, links=links), np.array([float(case.run.sequence) for case in ready]),
         np.array([float(case.run.global_batch) for case in ready]), _stack_numbers([case.layout for case in ready]), Mode(*flags.T),
@@ -237,7 +238,7 @@ def refit() -> pd.DataFrame:
     """The table `training_constants`, fitted anew to the book's measured runs.
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
-    times of models (for chips that borrow: of chips) which the fit has not seen
+    times of models and of releases (for chips that borrow: of chips) which the fit has not seen
     """
     table, every, fitted = _book()
     book = [case for case, use in zip(every, fitted) if use]
@@ -255,12 +256,13 @@ def refit() -> pd.DataFrame:
                      "basis": "assumed" if kind in FIXED else "fit"})  # fmt: skip
     measured = np.array([case.measured_s for case in book])
     experts = np.array([bool(case.run.model.experts) for case in book])
-    for suffix, columns in (("", MODES["model"]), (", borrowed", MODES["chip"])):
-        groups = _groups(table[fitted], columns)
-        ratios = measured / _left_out(book, groups, book, groups)
+    ratios = {mode: measured / _left_out(book, groups, book, groups) for mode in MODES for groups in [_groups(table[fitted], MODES[mode])]}
+    for suffix, modes in (("", ("model", "release")), (", borrowed", ("chip",))):
         for kind, mine in (("dense", ~experts), ("experts", experts)):
-            low, middle, high = np.quantile(ratios[mine], [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2])
-            rows.append({"family": kind + suffix, "constant": "interval", "value": middle, "low": low, "high": high, "rows": mine.sum(), "basis": "quantile"})
+            unseen = np.concatenate([ratios[mode][mine] for mode in modes])
+            low, middle, high = np.quantile(unseen, [(1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2])
+            rows.append({"family": kind + suffix, "constant": "interval", "value": middle, "low": low, "high": high, "rows": mine.sum(),
+                         "basis": "quantile"})  # fmt: skip
     for chip, count in table[fitted].groupby("accelerator").size().items():
         rows.append({"family": chip, "constant": "runs", "value": count, "low": count, "high": count, "rows": count, "basis": "count"})
     return pd.DataFrame(rows).assign(source="scalerighttraining", note="").round(4)
@@ -285,7 +287,11 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         if not mode:
             judged["predicted"] = predicted
     kinds = np.array(["" if case.run is None else "experts" if case.run.model.experts else "dense" for case in of])
-    bounds = _bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
+    software = [_given(row, "software", None) for row in rows.to_dict("records")]
+    bounds = (
+        np.array([interval(case.run, name) if case.run else (math.nan,) * 2 for case, name in zip(of, software)]) if own
+        else _bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
+    )  # fmt: skip
     low, high = (judged["predicted"] * bounds[:, side] for side in (0, 1))
     return judged.assign(
         kind=kinds, low=low, high=high, within_range=(low <= measured) & (measured <= high),
@@ -309,19 +315,25 @@ def _line(row: Any) -> str:
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Errors by source as ever more is left out, of the model and of both baselines, and how often and how widely the range holds."""
-    scored = rows[rows["scored"]].assign(source=lambda them: them["source"] + np.where(them["kind"] == "experts", ", experts", ""))
-    groups = scored.groupby("source")
-    names = {mode or "run": f" {mode} left out" if mode else "" for mode in MODES}
-    tables = {}
-    for what, words in (("", "predicted"), ("baseline_", "look-up"), ("regression_", "regression of log MFU a chip, 8 coefficients")):
-        errors = {mode: groups[f"{what}error_percent{name}"].agg(_median_and_p90) for mode, name in names.items()}
-        frame = pd.DataFrame({"rows": groups.size()} | errors).sort_values("rows", ascending=False, kind="stable")
-        tables[f"{words}: median / p90 of the absolute error [%] with all runs left out that share its ..."] = frame
-    held = scored.groupby("kind").agg(rows=("run", "size"), coverage=("within_range", "mean"), width=("width_percent", "median"))
-    held["coverage"] *= 100
-    tables[f"{COVERAGE:.0%} range: coverage and median width [%]"] = held.round(1)
-    return tables
+    """Errors by source: ours and both baselines, how often and how widely the range holds; then ours as ever more is left out."""
+    scored = rows[rows["scored"]]
+    apart = np.where(scored["held_out"].eq(True).to_numpy(bool, na_value=False), ", never fitted", "")
+    groups = scored.groupby(scored["source"] + np.where(scored["kind"] == "experts", ", experts", "") + apart)
+    order = groups.size().sort_values(ascending=False, kind="stable").index
+
+    def errors(column: str) -> pd.Series:
+        return groups[column].agg(_median_and_p90)
+
+    beside = pd.DataFrame({
+        "rows": groups.size(), "ours": errors("error_percent"), "model out": errors("error_percent model left out"),
+        "look-up": errors("baseline_error_percent"), "regression": errors("regression_error_percent"),
+        "in range %": (100 * groups["within_range"].mean()).round(0), "width %": groups["width_percent"].median().round(0),
+    }).loc[order]  # fmt: skip
+    strict = pd.DataFrame({f"{mode} out": errors(f"error_percent {mode} left out") for mode in MODES if mode not in ("", "model")}).loc[order]
+    return {
+        "by source, median / p90 of the absolute error [%]; left out of the fit: the row's own group (ours), its whole model (model out)": beside,
+        "the same for ours, with all runs of its release, cluster size or chip left out": strict,
+    }
 
 
 def _median_and_p90(errors: pd.Series) -> str:
