@@ -12,8 +12,6 @@ The parity test walks `REGISTRY`, evaluates each closed form both ways on random
 fails on a public function that is of none of these kinds.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import operator
@@ -24,7 +22,7 @@ import numpy as np
 
 from scaleright.ops import is_expression
 
-REGISTRY: dict[str, Formula] = {}
+REGISTRY: dict[str, "Formula"] = {}
 
 
 @dataclass(frozen=True)

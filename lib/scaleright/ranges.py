@@ -4,11 +4,9 @@ An estimate of cost is only as good as its inputs, so an input may be a `Range` 
 every closed form broadcasts, an uncertain answer costs one call with arrays of draws.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, Self
 
 import numpy as np
 
@@ -42,7 +40,7 @@ class Range:
             raise ValueError(f"Range(low={self.low:g}, best={self.best:g}, high={self.high:g}): needs finite low <= best <= high")
 
     @classmethod
-    def around(cls, best: float, factor: float) -> Range:
+    def around(cls, best: float, factor: float) -> Self:
         """From best / factor to best * factor: "right within a factor of".
 
         >>> Range.around(10.0, 2.0)

@@ -6,13 +6,11 @@ expression recomputes in the reader's browser. The page's script draws one strip
 page and keeps all charts and all live numbers on the same values.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Self
 
 from altair.expr.core import ConstExpression, Expression
 
@@ -156,7 +154,7 @@ class Controls:
             raise ValueError(f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")
         self._options[choice] = [option for option in self._options.get(choice, table) if option in table]
 
-    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Controls:
+    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Self:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
         missing = [n for n in [choice, *(key for row in table.values() for key in row)] if n not in self._parameters]
         if missing:

@@ -1,12 +1,10 @@
 """The terms on which one accelerator is bought and run, and the typical ones of a setting from the catalog."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Mapping
+from typing import Any, Mapping, Self
 
 import numpy as np
 
@@ -133,7 +131,7 @@ class Ownership:
     people_usd_per_year: float = 0.0
 
     @classmethod
-    def build(cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]) -> Ownership:
+    def build(cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]) -> Self:
         """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or expressions.
 
         Parameters
@@ -163,7 +161,7 @@ class Ownership:
     def typical(
         cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, end: str = "typical",
         years: float | None = None, cost_of_capital: float | None = None,
-    ) -> Ownership:
+    ) -> Self:
         """Typical terms of one accelerator in a setting (or those at an end); what is given replaces the table's value.
 
         Raises

@@ -1,10 +1,8 @@
 """What an accelerator with its share of host and network draws, and what making it emitted, from the tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Callable
+from typing import Any, Callable, Self
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodied_kg, energy_kwh, water_liters
@@ -48,7 +46,7 @@ class Footprint:
     @classmethod
     def of(
         cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place, keep: Callable[[str, Any], Any] = lambda name, value: value
-    ) -> Footprint:
+    ) -> Self:
         """The footprint of hours of work on a machine in a place.
 
         Parameters
