@@ -1,7 +1,5 @@
 """Named dots on a plane, to layer over lines."""
 
-from __future__ import annotations
-
 from typing import Any, Sequence
 
 import altair as alt

@@ -1,10 +1,7 @@
 """The parametric law fitted to training runs: a robust fit from a grid of starts, and how far resampling moves it.
 
-Searches run in the coefficients (log A - alpha x, log B - beta y, log E, alpha, beta) with x and y the mean logarithms of
-parameters and tokens: about those the coefficients hardly trade off against one another, and they converge in tens of steps.
+Coefficients are log A, log B, log E, alpha and beta. Searches are broadcasts over many fits at once; L-BFGS settles the last one.
 """
-
-from __future__ import annotations
 
 import itertools
 
@@ -19,8 +16,8 @@ from scaleright.scaling_laws.laws import Law, tokens_for_compute
 DELTA = 1e-3
 """Where the Huber loss turns from square to absolute, in the logarithm of the loss. Source: [hoffmann2022, section 3.3]."""
 _LARGE, _SMALL = (0, 5, 10, 15, 20, 25), (0, 0.5, 1, 1.5, 2)
-STARTS = np.array(list(itertools.product(_LARGE, _LARGE, (-1, -0.5, 0, 0.5, 1), _SMALL, _SMALL)), dtype=float)
-"""Starts of log A, log B, log E, alpha and beta, shape (4500, 5). Source: [hoffmann2022, section D.2]."""
+STARTS = np.array(list(itertools.product(_LARGE, _LARGE, (-1, -0.5, 0, 0.5, 1), _SMALL, _SMALL)), dtype=float).T
+"""Starts of log A, log B, log E, alpha and beta, shape (5, 4500). Source: [hoffmann2022, section D.2]."""
 _TRIED, _STEPS, _SEED = 100, 40, 20240415
 COLUMNS = ("parameters", "tokens", "loss")
 
@@ -79,18 +76,18 @@ def _objective(coefficients: np.ndarray, logs: np.ndarray, weights: np.ndarray) 
     return _huber(residual, weights), (slopes * (weights * np.clip(residual, -DELTA, DELTA))).sum(axis=-1)
 
 
-def _descend(found: np.ndarray, logs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _descend(found: np.ndarray, logs: np.ndarray, weights: np.ndarray, steps: int = _STEPS) -> np.ndarray:
     """Levenberg-Marquardt steps of many fits at once, shape (5, fits), each to its own weights, shape (fits, runs).
 
     The Huber loss is a sum of squares with weights that follow the residuals.
     """
     damping = np.full(len(weights), 1e-3)
     residual, slopes = _residuals(found[..., None], logs)
-    for _ in range(_STEPS):
+    for _ in range(steps):
         pull = weights * np.minimum(1.0, DELTA / np.maximum(np.abs(residual), 1e-300))
         jacobian = slopes.transpose(1, 0, 2)
         curvature = (jacobian * pull[:, None]) @ jacobian.transpose(0, 2, 1)
-        held = curvature + (damping * np.trace(curvature, axis1=1, axis2=2) + 1e-15)[:, None, None] * np.eye(5)
+        held = curvature * (1 + damping[:, None, None] * np.eye(5)) + 1e-18 * np.eye(5)
         tried = found - np.linalg.solve(held, jacobian @ (pull * residual)[..., None])[..., 0].T
         there, leaning = _residuals(tried[..., None], logs)
         better = _huber(there, weights) < _huber(residual, weights)
@@ -100,21 +97,13 @@ def _descend(found: np.ndarray, logs: np.ndarray, weights: np.ndarray) -> np.nda
     return found
 
 
-def _centered(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of parameters and tokens less their means, and what turns coefficients of the one into those of the other."""
-    x, y = logs[:2].mean(axis=1)
-    shift = np.eye(5)
-    shift[0, 3], shift[1, 4] = x, y
-    return logs - np.array([[x], [y], [0.0]]), shift
-
-
 def _law(coefficients: np.ndarray) -> Law:
-    a, b, e, alpha, beta = coefficients
-    return Law(np.exp(e), np.exp(a), np.exp(b), alpha, beta)
+    a, b, e = np.exp(coefficients[:3])
+    return Law(e, a, b, *coefficients[3:])
 
 
 def _start(law: Law) -> np.ndarray:
-    return np.array([np.log(law.A), np.log(law.B), np.log(law.E), law.alpha, law.beta])
+    return np.array([*np.log([law.A, law.B, law.E]), law.alpha, law.beta])
 
 
 def _resampled(runs: int, draws: int) -> np.ndarray:
@@ -129,7 +118,7 @@ def fit(runs: pd.DataFrame) -> Law:
     """The law that fits runs best: the least sum of Huber losses, searched from the paper's grid of starts.
 
     All 4,500 starts are compared in broadcasts, a hundred at a time, which stay in the processor's cache; the best hundred are
-    followed together, and L-BFGS settles the best of them, of which six digits are the same on every machine.
+    followed together, and L-BFGS settles the best of them, of which five digits are kept, the same on every machine.
 
     Parameters
     ----------
@@ -144,14 +133,13 @@ def fit(runs: pd.DataFrame) -> Law:
     >>> round(float(fit(points()).E), 3)
     1.817
     """
-    (logs, shift), weights = _centered(_logs(runs)), np.ones(len(runs))
-    starts = np.linalg.solve(shift, STARTS.T)
-    value = np.concatenate([_huber(_residuals(some[..., None], logs)[0], weights) for some in np.split(starts, 45, axis=1)])
-    near = _descend(starts[:, np.argsort(value, kind="stable")[:_TRIED]], logs, np.tile(weights, (_TRIED, 1)))
-    best = near[:, np.argmin(_huber(_residuals(near[..., None], logs)[0], weights))]
-    exact = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 2000}
-    law = _law(shift @ minimize(_objective, best, (logs, weights), jac=True, method="L-BFGS-B", options=exact).x)
-    return Law(**{name: float(f"{value:.6g}") for name, value in vars(law).items()})
+    logs, weights = _logs(runs), np.ones(len(runs))
+    value = np.concatenate([_huber(_residuals(some[..., None], logs)[0], weights) for some in np.split(STARTS, 45, axis=1)])
+    near = _descend(STARTS[:, np.argsort(value, kind="stable")[:_TRIED]], logs, np.tile(weights, (_TRIED, 1)))
+    best = near[:, [np.argmin(_huber(_residuals(near[..., None], logs)[0], weights))]]
+    near = _descend(best, logs, weights[None], 5 * _STEPS)[:, 0]
+    law = _law(minimize(_objective, near, (logs, weights), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10}).x)
+    return Law(**{name: float(f"{value:.5g}") for name, value in vars(law).items()})
 
 
 @simulation
@@ -168,9 +156,7 @@ def bootstrap(runs: pd.DataFrame, law: Law, draws: int = 400) -> Law:
     >>> bootstrap(points(), published("Besiroglu 2024"), draws=3).alpha.shape
     (3,)
     """
-    logs, shift = _centered(_logs(runs))
-    start = np.linalg.solve(shift, _start(law))[:, None]
-    return _law(shift @ _descend(np.repeat(start, draws, axis=1), logs, _resampled(len(runs), draws)))
+    return _law(_descend(np.tile(_start(law)[:, None], draws), _logs(runs), _resampled(len(runs), draws)))
 
 
 @simulation

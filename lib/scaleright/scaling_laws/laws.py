@@ -4,13 +4,11 @@ Symbols are those of [hoffmann2022]: loss L in nats a token, N parameters, D tra
 E that no model goes below, A / N^alpha for what a finite model misses and B / D^beta for what finite data do not teach.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 from scaleright.catalog import table
-from scaleright.formulas import NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, lookup
+from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import exp, log, maximum, minimum, sqrt, where
 from scaleright.transformer.flops import inference_flop, training_flop
@@ -18,14 +16,11 @@ from scaleright.transformer.flops import inference_flop, training_flop
 _FREE = float("inf")
 SIZE = Domain(0.0, _FREE, (1e7, 1e13), open_low=True)
 TOKENS = Domain(0.0, _FREE, (1e8, 1e15), open_low=True)
-SERVED = Domain(0.0, _FREE, (1e8, 1e17))
 FLOP = Domain(0.0, _FREE, (1e17, 1e28), open_low=True)
 FACTOR = Domain(0.0, _FREE, (10.0, 1e4), open_low=True)
 EXPONENT = Domain(0.0, _FREE, (0.1, 0.8), open_low=True)
-LOSS = Domain(0.0, _FREE, (1.6, 4.0), open_low=True)
 _LOG_TOKENS = Domain(0.0, _FREE, (20.0, 34.0))
-_DEVIATION = Domain(0.0, _FREE, (1e-3, 0.1))
-_ABOVE = Domain(0.0, _FREE, (2.0, 4.0), open_low=True)
+LOSS = Domain(0.0, _FREE, (2.0, 4.0), open_low=True)
 FLOOR = Domain(0.0, _FREE, (0.5, 1.9))
 _DATA_TERMS = {"B": FACTOR, "alpha": EXPONENT, "beta": EXPONENT}
 _TERMS = {"A": FACTOR} | _DATA_TERMS
@@ -183,7 +178,7 @@ def repeated_loss(parameters, tokens, unique_tokens, E, A, B, alpha, beta, data_
     return loss(effective(parameters, filled, size_decay), effective(tokens, own, data_decay), E, A, B, alpha, beta)
 
 
-@closed_form(lifetime_tokens=SERVED, price_ratio=POSITIVE)
+@closed_form(lifetime_tokens=NON_NEGATIVE, price_ratio=POSITIVE)
 def equivalent_tokens(lifetime_tokens, price_ratio=1.0):
     """Training tokens that cost as much as reading and writing so many tokens in service.
 
@@ -199,7 +194,7 @@ def equivalent_tokens(lifetime_tokens, price_ratio=1.0):
     return lifetime_tokens * price_ratio * (inference_flop(1.0, 1.0) / training_flop(1.0, 1.0))
 
 
-@closed_form(tokens=TOKENS, served=SERVED, **_TERMS)
+@closed_form(tokens=TOKENS, served=NON_NEGATIVE, **_TERMS)
 def balanced_parameters(tokens, served, A, B, alpha, beta):
     """Size for which no other split of training and service has the same loss for less.
 
@@ -216,7 +211,7 @@ def balanced_parameters(tokens, served, A, B, alpha, beta):
     return (alpha * A / (beta * B) * tokens**beta / (1 + served / tokens)) ** (1 / alpha)
 
 
-@closed_form(loss=_ABOVE, E=FLOOR, **_DATA_TERMS)
+@closed_form(loss=LOSS, E=FLOOR, **_DATA_TERMS)
 def tokens_for_optimal_loss(loss, E, B, alpha, beta):
     """Tokens of the compute-optimal model that reaches a loss. Source: [hoffmann2022, equation 4].
 
@@ -226,7 +221,7 @@ def tokens_for_optimal_loss(loss, E, B, alpha, beta):
     return (B * (1 + beta / alpha) / (loss - E)) ** (1 / beta)
 
 
-@closed_form(log_tokens=_LOG_TOKENS, loss=_ABOVE, served=SERVED, E=FLOOR, **_DATA_TERMS)
+@closed_form(log_tokens=_LOG_TOKENS, loss=LOSS, served=NON_NEGATIVE, E=FLOOR, **_DATA_TERMS)
 def balance_step(log_tokens, loss, served, E, B, alpha, beta):
     """One Newton step towards the training tokens of the cheapest model of this loss over its life.
 
@@ -262,7 +257,7 @@ class Lifetime(Breakdown):
     service_usd: Any
 
 
-@closed_form(parameters=SIZE, tokens=TOKENS, lifetime_tokens=SERVED, training_usd_per_flop=NON_NEGATIVE, service_usd_per_flop=NON_NEGATIVE)
+@closed_form(parameters=SIZE, tokens=TOKENS, lifetime_tokens=NON_NEGATIVE, training_usd_per_flop=NON_NEGATIVE, service_usd_per_flop=NON_NEGATIVE)
 def lifetime(parameters, tokens, lifetime_tokens, training_usd_per_flop=1.0, service_usd_per_flop=1.0):
     """Training and service of a model. Source: [sardana2024, equation 2, and with prices section 4].
 
@@ -273,7 +268,7 @@ def lifetime(parameters, tokens, lifetime_tokens, training_usd_per_flop=1.0, ser
     return Lifetime(training_flop(parameters, tokens) * training_usd_per_flop, inference_flop(parameters, served) * service_usd_per_flop)
 
 
-@closed_form(flop=FLOP, center_flop=FLOP, level=_DEVIATION, slope=_DEVIATION)
+@closed_form(flop=FLOP, center_flop=FLOP, level=SHARE, slope=SHARE)
 def range_factor(flop, center_flop, level, slope):
     """How many times the compute-optimal size may be off, up or down (90 %).
 

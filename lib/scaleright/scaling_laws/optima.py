@@ -1,7 +1,5 @@
 """What to train: searches over the laws, and how sure a fitted law is of its compute-optimal size."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from scaleright.formulas import search, simulation
