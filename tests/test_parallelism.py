@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from scaleright import catalog
-from scaleright.decisions.parallelism_playbook import SOURCE_WORDS, STRATEGIES, contenders, playbook, scaling, strategy, words
+from scaleright.decisions.parallelism_playbook import SOURCE_WORDS, STRATEGIES, contenders, playbook, strategy, words
 from scaleright.decisions.parallelism_selector import ACCEPTS, SOURCE, parallelism_selector, source_rule
 from scaleright.training.layout import Layout, TrainingRun
 
@@ -81,14 +81,6 @@ def test_no_time_is_given_for_what_does_not_fit():
     table = playbook(SEVEN)
     assert not table.loc["data", "fits"] and table.loc["data", ["tokens_per_s_per_chip", "mfu", "latency_s", "slower_by"]].isna().all()
     assert table.loc["data", "memory_bytes"] > H100.memory_bytes > table.loc["sharded data", "memory_bytes"]
-
-
-def test_data_parallelism_scales_nearly_linearly():
-    run = TrainingRun(MODEL("Llama-3.2-1B"), H100, 8, 8192, 64)
-    kept = scaling(run, (8, 64, 512), "data")
-    assert 0.8 < kept[512] / kept[8] < 1 and kept.is_monotonic_decreasing
-    with pytest.raises(LookupError, match="unknown strategy 'model'"):
-        scaling(run, (8,), "model")
 
 
 def test_one_chip_needs_no_split():

@@ -3,26 +3,24 @@
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
 from scaleright.catalog import accelerator, model
 from scaleright.claims.ledger import Condition, Recomputed, point, span
-from scaleright.decisions.parallelism_playbook import contenders, playbook, scaling
+from scaleright.decisions.parallelism_playbook import contenders, playbook
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.step import step_time
 
 FABRIC, BUS = "H100 SXM", "H100 PCIe"
-FITS, LARGE, SIZES = "MPT-1B", "Llama-3.1-70B", (8, 64, 512)
+FITS, LARGE = "MPT-1B", "Llama-3.1-70B"
 
 
 @cache
 def _books():
     """The playbook where a model fits one chip, and where it does not."""
-    small = TrainingRun(model(FITS), accelerator(FABRIC), SIZES[0], 2048, 256)
+    small = TrainingRun(model(FITS), accelerator(FABRIC), 8, 2048, 256)
     large = TrainingRun(model(LARGE), accelerator(FABRIC), 256, 8192, 512)
     return tuple(playbook(run) for run in (small, large))
 
@@ -33,11 +31,15 @@ def _kept(name: str) -> list[float]:
 
 
 def s2_data_linear() -> Recomputed:
-    run = TrainingRun(model(FITS), accelerator(FABRIC), SIZES[0], 2048, 256)
-    grown = scaling(run, SIZES, "data")
-    fixed = [contenders(replace(run, chips=size))["data"][2].total * size for size in (SIZES[0], 256)]
-    one_batch = Condition("256 chips with the batch of 8", 100 * float(fixed[0] / fixed[1]))
-    return point(100 * grown[SIZES[-1]] / grown[SIZES[0]], one_batch)
+    """What a chip keeps of its throughput, as the cluster and its batch grow together or the cluster alone [%]."""
+
+    def chip_seconds(chips: int, batch: int) -> float:
+        run = TrainingRun(model(FITS), accelerator(FABRIC), chips, 2048, batch)
+        return float(contenders(run)["data"][2].total * chips / batch)
+
+    alone = chip_seconds(8, 256)
+    one_batch = Condition("256 chips with the batch of 8", 100 * alone / chip_seconds(256, 256))
+    return span(*(100 * alone / chip_seconds(chips, 32 * chips) for chips in (64, 512)), one_batch)
 
 
 def _latency(name: str) -> Recomputed:

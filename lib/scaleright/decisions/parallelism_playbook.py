@@ -1,14 +1,11 @@
 """Parallelism Playbook (F4): memory, throughput, latency and complexity of each way to split a run, computed for the run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.names import one_of
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory, training_memory
 from scaleright.training.rules import FIELDS
@@ -115,21 +112,3 @@ def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     rate = table.get("tokens_per_s_per_chip", pd.Series(np.nan, table.index))
     return table.assign(slower_by=rate.max() / rate - 1)
-
-
-def scaling(run: TrainingRun, chips: tuple[int, ...], name: str, optimizer: str = "adamw") -> pd.Series:
-    """Tokens per second and chip of a strategy as the cluster and its batch grow together, by chips; empty where nothing fits.
-
-    >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.2-1B"), catalog.accelerator("H100 SXM"), 8, 8192, 64)
-    >>> kept = scaling(run, (8, 64), "data")
-    >>> bool(0.5 < kept[64] / kept[8] <= 1)
-    True
-    """
-    one_of(name, STRATEGIES, "strategy")
-    found = {}
-    for size in chips:
-        larger = replace(run, chips=size, global_batch=run.global_batch * size // run.chips)
-        step = contenders(larger, optimizer).get(name, (None, None, None))[2]
-        found[size] = float(tokens_per_s_per_chip(larger, step)) if step else np.nan
-    return pd.Series(found, name="tokens_per_s_per_chip").rename_axis("chips")

@@ -1,7 +1,5 @@
 """Parallelism Selector (F3): how to split a training run, by computed time and memory beside the source's rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Mapping
 

@@ -4,8 +4,6 @@
 value that keeps it. Whether the run fits in memory is not a rule of this kind: `scaleright.training.memory` counts it.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any, Callable, Iterable, Iterator
 
@@ -146,6 +144,15 @@ def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield from _layout_rules(run, Layout(**numbers))
 
 
+def _refuse_first(run: TrainingRun, rules: Iterable[Rule], layout: Layout) -> None:
+    """Raise on the first rule that does not hold, about the first layout that breaks it."""
+    for holds, message in rules:
+        if not np.all(holds):
+            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layout, name) for name in FIELDS))
+            one = Layout(**{name: column.flat[int(np.argmax(broken))].item() for name, column in zip(FIELDS, columns, strict=True)})
+            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(one)}")
+
+
 @counting
 def check_run(run: TrainingRun) -> None:
     """Raise ValueError on the first thing that makes a run impossible on any layout: a number, a name, the precision.
@@ -155,9 +162,7 @@ def check_run(run: TrainingRun) -> None:
     Traceback (most recent call last):
     ValueError: Llama-3.1-8B on H100 SXM: precision NVFP4 needs a chip with dense fp4; H100 SXM has bf16, fp16, fp32, fp8, int8, tf32
     """
-    for holds, message in _run_rules(run):
-        if not holds:
-            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(Layout())}")
+    _refuse_first(run, _run_rules(run), Layout())
 
 
 @counting
@@ -179,11 +184,7 @@ def check(run: TrainingRun, layout: Layout) -> None:
     Traceback (most recent call last):
     ValueError: GPT-3 175B on A100 SXM 80GB: tensor = 7 does not divide heads = 96; nearest: 6 or 8
     """
-    for holds, message in _rules(run, layout):
-        if not np.all(holds):
-            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layout, name) for name in FIELDS))
-            one = Layout(**{name: column.flat[int(np.argmax(broken))].item() for name, column in zip(FIELDS, columns, strict=True)})
-            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(one)}")
+    _refuse_first(run, _rules(run, layout), layout)
 
 
 @counting

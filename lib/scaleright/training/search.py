@@ -5,8 +5,6 @@ better than another are left out unless they are asked for: ZeRO 0 keeps more th
 sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, NoReturn
 

@@ -1,7 +1,5 @@
 """Where published layouts of training runs stand among all that the search finds: those that were measured, and those recommended."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd
