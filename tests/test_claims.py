@@ -95,7 +95,7 @@ def test_the_ledger_holds_what_these_chapters_explain():
     assert len(FOUND) >= 112
     assert {finding.claim.chapter for finding in FOUND} == {
         "scaling_math", "buy_or_rent", "gpu_prices", "token_cost", "hardware_compare", "mlperf", "architecture_bets", "sustainability",
-        "pretraining_cost", "memory_wall",
+        "pretraining_cost", "memory_wall", "parallelism",
     }  # fmt: skip
     assert {finding.claim.source for finding in FOUND} == {"S1", "S2", "S3", "S4"}
 

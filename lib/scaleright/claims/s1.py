@@ -3,8 +3,6 @@
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
 """
 
-from __future__ import annotations
-
 from scaleright.catalog import accelerator, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.costs.pretraining import best_step, platforms

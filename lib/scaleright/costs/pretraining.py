@@ -5,8 +5,6 @@ hides, and waiting of pipeline stages; interruptions lose work on top. Experimen
 years that the tables state as ranges.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +52,7 @@ def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
     Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports more than 90 %.
 
     >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0), 3)
-    (0.907, 0.994)
+    (0.908, 0.994)
     """
     mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
     return useful_share(best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s), checkpoint_stall_s, restart_s, mtbf_s)
