@@ -1,7 +1,7 @@
 """The press: chapters in, a published book out.
 
-`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute` runs both, `staleness`
-decides which need it, `pages`, `downloads` and `status` make of the results what a reader sees, `site` renders and
+`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute` runs both in `kernels` that
+start `warm`, `staleness` decides which need it, `pages`, `downloads` and `status` make of the results what a reader sees, `site` renders and
 swaps, `notebooks` keeps the stored notebooks. This module holds what they share: where
 things lie in a book, how a file is written whole or not at all, and how a build lets go of its processes.
 """
