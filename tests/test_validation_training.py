@@ -63,10 +63,10 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     changed.loc[group, "measured_tokens_per_s_per_accelerator"] *= 2
     every = judge.cases(changed, "changed", False)
     use = np.array([not case.why for case in every]) & ~table["held_out"].eq(True).to_numpy(bool, na_value=False)
-    groups = judge._groups(changed, judge.MODES[""])
+    groups = judge._groups(changed, "")
     place = [i for i in np.flatnonzero(group) if use[i]][:1] + [i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]][:1]
     book = [case for case, used in zip(every, use) if used]
-    predicted = judge._left_out([every[i] for i in place], [groups[i] for i in place], book, [g for g, used in zip(groups, use) if used])
+    predicted = judge.left_out([every[i] for i in place], [groups[i] for i in place], book, [g for g, used in zip(groups, use) if used])
     before = judged.rows["predicted"].to_numpy()[place]
     assert predicted[0] == pytest.approx(before[0], rel=1e-9)
     assert abs(predicted[1] / before[1] - 1) > 1e-3

@@ -150,7 +150,8 @@ def _feed_forward(t: Transformer, of: Machine, frozen, tokens, width, outside=1.
     if not np.any(width):
         return (0.0, 0.0), (0.0, 0.0)
     gates, wide, there = 1 + t.gated_ffn * 1.0, maximum(width, 1.0), where(width > 0, 1.0, 0.0)
-    work = _sum(_products(of, True, frozen, tokens, gates * wide, t.hidden, count), _products(of, True, frozen, tokens, t.hidden, wide, count))
+    shapes = ((gates * wide, t.hidden), (t.hidden, wide))
+    work = _sum(*(_products(of, True, frozen, tokens, *shape, count) for shape in shapes))
     activation, narrow = (2 * gates + 2) * width, t.hidden / outside
     moved = activation + of.cast_bytes * (narrow + width), 2 * activation + of.cast_bytes * (narrow + gates * width)
     return _scaled(work, there), _scaled(moved, there * tokens * count / of.memory_bytes_per_s)
@@ -173,7 +174,8 @@ def _attention(t: Transformer, of: Machine, mode: Mode, tokens, sequence, tp, ou
         products = _sum(products, *(_scaled(_products(of, True, mode.frozen, tokens, *shape), latent) for shape in shapes))
     local = t.window_layers / t.layers
     bound = where(t.selected_tokens > 0, t.selected_tokens, sequence)
-    seen = local * _attended(sequence, where(t.window > 0, t.window, sequence), 1, t.chunked_window * 1.0) + (1 - local) * _attended(sequence, bound)
+    near = _attended(sequence, where(t.window > 0, t.window, sequence), 1, t.chunked_window * 1.0)
+    seen = local * near + (1 - local) * _attended(sequence, bound)
     scores, all_scores = tokens * seen * t.heads / tp, tokens * sequence * t.heads / tp
     width = 2 * (t.head_dim + t.v_head_dim) / of.bf16_flops
     softmax = EXPOSED_SOFTMAX * scores / of.exponentials_per_s
@@ -220,7 +222,8 @@ def _layer(t: Transformer, of: Machine, mode: Mode, sequence, lay: Layout) -> tu
         expert = _feed_forward(t, of, mode.frozen, maximum(routed / held, 1.0), t.expert_ffn, count=held)
         permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.memory_bytes_per_s
         exchange = 2 * moe * _exchange_seconds(t, of, local, ep)
-        layer |= {"grouped": _scaled(expert[0], moe), "routing": _scaled(_sum(expert[1], (permuted, 2 * permuted)), moe), "expert": (exchange, exchange)}
+        moving = _sum(expert[1], (permuted, 2 * permuted))
+        layer |= {"grouped": _scaled(expert[0], moe), "routing": _scaled(moving, moe), "expert": (exchange, exchange)}
         launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)
     busy = sum(sum(layer[kind]) for kind in COMPUTE if kind in layer)
     host = maximum(launches * of.launch_s - HIDING * busy, 0.0) / 3
@@ -284,7 +287,8 @@ def physical_parts(t: Transformer, of: Machine, sequence, global_batch, lay: Lay
     # Activations between stages; weights gathered and gradients reduced: once a step, or by each micro-batch where they are sharded.
     outside = where(lay.sequence_parallel * 1.0 > 0, tp, 1.0)
     message = lay.micro_batch * sequence / lay.context * t.hidden * 2 / outside
-    forward["pipeline"] = backward["pipeline"] = where(pp > 1, lay.virtual * _send(message, links["out_latency_s"], links["out_bytes_per_s"]), 0.0)
+    sent = lay.virtual * _send(message, links["out_latency_s"], links["out_bytes_per_s"])
+    forward["pipeline"] = backward["pipeline"] = where(pp > 1, sent, 0.0)
     moe = t.moe_layers / t.layers
     weights = projection_weights(t) + (1 - moe) * feed_forward_weights(t, t.ffn) + moe * feed_forward_weights(t, t.shared_ffn)
     own = (depth * weights + t.vocab * t.embedding_width) / tp

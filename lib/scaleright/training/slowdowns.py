@@ -19,8 +19,8 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS
 
 FAMILIES = {
-    "A100": "Ampere", "A800": "Ampere", "H20": "Hopper", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper", "B200": "Blackwell", "GB200": "Blackwell",
-    "B300": "Blackwell Ultra", "GB300": "Blackwell Ultra",
+    "A100": "Ampere", "A800": "Ampere", "H20": "Hopper", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper",
+    "B200": "Blackwell", "GB200": "Blackwell", "B300": "Blackwell Ultra", "GB300": "Blackwell Ultra",
 }  # fmt: skip
 PRIOR = dict.fromkeys(KINDS, 1.0) | {
     "matmul": 1.1, "grouped": 1.3, "attention": 1.6, "elementwise": 1.4, "routing": 1.3, "pipeline": 0.8, "data": 1.5, "optimizer": 1.3,
@@ -180,7 +180,8 @@ def borrowed(run: TrainingRun, software: str | None = None) -> str:
     if lacking := slowdowns(run, software).borrowed:
         why = f"no run of {family(run.chip)} chips was fitted: " if "matmul" in lacking else ""
         return f"{why}{', '.join(lacking)} as the mean of all chips"
-    return "" if (run.chip.name, "runs") in _stored() else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
+    seen = (run.chip.name, "runs") in _stored()
+    return "" if seen else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
 
 
 @lookup

@@ -16,7 +16,7 @@ from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
-from scaleright.training.parts import KINDS, Mode, machine, physical_parts
+from scaleright.training.parts import KINDS, Mode, Parts, machine, physical_parts
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import Slowdowns, Stack, borrowed, interval
 from scaleright.training.slowdowns import slowdowns as stored
@@ -57,7 +57,8 @@ _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 """Kinds of work that a step time shows with another."""
 
 
-def _parts(run: TrainingRun, layout: Layout, stack: Stack):
+@search
+def parts_of(run: TrainingRun, layout: Layout, stack: Stack) -> Parts:
     """The physical parts of a run's step, at measured peaks."""
     mode = Mode(float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op), float(stack.low_gather))
     return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, mode)
@@ -88,9 +89,10 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
         whole = {name: np.broadcast_to(value, size) for name, value in vars(layout).items()}
         starts = range(0, size, BATCH)
         pieces = [step_time(run, Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}), slow) for i in starts]
-        joined = ([np.broadcast_to(getattr(piece, field.name), min(BATCH, size - i)) for i, piece in zip(starts, pieces)] for field in fields(StepTime))
-        return StepTime(*map(np.concatenate, joined))
-    parts = _parts(run, layout, slow.stack)
+        sizes = [min(BATCH, size - start) for start in starts]
+        named = [[getattr(piece, field.name) for piece in pieces] for field in fields(StepTime)]
+        return StepTime(*(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named))
+    parts = parts_of(run, layout, slow.stack)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
         useful, again, waits = parts.seconds(kind)
