@@ -45,7 +45,8 @@ def main() -> None:
         single = [Layout(**{name: int(getattr(one, name)) for name in FIELDS}) for one in some]
         whole = seconds(lambda: search(run))
         apart = seconds(lambda: [(training_memory(run, one), step_time(run, one)) for one in single], 1) * size / len(single)
-        print(f"{model:<22} on {chips:>6,} {chip:<14} {size:>8,} layouts {whole:6.3f} s {size / whole:>10,.0f} a second {apart / whole:6.0f} x a loop")
+        name = f"{model} on {chips:,} {chip}"
+        print(f"{name:<44} {size:>8,} layouts {whole:6.3f} s {size / whole:>10,.0f} a second {apart / whole:6.0f} x a loop")
 
 
 if __name__ == "__main__":

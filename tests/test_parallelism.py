@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from scaleright import catalog
+from scaleright import catalog, claims, units
+from scaleright.claims import ledger
 from scaleright.decisions.parallelism_playbook import SOURCE_WORDS, STRATEGIES, contenders, playbook, strategy, words
 from scaleright.decisions.parallelism_selector import ACCEPTS, SOURCE, parallelism_selector, source_rule
+from scaleright.press import Book
+from scaleright.press.execute import answer
+from scaleright.press.parameters import ParameterError, declared, validate
 from scaleright.training.layout import Layout, TrainingRun
 
+BOOK = Book(Path(__file__).resolve().parents[1])
 H100, MODEL = catalog.accelerator("H100 SXM"), catalog.model
 SMALL = TrainingRun(MODEL("MPT-1B"), H100, 8, 2048, 256)
 SEVEN = TrainingRun(MODEL("Llama-2-7B"), H100, 64, 4096, 256)
@@ -47,7 +53,7 @@ def test_a_7b_model_on_64_chips_needs_no_model_parallelism_where_the_rule_demand
 
 def test_a_strategy_without_a_layout_says_what_forbids_it():
     reasons = parallelism_selector(LARGE).reasons
-    assert any(reason.startswith("data has no layout") and "data = 16384 does not divide global_batch = 2,048" in reason for reason in reasons)
+    assert any(reason.startswith("data has no layout") and "data = 16,384 does not divide global_batch = 2,048" in reason for reason in reasons)
 
 
 def test_the_rule_reconsiders_where_no_fabric_joins_the_chips():
@@ -86,3 +92,26 @@ def test_no_time_is_given_for_what_does_not_fit():
 def test_one_chip_needs_no_split():
     verdict = parallelism_selector(TrainingRun(MODEL("MPT-125M"), H100, 1, 2048, 64))
     assert verdict.what == "data parallelism" and verdict.agrees
+
+
+def test_the_headline_of_the_chapter_is_the_librarys():
+    said = answer(BOOK.notebook("parallelism").read_bytes())
+    verdict = parallelism_selector(TrainingRun(MODEL("Llama-3.1-70B"), H100, 256, 8192, 512))
+    seconds = verdict.numbers[verdict.what.removesuffix(" parallelism")][0]
+    assert f"on 256 H100 SXM with {verdict.what}: {verdict.reasons[0].partition(': ')[0]}" in said and f"takes {units.duration(seconds)}" in said
+
+
+def test_claims_on_splitting_are_judged():
+    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("parallelism")}
+    assert len(verdicts) == 8 and verdicts["S2-data-linear"] == verdicts["S2-hybrid-throughput"] == ledger.REPRODUCED
+    assert verdicts["S2-exceeds-split"] == verdicts["S2-model-latency"] == ledger.OFF
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"chips": 0}, "chips = 0"), ({"global_batch": -1}, "global_batch = -1"), ({"precision": "FP7"}, "FP8"), ({"model": "Llama-3.1-71B"}, "Llama-3.1-70B"),
+     ({"sequence": 1e9}, "sequence"), ({"network_gb_per_s": 0}, "network_gb_per_s = 0")],
+)  # fmt: skip
+def test_a_wrong_case_of_the_chapter_is_refused_before_anything_runs(wrong, said):
+    with pytest.raises(ParameterError, match=said):
+        validate(declared("parallelism", BOOK), wrong)

@@ -64,7 +64,8 @@ def test_nobody_beats_a_layout_of_the_front_in_both():
     found, front = candidates(EIGHT), search(EIGHT, by="pareto", limit=1000)
     times, memory = found.step.total, found.memory.total
     for row in front.itertuples():
-        assert not ((times <= row.step_s) & (memory < row.memory_bytes)).any() and not ((times < row.step_s) & (memory <= row.memory_bytes)).any()
+        assert not ((times <= row.step_s) & (memory < row.memory_bytes)).any()
+        assert not ((times < row.step_s) & (memory <= row.memory_bytes)).any()
     assert front["step_s"].iloc[0] == times.min() and front["memory_bytes"].iloc[-1] == memory.min()
     assert front["step_s"].is_monotonic_increasing and front["headroom"].is_monotonic_increasing
 
@@ -82,9 +83,9 @@ def test_cost_is_of_the_chips_over_cluster_sizes():
 
 
 def test_where_nothing_fits_the_error_names_the_chips_on_which_it_would():
-    with pytest.raises(ValueError, match=r"Llama-3.1-405B on 8 x H100 SXM: the leanest layout takes .* of the 86 GB of a chip; nearest that fits: chips = 128") as error:
+    said = r"Llama-3.1-405B on 8 x H100 SXM: the leanest layout takes .* of the 86 GB of a chip; nearest that fits: chips = 128"
+    with pytest.raises(ValueError, match=said):
         search(replace(LARGE, chips=8))
-    assert "GB" in str(error.value)
     assert candidates(replace(LARGE, chips=128)).layout.tensor.size > 0
     with pytest.raises(ValueError, match="Llama-3.1-405B on 64 x H100"):
         candidates(replace(LARGE, chips=64))
@@ -117,8 +118,8 @@ def test_replicas_do_not_wait_for_gathers_that_they_do_not_need():
 def test_published_layouts_are_candidates_and_most_rank_high():
     """Layouts that vendors measured or recommend lie among the fastest of what the search finds, though it never saw them."""
     named = {name: published_layouts(name) for name in TABLES}
-    recommended = named["measured/layouts"].query("accelerator == 'H100 SXM' and task == 'pre_train' or model in ['Llama-3.1-70B', 'GPT-3 175B (Megatron)']")
-    measured = named["measured/training"].query("source.str.startswith('nemo') and model == 'Llama-2-70B' or run.str.startswith('korthikanti')")
+    recommended = named["measured/layouts"].query("model in ['Llama-3.1-70B', 'GPT-3 175B (Megatron)']")
+    measured = named["measured/training"].query("run.str.startswith('korthikanti')")
     for rows in (recommended, measured):
         found = ranks(rows)
         assert len(found) >= 5 and (found["rank"] >= 1).all() and (found["rank"] <= found["candidates"]).all()

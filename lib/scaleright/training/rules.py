@@ -63,7 +63,7 @@ def divisors(number: int) -> list[int]:
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     """The message for a degree that does not divide a number."""
     near = divisors(number)
-    return lambda one: f"{name} = {getattr(one, name)} does not divide {what} = {number:,}; {_nearest(getattr(one, name), near)}"
+    return lambda one: f"{name} = {getattr(one, name):,} does not divide {what} = {number:,}; {_nearest(getattr(one, name), near)}"
 
 
 def _run_rules(run: TrainingRun) -> Iterator[Rule]:

@@ -115,8 +115,9 @@ def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn
     taken = float(training_memory(run, tried, optimizer).total.min())
     larger = (replace(run, chips=run.chips * 2**k) for k in range(1, MOST_DOUBLINGS + 1))
     enough = next((r.chips for r in larger if _fitting(r, layouts(r, **lean), optimizer)[0].tensor.size), None)
-    hint = f"nearest that fits: chips = {enough:,}" if enough else "nothing fits on more chips either: take a smaller model or a larger chip"
-    raise ValueError(f"{where}{held}: the leanest layout takes {taken / 1e9:,.0f} GB of the {run.chip.memory_bytes / 1e9:,.0f} GB of a chip; {hint}")
+    hint = f"nearest that fits: chips = {enough:,}" if enough else "nothing fits on more chips; take a smaller model or a larger chip"
+    of_chip = f"{taken / 1e9:,.0f} GB of the {run.chip.memory_bytes / 1e9:,.0f} GB of a chip"
+    raise ValueError(f"{where}{held}: the leanest layout takes {of_chip}; {hint}")
 
 
 @looks_for
