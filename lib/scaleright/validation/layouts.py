@@ -8,7 +8,7 @@ from scaleright import catalog
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS
 from scaleright.training.search import candidates, rank
-from scaleright.validation.training import cases
+from scaleright.validation.cases import cases
 
 TABLES = ("measured/training", "measured/layouts")
 
@@ -59,7 +59,7 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
         if searched[key] is None:
             continue
         own = rank(run, layout, among=searched[key])
-        about = {"run": row.run, "model": run.model.name, "accelerator": run.chip.name, "accelerators": run.chips, "precision": run.precision, "task": run.task}
+        about = {name: getattr(row, name) for name in ("run", "model", "accelerator", "accelerators", "precision", "task")}
         standing = {"rank": own.rank, "candidates": own.candidates, "slower_by": own.slower_by, "fits": own.fits}
         found.append(about | {name: getattr(layout, name) for name in FIELDS} | standing)
     return pd.DataFrame(found)
