@@ -72,11 +72,12 @@ def test_nobody_beats_a_layout_of_the_front_in_both():
 
 def test_cost_is_of_the_chips_over_cluster_sizes():
     sizes = (8, 64, 512)
-    cheapest = search(EIGHT, by="cost", chips=sizes, limit=1000)
+    cheapest = search(EIGHT, by="cost", chips=sizes, limit=1000, usd_per_hour=2.0)
     assert {8} < set(cheapest["chips"]) <= set(sizes)
     hours = cheapest["chips"] * cheapest["step_s"] / 3600 / (EIGHT.global_batch * EIGHT.sequence) * 1e9
     assert cheapest["chip_hours_per_billion_tokens"].to_numpy() == pytest.approx(hours.to_numpy())
     assert cheapest["chip_hours_per_billion_tokens"].is_monotonic_increasing
+    assert cheapest["usd_per_billion_tokens"].to_numpy() == pytest.approx(2 * hours.to_numpy()) and search(EIGHT)["usd_per_billion_tokens"].isna().all()
     assert search(EIGHT, by="time", chips=sizes)["chips"].iloc[0] >= cheapest["chips"].iloc[0]  # more chips are faster, not cheaper
     with pytest.raises(LookupError, match="unknown aim of a search 'money'"):
         search(EIGHT, by="money")
@@ -103,6 +104,8 @@ def test_the_fastest_ranks_first_and_a_layout_beside_the_search_is_a_candidate()
     best = pick(found.layout, int(found.step.total.argmin()))
     first = rank(EIGHT, best, among=found)
     assert (first.rank, first.slower_by, first.candidates, first.fits) == (1, 0.0, found.layout.tensor.size, True)
+    plain = replace(best, sequence_parallel=0) if best.tensor == 1 else best  # nothing to split: the same layout
+    assert rank(EIGHT, plain, among=found) == first
     slow = rank(EIGHT, Layout(tensor=8, sequence_parallel=0), among=found)
     assert slow.candidates == first.candidates + 1 and slow.rank > 1 and slow.slower_by == pytest.approx(slow.step_s / first.step_s - 1)
     with pytest.raises(ValueError, match="tensor = 7 does not divide heads"):

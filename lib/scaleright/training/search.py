@@ -5,6 +5,7 @@ better than another are left out unless they are asked for: ZeRO 0 keeps more th
 sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, NoReturn
 
@@ -17,6 +18,7 @@ from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory, training_memory
 from scaleright.training.rules import FIELDS, MODULES_BESIDE_LAYERS, check, check_run, divisors, valid
 from scaleright.training.step import StepTime, mfu, step_time, tokens_per_s_per_chip
+from scaleright.units import SECONDS_PER_HOUR
 
 AIMS = ("time", "cost", "pareto")
 LEAST_CHUNK = 128
@@ -147,7 +149,7 @@ def _front(time_s: np.ndarray, memory_bytes: np.ndarray) -> np.ndarray:
     return order[np.concatenate([[True], least[1:] < least[:-1]])]
 
 
-def _frame(found: Candidates, best: np.ndarray) -> pd.DataFrame:
+def _frame(found: Candidates, best: np.ndarray, usd_per_hour: float) -> pd.DataFrame:
     """The chosen candidates, one row each."""
     run, capacity = found.run, found.run.chip.require("memory_bytes")
     columns = {"chips": run.chips} | {name: getattr(found.layout, name)[best] for name in FIELDS}
@@ -155,13 +157,15 @@ def _frame(found: Candidates, best: np.ndarray) -> pd.DataFrame:
     memory = found.memory.total[best]
     columns |= {"step_s": step.total, "memory_bytes": memory, "headroom": 1 - memory / capacity, "mfu": mfu(run, step)}
     columns |= {"tokens_per_s_per_chip": tokens_per_s_per_chip(run, step)}
-    columns["chip_hours_per_billion_tokens"] = 1e9 / 3600 / columns["tokens_per_s_per_chip"]
+    columns["chip_hours_per_billion_tokens"] = 1e9 / SECONDS_PER_HOUR / columns["tokens_per_s_per_chip"]
+    columns["usd_per_billion_tokens"] = usd_per_hour * columns["chip_hours_per_billion_tokens"]
     return pd.DataFrame(columns | step.parts())
 
 
 @looks_for
 def search(
-    run: TrainingRun, by: str = "time", limit: int = 10, chips: Iterable[int] = (), optimizer: str = "adamw", **fixed: Any
+    run: TrainingRun, by: str = "time", limit: int = 10, chips: Iterable[int] = (), optimizer: str = "adamw",
+    usd_per_hour: float = math.nan, **fixed: Any,
 ) -> pd.DataFrame:
     """The best layouts of a run, one row each, the best first.
 
@@ -173,12 +177,14 @@ def search(
     limit : rows at most
     chips : cluster sizes to try instead of the run's own [1]; those on which nothing fits are left out
     optimizer : as in `training_memory`
+    usd_per_hour : rent of one chip [USD/h]
     fixed : fields of a layout with the value, or the values, to which they are held
 
     Returns
     -------
     frame: chips, the fields of a layout, step_s, memory_bytes, headroom (share of a chip's memory left) [1], mfu [1],
-    tokens_per_s_per_chip, chip_hours_per_billion_tokens, and the parts of `StepTime` [s].
+    tokens_per_s_per_chip, chip_hours_per_billion_tokens and, at the rent given, usd_per_billion_tokens, and the parts of
+    `StepTime` [s].
 
     Raises
     ------
@@ -199,10 +205,12 @@ def search(
             first = first or error
     if not found:
         raise first
-    if by == "pareto":
-        return pd.concat([_frame(each, _front(each.step.total, each.memory.total)) for each in found], ignore_index=True).head(limit)
-    frames = [_frame(each, np.argsort(each.step.total, kind="stable")[:limit]) for each in found]
-    key = "step_s" if by == "time" else "chip_hours_per_billion_tokens"
+    frames = []
+    for each in found:
+        time_s = each.step.total
+        best = _front(time_s, each.memory.total) if by == "pareto" else np.argsort(time_s, kind="stable")[:limit]
+        frames.append(_frame(each, best, usd_per_hour))
+    key = {"time": ["step_s"], "cost": ["chip_hours_per_billion_tokens"], "pareto": ["chips", "step_s"]}[by]
     return pd.concat(frames).sort_values(key, kind="stable", ignore_index=True).head(limit)
 
 
@@ -244,6 +252,8 @@ def rank(run: TrainingRun, layout: Layout, optimizer: str = "adamw", among: Cand
     """
     check(run, layout)
     among = among or candidates(run, optimizer)
+    idle = {"sequence_parallel": 1} if layout.tensor == 1 else {}  # choices without effect, as `layouts` writes them
+    layout = replace(layout, **idle, **({"zero": 1} if layout.data * layout.context == 1 else {}))
     same = np.all([getattr(among.layout, name) == getattr(layout, name) for name in FIELDS], axis=0)
     memory, own_s, best_s = training_memory(run, layout, optimizer), float(step_time(run, layout).total), float(among.step.total.min())
     return Rank(
