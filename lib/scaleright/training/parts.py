@@ -5,20 +5,17 @@ operations by the bytes they move, and communication as far as computing does no
 adds the bubble, and multiplies each kind by a fitted slowdown.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator
 from scaleright.collectives import all_gather_seconds, network, send_recv_seconds
-from scaleright.formulas import lookup, search
+from scaleright.formulas import search
 from scaleright.ops import ceil, maximum, minimum, where
 from scaleright.roofline import matmul_seconds, speeds
-from scaleright.training.layout import Layout
+from scaleright.training.layout import Layout, TrainingRun
 from scaleright.transformer.flops import attended_positions
 from scaleright.transformer.parameters import feed_forward_weights, projection_weights
 
@@ -59,48 +56,63 @@ _matmul, _gather, _send, _attended = (
 )  # runs and layouts are checked once, by `rules`
 
 
-@dataclass(frozen=True)
-class Machine:
-    """Achieved speeds of a chip in a run's format, as plain numbers (or arrays of them)."""
-
-    matmul_flops: Any
-    bf16_flops: Any
-    memory_bytes_per_s: Any
-    units: Any
-    launch_s: Any
-    exponentials_per_s: Any
-    element_bytes: Any
-    cast_bytes: Any
-    domain: Any
-    links: dict[str, Any]
+Pair = tuple[Any, Any]
+"""Forward and backward time."""
 
 
-@lookup
-def machine(chip: Accelerator, precision: str) -> Machine:
-    """What a chip achieves in a format."""
-    fast, plain, links = speeds(chip, precision), speeds(chip, "BF16"), network(chip)
-    return Machine(
-        fast.matmul_flops, plain.matmul_flops, fast.memory_bytes_per_s, fast.units, fast.launch_s, fast.exponentials_per_s,
-        ELEMENT_BYTES[precision], CAST_BYTES[precision], links.up.chips, links.terms,
-    )  # fmt: skip
+def _scaled(pair: Pair, by) -> Pair:
+    return pair[0] * by, pair[1] * by
+
+
+def _sum(*pairs: Pair) -> Pair:
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
 @dataclass(frozen=True)
-class Mode:
-    """What a run and its software do differently, as flags 0 or 1 (or arrays).
+class Stack:
+    """What the time of a step depends on in a software stack.
 
-    frozen : the model's weights are not trained (LoRA)
-    mtp : modules that predict further tokens [1]
-    fused : attention keeps no scores in memory
-    by_op : selective recomputation runs memory-bound work and every other matrix product again instead of attention
-    low_gather : sharded weights are gathered in the format of the products instead of 16 bit
+    native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
+    compiled : its operations are fused by a compiler
+    by_op : selective recomputation runs memory-bound work and every other matrix product again (PyTorch), not attention
+    low_gather : sharded weights of FP8 runs are gathered in FP8 (torchtitan)
+    fused_attention : attention keeps no scores in memory (FlashAttention, in Megatron since 2023)
+    fused_experts : experts' products and casts fused, the whole step one CUDA graph (Megatron-Bridge since 26.06)
     """
 
-    frozen: Any = 0.0
-    mtp: Any = 0.0
-    fused: Any = 1.0
-    by_op: Any = 0.0
-    low_gather: Any = 0.0
+    native: bool = False
+    compiled: bool = False
+    by_op: bool = False
+    low_gather: bool = False
+    fused_attention: bool = True
+    fused_experts: bool = True
+
+
+class _Machine:
+    """Achieved speeds of a run's chip, in its format and in 16 bit, and its networks."""
+
+    def __init__(self, run: TrainingRun):
+        self.low, self.plain, links = speeds(run.chip, run.precision), speeds(run.chip, "BF16"), network(run.chip)
+        self.bandwidth, self.links, self.domain = self.low.memory_bytes_per_s, links.terms, links.up.chips
+        self.element_bytes, self.cast_bytes = ELEMENT_BYTES[run.precision], CAST_BYTES[run.precision]
+        self.trained = run.task != "lora"
+
+    def products(self, tokens, columns, inner, count=1.0, low=True) -> Pair:
+        """Products with one weight matrix: forward, the gradient of the input, and that of the weights where they are trained."""
+        of = self.low if low else self.plain
+        rest = of.matmul_flops, self.bandwidth, self.element_bytes if low else 2.0, of.units, count
+        inputs, weights = _matmul(tokens, inner, columns, *rest), self.trained * _matmul(columns, inner, tokens, *rest)
+        return _matmul(tokens, columns, inner, *rest), inputs + weights
+
+    def feed_forward(self, t: Transformer, tokens, width, outside=1.0, count=1.0) -> tuple[Pair, Pair]:
+        """Products of feed-forward blocks of a width, and their memory-bound work: activation and casts."""
+        if not np.any(width):
+            return (0.0, 0.0), (0.0, 0.0)
+        gates, narrow = 1 + t.gated_ffn, t.hidden / outside
+        work = _sum(*(self.products(tokens, *shape, count) for shape in ((gates * width, t.hidden), (t.hidden, width))))
+        activation = (2 * gates + 2) * width
+        moved = activation + self.cast_bytes * (narrow + width), 2 * activation + self.cast_bytes * (narrow + gates * width)
+        return work, _scaled(moved, tokens * count / self.bandwidth)
 
 
 @dataclass(frozen=True)
@@ -126,70 +138,33 @@ class Parts:
         return self.micro_batches * work + self.once.get(kind, 0.0), self.micro_batches * again, waits
 
 
-Pair = tuple[Any, Any]
-"""Forward and backward time."""
-
-
-def _scaled(pair: Pair, by) -> Pair:
-    return pair[0] * by, pair[1] * by
-
-
-def _sum(*pairs: Pair) -> Pair:
-    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-
-
-def _products(of: Machine, low: bool, frozen, tokens, columns, inner, count=1.0) -> Pair:
-    """Products with one weight matrix: forward, the gradient of the input, and that of the weights where they are trained."""
-    rest = (of.matmul_flops if low else of.bf16_flops, of.memory_bytes_per_s, of.element_bytes if low else 2.0, of.units, count)
-    inputs, weights = _matmul(tokens, inner, columns, *rest), _matmul(columns, inner, tokens, *rest)
-    return _matmul(tokens, columns, inner, *rest), inputs + (1 - frozen) * weights
-
-
-def _feed_forward(t: Transformer, of: Machine, frozen, tokens, width, outside=1.0, count=1.0) -> tuple[Pair, Pair]:
-    """Products of feed-forward blocks of a width, and their memory-bound work: activation and casts."""
-    if not np.any(width):
-        return (0.0, 0.0), (0.0, 0.0)
-    gates, wide, there = 1 + t.gated_ffn * 1.0, maximum(width, 1.0), where(width > 0, 1.0, 0.0)
-    shapes = ((gates * wide, t.hidden), (t.hidden, wide))
-    work = _sum(*(_products(of, True, frozen, tokens, *shape, count) for shape in shapes))
-    activation, narrow = (2 * gates + 2) * width, t.hidden / outside
-    moved = activation + of.cast_bytes * (narrow + width), 2 * activation + of.cast_bytes * (narrow + gates * width)
-    return _scaled(work, there), _scaled(moved, there * tokens * count / of.memory_bytes_per_s)
-
-
-def _attention(t: Transformer, of: Machine, mode: Mode, tokens, sequence, tp, outside) -> tuple[Pair, Pair, Pair, Any]:
+def _attention(t: Transformer, of: _Machine, stack: Stack, tokens, sequence, tp, outside) -> tuple[Pair, Pair, Pair, Any]:
     """One layer's attention: products, scores, memory-bound work, and the width of its keys and values on a rank."""
-    query, out = t.heads * t.head_dim / tp, t.heads * t.v_head_dim / tp
-    groups = maximum(t.kv_heads / tp, 1.0)
+    query, out, groups = t.heads * t.head_dim / tp, t.heads * t.v_head_dim / tp, maximum(t.kv_heads / tp, 1.0)
     keys = groups * (t.head_dim + t.v_head_dim)
-    latent = where(t.kv_lora_rank > 0, 1.0, 0.0)
-    products = _sum(
-        _scaled(_products(of, True, mode.frozen, tokens, query + keys, t.hidden), 1 - latent),
-        _products(of, True, mode.frozen, tokens, t.hidden, out),
-    )
-    if np.any(t.kv_lora_rank):
+    shapes = [(query + keys, t.hidden)]
+    if t.kv_lora_rank:
         expanded = t.heads * (t.head_dim - t.qk_rope_head_dim + t.v_head_dim) / tp
-        ranks = ((t.q_lora_rank + t.kv_lora_rank + t.qk_rope_head_dim, t.hidden), (query, t.q_lora_rank), (expanded, t.kv_lora_rank))
-        shapes = ((maximum(columns, 1), maximum(inner, 1)) for columns, inner in ranks)
-        products = _sum(products, *(_scaled(_products(of, True, mode.frozen, tokens, *shape), latent) for shape in shapes))
-    local = t.window_layers / t.layers
-    bound = where(t.selected_tokens > 0, t.selected_tokens, sequence)
-    near = _attended(sequence, where(t.window > 0, t.window, sequence), 1, t.chunked_window * 1.0)
-    seen = local * near + (1 - local) * _attended(sequence, bound)
-    scores, all_scores = tokens * seen * t.heads / tp, tokens * sequence * t.heads / tp
-    width = 2 * (t.head_dim + t.v_head_dim) / of.bf16_flops
-    softmax = EXPOSED_SOFTMAX * scores / of.exponentials_per_s
-    fused = scores * width + softmax, BACKWARD_ATTENTION * scores * width + softmax
-    bytes_s = all_scores * UNFUSED_BYTES / of.memory_bytes_per_s
-    unfused = all_scores * width + bytes_s, 2 * all_scores * width + 1.6 * bytes_s
-    core = _sum(_scaled(fused, mode.fused), _scaled(unfused, 1 - mode.fused))
+        down = t.q_lora_rank + t.kv_lora_rank + t.qk_rope_head_dim
+        shapes = [(down, t.hidden), (query, t.q_lora_rank or t.hidden), (expanded, t.kv_lora_rank)]
+    products = _sum(*(of.products(tokens, *shape) for shape in (*shapes, (t.hidden, out))))
+    width = 2 * (t.head_dim + t.v_head_dim) / of.plain.matmul_flops
+    if stack.fused_attention:
+        local = t.window_layers / t.layers
+        near = _attended(sequence, t.window or sequence, 1, t.chunked_window)
+        scores = tokens * (local * near + (1 - local) * _attended(sequence, t.selected_tokens or sequence)) * t.heads / tp
+        softmax = EXPOSED_SOFTMAX * scores / of.low.exponentials_per_s
+        core = scores * width + softmax, BACKWARD_ATTENTION * scores * width + softmax
+    else:
+        scores, bytes_s = tokens * sequence * t.heads / tp, tokens * sequence * t.heads / tp * UNFUSED_BYTES / of.bandwidth
+        core = scores * width + bytes_s, 2 * scores * width + 1.6 * bytes_s
     narrow = t.hidden / outside
     rotated = 8 * query + 8 * groups * t.head_dim + 4 * (groups * t.v_head_dim + out)
     moved = 20 * narrow + rotated + of.cast_bytes * (narrow + out), 40 * narrow + 2 * rotated + of.cast_bytes * (narrow + query + keys)
-    return products, core, _scaled(moved, tokens / of.memory_bytes_per_s), keys
+    return products, core, _scaled(moved, tokens / of.bandwidth), keys
 
 
-def _exchange_seconds(t: Transformer, of: Machine, tokens, ep):
+def _exchange_seconds(t: Transformer, of: _Machine, tokens, ep):
     """Moving tokens to their experts, or back: once to each node and once to each rank, however many of its experts are there.
 
     Source: dispatch of [deepep2025]; experts are balanced, so that a token misses a node with probability (1 - 1 / nodes)^k.
@@ -202,51 +177,47 @@ def _exchange_seconds(t: Transformer, of: Machine, tokens, ep):
     return where(ep > 1, START_S + tokens * t.hidden * 2 * slowest, 0.0)
 
 
-def _layer(t: Transformer, of: Machine, mode: Mode, sequence, lay: Layout) -> tuple[dict[str, Pair], dict[str, Pair]]:
+def _layer(run: TrainingRun, of: _Machine, stack: Stack, lay: Layout) -> tuple[dict[str, Pair], dict[str, Pair]]:
     """Time of a micro-batch by kind, in a mean layer and in the output head."""
-    tp, cp, ep = lay.tensor, lay.context, lay.expert
-    outside = where(lay.sequence_parallel * 1.0 > 0, tp, 1.0)
-    tokens, moe = lay.micro_batch * sequence / cp, t.moe_layers / t.layers
-    products, core, moved, keys = _attention(t, of, mode, tokens, sequence, tp, outside)
-    dense = _feed_forward(t, of, mode.frozen, tokens, t.ffn / tp, outside)
-    shared = _feed_forward(t, of, mode.frozen, tokens, t.shared_ffn / tp, outside)
+    t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
+    outside = where(lay.sequence_parallel > 0, tp, 1.0)
+    tokens, moe = lay.micro_batch * run.sequence / cp, t.moe_layers / t.layers
+    products, core, moved, keys = _attention(t, of, stack, tokens, run.sequence, tp, outside)
+    dense, shared = (of.feed_forward(t, tokens, width / tp, outside) for width in (t.ffn, t.shared_ffn))
     layer = {
-        "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)),
-        "attention": core,
+        "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)), "attention": core,
         "elementwise": _sum(moved, _scaled(dense[1], 1 - moe), _scaled(shared[1], moe)),
-    }
+    }  # fmt: skip
     launches = LAUNCHES
-    if np.any(t.experts):
+    if t.experts:
         local, held = tokens / tp, maximum(t.experts / ep, 1.0)
         routed = local * t.experts_per_token
-        expert = _feed_forward(t, of, mode.frozen, maximum(routed / held, 1.0), t.expert_ffn, count=held)
-        permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.memory_bytes_per_s
+        expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
+        permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
         exchange = 2 * moe * _exchange_seconds(t, of, local, ep)
         moving = _sum(expert[1], (permuted, 2 * permuted))
         layer |= {"grouped": _scaled(expert[0], moe), "routing": _scaled(moving, moe), "expert": (exchange, exchange)}
         launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)
     busy = sum(sum(layer[kind]) for kind in COMPUTE if kind in layer)
-    host = maximum(launches * of.launch_s - HIDING * busy, 0.0) / 3
+    host = maximum(launches * of.low.launch_s - HIDING * busy, 0.0) / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
     ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)
-    layer |= {
-        "tensor": (tensor, tensor), "host": (host, 2 * host),
-        "context": (maximum(ring - core[0], 0.1 * ring), maximum(2 * ring - core[1], 0.2 * ring)),
-    }  # fmt: skip
-    logits = tokens * t.vocab / tp * LOGIT_BYTES / 2 / of.memory_bytes_per_s
-    head = {"matmul": _products(of, False, mode.frozen, tokens, t.vocab / tp, t.hidden), "elementwise": (logits, logits)}
-    return layer, {kind: _scaled(pair, 1 + mode.mtp) for kind, pair in head.items()}
+    around = maximum(ring - core[0], 0.1 * ring), maximum(2 * ring - core[1], 0.2 * ring)
+    layer |= {"tensor": (tensor, tensor), "host": (host, 2 * host), "context": around}
+    logits = tokens * t.vocab / tp * LOGIT_BYTES / 2 / of.bandwidth
+    head = {"matmul": of.products(tokens, t.vocab / tp, t.hidden, low=False), "elementwise": (logits, logits)}
+    return layer, {kind: _scaled(pair, 1 + run.mtp_modules) for kind, pair in head.items()}
 
 
 _SHARED = ("tensor", "context", "expert", "micro_batch", "sequence_parallel")
 """Fields of a layout on which the time of a layer depends: a million layouts have a few hundred combinations of them."""
 
 
-def _distinct_layers(t: Transformer, of: Machine, mode: Mode, sequence, lay: Layout):
+def _distinct_layers(run: TrainingRun, of: _Machine, stack: Stack, lay: Layout):
     """`_layer`, worked out once for each combination of the fields that it depends on where there are many layouts."""
     size = max(np.size(getattr(lay, name)) for name in _SHARED)
-    if size < 64 or np.ndim(t.layers):
-        return _layer(t, of, mode, sequence, lay)
+    if size < 64:
+        return _layer(run, of, stack, lay)
     shared = [np.broadcast_to(np.asarray(getattr(lay, name), dtype=float), size) for name in _SHARED]
     key = shared[0]
     for values in shared[1:]:
@@ -255,38 +226,33 @@ def _distinct_layers(t: Transformer, of: Machine, mode: Mode, sequence, lay: Lay
     few = replace(lay, **{name: values[first] for name, values in zip(_SHARED, shared)})
     return tuple(
         {kind: tuple(value[back] if np.ndim(value) else value for value in pair) for kind, pair in part.items()}
-        for part in _layer(t, of, mode, sequence, few)
+        for part in _layer(run, of, stack, few)
     )
 
 
 @search
-def physical_parts(t: Transformer, of: Machine, sequence, global_batch, lay: Layout, mode: Mode) -> Parts:
-    """The parts of a step at measured peaks.
-
-    Parameters
-    ----------
-    t, of, sequence, global_batch, mode : what is run on what; numbers, or arrays of many runs that broadcast
-    lay : how, its fields numbers or arrays that broadcast
-    """
-    tp, pp, links, bandwidth = lay.tensor, lay.pipeline, of.links, of.memory_bytes_per_s
-    layer, head = _distinct_layers(t, of, mode, sequence, lay)
+def physical_parts(run: TrainingRun, lay: Layout, stack: Stack) -> Parts:
+    """The parts of a run's step at measured peaks; the fields of the layout are numbers, or arrays that broadcast."""
+    t, of, tp, pp = run.model, _Machine(run), lay.tensor, lay.pipeline
+    links = of.links
+    layer, head = _distinct_layers(run, of, stack, lay)
     busy, top = (sum(sum(part[kind]) for kind in COMPUTE if kind in part) for part in (layer, head))
     # The busiest stage: a full one, or the last, which has fewer layers where the pipeline counts other modules as layers, but the head.
     stage = ceil(t.layers / (pp * lay.virtual)) * lay.virtual
     spare = stage * pp - t.layers
-    last = stage - where(spare == 2, 1.0, spare) + mode.mtp
+    last = stage - where(spare == 2, 1.0, spare) + run.mtp_modules
     tail = where(last * busy + top >= stage * busy, 1.0, 0.0)
     depth = maximum(tail * last + (1 - tail) * stage, 1.0)
     forward, backward = ({kind: depth * pair[way] for kind, pair in layer.items()} for way in (0, 1))
     full, core = where(lay.recompute > 1, 1.0, 0.0), where(lay.recompute == 1, 1.0, 0.0)
     again = {kind: full * value for kind, value in forward.items()}
-    for kind, share in (("attention", 1 - mode.by_op), ("matmul", 0.5 * mode.by_op), ("elementwise", mode.by_op)):
+    for kind, share in {"matmul": 0.5, "elementwise": 1.0}.items() if stack.by_op else [("attention", 1.0)]:
         again[kind] = again[kind] + core * share * forward[kind]
     for kind, pair in head.items():
         forward[kind], backward[kind] = forward[kind] + tail * pair[0], backward[kind] + tail * pair[1]
     # Activations between stages; weights gathered and gradients reduced: once a step, or by each micro-batch where they are sharded.
-    outside = where(lay.sequence_parallel * 1.0 > 0, tp, 1.0)
-    message = lay.micro_batch * sequence / lay.context * t.hidden * 2 / outside
+    outside = where(lay.sequence_parallel > 0, tp, 1.0)
+    message = lay.micro_batch * run.sequence / lay.context * t.hidden * 2 / outside
     sent = lay.virtual * _send(message, links["out_latency_s"], links["out_bytes_per_s"])
     forward["pipeline"] = backward["pipeline"] = where(pp > 1, sent, 0.0)
     moe = t.moe_layers / t.layers
@@ -295,7 +261,7 @@ def physical_parts(t: Transformer, of: Machine, sequence, global_batch, lay: Lay
     group = lay.data * lay.context
     gather = _gather(2 * own, group, maximum(of.domain / tp, 1.0), **links)
     state = own / where(lay.zero > 0, group, 1.0)
-    if np.any(t.experts):
+    if t.experts:
         own_experts = depth * moe * feed_forward_weights(t, t.expert_ffn) * maximum(t.experts / lay.expert, 1.0)
         copies = maximum(group * tp / lay.expert, 1.0)
         gather = gather + _gather(2 * own_experts, copies, maximum(of.domain / lay.expert, 1.0), **links)
@@ -303,13 +269,11 @@ def physical_parts(t: Transformer, of: Machine, sequence, global_batch, lay: Lay
     ahead, behind = (sum(side.get(kind, 0.0) for kind in COMPUTE) for side in (forward, backward))
     behind = behind + sum(again.get(kind, 0.0) for kind in COMPUTE)
     weights_sharded, gradients_sharded = where(lay.zero > 2, 1.0, 0.0), where(lay.zero > 1, 1.0, 0.0)
-    trained = 1 - mode.frozen
-    weights_s = weights_sharded * gather * (1 - mode.low_gather * (1 - of.element_bytes / 2))
+    weights_s = weights_sharded * gather * (of.element_bytes / 2 if stack.low_gather else 1.0)
     forward["data"] = weights_s - minimum(OVERLAP * weights_s, ahead)
-    each = weights_s + gradients_sharded * trained * gather
+    each = weights_s + gradients_sharded * of.trained * gather
     backward["data"] = each - minimum(OVERLAP * each, behind)
-    rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * trained * gather
-    once = {"data": rest - minimum(OVERLAP * rest, behind), "optimizer": trained * state * OPTIMIZER_TRAFFIC / bandwidth}
-    return Parts(
-        forward, backward, again, once, lay.micro_batches(global_batch), (t.layers + mode.mtp) / pp / depth, (pp - 1) / lay.virtual
-    )
+    rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * of.trained * gather
+    once = {"data": rest - minimum(OVERLAP * rest, behind), "optimizer": of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth}
+    mean_share = (t.layers + run.mtp_modules) / pp / depth
+    return Parts(forward, backward, again, once, lay.micro_batches(run.global_batch), mean_share, (pp - 1) / lay.virtual)

@@ -4,8 +4,6 @@ A constant belongs to a kind of work (`parts.KINDS`) and to a family: of chips, 
 shown is borrowed from all families together ("any"), and said to be.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Mapping
@@ -16,7 +14,7 @@ from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
 from scaleright.training.layout import TrainingRun
-from scaleright.training.parts import KINDS
+from scaleright.training.parts import KINDS, Stack
 
 FAMILIES = {
     "A100": "Ampere", "A800": "Ampere", "H20": "Hopper", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper",
@@ -31,26 +29,6 @@ FIXED = ("optimizer", "host", "context")
 SHRINKAGE, POOLING, POOLED_RUNS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
 """Ties of the fit: of the mean of all families to the prior and of a family to that mean, as weights per run; a family counts two
 further runs that show the mean; fixed kinds are held. Relative error up to which a run counts in full, beyond which its weight falls."""
-
-
-@dataclass(frozen=True)
-class Stack:
-    """What the time of a step depends on in a software stack.
-
-    native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
-    compiled : its operations are fused by a compiler
-    by_op : selective recomputation keeps attention and every other matrix product (PyTorch)
-    low_gather : weights of FP8 runs are gathered in FP8 (torchtitan)
-    fused_attention : attention without the score matrix in memory (FlashAttention, in Megatron since 2023)
-    fused_experts : experts' products and casts fused, the whole step one CUDA graph (Megatron-Bridge since 26.06)
-    """
-
-    native: bool = False
-    compiled: bool = False
-    by_op: bool = False
-    low_gather: bool = False
-    fused_attention: bool = True
-    fused_experts: bool = True
 
 
 @lookup
@@ -155,13 +133,6 @@ def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -
     return constants["any", kind], True
 
 
-@lookup
-def chosen(constants: Mapping[tuple[str, str], float], run: TrainingRun, of: Stack) -> Slowdowns:
-    """The slowdowns of a run among fitted constants; what its families lack is borrowed from all."""
-    found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
-    return Slowdowns({kind: value for kind, (value, _) in found.items()}, of, tuple(kind for kind, (_, lent) in found.items() if lent))
-
-
 @catalog.remembered
 def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
     rows = catalog.table("training_constants")
@@ -170,8 +141,10 @@ def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
 
 @lookup
 def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
-    """The stored slowdowns of a run (`data/training_constants.csv`)."""
-    return chosen({key: value for key, (value, _, _) in _stored().items()}, run, stack(software))
+    """The stored slowdowns of a run (`data/training_constants.csv`); what its families lack is borrowed from all."""
+    of, constants = stack(software), {key: value for key, (value, _, _) in _stored().items()}
+    found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
+    return Slowdowns({kind: value for kind, (value, _) in found.items()}, of, tuple(kind for kind, (_, lent) in found.items() if lent))
 
 
 @lookup

@@ -4,8 +4,6 @@ The physical parts (`parts`) run at the speeds a chip was measured to reach; a f
 longer each kind of work takes in practice. The predicted time is linear in the slowdowns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,9 +14,9 @@ from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
-from scaleright.training.parts import KINDS, Mode, Parts, machine, physical_parts
+from scaleright.training.parts import KINDS, physical_parts
 from scaleright.training.rules import check
-from scaleright.training.slowdowns import Slowdowns, Stack, borrowed, interval
+from scaleright.training.slowdowns import Slowdowns, borrowed, interval
 from scaleright.training.slowdowns import slowdowns as stored
 from scaleright.transformer.flops import forward_flop, training_flop_per_token
 
@@ -58,13 +56,6 @@ _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 
 
 @search
-def parts_of(run: TrainingRun, layout: Layout, stack: Stack) -> Parts:
-    """The physical parts of a run's step, at measured peaks."""
-    mode = Mode(float(run.task == "lora"), run.mtp_modules, float(stack.fused_attention), float(stack.by_op), float(stack.low_gather))
-    return physical_parts(run.model, machine(run.chip, run.precision), run.sequence, run.global_batch, layout, mode)
-
-
-@search
 def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = None) -> StepTime:
     """Time of one optimizer step, by parts.
 
@@ -92,7 +83,7 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
         sizes = [min(BATCH, size - start) for start in starts]
         named = [[getattr(piece, field.name) for piece in pieces] for field in fields(StepTime)]
         return StepTime(*(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named))
-    parts = parts_of(run, layout, slow.stack)
+    parts = physical_parts(run, layout, slow.stack)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
         useful, again, waits = parts.seconds(kind)

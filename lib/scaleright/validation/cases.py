@@ -1,7 +1,5 @@
 """Rows of measured training as the model sees them: what was run, how it was laid out, by which software, how long a step took."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,10 +10,10 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
-from scaleright.training.parts import KINDS
+from scaleright.training.parts import KINDS, physical_parts
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import families, stack
-from scaleright.training.step import model_flop, parts_of
+from scaleright.training.step import model_flop
 from scaleright.validation.counts import model_of
 
 _LAYOUT = {
@@ -98,7 +96,7 @@ def case(row: dict[str, Any], where: str, own: bool) -> Case:
     speed, rate = (given(row, name, math.nan) for name in ("measured_tokens_per_s_per_accelerator", "measured_model_flops_per_accelerator"))
     measured = float(given(row, "measured_step_s", run.global_batch * run.sequence / run.chips / speed))
     flop = float(rate * run.chips * measured)
-    parts = parts_of(run, layout, of)
+    parts = physical_parts(run, layout, of)
     return Case(
         "" if measured > 0 else "states no time of a step", run, measured, layout, flop if flop > 0 else float(model_flop(run)),
         np.array([float(sum(parts.seconds(kind))) for kind in KINDS]), families(run, of),

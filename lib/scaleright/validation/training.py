@@ -4,8 +4,6 @@ The constants of `training.slowdowns` are refitted for every group that is left 
 one release of the software (the headline), and more strictly all runs of a model, a release, a number of chips or a chip.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Iterable
 
