@@ -206,7 +206,7 @@ def training_error(values: dict) -> float:
     """The median error that the controls of `training_accuracy` describe, of every source."""
     rows, mode = judged_training(), values["left_out"]
     rows = rows[(values["kind"] == "all") | (rows["kind"] == values["kind"])]
-    return float(rows["error_percent" + ("" if mode == "group" else f" {mode} left out")].abs().median()) / 100
+    return float(rows["error_percent" + ("" if mode == "group" else f" {mode} left out")].round(4).abs().median()) / 100
 
 
 ACCURACY = "notebooks/training_accuracy.html"
