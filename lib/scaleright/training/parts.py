@@ -42,6 +42,8 @@ LOGIT_BYTES = 24.0
 """Bytes moved for each logit, forward and backward: 16-bit logits, their FP32 copy, softmax, its gradient, and the 16-bit one."""
 OPTIMIZER_TRAFFIC = 34.0
 """Bytes read and written for each weight by AdamW in FP32: gradient, master weight and two moments, and the 16-bit weight."""
+PACKED = 0.5
+"""Share of a sequence that fine-tuning attends to: examples packed into one see only their own; publications do not say how many."""
 OVERLAP = 0.5
 """Share of the traffic of weights and gradients that is issued beside computing."""
 LAUNCHES, LAUNCHES_ROUTED, LAUNCHES_EXPERT = 84, 270, 150
@@ -182,7 +184,8 @@ def _layer(run: TrainingRun, of: _Machine, stack: Stack, lay: Layout) -> tuple[d
     t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
     outside = where(lay.sequence_parallel > 0, tp, 1.0)
     tokens, moe = lay.micro_batch * run.sequence / cp, t.moe_layers / t.layers
-    products, core, moved, keys = _attention(t, of, stack, tokens, run.sequence, tp, outside)
+    attended = run.sequence if run.task == "pretrain" else PACKED * run.sequence
+    products, core, moved, keys = _attention(t, of, stack, tokens, attended, tp, outside)
     dense, shared = (of.feed_forward(t, tokens, width / tp, outside) for width in (t.ffn, t.shared_ffn))
     layer = {
         "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)), "attention": core,
