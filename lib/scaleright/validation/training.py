@@ -87,11 +87,15 @@ def _baselines(of: list[Case], groups: list[str], book: list[Case], book_groups:
     return looked, regressed
 
 
+def _held_out(rows: pd.DataFrame) -> np.ndarray:
+    return rows["held_out"].eq(True).to_numpy(bool, na_value=False)
+
+
 def _book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's table, its cases, and which of them take part in fits."""
     table = catalog.table(KIND.table)
     every = cases(table, KIND.table, False)
-    return table, every, np.array([not one.why for one in every]) & ~table["held_out"].eq(True).to_numpy(bool, na_value=False)
+    return table, every, np.array([not one.why for one in every]) & ~_held_out(table)
 
 
 def refit() -> pd.DataFrame:
@@ -145,11 +149,9 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         for what, found in zip(("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
-    if own:
-        software = [given(row, "software", None) for row in rows.to_dict("records")]
-        bounds = np.array([interval(one.run, name) if one.run else (math.nan,) * 2 for one, name in zip(of, software)])
-    else:
-        bounds = _bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
+    bounds = _bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
+    for place in np.flatnonzero(own | _held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
+        bounds[place] = interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else math.nan
     low, high = (judged["predicted"] * bounds[:, side] for side in (0, 1))
     return judged.assign(
         kind=kinds, low=low, high=high, within_range=(low <= measured) & (measured <= high),
@@ -165,7 +167,7 @@ def _median_and_p90(errors: pd.Series) -> str:
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Errors by source: ours and both baselines, how often and how widely the range holds; then ours as ever more is left out."""
     scored = rows[rows["scored"]]
-    apart = np.where(scored["held_out"].eq(True).to_numpy(bool, na_value=False), ", never fitted", "")
+    apart = np.where(_held_out(scored), ", never fitted", "")
     groups = scored.groupby(scored["source"] + np.where(scored["kind"] == "experts", ", experts", "") + apart)
     order = groups.size().sort_values(ascending=False, kind="stable").index
 
