@@ -76,7 +76,7 @@ def test_rows_whose_configuration_does_not_determine_the_time_are_shown_and_not_
     apart = judged.rows[~judged.rows["scored"]]
     why = apart.set_index("run")["why"]
     assert apart["source"].eq("maxtext2025").sum() == 51
-    assert why.str.contains("drops tokens").sum() == 13
+    assert why.str.contains("drops tokens").sum() >= 13
     assert why.str.contains("does not fit in memory").sum() >= 1
     assert (why != "").all()
 
