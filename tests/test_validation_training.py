@@ -25,7 +25,7 @@ def errors(judged, source, experts=False, left_out="", precision=None):
 @pytest.mark.parametrize("left_out", ["", " model left out"])
 @pytest.mark.parametrize(
     "source, experts, precision, rows, median, p90",
-    [("llmfoundry", False, "BF16", 173, 4, 12), ("megatronbridge2026", False, None, 80, 6, 15), ("nemoperformance2024", False, None, 20, 5, 12),
+    [("llmfoundry", False, "BF16", 173, 4, 12), ("megatronbridge2026", False, None, 80, 5, 12), ("nemoperformance2024", False, None, 20, 5, 12),
      ("megatronbridge2026", True, None, 80, 12, 35), ("torchtitan2024", False, None, 12, 10, 25), ("dgxcloud2025", False, None, 80, 6, 15),
      ("korthikanti2022", False, None, 8, 5, 10)],
 )  # fmt: skip
@@ -104,8 +104,9 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
     line = "mine,H100 SXM,64,BF16,8192,256,1,1,3,9000,32,4096,32,8,128,14336,true,128256,false"
     by_shape = validate("training", own(tmp_path, line, head=f"{HEAD},{shape}")).rows.iloc[0]
     assert by_shape["predicted"] == pytest.approx(by_name["predicted"])
-    unmeasured = validate("training", own(tmp_path, "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,")).rows.iloc[0]
-    assert unmeasured["predicted"] == pytest.approx(by_name["predicted"]) and not unmeasured["scored"]
+    for nothing in ("", "0"):
+        unmeasured = validate("training", own(tmp_path, f"Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,{nothing}")).rows.iloc[0]
+        assert unmeasured["predicted"] == pytest.approx(by_name["predicted"]) and not unmeasured["scored"]
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,7 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
      ("Llama-3.1-8B,H10,64,BF16,8192,256,1,1,3,9000", "line 2, column accelerator: unknown accelerator 'H10'; nearest: "),
      ("Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,3,3,9000", "line 2: tensor_parallel x .* = 3 does not divide accelerators = 64"),
      ("Llama-3.1-8B,H100 SXM,64,BF8,8192,256,1,1,3,9000", "line 2, column precision"),
+     ("Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,-1", "line 2, column measured_tokens_per_s_per_accelerator: -1.0 is below 0"),
      ("Llama-3.1-8B,H100 SXM,64,BF16,8192,250,1,1,3,9000", "line 2: .*global_batch"),
      ("Llama-3.1-8B,H100 SXM,64,BF16,8192,many,1,1,3,9000", "line 2, column global_batch: 'many' is not an integer")],
 )  # fmt: skip

@@ -94,7 +94,7 @@ def case(row: dict[str, Any], where: str, own: bool) -> Case:
     if not stated and not training_memory(run, replace(layout, recompute=2), software=software).fits(run):
         return Case("its layout as printed does not fit in memory, whatever is recomputed")
     speed, rate = (given(row, name, math.nan) for name in ("measured_tokens_per_s_per_accelerator", "measured_model_flops_per_accelerator"))
-    measured = float(given(row, "measured_step_s", run.global_batch * run.sequence / run.chips / speed))
+    measured = float(given(row, "measured_step_s", run.global_batch * run.sequence / run.chips / (speed or math.nan)))
     flop = float(rate * run.chips * measured)
     parts = physical_parts(run, layout, of)
     return Case(
