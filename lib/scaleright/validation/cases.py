@@ -53,6 +53,8 @@ def _undetermined(row: dict[str, Any], experts: int) -> str:
         return f"does not state {', '.join(lacking)}"
     if row["routing"] == "token drop":
         return "drops tokens, so that its work is not that of its tokens"
+    if given(row, "offload", False):
+        return "keeps activations or optimizer state in host memory"
     return "splits each expert as well" if given(row, "expert_tensor_parallel", 1) > 1 else ""
 
 
