@@ -129,6 +129,23 @@ def test_published_runs_took_longer_than_predicted_but_not_much(published):
     assert by_run.loc["llama-2-7b", "chip_hours"] == 184_320 and by_run.loc["deepseek-v3", "chip_hours"] == 2_664_000
 
 
+@pytest.mark.parametrize(("chip", "precision"), [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")])
+def test_the_fastest_layout_takes_no_more_of_the_peak_than_a_published_step_by_far(chip, precision):
+    best = pretraining.best_published_mfu("Llama-2-7B", chip, precision)
+    assert 0.3 < best["mfu"] < 0.7 and not catalog.model(best["model"]).experts
+    assert pretraining.best_step(SEVEN[0], chip, *SEVEN[1:], precision)["mfu"] < 1.1 * best["mfu"]
+
+
+def test_a_step_is_published_for_the_kind_of_model_or_not_at_all():
+    assert pretraining.best_published_mfu("DeepSeek-V3", "H800 SXM", "FP8")["source"] == "deepseekv3"
+    assert pretraining.best_published_mfu("Llama-2-7B", "H800 SXM", "FP8") is None
+
+
+def test_the_words_of_a_layout_name_its_interleaving():
+    step = pretraining.best_step("Llama-3.1-405B", "H100 SXM", 16384, 8192, 2048)
+    assert " VP" in step["layout"] and " PP" in step["layout"]
+
+
 def test_the_claims_of_the_chapter_are_judged():
     found = {finding.claim.id: finding.verdict for finding in claims.findings("pretraining_cost")}
     assert len([name for name in found if name.startswith("S1-")]) == 7

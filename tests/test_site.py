@@ -183,7 +183,8 @@ def pretrained(values: dict) -> dict[str, float]:
     people = pretraining.people_usd(values["person_years"], values["pay_usd_per_year"])
     cost = pretraining.pretraining_usd(**hours.parts(), usd_per_hour=paid[0], power_usd_per_hour=paid[1], experiments=values["experiments"], people_usd=people)
     made = Footprint.of(machine(values["accelerator"]), hours.total, 1.0, place(values["place"]))
-    return {"run_usd": cost.run_usd, "project_usd": cost.total, "chip_hours": hours.total, "energy_wh": 1e3 * made.energy.total}
+    pace = pretraining.published_runs().query("covers == 'pretraining'")["ratio"].median()
+    return {"run_usd": cost.run_usd, "usual_usd": pace * cost.run_usd, "project_usd": cost.total, "chip_hours": hours.total, "energy_wh": 1e3 * made.energy.total}
 
 
 def kept_on_a_chip(values: dict) -> float:
@@ -293,7 +294,7 @@ LIVE = [
     *((PLANET, case, "carbon_kg", lambda v: planet(v).carbon.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
     *(
         (PRETRAIN, case, name, lambda v, name=name: pretrained(v)[name])
-        for case in ({}, OWN_CLUSTER) for name in ("run_usd", "project_usd", "chip_hours", "energy_wh")
+        for case in ({}, OWN_CLUSTER) for name in ("run_usd", "usual_usd", "project_usd", "chip_hours", "energy_wh")
     ),
     *((PLANET, case, "water_l", lambda v: planet(v).water.total) for case in ({}, FULL_BATCHES, OWN_RUN)),
     *(

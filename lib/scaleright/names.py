@@ -11,7 +11,12 @@ def suggestion(name: Any, choices: Iterable[Any]) -> str:
     'nearest: buy_or_rent'
     >>> suggestion("zzz", ["buy_or_rent", "scaling_math"])
     'allowed: buy_or_rent, scaling_math'
+    >>> suggestion(300, [64, 256, 512])
+    'nearest: 256, 512, 64'
     """
+    choices = list(choices)
+    if isinstance(name, (int, float)) and (numbers := [choice for choice in choices if isinstance(choice, (int, float))]):
+        return f"nearest: {', '.join(map(str, sorted(numbers, key=lambda number: abs(number - name))[:3]))}"
     folded = {str(choice).casefold(): str(choice) for choice in choices}
     if close := difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.4):
         return f"nearest: {', '.join(folded[c] for c in close)}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, model, remembered, table
+from scaleright.catalog import Accelerator, accelerator, accelerators, model, models, remembered, table
 from scaleright.costs.ownership import Ownership
 from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, lookup, search
 from scaleright.market import cost_factor, recent_rental_price
@@ -21,6 +21,7 @@ from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
+from scaleright.training.step import model_flop
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SETTING = "data center"
@@ -187,7 +188,7 @@ def cluster_chip(name: str) -> Accelerator:
 
 
 def _layout_words(row: pd.Series) -> str:
-    degrees = {"TP": "tensor", "PP": "pipeline", "CP": "context", "EP": "expert", "DP": "data"}
+    degrees = {"TP": "tensor", "PP": "pipeline", "VP": "virtual", "CP": "context", "EP": "expert", "DP": "data"}
     split = " ".join(f"{short}{row[name]:.0f}" for short, name in degrees.items() if row[name] > 1) or "one chip"
     return f"{split}, micro-batch {row['micro_batch']:.0f}, ZeRO {row['zero']:.0f}, recompute {RECOMPUTE[int(row['recompute'])]}"
 
@@ -199,8 +200,9 @@ def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global
 
     Returns
     -------
-    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], layout (in words), error_low and error_high
-    (measured over predicted time, nine of ten unseen runs [1]), borrowed (whose constants stand in for the chip's own; or ""), seen (runs of the chip's architecture were measured)
+    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], mfu (with causal attention [1]), layout (in words),
+    error_low and error_high (measured over predicted time, nine of ten unseen runs [1]), borrowed (whose constants stand in for the
+    chip's own; or ""), seen (runs of the chip's architecture were measured)
 
     Only sequences above `LONGEST_WHOLE_SEQUENCE` are split over chips (context parallelism).
 
@@ -213,7 +215,44 @@ def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global
     best = best_layouts(run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})).iloc[0]
     rest = {"recompute_s": best["recompute_s"], "communication_s": sum(best[part] for part in COMMUNICATION), "bubble_s": best["bubble_s"]}
     error = dict(zip(("error_low", "error_high"), interval(run))) | {"borrowed": borrowed(run), "seen": "matmul" not in slowdowns(run).borrowed}
-    return {"compute_s": best["step_s"] - sum(rest.values()), **rest, "step_s": best["step_s"], "layout": _layout_words(best), **error}
+    return {"compute_s": best["step_s"] - sum(rest.values()), **rest, "step_s": best["step_s"], "mfu": best["mfu"], "layout": _layout_words(best), **error}
+
+
+@lookup
+def format_on(chip_name: str, precision: str) -> str:
+    """The format in which a chip trains: the one asked, or BF16 where its tensor cores lack that.
+
+    >>> format_on("H100 SXM", "FP8"), format_on("A100 SXM 80GB", "FP8")
+    ('FP8', 'BF16')
+    """
+    return precision if PEAK_NAMES[precision] in accelerator(chip_name).dense else "BF16"
+
+
+@search
+@remembered
+def best_published_mfu(model_name: str, chip_name: str, precision: str = "BF16") -> dict[str, Any] | None:
+    """The published pretraining step that used most of a chip's dense peak, of models with experts or without as the one named.
+
+    Returns
+    -------
+    mfu (from tokens and shape, counted as in `best_step` [1]), model, accelerators, source; None where no such step is published
+
+    >>> best = best_published_mfu("GPT-3 175B", "A100 SXM 80GB")
+    >>> best["model"], round(best["mfu"], 2), best_published_mfu("GPT-3 175B", "TPU v5p")
+    ('MPT-3B', 0.63, None)
+    """
+    experts, chip = bool(model(model_name).experts), accelerator(chip_name)
+    alike = [name for name, shape in models().items() if bool(shape.experts) == experts]
+    of_chip = "task == 'pretrain' and accelerator == @chip.name and precision == @precision"
+    rows = table("measured/training").query(f"{of_chip} and model in @alike and sequence > 0 and routing != 'token drop'")
+    found = []
+    for row in rows.to_dict("records"):
+        sequence, rate = int(row["sequence"]), row["measured_tokens_per_s_per_accelerator"]
+        step_s = sequence / rate if rate > 0 else row["measured_step_s"] * row["accelerators"] / row["global_batch"]
+        run = TrainingRun(model(row["model"]), chip, 1, sequence, 1, precision)
+        reached = model_flop(run) / (step_s * chip.peak_flops(PEAK_NAMES[precision]))
+        found.append({"mfu": reached} | {name: row[name] for name in ("model", "accelerators", "source")})
+    return max((one for one in found if one["mfu"] > 0), key=lambda one: one["mfu"], default=None)
 
 
 @lookup
@@ -249,7 +288,7 @@ def platforms(model_name: str, chips: int, sequence: int, global_batch: int, pre
     """
     rows = []
     for name, chip in cluster_chips().items():
-        used = precision if PEAK_NAMES[precision] in chip.dense else "BF16"
+        used = format_on(name, precision)
         row = {"accelerator": name, "vendor": chip.vendor, "chips": chips, "precision": used, **hourly_usd(name), "why": ""}
         try:
             row |= best_step(model(model_name).name, name, chips, sequence, global_batch, used)
