@@ -190,7 +190,7 @@ def pretrained(values: dict) -> dict[str, float]:
 def kept_on_a_chip(values: dict) -> float:
     """What the run that the controls of `memory_wall` describe takes on each chip."""
     chips = values["accelerators"]
-    stage, level = (names.index(values[key]) for key, names in (("sharding", ["nothing", "optimizer", "and gradients", "everything"]), ("recompute", RECOMPUTE)))
+    stage, level = (names.index(values[key]) for key, names in (("sharding", ["nothing", "optimizer", "optimizer and gradients", "everything"]), ("recompute", RECOMPUTE)))
     run = TrainingRun(catalog.model(values["model"]), None, chips, values["sequence"], 1e9, "BF16", values["task"])
     layout = Layout(data=chips, micro_batch=values["micro_batch"], zero=stage, recompute=level)
     return training_memory(run, layout, values["optimizer"], FSDP if values["loss"] == "plain" else FSDP_FUSED_LOSS).total
@@ -263,7 +263,7 @@ MANY_USERS = {"budget_usd": 2e8, "accelerator": "B200", "lifetime_tokens": 1e16,
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 MEMORY = "notebooks/memory_wall.html"
 SPLIT = "notebooks/parallelism.html"
-ADAPTERS = {"model": "DeepSeek-V3", "task": "lora", "sharding": "and gradients", "recompute": "selective", "optimizer": "adamw-8bit", "micro_batch": 4}
+ADAPTERS = {"model": "DeepSeek-V3", "task": "lora", "sharding": "optimizer and gradients", "recompute": "selective", "optimizer": "adamw-8bit", "micro_batch": 4}
 LIVE = [
     *((SPLIT, case, "seconds", split) for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})),
     *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),

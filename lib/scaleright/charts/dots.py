@@ -5,14 +5,14 @@ from typing import Any, Sequence
 import altair as alt
 
 from scaleright.charts import theme
-from scaleright.charts.axes import field_of, frame_of, text_of, tooltip, value_axis
+from scaleright.charts.axes import field_of, frame_of, tooltip, value_axis
 from scaleright.charts.market import _SIDES, label_sides
 from scaleright.charts.words import say
 
 
 def dots(
     rows: Any, x: str, y: str, label: str, titles: Sequence[str], kinds: Sequence[str], within: Sequence[tuple[float, float]],
-    live: Sequence[Any] | None = None, own: Any = False, most: int = 16,
+    live: Sequence[Any] | None = None, own: int = 0, most: int = 16,
 ):  # fmt: skip
     """A dot for each row on logarithmic axes, with its name where there is room: `lines(...) + dots(...)`.
 
@@ -24,7 +24,7 @@ def dots(
     titles, kinds : of the two axes, the same as the chart's own, and how their values are said.
     within : (lowest, highest) of the two axes, by which room is looked for.
     live : expressions to draw in place of the columns.
-    own : expression of the rows that stand out, the reader's own.
+    own : how many of the first rows are the reader's own, which stand out and are always named.
     most : how many are named, on a phone half as many; the others say their name on hover.
 
     >>> rows = [{"model": "A", "size": 2.0, "tokens": 3.0}]
@@ -34,12 +34,12 @@ def dots(
     frame = frame_of(rows)
     ends = [[*frame[column], *end] for column, end in zip((x, y), within)]
     for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
-        names = [*frame[label][:count], *[""] * (len(frame[count:]) + 2)]
-        frame = frame.assign(**{key: label_sides(*ends, names, width)[: len(frame)]})
-        frame.loc[count:, key] = ""
+        sides = label_sides(*ends, [*frame[label][:count], *[""] * (len(frame[count:]) + 2)], width)[:count]
+        sides = [side or "right" if row < own else side for row, side in enumerate(sides)]
+        frame[key] = [*sides, *[""] * (len(frame) - len(sides))]
     shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y))))
     said = {f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)}
-    chart = alt.Chart(frame).transform_calculate(**shown, _own=text_of(own) if own is not False else "false").transform_calculate(**said)
+    chart = alt.Chart(frame.assign(_own=frame.index < own)).transform_calculate(**shown).transform_calculate(**said)
     scale = alt.Scale(type="log", nice=False)
     place = {
         axis: channel(f"_dot_{axis}:Q", title=title, scale=scale, axis=value_axis(kind, True, axis))

@@ -6,7 +6,7 @@
 from scaleright.scaling_laws.fit import bootstrap, fit, points, stalled_bootstrap
 from scaleright.scaling_laws.laws import (
     Law, balance_step, balanced_parameters, compute_optimal_parameters, effective, equivalent_tokens, figures, implied_lifetime_tokens,
-    kaplan_loss, lifetime, loss, power_law_parameters, published, range_factor, repeated_loss, runs_for_width, tokens_for_compute,
+    lifetime, loss, power_law_parameters, published, range_factor, repeated_loss, runs_for_width, tokens_for_compute,
     tokens_for_loss, tokens_for_optimal_loss,
 )  # fmt: skip
 from scaleright.scaling_laws.optima import NEWTON_STEPS, cheapest_for_life, data_constrained, spread

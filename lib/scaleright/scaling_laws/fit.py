@@ -40,11 +40,13 @@ def _logs(runs: pd.DataFrame) -> np.ndarray:
     """Logarithms of parameters, tokens and loss, shape (3, runs), after a look at the table."""
     if missing := [name for name in COLUMNS if name not in runs]:
         raise ValueError(f"runs: no column {missing[0]!r}; needed: {', '.join(COLUMNS)}")
-    if bad := [name for name in COLUMNS if not (runs[name] > 0).all()]:
-        raise ValueError(f"runs: {bad[0]} = {runs[bad[0]].min():g}; allowed: above 0 in every run")
-    if len(runs) < 6:
-        raise ValueError(f"runs: {len(runs)} cannot settle 5 coefficients; allowed: 6 or more")
-    return np.log(runs[list(COLUMNS)].to_numpy(dtype=float).T)
+    values = runs[list(COLUMNS)].to_numpy(dtype=float).T
+    for name, column in zip(COLUMNS, values):
+        if len(bad := column[~((column > 0) & (column < np.inf))]):
+            raise ValueError(f"runs: {name} = {bad[0]:g}; allowed: above 0 and finite in every run")
+    if (different := len(runs.drop_duplicates(list(COLUMNS)))) < 6:
+        raise ValueError(f"runs: {different} that differ cannot settle 5 coefficients; allowed: 6 or more")
+    return np.log(values)
 
 
 def _residuals(coefficients: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

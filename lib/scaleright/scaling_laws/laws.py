@@ -86,18 +86,6 @@ def loss(parameters, tokens, E, A, B, alpha, beta):
     return E + A / parameters**alpha + B / tokens**beta
 
 
-@closed_form(parameters=SIZE, tokens=TOKENS, N_c=TOKENS, D_c=TOKENS, alpha_N=EXPONENT, alpha_D=EXPONENT)
-def kaplan_loss(parameters, tokens, N_c, D_c, alpha_N, alpha_D):
-    """The older law, of parameters without embeddings, which has no floor [nat/token].
-
-    Source: [kaplan2020, equation 4.1 with table 2].
-
-    >>> round(kaplan_loss(1.5e9, 2.2e10, 6.4e13, 1.8e13, 0.076, 0.103), 2)
-    2.31
-    """
-    return ((N_c / parameters) ** (alpha_N / alpha_D) + D_c / tokens) ** alpha_D
-
-
 @closed_form(flop=FLOP, **_TERMS)
 def compute_optimal_parameters(flop, A, B, alpha, beta):
     """Parameters of the model with the least loss that so much training arithmetic can buy.
@@ -213,12 +201,12 @@ def balanced_parameters(tokens, served, A, B, alpha, beta):
 
 @closed_form(loss=LOSS, E=FLOOR, **_DATA_TERMS)
 def tokens_for_optimal_loss(loss, E, B, alpha, beta):
-    """Tokens of the compute-optimal model that reaches a loss. Source: [hoffmann2022, equation 4].
+    """Tokens of the compute-optimal model that reaches a loss; infinite at or below the floor. Source: [hoffmann2022, equation 4].
 
     >>> f"{tokens_for_optimal_loss(1.974, 1.8172, 2085.43, 0.3478, 0.3658):.1e}"
     '1.3e+12'
     """
-    return (B * (1 + beta / alpha) / (loss - E)) ** (1 / beta)
+    return where(loss > E, (B * (1 + beta / alpha) / maximum(loss - E, 1e-9)) ** (1 / beta), _FREE)
 
 
 @closed_form(log_tokens=_LOG_TOKENS, loss=LOSS, served=NON_NEGATIVE, E=FLOOR, **_DATA_TERMS)

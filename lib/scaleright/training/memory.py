@@ -6,48 +6,29 @@ pipeline stages the fullest one counts. How a framework departs from that arithm
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import POSITIVE, Breakdown, closed_form, counting
+from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, counting
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import TASKS, Layout, TrainingRun
 from scaleright.transformer.memory import bytes_per_parameter
 from scaleright.transformer.parameters import Parameters, parameters
 
 HALF_BYTES, FULL_BYTES = 2, 4
 """Bytes of a 16-bit and of a 32-bit number."""
 
-OPTIMIZER_BYTES = MappingProxyType(
-    {
-        "adamw": 12.0,  # FP32 master weight and two FP32 moments [zero2020, section 3.1]
-        "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
-        "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
-        "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
-        "offloaded": 0.0,  # all of it in the memory of the host
-    }
-)
+OPTIMIZER_BYTES = {
+    "adamw": 12.0,  # FP32 master weight and two FP32 moments [zero2020, section 3.1]
+    "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
+    "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
+    "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
+    "offloaded": 0.0,  # all of it in the memory of the host
+}
 """Bytes of optimizer state for each trained parameter, master weight included."""
-
-
-@counting
-def optimizer_bytes(optimizer):
-    """Bytes of optimizer state for each trained parameter, by name; a number or expression passes through.
-
-    Raises
-    ------
-    LookupError : unknown optimizer; the nearest is offered.
-
-    >>> optimizer_bytes("adamw"), optimizer_bytes("adamw-bf16")
-    (12.0, 8.0)
-    """
-    return OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")] if isinstance(optimizer, str) else optimizer
-
-
 LORA_RANK = 32
 """Rank of the adapters where a run says only that it trains adapters: the default of NeMo [nemolora]."""
 
@@ -99,7 +80,7 @@ class TrainingMemory(Breakdown):
     optimizer_bytes : master weights and moments
     activations_bytes : kept for the backward pass by all micro-batches in flight, and a layer being recomputed
     logits_bytes : output logits, the loss and their gradients
-    reserve_bytes : context of the driver, communication buffers, workspaces, fragmentation
+    reserve_bytes : context of the driver and buffers of communication; workspaces and fragmentation are not counted
     """
 
     weights_bytes: Any
@@ -119,7 +100,7 @@ def _layer_bytes(run: TrainingRun, layout: Layout, software: Software, mixture: 
 
     The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h, feed-forward 19 h.
     """
-    m, low = run.model, _low_bytes(run.precision) if software.low_inputs else HALF_BYTES
+    m, low = run.model, _low_bytes(run.precision, software)
     keys = minimum(maximum(m.kv_heads, layout.tensor), m.heads)  # more ranks than key heads: each holds one of them
     queries, values = m.heads * m.head_dim, m.heads * m.v_head_dim
     stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(m.norms_per_layer, 2)
@@ -145,14 +126,15 @@ def _layer_bytes(run: TrainingRun, layout: Layout, software: Software, mixture: 
     return where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)), whole
 
 
-def _low_bytes(precision: str) -> float:
-    """Bytes of a number as a matrix product reads it: 2, or fewer in FP8 and FP4."""
-    return min(bytes_per_parameter(precision), HALF_BYTES)
+def _low_bytes(precision: str, software: Software) -> float:
+    """Bytes of a number as it is kept for a matrix product: 2, or fewer in FP8 and FP4."""
+    known = bytes_per_parameter(precision)
+    return min(known, HALF_BYTES) if software.low_inputs else HALF_BYTES
 
 
 def _stored_bytes(precision: str, software: Software) -> float:
     """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16 [megatronbridge2026memory]."""
-    low = _low_bytes(precision) if software.low_inputs else HALF_BYTES
+    low = _low_bytes(precision, software)
     return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
 
 
@@ -241,6 +223,10 @@ def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
     return TrainingMemory(*(where(pick, a, b) for a, b in zip(one.parts().values(), other.parts().values())))
 
 
+_ALLOWED = dict.fromkeys(("tensor", "pipeline", "context", "expert", "data", "virtual", "micro_batch", "sequence", "global_batch"), COUNT)
+_ALLOWED |= {"zero": Domain(0, 3, (0, 3)), "recompute": Domain(0, 2, (0, 2)), "sequence_parallel": FLAG, "optimizer": NON_NEGATIVE}
+
+
 @counting
 def training_memory(
     run: TrainingRun, layout: Layout, optimizer: Any = "adamw", software: Software = MEGATRON, counted: Parameters | None = None
@@ -256,7 +242,9 @@ def training_memory(
 
     Raises
     ------
-    LookupError : unknown optimizer or precision; the nearest is offered.
+    LookupError : unknown optimizer, precision or task; the nearest is offered.
+    ValueError : a degree, sequence or batch below 1; a ZeRO stage or a recomputation that does not exist. Whether degrees
+        divide the model and fit the cluster, `training.rules.check` says.
 
     Notes
     -----
@@ -273,7 +261,13 @@ def training_memory(
     >>> round(memory.activations_bytes / 2**30, 4)
     9.5625
     """
-    m, p, state_bytes = run.model, counted or parameters(run.model), optimizer_bytes(optimizer)
+    state_bytes = OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")] if isinstance(optimizer, str) else optimizer
+    given = vars(run) | vars(layout) | {"optimizer": state_bytes}
+    for name, allowed in _ALLOWED.items():
+        allowed.check("training_memory", name, given[name])
+    if isinstance(run.task, str):
+        one_of(run.task, TASKS, "task")
+    m, p = run.model, counted or parameters(run.model)
     if not is_expression(layout.pipeline) and np.all(np.equal(layout.pipeline, 1)):
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 

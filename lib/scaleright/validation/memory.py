@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.names import one_of
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, MEGATRON, MEGATRON_2022, Software, training_memory
 from scaleright.transformer import parameters
@@ -19,7 +18,7 @@ RULE_BYTES = 16
 _BATCH = ("accelerators", "sequence", "global_batch")
 _LAYOUT = {name: f"{name}_parallel" for name in ("tensor", "pipeline", "context", "data")}
 _LAYOUT |= {"virtual": "virtual_pipeline", "zero": "sharding", "micro_batch": "micro_batch", "sequence_parallel": "sequence_parallel"}
-_FILL = dict.fromkeys([*_LAYOUT.values()], 1) | {"recompute": "none", "optimizer": "adamw", "software": "megatron", "part": "total"}
+_FILL = dict.fromkeys(_LAYOUT.values(), 1) | {"recompute": "none", "optimizer": "adamw", "software": "megatron", "part": "total"}
 
 
 def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = None) -> pd.Series:
@@ -49,16 +48,16 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
 def _predicted(row: dict) -> float:
     """Bytes of the part that a row states: activations, state of the layers' parameters, or all that the framework sees."""
     layout = Layout(**{name: int(row[column]) for name, column in _LAYOUT.items()}, recompute=RECOMPUTE.index(row["recompute"]))
+    if layout.chips != row["accelerators"]:
+        parts = " x ".join(f"{name} {getattr(layout, name)}" for name in ("tensor", "pipeline", "context", "data"))
+        raise ValueError(f"run {row['run']!r}: accelerators = {row['accelerators']}, but its layout takes {parts} = {layout.chips}")
     shape = catalog.model(row["model"])
     if row["part"] == "layer state":
         shape = replace(shape, vocab=1, position_rows=0)
     run = TrainingRun(shape, None, *(row[name] for name in _BATCH), row["precision"])
-    bill = training_memory(run, layout, row["optimizer"], SOFTWARE[one_of(row["software"], SOFTWARE, "software")])
-    if row["part"] == "activations":
-        return bill.activations_bytes
-    if row["part"] == "layer state":
-        return bill.weights_bytes + bill.gradients_bytes + bill.optimizer_bytes
-    return bill.total - bill.reserve_bytes
+    bill = training_memory(run, layout, row["optimizer"], SOFTWARE[row["software"]])
+    state = bill.weights_bytes + bill.gradients_bytes + bill.optimizer_bytes
+    return {"activations": bill.activations_bytes, "layer state": state, "total": bill.total - bill.reserve_bytes}[row["part"]]
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
