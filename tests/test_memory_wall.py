@@ -80,6 +80,11 @@ def test_a_readers_own_peak_is_judged(tmp_path):
     )
     row = validation.validate("memory", own).rows.iloc[0]
     assert abs(row["error_percent"]) < 0.001
-    own.write_text(own.read_text().replace("fsdp-fused-loss", "fsdp-loss"))
-    with pytest.raises(Exception, match="fsdp-fused-loss"):
-        validation.validate("memory", own)
+    good = own.read_text()
+    for was, wrong, said in (
+        ("fsdp-fused-loss", "fsdp-loss", "fsdp-fused-loss"), (",8,8,3,", ",8,4,3,", "accelerators = 8, but its layout takes .*data 4 = 4"),
+        (f"{mine.total - mine.reserve_bytes:.0f}", "0", "0 is below 1"),
+    ):  # fmt: skip
+        own.write_text(good.replace(was, wrong))
+        with pytest.raises((LookupError, ValueError), match=said):
+            validation.validate("memory", own)

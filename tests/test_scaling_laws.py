@@ -207,6 +207,7 @@ def test_the_stated_range_covers_nine_draws_in_ten(draws, law):
         (lambda: sl.effective(1e9, -1e9, 15.0), ("unique = -1e+09", "above 0")),
         (lambda: sl.equivalent_tokens(1e12, 0.0), ("price_ratio = 0", "above 0")),
         (lambda: sl.cheapest_for_life(1.5, 0.0, REPLICATION), ("loss = 1.5", "above the law's floor of 1.817")),
+        (lambda: sl.bootstrap(sl.points(), REPLICATION, 0), ("draws = 0", "2 or more")),
         (lambda: sl.lifetime(7e9, 2e12, -1.0), ("lifetime_tokens = -1", "0 or more")),
         (lambda: sl.fit(sl.points().drop(columns="loss")), ("no column 'loss'", "parameters, tokens, loss")),
         (lambda: sl.fit(sl.points().assign(tokens=0.0)), ("tokens = 0", "above 0")),
@@ -281,3 +282,7 @@ def test_models_of_the_table_have_shapes_and_sane_ratios():
     rows = catalog.table("training_tokens")
     ratios = [row.tokens / transformer.active_parameters(catalog.model(row.model)).total for row in rows.itertuples()]
     assert len(rows) >= 30 and min(ratios) > 0.3 and max(ratios) < 1e5
+
+
+def test_no_tokens_reach_a_loss_at_or_below_the_floor():
+    assert sl.tokens_for_optimal_loss(REPLICATION.E - 0.1, REPLICATION.E, REPLICATION.B, REPLICATION.alpha, REPLICATION.beta) == float("inf")

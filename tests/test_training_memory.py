@@ -182,6 +182,19 @@ def test_a_live_chart_computes_the_same():
     assert f">{plain:.0f}<" in vl_convert.vegalite_to_svg(spec)
 
 
+@pytest.mark.parametrize(
+    ("run", "layout", "said"),
+    [
+        ({"sequence": 0}, {}, "sequence = 0"), ({"batch": -8}, {}, "global_batch = -8"), ({}, {"data": 0}, "data = 0"), ({}, {"tensor": -2}, "tensor = -2"),
+        ({}, {"pipeline": np.array([1, 0])}, "pipeline = 0"), ({}, {"zero": 4}, "zero = 4 .* 0 to 3"), ({}, {"recompute": 3}, "recompute = 3"),
+        ({}, {"optimizer": -1.0}, "optimizer = -1"), ({}, {"optimizer": "adam"}, "adamw"), ({"precision": "FP9"}, {}, "FP8"), ({"task": "lorra"}, {}, "lora"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counted_is_refused(run, layout, said):
+    with pytest.raises((LookupError, ValueError), match=said):
+        bill(run=run, **layout)
+
+
 # Mistakes of other tools
 
 

@@ -31,12 +31,12 @@ def dots(
     >>> len(dots(rows, "size", "tokens", "model", ["parameters", "tokens"], ["number", "number"], [(1, 9), (1, 9)]).layer)
     5
     """
-    frame = frame_of(rows)
+    frame = frame_of(rows).reset_index(drop=True)
     ends = [[*frame[column], *end] for column, end in zip((x, y), within)]
     for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
-        sides = label_sides(*ends, [*frame[label][:count], *[""] * (len(frame[count:]) + 2)], width)[:count]
-        sides = [side or "right" if row < own else side for row, side in enumerate(sides)]
-        frame[key] = [*sides, *[""] * (len(frame) - len(sides))]
+        names = [name if row < count else "" for row, name in enumerate(frame[label])]
+        sides = zip(names, label_sides(*ends, [*names, "", ""], width))
+        frame = frame.assign(**{key: [name and (side or "right" * (row < own)) for row, (name, side) in enumerate(sides)]})
     shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y))))
     said = {f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)}
     chart = alt.Chart(frame.assign(_own=frame.index < own)).transform_calculate(**shown).transform_calculate(**said)
