@@ -159,7 +159,7 @@ def borrowed(run: TrainingRun, software: str | None = None) -> str:
 
 @lookup
 def interval(run: TrainingRun, software: str | None = None) -> tuple[float, float]:
-    """Bounds of measured over predicted step time that hold nine of ten runs that the fit has not seen [1].
+    """Bounds of measured over predicted step time that hold nine of ten runs whose model, number of chips and release no fit saw [1].
 
     Wider for mixtures of experts, and where a chip borrows its constants.
     """

@@ -39,6 +39,11 @@ def _groups(rows: pd.DataFrame, mode: str) -> list[str]:
     return ["|".join(values) for values in zip(*columns)]
 
 
+def _predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
+    """A case's step time [s] by fitted constants."""
+    return float(one.seconds @ [constant(by, name, kind)[0] for kind, name in one.families.items()])
+
+
 def left_out(of: list[Case], groups: list[str], book: list[Case], book_groups: list[str]) -> np.ndarray:
     """Each case's step time [s] by constants fitted to the book's cases outside its group."""
     predicted, fits = np.full(len(of), math.nan), {}
@@ -47,8 +52,16 @@ def left_out(of: list[Case], groups: list[str], book: list[Case], book_groups: l
             continue
         if group not in fits:
             fits[group] = constants(other for other, its in zip(book, book_groups) if its != group)
-        predicted[place] = one.seconds @ [constant(fits[group], name, kind)[0] for kind, name in one.families.items()]
+        predicted[place] = _predicted(one, fits[group])
     return predicted
+
+
+def _strangers(of: list[Case], rows: pd.DataFrame, columns: Iterable[str]) -> np.ndarray:
+    """Each case's step time [s] by constants fitted only to cases that share none of these columns with it."""
+    keys = rows[list(columns)].astype(str).to_numpy(str)
+    groups, places = np.unique(keys, axis=0, return_inverse=True)
+    fits = [constants(one for one, strange in zip(of, (keys != group).all(axis=1)) if strange) for group in groups]
+    return np.array([_predicted(one, fits[place]) for one, place in zip(of, places.ravel())])
 
 
 def _ideal(one: Case) -> float:
@@ -102,7 +115,7 @@ def refit() -> pd.DataFrame:
     """The table `training_constants`, fitted anew to the book's measured runs.
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
-    times of models and of releases (for chips that borrow: of chips) which the fit has not seen
+    times of runs that share neither model, number of chips nor release (for chips that borrow: nor chip) with any run of the fit
     """
     table, every, fitted = _book()
     book, table = [one for one, use in zip(every, fitted) if use], table[fitted]
@@ -115,10 +128,10 @@ def refit() -> pd.DataFrame:
         seen = sum(one.seconds[place] > 0.005 * one.measured_s and name in ("any", one.families[kind]) for one in book)
         rows.append((name, kind, value, min(others), max(others), seen, "assumed" if kind in FIXED else "fit"))
     measured, experts = (np.array(values) for values in zip(*((one.measured_s, one.run.model.experts > 0) for one in book)))
-    ratios = {mode: measured / left_out(book, groups, book, groups) for mode in MODES for groups in [_groups(table, mode)]}
-    for suffix, modes in (("", ("model", "release")), (", borrowed", ("chip",))):
+    for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
+        ratios = measured / _strangers(book, table, columns)
         for kind, mine in (("dense", ~experts), ("experts", experts)):
-            low, middle, high = np.quantile(np.concatenate([ratios[mode][mine] for mode in modes]), [_TAILS[0], 0.5, _TAILS[1]])
+            low, middle, high = np.quantile(ratios[mine], [_TAILS[0], 0.5, _TAILS[1]])
             rows.append((kind + suffix, "interval", middle, low, high, mine.sum(), "quantile"))
     rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
     columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
