@@ -12,15 +12,15 @@ def suggestion(name: Any, choices: Iterable[Any]) -> str:
     >>> suggestion("zzz", ["buy_or_rent", "scaling_math"])
     'allowed: buy_or_rent, scaling_math'
     >>> suggestion(300, [64, 256, 512])
-    'nearest: 256, 512, 64'
+    'nearest: 256, 512; allowed: 64, 256, 512'
     """
-    choices = list(choices)
-    if isinstance(name, (int, float)) and (numbers := [choice for choice in choices if isinstance(choice, (int, float))]):
-        return f"nearest: {', '.join(map(str, sorted(numbers, key=lambda number: abs(number - name))[:3]))}"
-    folded = {str(choice).casefold(): str(choice) for choice in choices}
-    if close := difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.4):
+    folded, near = {str(choice).casefold(): str(choice) for choice in choices}, ""
+    if isinstance(name, (int, float)):
+        numbers = [float(choice) for choice in folded if choice.isdecimal()]
+        near = f"nearest: {', '.join(f'{number:g}' for number in sorted(numbers, key=lambda n: abs(n - name))[:2])}; " if numbers else ""
+    elif close := difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.4):
         return f"nearest: {', '.join(folded[c] for c in close)}"
-    return f"allowed: {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
+    return f"{near}allowed: {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
 
 
 def nearest(name: Any, choices: Iterable[Any], what: str) -> NoReturn:

@@ -2,7 +2,8 @@
 
 What can run at all is decided by `rules`, what fits by `memory`, how long it takes by `step`. Layouts that cannot be
 better than another are left out unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, and without
-sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
+sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2]. Tensor parallelism stays
+within the chips that share a fabric [narayanan2021, takeaway 1]: no published run crosses it, so its constants are not known beyond.
 """
 
 import math
@@ -70,7 +71,7 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
     model, of_chips = run.model, divisors(run.chips)
     stages = {d for extra in range(MODULES_BESIDE_LAYERS + 1) for d in divisors(model.layers + extra)}
     axes = {
-        "tensor": [d for d in of_chips if model.heads % d == 0],
+        "tensor": [d for d in of_chips if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)],
         "pipeline": [d for d in of_chips if d in stages],
         "context": [d for d in of_chips if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],
         "expert": divisors(max(model.experts, 1)),
