@@ -69,6 +69,9 @@ CONTEXT_BYTES = 0.92 * 2**30
 """What PyTorch holds on a chip before any tensor, its kernels loaded: measured on an A100 [bekman2026training]."""
 COMMUNICATOR_BYTES = 688 * 2**20
 """Buffers of one group of chips that communicate, measured with NCCL on A100s [nccl964]."""
+FRAGMENTATION = 0.02
+"""Allowance for memory that the allocator reserves and cannot use, over all tensors: what twelve published peaks of reserved memory
+(`measured/memory`, FSDP without tensor parallelism) lie above the parts in the mean [torchtitan2024]."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class TrainingMemory(Breakdown):
     optimizer_bytes : master weights and moments
     activations_bytes : kept for the backward pass by all micro-batches in flight, and a layer being recomputed
     logits_bytes : output logits, the loss and their gradients
-    reserve_bytes : context of the driver and buffers of communication; workspaces and fragmentation are not counted
+    reserve_bytes : context of the driver, buffers of communication, and an allowance for fragmentation; workspaces are not counted
     """
 
     weights_bytes: Any
@@ -207,14 +210,15 @@ def _stage(
     logits = heads * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
     degrees = (tensor, layout.pipeline, layout.context, layout.expert, layout.data)
     again = where(layout.recompute > (0 if software.selective_ops else 1), where(mixtures > 0, whole_mixture, whole), 0)
-    return TrainingMemory(
+    tensors = dict(
         weights_bytes=where(layout.zero > 2, gathered, weights + tables_bytes),
         gradients_bytes=software.gradient_bytes * where(layout.zero > 1, summed, trained + trained_experts),
         optimizer_bytes=state_bytes * where(layout.zero > 0, sharded, trained + trained_experts),
         activations_bytes=tokens * (held + maximum(again - logits, 0)),
         logits_bytes=tokens * logits,
-        reserve_bytes=CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(where(degree > 1, 1, 0) for degree in degrees),
     )
+    context = CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(where(degree > 1, 1, 0) for degree in degrees)
+    return TrainingMemory(**tensors, reserve_bytes=context + FRAGMENTATION * sum(tensors.values()))
 
 
 def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
