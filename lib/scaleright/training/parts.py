@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.collectives import all_gather_seconds, network, send_recv_seconds
+from scaleright.collectives import all_gather_seconds, exposed, network, send_recv_seconds
 from scaleright.formulas import search
 from scaleright.ops import ceil, maximum, minimum, where
 from scaleright.roofline import matmul_seconds, speeds
@@ -53,8 +53,8 @@ HIDING = 1.2
 START_S = 1e-5
 """Launch and synchronization of an exchange between experts."""
 
-_matmul, _gather, _send, _attended = (
-    f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, send_recv_seconds, attended_positions)
+_matmul, _gather, _send, _exposed, _attended = (
+    f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, send_recv_seconds, exposed, attended_positions)
 )  # runs and layouts are checked once, by `rules`
 
 
@@ -273,10 +273,10 @@ def physical_parts(run: TrainingRun, lay: Layout, stack: Stack) -> Parts:
     behind = behind + sum(again.get(kind, 0.0) for kind in COMPUTE)
     weights_sharded, gradients_sharded = where(lay.zero > 2, 1.0, 0.0), where(lay.zero > 1, 1.0, 0.0)
     weights_s = weights_sharded * gather * (of.element_bytes / 2 if stack.low_gather else 1.0)
-    forward["data"] = weights_s - minimum(OVERLAP * weights_s, ahead)
+    forward["data"] = _exposed(weights_s, ahead, OVERLAP)
     each = weights_s + gradients_sharded * of.trained * gather
-    backward["data"] = each - minimum(OVERLAP * each, behind)
+    backward["data"] = _exposed(each, behind, OVERLAP)
     rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * of.trained * gather
-    once = {"data": rest - minimum(OVERLAP * rest, behind), "optimizer": of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth}
+    once = {"data": _exposed(rest, behind, OVERLAP), "optimizer": of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth}
     mean_share = (t.layers + run.mtp_modules) / pp / depth
     return Parts(forward, backward, again, once, lay.micro_batches(run.global_batch), mean_share, (pp - 1) / lay.virtual)
