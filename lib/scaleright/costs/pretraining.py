@@ -308,9 +308,9 @@ def published_runs() -> pd.DataFrame:
     -------
     Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted) [1].
     """
-    runs = table("measured/pretraining").fillna({"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS})
+    runs = table("measured/pretraining")
     predicted = []
-    for run in runs.itertuples():
+    for run in runs.fillna({"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS}).itertuples():
         chips, batch = int(run.accelerators), int(run.batch_tokens // run.sequence)
         step = best_step(run.model, run.accelerator, chips, run.sequence, batch, run.precision)
         parts = {name: step[name] for name in STEP_PARTS}
