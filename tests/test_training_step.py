@@ -87,7 +87,7 @@ def test_utilization_by_convention():
 
 
 def test_an_estimate_refuses_what_cannot_run():
-    with pytest.raises(ValueError, match="601 GB a chip in this layout, allowed: 86 GB"):
+    with pytest.raises(ValueError, match="613 GB a chip in this layout, allowed: 86 GB"):
         estimate(LLAMA, Layout(data=64))
     with pytest.raises(ValueError, match="tensor = 3"):
         estimate(LLAMA, Layout(tensor=3, data=64))
