@@ -155,7 +155,7 @@ class Validation:
             met += f" ({s.coverage_percent:.1f} %), whose median width is {s.median_width_percent:.0f} %"
         errors = [
             f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
-            f"bias {s.bias_percent:+.2f} %; {met}",
+            f"bias {s.bias_percent:+.2f} %{met and f'; {met}'}",
             f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
         ]
         lines = [
