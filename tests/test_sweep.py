@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import errno
 import json
+import logging
 import os
 import re
 import shutil
@@ -374,6 +376,21 @@ def test_a_killed_sweep_goes_on_and_ends_as_if_nothing_had_happened(scaleright, 
     assert [float(row["usd"]) for row in rows(place.root / "out")] == [round(1.2 * hours, 6) for hours in range(1, 13)]
     code, again, _ = scaleright("sweep", *case, "1")
     assert code == 0 and again == out.replace(f"{before} of", "12 of")
+
+
+def test_what_dask_says_of_a_lost_worker_is_not_printed(monkeypatch):
+    """It may be lost between finishing a scenario and handing it over, of which the client of a local cluster warned."""
+    monkeypatch.setenv("DASK_LOGGING__DISTRIBUTED", "critical")
+    monkeypatch.setattr("distributed.LocalCluster", lambda **_: contextlib.nullcontext())
+    monkeypatch.setattr("distributed.Client", lambda *_, **__: contextlib.nullcontext("client"))
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        with cluster.connected(None, 1, 1, print) as client:
+            assert client == "client" and not logger.isEnabledFor(logging.WARNING)
+    finally:
+        logger.setLevel(before)
 
 
 def test_a_worker_that_is_killed_is_replaced(place):

@@ -54,13 +54,14 @@ def connected(address: str | None, workers: int | None, scenarios: int, say: Cal
     """
     # Dask reads this as it is imported, here and in the processes it starts: what it logs of lost workers is ours to say.
     os.environ["DASK_LOGGING__DISTRIBUTED"] = "critical"
+    from dask.system import CPU_COUNT
+    from distributed import Client, LocalCluster
+
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it has a level of its own, set by the import
     if address is not None:
         with _remote(address, workers or 1, say) as client:
             yield client
         return
-    from dask.system import CPU_COUNT
-    from distributed import Client, LocalCluster
-
     options = {
         "n_workers": min(workers or CPU_COUNT, scenarios), "threads_per_worker": 1, "host": "127.0.0.1", "preload": [scenario.__name__],
         # Kernels do the work and hold the memory, so that a limit on the worker's own would only stall small machines.
@@ -81,7 +82,6 @@ def connected(address: str | None, workers: int | None, scenarios: int, say: Cal
 def _remote(address: str, workers: int, say: Callable[[str], None]) -> Iterator[Any]:
     from distributed import Client
 
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it has a level of its own
     try:
         found = asyncio.run(asyncio.wait_for(_greet(address), CONNECT_S))
     except Exception as error:  # whatever else may listen there, and answer as it likes
