@@ -10,7 +10,7 @@ from typing import Mapping
 
 import numpy as np
 
-from scaleright import catalog
+from scaleright import catalog, pooling
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
 from scaleright.training.layout import TrainingRun
@@ -26,9 +26,6 @@ PRIOR = dict.fromkeys(KINDS, 1.0) | {
 """Where the fit starts from: what is left of a peak in practice, before any row is seen."""
 FIXED = ("optimizer", "host", "context")
 """Kinds of work that are too small a share of any published run to be fitted."""
-SHRINKAGE, POOLING, POOLED_RUNS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
-"""Ties of the fit: of the mean of all families to the prior and of a family to that mean, as weights per run; a family counts two
-further runs that show the mean; fixed kinds are held. Relative error up to which a run counts in full, beyond which its weight falls."""
 
 
 @lookup
@@ -78,46 +75,19 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
-    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors count less (IRLS of an L1 tail)."""
-    from scipy.optimize import nnls
-
-    weights, factors = np.ones(len(shares)), prior
-    for _ in range(rounds):
-        weighted = shares * weights[:, None]
-        root = np.linalg.cholesky(weighted.T @ shares + np.diag(ties / prior**2))  # the normal equations' root: as many rows as factors
-        factors, _ = nnls(root.T, np.linalg.solve(root, weighted.sum(axis=0) + ties / prior))
-        weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
-    return factors
-
-
 @search
 def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
-    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all.
+    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all (see `pooling.fit`).
 
     Parameters
     ----------
     shares : time of each kind of work at measured peaks over the measured time of a step, (runs, kinds)
     named : family of each kind of each run, as `families` names them, of the same shape
 
-    Notes
-    -----
-    Two robust least squares on the relative error of the predicted time, both linear: one constant a kind for all runs, tied to the
-    prior; then one a family, tied to the first. A family with few runs so stays near all others (partial pooling).
-
     >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
     True
     """
-    runs, fixed = len(shares), np.array([kind in FIXED for kind in KINDS])
-    pooled = _robust(shares, np.array([PRIOR[kind] for kind in KINDS]), np.where(fixed, FIRM, SHRINKAGE) * runs)
-    mean = {kind: max(float(value), 0.05) for kind, value in zip(KINDS, pooled)}
-    seen = shares > 1e-4
-    typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    ties = dict(zip(KINDS, np.where(fixed, FIRM, POOLING) * runs + POOLED_RUNS * typical))
-    keys = sorted({(str(name), kind) for place, kind in enumerate(KINDS) for name in set(named[:, place])})
-    spread = np.array([shares[:, place] * (named[:, place] == name) for name, kind in keys for place in [KINDS.index(kind)]]).T
-    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([ties[kind] for _, kind in keys]), rounds=10)
-    return {("any", kind): value for kind, value in mean.items()} | {key: float(value) for key, value in zip(keys, own)}
+    return pooling.fit(shares, named, PRIOR, FIXED)
 
 
 @lookup
@@ -127,10 +97,7 @@ def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -
     A chip whose attention was seen in one software alone lends it to the other.
     """
     other = name.removeprefix("PyTorch, ") if name.startswith("PyTorch, ") else f"PyTorch, {name}"
-    for known in (name, other):
-        if (known, kind) in constants:
-            return constants[known, kind], False
-    return constants["any", kind], True
+    return pooling.constant(constants, (name, other), kind)
 
 
 @catalog.remembered
