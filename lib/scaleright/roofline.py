@@ -37,10 +37,11 @@ errs least. Larger tiles with the inner dimension cut (split-k, stream-k) balanc
 
 @closed_form(
     m=COUNT, n=COUNT, k=COUNT, peak_flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE, units=COUNT, count=COUNT,
-    tile_m=COUNT, tile_n=COUNT, ramp_k=NON_NEGATIVE, launch_s=NON_NEGATIVE,
+    tile_m=COUNT, tile_n=COUNT, ramp_k=NON_NEGATIVE, launch_s=NON_NEGATIVE, input_bytes=POSITIVE, output_bytes=POSITIVE,
 )  # fmt: skip
 def matmul_seconds(
     m, n, k, peak_flops, bytes_per_s, element_bytes=2, units=1, count=1, tile_m=TILE, tile_n=TILE, ramp_k=RAMP_K, launch_s=0.0,
+    input_bytes=None, output_bytes=None,
 ):  # fmt: skip
     """Time of a product of an m x k by a k x n matrix.
 
@@ -49,12 +50,13 @@ def matmul_seconds(
     m, n, k : rows, columns and inner width of the product [1]
     peak_flops : best that the chip was measured to reach in matrix products of the format [FLOP/s]
     bytes_per_s : memory bandwidth that it reaches [B/s]
-    element_bytes : bytes of one element [B]
+    element_bytes : bytes of one element, of the k x n matrix of weights where the others differ [B]
     units : compute units that work on tiles side by side; 1 if unknown: no wave is lost then [1]
     count : products of this shape in one launch (experts of a grouped product, heads) [1]
     tile_m, tile_n : rows and columns of a tile [1]
     ramp_k : inner width whose time goes into filling and draining a tile's pipeline [1]
     launch_s : shortest time of a kernel, where nothing hides it (`Speeds.launch_s`) [s]
+    input_bytes, output_bytes : bytes of one element of the m x k and of the m x n matrix, where they are not `element_bytes` [B]
 
     Returns
     -------
@@ -68,7 +70,8 @@ def matmul_seconds(
     """
     waves = ceil(count * ceil(m / tile_m) * ceil(n / tile_n) / units)
     compute_s = waves * units * tile_m * tile_n * 2.0 * (k + ramp_k) / (SUSTAINED_SHARE * peak_flops)
-    memory_s = count * (m * k + k * n + m * n) * element_bytes / bytes_per_s
+    given, written = (element_bytes if other is None else other for other in (input_bytes, output_bytes))
+    memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
     return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (1 / 3)
 
 

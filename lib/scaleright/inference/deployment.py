@@ -1,0 +1,193 @@
+"""How a model is served: the model, the chips that share it, the formats of its parts, and the rules that a split must keep.
+
+A `Deployment` is one engine: `tensor` chips share every layer, `pipeline` stages share the layers, and `attention_data` groups of
+`tensor` chips attend to sequences of their own while all of a stage's chips share its experts. Its degrees may be arrays, one element a layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator
+from scaleright.formulas import counting
+from scaleright.names import one_of, suggestion
+from scaleright.training.rules import divisors
+
+NEEDS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp4", "INT8": "int8", "NVFP4": "fp4", "INT4": "bf16", "MXFP4": "bf16"}
+"""The dense peak that a chip must have for each format of weights. Formats whose values share a scale in small blocks came with the
+tensor cores that know FP4; INT4 and MXFP4 weights are expanded to 16 bit where a chip cannot multiply them, so that any chip serves them."""
+DEGREES = ("tensor", "pipeline", "expert", "attention_data")
+CHUNK_TOKENS = 8192
+"""Tokens that one step of an engine takes in at most, prompts cut to fit: the default of vLLM on data center GPUs and of TensorRT-LLM."""
+MEMORY_SHARE = 0.9
+"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`) and of TensorRT-LLM (`free_gpu_memory_fraction`)."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A model on a group of chips that serve it as one engine.
+
+    Attributes
+    ----------
+    model : the shape
+    chip : the accelerator
+    precision : format of the weights: "BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "INT4", "MXFP4"; `formats` says of which parts
+    tensor, pipeline, attention_data : parallel degrees; chips = tensor * pipeline * attention_data [1]
+    expert : ranks that the routed experts are spread over, of the tensor * attention_data chips of a stage; each expert is split over the
+        others: 1 splits every expert over all of them [1]
+    kv_precision : format of the cache; by default `cache_format`
+    software : engine and version, such as "vLLM 0.17.0"; the first word is the engine
+    max_sequences : most sequences that the engine runs at once, over the whole group; None is no limit but memory [1]
+    memory_share : share of a chip's memory that the engine may take [1]
+    chunk_tokens : most tokens of one step, for each attention group and micro-batch; longer prompts are cut (chunked prefill) [token]
+
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("H100 SXM"), "MXFP4", tensor=2, software="vLLM 0.17.0")
+    >>> one.chips, one.engine, one.formats["experts"], one.formats["attention"], one.compute_format("experts")
+    (2, 'vLLM', 'MXFP4', 'BF16', 'BF16')
+    """
+
+    model: Transformer
+    chip: Accelerator
+    precision: str = "BF16"
+    tensor: Any = 1
+    pipeline: Any = 1
+    expert: Any = 1
+    attention_data: Any = 1
+    kv_precision: str | None = None
+    software: str = ""
+    max_sequences: Any = None
+    memory_share: Any = MEMORY_SHARE
+    chunk_tokens: Any = CHUNK_TOKENS
+
+    @property
+    def ranks(self) -> Any:
+        """Chips of one pipeline stage [1]."""
+        return self.tensor * self.attention_data
+
+    @property
+    def chips(self) -> Any:
+        """Chips of the engine [1]."""
+        return self.ranks * self.pipeline
+
+    @property
+    def expert_tensor(self) -> Any:
+        """Chips that share one routed expert [1]."""
+        return self.ranks / self.expert
+
+    @property
+    def engine(self) -> str:
+        """The first word of the software: "TensorRT-LLM", "vLLM", "SGLang", or "" where none is named."""
+        return self.software.split()[0] if self.software.strip() else ""
+
+    @property
+    def cache_format(self) -> str:
+        """Format of the cache: the one given; else FP8 where TensorRT-LLM serves a quantized model [nvidia2025trtllm], 16 bit elsewhere."""
+        low = self.engine == "TensorRT-LLM" and self.precision in ("FP8", "NVFP4", "MXFP8") and "fp8" in self.chip.dense
+        return self.kv_precision or ("FP8" if low else "BF16")
+
+    @property
+    def formats(self) -> dict[str, str]:
+        """Format of each part of the weights.
+
+        Token table, output head, router and norms stay in 16 bit. MXFP4 is the format of routed experts alone where the model has any
+        [gptoss]; NVFP4 leaves latent attention in 16 bit, as the published checkpoints of DeepSeek-R1 do.
+        """
+        plain = "FP16" if self.precision == "FP16" else "BF16"
+        mixture = self.precision == "MXFP4" and np.any(self.model.experts)
+        spared = mixture or (self.precision == "NVFP4" and np.any(self.model.kv_lora_rank))
+        return {"attention": plain if spared else self.precision, "dense": plain if mixture else self.precision,
+                "experts": self.precision, "head": plain}  # fmt: skip
+
+    def compute_format(self, part: str) -> str:
+        """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4 on a chip without FP4, else MXFP8."""
+        form = self.formats[one_of(part, self.formats, "part of a model")]
+        if form == "MXFP4":
+            return "MXFP8" if "fp4" in self.chip.dense else "BF16"
+        return "BF16" if form == "INT4" else form
+
+
+def _fits(value: Any, low: float) -> np.ndarray:
+    number = np.asarray(value, dtype=float)
+    return (number >= low) & (number == np.floor(number))
+
+
+def _near(name: str, value: Any, why: str, allowed: list[int]) -> str:
+    """The message about a degree that is not among the allowed ones."""
+    low, high = [v for v in allowed if v < value][-1:], [v for v in allowed if v > value][:1]
+    return f"{name} = {value:,} {why}; nearest: {' or '.join(map(str, low + high)) or 'none'}"
+
+
+def _rules(d: Deployment) -> Iterator[tuple[Any, Callable[[dict[str, int]], str]]]:
+    """Every rule: where it holds, and what to say about degrees that break it; a later one may rely on those before it."""
+    t, chip = d.model, d.chip
+    for name, value in (("precision", d.precision), ("kv_precision", d.cache_format)):
+        known = tuple(NEEDS) if name == "precision" else ("BF16", "FP16", "FP8", "INT8", "NVFP4")
+        yield value in known, lambda _, said=(name, value, known): f"unknown {said[0]} {said[1]!r}; {suggestion(said[1], said[2])}"
+    needed = NEEDS.get(d.precision)
+    able = [name for name, peak in NEEDS.items() if peak in chip.dense]
+    yield needed in chip.dense, lambda _: (
+        f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {', '.join(chip.dense)}, "
+        f"so it serves {', '.join(able) or 'no format of the catalog'}"
+    )
+    yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
+    for name in (*DEGREES, "chunk_tokens", "max_sequences"):
+        value = getattr(d, name)
+        if value is not None:
+            near = max(1, round(float(np.asarray(value, dtype=float).flat[0])))
+            yield _fits(value, 1), lambda one, name=name, near=near: f"{name} = {one[name]:g}, allowed: whole numbers from 1; nearest: {near}"
+    share = np.asarray(d.memory_share, dtype=float)
+    yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one['memory_share']:g}, allowed: above 0 to 1"
+    heads = divisors(t.heads)
+    yield np.isin(d.tensor, heads), lambda one: _near("tensor", one["tensor"], f"does not divide heads = {t.heads}", heads)
+    kept = [n for n in heads if t.kv_lora_rank or t.kv_heads % n == 0 or n % t.kv_heads == 0]
+    yield np.isin(d.tensor, kept), lambda one: _near("tensor", one["tensor"], f"neither divides kv_heads = {t.kv_heads} nor is a multiple", kept)
+    yield np.asarray(d.pipeline) <= t.layers, lambda one: _near("pipeline", one["pipeline"], f"exceeds layers = {t.layers}", [t.layers])
+    experts = max(t.experts, 1)
+    shared = (experts % np.asarray(d.expert) == 0) & (np.asarray(d.ranks) % np.asarray(d.expert) == 0)
+    yield shared, lambda one: _near(
+        "expert", one["expert"], f"does not divide experts = {t.experts} and the {one['tensor'] * one['attention_data']} chips of a stage",
+        [n for n in divisors(experts) if one["tensor"] * one["attention_data"] % n == 0],
+    )  # fmt: skip
+
+
+@counting
+def check(d: Deployment) -> None:
+    """Raise ValueError on the first rule that a deployment breaks, with the nearest value that keeps it.
+
+    Of degrees in arrays the message is about the first element that breaks it. The rules: formats that exist and that the chip can serve;
+    a decoder; positive whole degrees; tensor divides heads, and divides or multiplies key/value heads; no more stages than layers; expert
+    divides the experts and the chips of a stage. Whether the weights fit in memory is asked of `memory.largest_batch`.
+
+    >>> from scaleright import catalog
+    >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("A100 SXM 80GB"), "FP8", tensor=8))
+    Traceback (most recent call last):
+    ValueError: Llama-3.1-70B on A100 SXM 80GB: precision FP8 needs a chip with dense fp8; A100 SXM 80GB has bf16, fp16, fp32, int4, int8, tf32, so it serves BF16, FP16, INT8, INT4, MXFP4
+    >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=6))
+    Traceback (most recent call last):
+    ValueError: Llama-3.1-70B on H100 SXM: tensor = 6 does not divide heads = 64; nearest: 4 or 8
+    """
+    for holds, message in _rules(d):
+        if not np.all(holds):
+            names = [field.name for field in fields(d) if field.name in (*DEGREES, "chunk_tokens", "max_sequences", "memory_share")]
+            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(np.asarray(getattr(d, n) or 0) if getattr(d, n) is None else getattr(d, n) for n in names))
+            one = {name: column.flat[int(np.argmax(broken))].item() for name, column in zip(names, columns, strict=True)}
+            raise ValueError(f"{d.model.name} on {d.chip.name}: {message(one)}")
+
+
+@counting
+def valid(d: Deployment) -> np.ndarray:
+    """Where a deployment keeps every rule that `check` checks; a boolean for each element.
+
+    >>> from scaleright import catalog
+    >>> valid(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=np.array([3, 4, 8])))
+    array([False,  True,  True])
+    """
+    kept = np.True_
+    for holds, _ in _rules(d):
+        kept = kept & np.asarray(holds)
+    return kept

@@ -1,0 +1,291 @@
+"""Time of one engine step, prefill and decode together, by kind of work, at the speeds that a chip was measured to reach.
+
+One step gives each of `batch` sequences its next token and reads `prefill_tokens` of new prompts beside them (chunked prefill): decoding
+alone is a step without prefill tokens, prefill alone one without a batch. Matrix products see both kinds of token together, attention
+each in its own way: a prompt computes, a decoding sequence reads its cache once.
+
+The busiest chip of the group sets the pace. With a pipeline of p stages the batch is cut into p micro-batches that fill it: a step, in which
+every sequence gets one token, then takes p times the busiest stage's time for one micro-batch, which is also the latency of a token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Mapping
+
+from scaleright.architecture import Transformer
+from scaleright.collectives import all_gather_seconds, all_reduce_seconds, network, send_recv_seconds
+from scaleright.formulas import Breakdown, counting, search
+from scaleright.inference.deployment import Deployment
+from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
+from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
+from scaleright.transformer.flops import attended_positions
+from scaleright.transformer.memory import bytes_per_parameter, experts_touched
+
+KINDS = ("matmul", "grouped", "attention", "cache", "elementwise", "tensor", "expert", "pipeline", "launch", "host", "sequences")
+"""Kinds of work, each with its own slowdown.
+
+matmul: products with weights that all tokens visit, the output head included. grouped: those of routed experts. attention: of prompts.
+cache: attention of decoding sequences. elementwise: norms, rotations, activations, moving tokens to experts on a chip, logits. tensor,
+expert, pipeline: communication. launch: the least time of each kernel. host: scheduling a step. sequences: host work for each sequence."""
+CHIP = ("matmul", "grouped", "attention", "cache", "elementwise")
+"""Kinds that keep the chip's arithmetic or memory busy."""
+
+KERNEL_S = 2e-6
+"""Least time of a kernel inside a captured graph: start, first bytes and drain."""
+EAGER_S = 6e-6
+"""Time in which the host launches a kernel outside a graph, as engines do in steps that read prompts."""
+HOST_S = 1e-3
+"""Scheduling a step and preparing its inputs; the engines' own figures are the slowdowns."""
+SEQUENCE_S = 1e-5
+"""Host work for one sequence in a step: bookkeeping, sampling parameters, turning tokens into text."""
+QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
+"""All-reduce by peers' own loads and stores, without NCCL: start, each further chip, and share of the link's bandwidth, on payloads from
+512 B to 1 MB among 2, 4 and 8 H100s [sglang2904]."""
+EXPOSED_SOFTMAX = 0.5
+"""Share of the exponentials that the matrix units wait for."""
+LOGIT_BYTES = 16.0
+"""Bytes moved for each logit: written in 16 bit, gathered, copied to FP32, and read for the softmax and the choice."""
+KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
+"""Kernels of a layer by block: two norms among them, products, rotation, attention and its reduction, routing and sorting."""
+
+_matmul, _gather, _reduce, _send, _attended, _touched = (
+    f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, all_reduce_seconds, send_recv_seconds, attended_positions, experts_touched)
+)  # a deployment is checked once, by `deployment.check`
+
+
+def _longer(a, b):
+    """Time of two kinds of work that hide each other in part, as `roofline.matmul_seconds` joins arithmetic and memory traffic."""
+    return (a * a * a + b * b * b) ** (1 / 3)
+
+
+@counting
+def chip_speeds(d: Deployment, part: str) -> Speeds:
+    """What the chip achieves in the format in which a part's products are computed; INT8 reaches BF16's share of its peak."""
+    form = d.compute_format(part)
+    if form != "INT8":
+        return speeds(d.chip, form)
+    plain, peak = speeds(d.chip, "BF16"), d.chip.peak_flops("int8")
+    return replace(plain, peak_flops=peak, matmul_flops=plain.matmul_flops * peak / plain.peak_flops)
+
+
+class _Machine:
+    """The achieved speeds of a deployment's chip by part of the model, its networks, and the products of the model."""
+
+    def __init__(self, d: Deployment):
+        self.plain, links = speeds(d.chip, d.formats["head"]), network(d.chip)
+        self.links, self.domain, self.bandwidth = links.terms, links.up.chips, self.plain.memory_bytes_per_s
+        # Switches that add up came with Hopper (NVLink SHARP) and join eight chips or more.
+        self.switches_add = int(d.chip.vendor == "NVIDIA" and self.domain >= 8 and d.chip.released is not None and d.chip.released.year > 2021)
+        self.speeds = {part: chip_speeds(d, part) for part in d.formats}
+        self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
+        self.input_bytes = {part: bytes_per_parameter(d.compute_format(part)) for part in d.formats}
+
+    def product(self, part: str, rows, columns, inner, count=1.0):
+        """Seconds of the product of activations (rows x inner) with weights (inner x columns) of a part's format."""
+        of = self.speeds[part]
+        return _matmul(rows, columns, inner, of.matmul_flops, self.bandwidth, self.weight_bytes[part], of.units, count,
+                       input_bytes=self.input_bytes[part], output_bytes=2.0)  # fmt: skip
+
+    def feed_forward(self, t: Transformer, part: str, rows, width, count=1.0):
+        """Both products of feed-forward blocks of an inner width."""
+        return self.product(part, rows, (1 + t.gated_ffn) * width, t.hidden, count) + self.product(part, rows, t.hidden, width, count)
+
+
+@counting
+def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
+    """All-reduce of a small payload by kernels that read their peers' memory: one barrier each way and 2 (g - 1) / g of the payload.
+
+    Source: fitted on [sglang2904].
+
+    >>> round(quick_all_reduce_seconds(262144, 8, 450e9) * 1e6, 1)  # measured: 16.7
+    12.7
+    """
+    return QUICK_S + QUICK_PEER_S * group + 2 * (group - 1) / group * payload_bytes / (QUICK_SHARE * link_bytes_per_s)
+
+
+def _sum_seconds(d: Deployment, of: _Machine, payload_bytes):
+    """All-reduce among the tensor-parallel chips: by quick kernels inside a node, or by the collective library where that is sooner."""
+    library = _reduce(payload_bytes, d.tensor, minimum(d.tensor, of.domain), in_network=of.switches_add, **of.links)
+    quick = quick_all_reduce_seconds(payload_bytes, d.tensor, d.chip.require("scale_up_bytes_per_s"))
+    return where(d.tensor > 1, where(d.tensor <= of.domain, minimum(library, quick), library), 0.0)
+
+
+def _attention(d: Deployment, of: _Machine, rows, decoding, context, queries, prompt, prompt_context) -> dict[str, Any]:
+    """One layer's attention on one chip: products, attention of prompts, and attention of decoding sequences."""
+    t, tp = d.model, d.tensor
+    heads, groups = t.heads / tp, maximum(t.kv_heads / tp, 1.0)
+    plain, latent = of.plain, t.kv_lora_rank > 0
+    cache_bytes = bytes_per_parameter(d.cache_format)
+    local = t.window_layers / t.layers
+    near = where(context > t.window, t.window / 2 if t.chunked_window else t.window, context) if local else 0.0
+    seen = (1 - local) * (minimum(context, t.selected_tokens) if t.selected_tokens else context) + local * near
+    whole = maximum(2 * prompt_context, 1.0)
+    read = (1 - local) * (_attended(whole, t.selected_tokens) if t.selected_tokens else prompt_context)
+    read = read + (local * _attended(whole, t.window, 1, t.chunked_window) if local else 0.0)
+    scores = prompt * read * heads
+    width = 2 * (t.head_dim + t.v_head_dim) / plain.matmul_flops
+    reads = scores * width + EXPOSED_SOFTMAX * scores / plain.exponentials_per_s
+    asked = decoding * queries
+    if latent:
+        rest, rank, rope = t.head_dim - t.qk_rope_head_dim, t.kv_lora_rank, t.qk_rope_head_dim
+        products = of.product("attention", rows, t.q_lora_rank + rank + rope, t.hidden)
+        products = products + of.product("attention", rows, heads * t.head_dim, t.q_lora_rank or t.hidden)
+        expanded = of.product("attention", maximum(prompt, 1.0), heads * (rest + t.v_head_dim), rank)
+        absorbed = sum(of.product("attention", maximum(asked, 1.0), *shape, count=heads) for shape in ((rank, rest), (t.v_head_dim, rank)))
+        products = products + where(prompt > 0, expanded, 0.0) + where(asked > 0, absorbed, 0.0)
+        elements, lanes, per_score = rank + rope, maximum(heads * queries, TILE), 2 * (2 * rank + rope)
+    else:
+        products = of.product("attention", rows, heads * t.head_dim + groups * (t.head_dim + t.v_head_dim), t.hidden)
+        elements = groups * (t.head_dim + t.v_head_dim)
+        lanes, per_score = groups * maximum(heads / groups * queries, TILE), 2 * (t.head_dim + t.v_head_dim)
+    products = products + of.product("attention", rows, t.hidden, heads * t.v_head_dim)
+    bytes_s = decoding * seen * elements * cache_bytes / of.bandwidth
+    cache = _longer(bytes_s, decoding * seen * lanes * per_score / plain.matmul_flops)
+    if t.index_heads:
+        indexed = 2 * t.index_heads * t.index_head_dim / plain.matmul_flops
+        cache = cache + _longer(decoding * context * t.index_head_dim * cache_bytes / of.bandwidth, asked * context * indexed)
+        reads = reads + prompt * prompt_context * indexed
+    return {"matmul": products, "attention": reads, "cache": cache}
+
+
+def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
+    """One layer's routed experts on the busiest chip: products, memory-bound work, and moving tokens between chips.
+
+    tokens : of all attention groups; rows : of one of them
+
+    A balanced router draws experts at random: the busiest of r ranks has sqrt(2 ln r) standard deviations above the mean, of tokens and of
+    experts touched alike.
+    """
+    t, ep, adp = d.model, d.expert, d.attention_data
+    held, chosen = t.experts / ep, t.experts_per_token
+    spread = sqrt(2 * log(ep))
+    touched = _touched(t.experts, chosen, maximum(tokens, 1.0)) / ep
+    busiest = minimum(held, touched + spread * sqrt(touched * maximum(1 - touched / held, 0.0)))
+    routed = maximum(tokens, 1.0) * chosen / ep
+    most = minimum(maximum(tokens, 1.0) * minimum(chosen, held), routed + spread * sqrt(routed * (1 - 1 / ep)))
+    busiest = maximum(minimum(busiest, most), 1.0)
+    width = t.expert_ffn / d.expert_tensor
+    products = of.feed_forward(t, "experts", maximum(most / busiest, 1.0), width, busiest)
+    router = of.product("head", rows, t.experts, t.hidden)
+    moved = most * (2 * (2 + t.gated_ffn) * width + 8 * t.hidden) + rows * t.experts * 12
+    # Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all, whichever is sooner.
+    ranks = minimum(d.ranks, of.domain)
+    nodes = ceil(d.ranks / ranks)
+    home = (minimum(ep, ranks) - 1) * (1 - (1 - 1 / maximum(ep, 1)) ** chosen) * d.expert_tensor
+    abroad = (nodes - 1) * (1 - (1 - 1 / nodes) ** chosen)
+    payload = rows / d.tensor * t.hidden * (2.0 + of.input_bytes["experts"])
+    sent = 2 * QUICK_S + 2 * QUICK_PEER_S * ep + payload * maximum(home / of.links["up_bytes_per_s"], abroad / of.links["out_bytes_per_s"])
+    sent = sent + where(nodes > 1, 2 * of.links["out_latency_s"], 0.0)
+    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, maximum(minimum(adp, of.domain / d.tensor), 1.0), **of.links)
+    exchange = where(adp > 1, where(ep > 1, minimum(sent, gathered), gathered), 0.0)
+    return {"grouped": products, "matmul": router, "elementwise": moved / of.bandwidth, "expert": exchange}
+
+
+@search
+def step_parts(
+    d: Deployment, batch: Any, context: Any, prefill_tokens: Any = 0.0, prefill_context: Any = 0.0, query_tokens: Any = 1.0
+) -> dict[str, Any]:
+    """Seconds of one engine step by kind of work, at measured peaks.
+
+    Parameters
+    ----------
+    d : the deployment; its degrees may be arrays. Not checked here: see `deployment.check`
+    batch : sequences that decode in the step, over all attention groups and micro-batches [1]; 0 for prefill alone
+    context : tokens that each of them looks back on, in the mean [token]
+    prefill_tokens : tokens of prompts read in the step, over all attention groups and micro-batches [token]
+    prefill_context : tokens that each of these attends to, in the mean: half the prompt where it is read from its start [token]
+    query_tokens : tokens that each decoding sequence puts through the step: 1, or 1 + the tokens of a draft to verify [1]
+
+    Returns
+    -------
+    seconds by `KINDS`, of the broadcast shape or a number where nothing depends on arrays; linear parts of the time of a step.
+
+    Source: shapes of products and traffic as in [pope2022, section 3]; absorbed latent attention [deepseekv2, section 2.1.2].
+
+    >>> from scaleright import catalog
+    >>> d = Deployment(catalog.model("Llama-2-70B"), catalog.accelerator("H100 SXM"), tensor=8)
+    >>> 0.007 < sum(step_parts(d, 1, 2048).values()) < 0.013
+    True
+    """
+    t, of, pp, adp = d.model, _Machine(d), d.pipeline, d.attention_data
+    decoding = maximum(batch / (adp * pp), minimum(batch, 1.0))  # of the busiest attention group, in one micro-batch
+    prompt = prefill_tokens / (adp * pp)
+    rows = maximum(decoding * query_tokens + prompt, 1.0)
+    tokens = maximum((batch * query_tokens + prefill_tokens) / pp, minimum(batch, 1.0))
+    moe = t.moe_layers / t.layers
+    layer = dict.fromkeys(KINDS, 0.0) | _attention(d, of, rows, decoding, context, query_tokens, prompt, prefill_context)
+    heads, groups = t.heads / d.tensor, maximum(t.kv_heads / d.tensor, 1.0)
+    moved = 16 * t.hidden + 4 * (heads + groups) * t.head_dim + 2 * (heads + groups) * t.v_head_dim
+    inner = (1 - moe) * t.ffn + moe * t.shared_ffn
+    layer["elementwise"] = rows * (moved + 2 * (2 + t.gated_ffn) * inner / d.tensor) / of.bandwidth
+    for width, share in ((t.ffn, 1 - moe), (t.shared_ffn, moe)):
+        if share and width:
+            layer["matmul"] = layer["matmul"] + share * of.feed_forward(t, "dense", rows, width / d.tensor)
+    kernels = KERNELS["attention"] + (t.kv_lora_rank > 0) * KERNELS["latent"] + (1 - moe) * KERNELS["ffn"]
+    if t.experts:
+        layer |= {kind: layer[kind] + moe * value for kind, value in _experts(d, of, tokens, rows).items()}
+        kernels = kernels + moe * (KERNELS["experts"] + (t.shared_ffn > 0) * KERNELS["shared"])
+    layer["tensor"] = 2 * _sum_seconds(d, of, rows * t.hidden * 2.0)
+    busy = sum(layer[kind] for kind in CHIP)
+    eager = maximum(kernels * EAGER_S - busy, kernels * KERNEL_S)
+    layer["launch"] = where(prompt > 0, eager, kernels * KERNEL_S)
+    depth = ceil(t.layers / pp) * pp  # p micro-batches pass the busiest stage
+    step = {kind: depth * value for kind, value in layer.items()}
+    last = maximum(decoding * query_tokens, 1.0)
+    step["matmul"] = step["matmul"] + pp * of.product("head", last, t.vocab / d.tensor, t.hidden)
+    step["elementwise"] = step["elementwise"] + pp * last * t.vocab * LOGIT_BYTES / of.bandwidth
+    logits = _gather(last * t.vocab * 2.0, d.tensor, minimum(d.tensor, of.domain), **of.links)
+    step["tensor"] = step["tensor"] + pp * where(d.tensor > 1, logits, 0.0)
+    message = rows * t.hidden * 2.0 / d.tensor
+    near = _send(message, of.links["up_latency_s"], of.links["pair_bytes_per_s"])
+    far = _send(message, of.links["out_latency_s"], of.links["out_bytes_per_s"])
+    step["pipeline"] = where(pp > 1, pp * where(d.chips <= of.domain, near, far), 0.0)
+    return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
+
+
+@dataclass(frozen=True)
+class StepSeconds(Breakdown):
+    """Seconds of one engine step by kind of work (`KINDS`); they add up to `total`.
+
+    matmul_s : products with weights that all tokens visit
+    grouped_s : products of routed experts
+    attention_s : attention of prompts
+    cache_s : attention of decoding sequences, which read their cache
+    elementwise_s : memory-bound work and logits
+    tensor_s, expert_s, pipeline_s : communication of each kind of parallelism
+    launch_s : least time of kernels
+    host_s : scheduling
+    sequences_s : host work for each sequence
+    """
+
+    matmul_s: Any
+    grouped_s: Any
+    attention_s: Any
+    cache_s: Any
+    elementwise_s: Any
+    tensor_s: Any
+    expert_s: Any
+    pipeline_s: Any
+    launch_s: Any
+    host_s: Any
+    sequences_s: Any
+
+
+@search
+def step_seconds(
+    d: Deployment, batch: Any, context: Any, prefill_tokens: Any = 0.0, prefill_context: Any = 0.0, query_tokens: Any = 1.0,
+    slowdowns: Mapping[str, Any] | None = None,
+) -> StepSeconds:  # fmt: skip
+    """Seconds of one engine step in practice: each part of `step_parts`, whose arguments it takes, times the slowdown of its kind.
+
+    slowdowns : time in practice over time at measured peaks by kind [1]; 1 for a kind that is missing, 1 for all where None
+
+    >>> from scaleright import catalog
+    >>> d = Deployment(catalog.model("Llama-2-70B"), catalog.accelerator("H100 SXM"), tensor=8)
+    >>> one, two = (step_seconds(d, 1, 2048, slowdowns={"matmul": factor}) for factor in (1.0, 2.0))
+    >>> two.matmul_s == 2 * one.matmul_s, two.cache_s == one.cache_s
+    (True, True)
+    """
+    parts, factors = step_parts(d, batch, context, prefill_tokens, prefill_context, query_tokens), slowdowns or {}
+    return StepSeconds(**{f"{kind}_s": factors.get(kind, 1.0) * parts[kind] for kind in KINDS})
