@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scaleright import catalog
-from scaleright.validation import validate
+from scaleright.validation import left_out, validate
 from scaleright.validation import training as judge
 
 
@@ -62,11 +62,11 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     changed = table.copy()
     changed.loc[group, "measured_tokens_per_s_per_accelerator"] *= 2
     every = judge.cases(changed, "changed", False)
-    use = np.array([not case.why for case in every]) & ~judge._held_out(table)
-    groups = judge._groups(changed, "")
+    use = np.array([not case.why for case in every]) & ~left_out.held_out(table)
+    groups = left_out.groups(changed, judge.MODES[""])
     place = [i for i in np.flatnonzero(group) if use[i]][:1] + [i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]][:1]
     book = [case for case, used in zip(every, use) if used]
-    predicted = judge.left_out([every[i] for i in place], [groups[i] for i in place], book, [g for g, used in zip(groups, use) if used])
+    predicted = left_out.left_out([every[i] for i in place], [groups[i] for i in place], book, [g for g, used in zip(groups, use) if used], judge.constants, judge._predicted)
     before = judged.rows["predicted"].to_numpy()[place]
     assert predicted[0] == pytest.approx(before[0], rel=1e-9)
     assert abs(predicted[1] / before[1] - 1) > 1e-3

@@ -17,6 +17,7 @@ from scaleright.training.slowdowns import FIXED, constant, family, fit, interval
 from scaleright.units import si
 from scaleright.validation.cases import Case, cases, given
 from scaleright.validation.counts import SHAPE_TYPES
+from scaleright.validation.left_out import TAILS, bounds, groups, held_out, left_out, median_and_p90, ranges, strangers
 from scaleright.validation.report import Kind
 
 MODES = {
@@ -24,8 +25,6 @@ MODES = {
     "chip": ("accelerator",),
 }  # fmt: skip
 """What a group shares that is left out of the fit when one of its runs is predicted; the first is the headline."""
-COVERAGE = 0.9
-_TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
@@ -34,34 +33,9 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     return fit(np.array([one.seconds / one.measured_s for one in of]), np.array([list(one.families.values()) for one in of], dtype=object))
 
 
-def _groups(rows: pd.DataFrame, mode: str) -> list[str]:
-    columns = (rows[column].astype(str).fillna("") for column in MODES[mode])
-    return ["|".join(values) for values in zip(*columns)]
-
-
 def _predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
     """A case's step time [s] by fitted constants."""
     return float(one.seconds @ [constant(by, name, kind)[0] for kind, name in one.families.items()])
-
-
-def left_out(of: list[Case], groups: list[str], book: list[Case], book_groups: list[str]) -> np.ndarray:
-    """Each case's step time [s] by constants fitted to the book's cases outside its group."""
-    predicted, fits = np.full(len(of), math.nan), {}
-    for place, (one, group) in enumerate(zip(of, groups)):
-        if one.run is None:
-            continue
-        if group not in fits:
-            fits[group] = constants(other for other, its in zip(book, book_groups) if its != group)
-        predicted[place] = _predicted(one, fits[group])
-    return predicted
-
-
-def _strangers(of: list[Case], rows: pd.DataFrame, columns: Iterable[str]) -> np.ndarray:
-    """Each case's step time [s] by constants fitted only to cases that share none of these columns with it."""
-    keys = rows[list(columns)].astype(str).to_numpy(str)
-    groups, places = np.unique(keys, axis=0, return_inverse=True)
-    fits = [constants(one for one, strange in zip(of, (keys != group).all(axis=1)) if strange) for group in groups]
-    return np.array([_predicted(one, fits[place]) for one, place in zip(of, places.ravel())])
 
 
 def _ideal(one: Case) -> float:
@@ -81,13 +55,13 @@ def _features(one: Case) -> list[float]:
     return [1.0, *map(math.log, sizes), float(one.layout.recompute), math.log(peak)]
 
 
-def _baselines(of: list[Case], groups: list[str], book: list[Case], book_groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def _baselines(of: list[Case | None], its: list[str], book: list[Case], books: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a regression of log MFU a chip."""
     ideal, features, classes = (np.array([known(one) for one in book]) for known in (_ideal, _features, _class))
-    rates, keys = ideal / [one.measured_s for one in book], np.array(book_groups)
+    rates, keys = ideal / [one.measured_s for one in book], np.array(books)
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
-    for place, (one, group) in enumerate(zip(of, groups)):
-        if one.run is None:
+    for place, (one, group) in enumerate(zip(of, its)):
+        if one is None:
             continue
         rest, same = keys != group, classes == np.array(_class(one))
         narrower = (rest & same[:, :last].all(axis=1) for last in (3, 2, 1))
@@ -100,15 +74,11 @@ def _baselines(of: list[Case], groups: list[str], book: list[Case], book_groups:
     return looked, regressed
 
 
-def _held_out(rows: pd.DataFrame) -> np.ndarray:
-    return rows["held_out"].eq(True).to_numpy(bool, na_value=False)
-
-
 def _book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's table, its cases, and which of them take part in fits."""
     table = catalog.table(KIND.table)
     every = cases(table, KIND.table, False)
-    return table, every, np.array([not one.why for one in every]) & ~_held_out(table)
+    return table, every, np.array([not one.why for one in every]) & ~held_out(table)
 
 
 def refit() -> pd.DataFrame:
@@ -119,33 +89,22 @@ def refit() -> pd.DataFrame:
     """
     table, every, fitted = _book()
     book, table = [one for one, use in zip(every, fitted) if use], table[fitted]
-    models = _groups(table, "model")
+    models = groups(table, MODES["model"])
     without = [constants(one for one, its in zip(book, models) if its != model) for model in dict.fromkeys(models)]
     rows = []
-    for (name, kind), value in constants(book).items():
-        others = [value, *(found.get((name, kind), value) for found in without)]
+    for name, kind, *span in ranges(constants(book), without):
         place = KINDS.index(kind)
         seen = sum(one.seconds[place] > 0.005 * one.measured_s and name in ("any", one.families[kind]) for one in book)
-        rows.append((name, kind, value, min(others), max(others), seen, "assumed" if kind in FIXED else "fit"))
+        rows.append((name, kind, *span, seen, "assumed" if kind in FIXED else "fit"))
     measured, experts = (np.array(values) for values in zip(*((one.measured_s, one.run.model.experts > 0) for one in book)))
     for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
-        ratios = measured / _strangers(book, table, columns)
+        ratios = measured / strangers(book, table, columns, constants, _predicted)
         for kind, mine in (("dense", ~experts), ("experts", experts)):
-            low, middle, high = np.quantile(ratios[mine], [_TAILS[0], 0.5, _TAILS[1]])
+            low, middle, high = np.quantile(ratios[mine], [TAILS[0], 0.5, TAILS[1]])
             rows.append((kind + suffix, "interval", middle, low, high, mine.sum(), "quantile"))
     rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
     columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
     return pd.DataFrame(rows, columns=columns).assign(source="scalerighttraining", note="").round(4)
-
-
-def _bounds(ratios: np.ndarray, kinds: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Bounds of measured over predicted time of each case, from the cases of its kind of other models."""
-    bounds = np.full((len(ratios), 2), math.nan)
-    for model, kind in set(zip(models, kinds)):
-        others = ratios[(kinds == kind) & (models != model) & np.isfinite(ratios)]
-        if len(others) > 10:
-            bounds[(models == model) & (kinds == kind)] = np.quantile(others, _TAILS)
-    return bounds
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -155,38 +114,34 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     of = cases(rows, label, own) if own else every
     book, measured = [one for one, use in zip(every, fitted) if use], np.array([one.measured_s for one in of])
     judged = rows.assign(published=measured, scored=[not one.why for one in of], why=[one.why for one in of])
-    for mode in MODES:
-        given_groups = of, _groups(rows, mode), book, _groups(table[fitted], mode)
-        predicted, name = left_out(*given_groups), f" {mode} left out" if mode else ""
+    known = [None if one.run is None else one for one in of]
+    for mode, columns in MODES.items():
+        given_groups = known, groups(rows, columns), book, groups(table[fitted], columns)
+        predicted, name = left_out(*given_groups, constants, _predicted), f" {mode} left out" if mode else ""
         judged["predicted"] = judged.get("predicted", predicted)
         for what, found in zip(("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
-    bounds = _bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
-    for place in np.flatnonzero(own | _held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
-        bounds[place] = interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else math.nan
-    low, high = (judged["predicted"] * bounds[:, side] for side in (0, 1))
+    found = bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
+    for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
+        found[place] = interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else math.nan
+    low, high = (judged["predicted"] * found[:, side] for side in (0, 1))
     return judged.assign(
         kind=kinds, low=low, high=high, within_range=(low <= measured) & (measured <= high),
         width_percent=100 * (high - low) / judged["predicted"], family=[family(catalog.accelerator(name)) for name in rows["accelerator"]],
     )  # fmt: skip
 
 
-def _median_and_p90(errors: pd.Series) -> str:
-    middle, far = errors.abs().quantile([0.5, 0.9])
-    return f"{middle:.1f} / {far:.0f}"
-
-
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Errors by source: ours and both baselines, how often and how widely the range holds; then ours as ever more is left out."""
     scored = rows[rows["scored"]]
     few = (scored["source"] == "llmfoundry") & (scored["precision"] == "FP8")  # seven, of another format than all others there
-    words = ((scored["kind"] == "experts", ", experts"), (few, ", FP8"), (_held_out(scored), ", never fitted"))
+    words = ((scored["kind"] == "experts", ", experts"), (few, ", FP8"), (held_out(scored), ", never fitted"))
     groups = scored.groupby(sum((np.where(of, word, "").astype(object) for of, word in words), start=scored["source"]))
     order = groups.size().sort_values(ascending=False, kind="stable").index
 
     def errors(column: str) -> pd.Series:
-        return groups[column].agg(_median_and_p90)
+        return groups[column].agg(median_and_p90)
 
     beside = pd.DataFrame({
         "rows": groups.size(), "ours": errors("error_percent"), "model out": errors("error_percent model left out"),
