@@ -1,0 +1,125 @@
+"""What is asked of a server: lengths of prompts and answers, by their means and how widely they spread.
+
+A sequence takes a step for each token of its answer, so long answers are seen more often than they are asked for: what a
+step meets is an average weighted by residence. For any distribution it follows from means, coefficients of variation and
+the correlation of the two lengths alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright import catalog
+from scaleright.formulas import COUNT, NON_NEGATIVE, SHARE, Domain, closed_form, lookup
+from scaleright.inference.speculation import Speculation
+from scaleright.names import one_of
+from scaleright.ops import maximum
+
+CORRELATION = Domain(-1.0, 1.0, (-1.0, 1.0))
+_SPREAD = {"input_cv": NON_NEGATIVE, "output_cv": NON_NEGATIVE, "correlation": CORRELATION}
+
+
+@closed_form(input_tokens=NON_NEGATIVE, output_tokens=COUNT, **_SPREAD)
+def resident_context(input_tokens, output_tokens, input_cv=0.0, output_cv=0.0, correlation=0.0):
+    """Tokens that a running sequence looks back on, over all steps: E[O (I + O/2)] / E[O] [token].
+
+    Parameters
+    ----------
+    input_tokens, output_tokens : mean lengths of prompt I and answer O [token]
+    input_cv, output_cv : their standard deviations over their means [1]
+    correlation : of the two lengths [1]
+
+    >>> resident_context(1000.0, 1000.0), resident_context(1000.0, 1000.0, output_cv=1.0)
+    (1500.0, 2000.0)
+    """
+    return input_tokens * (1 + correlation * input_cv * output_cv) + output_tokens * (1 + output_cv**2) / 2
+
+
+@closed_form(input_tokens=NON_NEGATIVE, output_tokens=COUNT, **_SPREAD)
+def resident_length(input_tokens, output_tokens, input_cv=0.0, output_cv=0.0, correlation=0.0):
+    """Tokens that a running sequence will hold at its end, over all steps: E[O (I + O)] / E[O] [token].
+
+    Parameters
+    ----------
+    input_tokens, output_tokens, input_cv, output_cv, correlation : as in `resident_context`
+
+    >>> resident_length(1000.0, 1000.0)
+    2000.0
+    """
+    return input_tokens * (1 + correlation * input_cv * output_cv) + output_tokens * (1 + output_cv**2)
+
+
+@closed_form(input_tokens=NON_NEGATIVE, input_cv=NON_NEGATIVE, cached_share=SHARE)
+def prompt_context(input_tokens, input_cv=0.0, cached_share=0.0):
+    """Tokens that a token of a prompt looks back on, over all tokens that are computed: E[I^2] (1 + c) / (2 E[I]) [token].
+
+    Parameters
+    ----------
+    input_tokens, input_cv : mean length of a prompt [token] and its standard deviation over the mean [1]
+    cached_share : share of the prompt, its beginning, found in a cache [1]
+
+    >>> prompt_context(1000.0), prompt_context(1000.0, 0.0, 0.5)
+    (500.0, 750.0)
+    """
+    return input_tokens * (1 + input_cv**2) * (1 + cached_share) / 2
+
+
+@dataclass(frozen=True)
+class Load:
+    """A mix of requests; numbers or arrays.
+
+    Attributes
+    ----------
+    input_tokens, output_tokens : mean lengths of prompt and answer [token]
+    cached_share : share of a prompt found in a cache of prefixes; it is looked back on and kept, but not computed again [1]
+    input_cv, output_cv : standard deviation of the lengths over their means, 0 where all are alike [1]
+    correlation : of the two lengths [1]
+    speculation : a draft that guesses tokens ahead, if there is one
+
+    Raises
+    ------
+    ValueError : a number outside its domain.
+
+    >>> Load(2000, 500).context, Load(2000, 500, cached_share=0.75).new_tokens
+    (2250.0, 500.0)
+    >>> Load(2000, 0)
+    Traceback (most recent call last):
+    ValueError: Load: output_tokens = 0 is outside its domain, allowed: 1 or more
+    """
+
+    input_tokens: Any
+    output_tokens: Any
+    cached_share: Any = 0.0
+    input_cv: Any = 0.0
+    output_cv: Any = 0.0
+    correlation: Any = 0.0
+    speculation: Speculation | None = None
+
+    def __post_init__(self) -> None:
+        domains = {"input_tokens": COUNT, "output_tokens": COUNT, "cached_share": SHARE} | _SPREAD
+        for name, domain in domains.items():
+            domain.check("Load", name, getattr(self, name))
+
+    @property
+    def new_tokens(self) -> Any:
+        """Tokens of a prompt that are computed; the last one always is, since it gives the answer's first [token]."""
+        return maximum(self.input_tokens * (1 - self.cached_share), 1.0)
+
+    @property
+    def context(self) -> Any:
+        """Tokens that a running sequence looks back on [token]."""
+        return resident_context(self.input_tokens, self.output_tokens, self.input_cv, self.output_cv, self.correlation)
+
+    @property
+    def length(self) -> Any:
+        """Tokens that a running sequence will hold at its end [token]."""
+        return resident_length(self.input_tokens, self.output_tokens, self.input_cv, self.output_cv, self.correlation)
+
+    @property
+    def prompt_context(self) -> Any:
+        """Tokens that a computed token of a prompt looks back on [token]."""
+        return prompt_context(self.input_tokens, self.input_cv, self.cached_share)
+
+    @property
+    def tokens_per_step(self) -> Any:
+        """Tokens of its answer that a running sequence gains in a step [token]."""
+        return self.speculation.tokens_per_step if self.speculation else 1.0

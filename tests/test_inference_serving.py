@@ -1,0 +1,127 @@
+"""A server in its steady state: what must hold of any operating point, and what is refused."""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scaleright import catalog
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.lengths import Load
+from scaleright.inference.serving import steady
+from scaleright.inference.speculation import Speculation, speedup, tokens_per_step
+
+LLAMA = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4, software="vLLM 0.17.0")
+DEEPSEEK = Deployment(catalog.model("DeepSeek-V3"), catalog.accelerator("H200 SXM"), "FP8", tensor=8, software="vLLM 0.17.0")
+
+
+@settings(max_examples=60, deadline=None)
+@given(reads=st.floats(1, 60_000), writes=st.floats(1, 20_000), concurrency=st.floats(1, 3000), cached=st.floats(0, 1))
+def test_littles_law_holds_at_every_load(reads, writes, concurrency, cached):
+    """Requests in the system are their rate times the time that each spends there; the step under way is all that comes on top."""
+    point = steady(LLAMA, Load(reads, writes, cached), concurrency)
+    rest = point.ttft_s - point.queue_s - point.prompt_steps * point.mixed_step.total
+    assert point.requests_per_s * (point.request_s - rest) == pytest.approx(concurrency, rel=1e-6)
+    assert 0 <= rest <= max(point.mixed_step.total, point.plain_step.total)
+
+
+@settings(max_examples=60, deadline=None)
+@given(reads=st.floats(1, 60_000), writes=st.floats(1, 20_000), concurrency=st.floats(1, 500))
+def test_a_step_holds_no_more_tokens_than_the_engine_allows(reads, writes, concurrency):
+    point = steady(LLAMA, Load(reads, writes), concurrency)
+    assert 0 <= point.mixed_share <= 1
+    assert point.requests_per_step * (writes - 1 + reads) <= LLAMA.chunk_tokens * (1 + 1e-9)
+    assert point.plain_step.total <= point.mixed_step.total * 1.01  # one token read beside none written is as quick as one written
+
+
+def test_one_request_alone_waits_for_nobody():
+    point = steady(LLAMA, Load(1000, 1000), 1)
+    assert point.tpot_s == pytest.approx(point.plain_step.total) and point.queue_s == 0
+    assert point.ttft_s == pytest.approx(point.mixed_step.total)
+
+
+def test_parts_sum_and_times_are_linear_in_the_slowdowns():
+    ones = {"matmul": 1.0}
+    point, slower = steady(LLAMA, Load(2000, 300), 64, slowdowns=ones), steady(LLAMA, Load(2000, 300), 64, slowdowns={"matmul": 3.0})
+    for step, slow in ((point.step, slower.step), (point.token_step, slower.token_step)):
+        assert step.total == pytest.approx(sum(step.parts().values()))
+        assert slow.total == pytest.approx(step.total + 2 * step.matmul_s)
+    assert slower.ttft_s > point.ttft_s and slower.batch == point.batch
+
+
+def test_arrays_are_many_operating_points():
+    many = steady(LLAMA, Load(1000, 1000), np.array([1.0, 50.0, 5000.0]))
+    for index, concurrency in enumerate((1.0, 50.0, 5000.0)):
+        one = steady(LLAMA, Load(1000, 1000), concurrency)
+        assert many.ttft_s[index] == pytest.approx(one.ttft_s) and many.output_tokens_per_s[index] == pytest.approx(one.output_tokens_per_s)
+    assert many.queue_s[1] == 0 < many.queue_s[2]
+
+
+def test_throughput_and_time_per_token_rise_with_the_batch():
+    points = steady(LLAMA, Load(1000, 1000), 2.0 ** np.arange(10))
+    assert (np.diff(points.output_tokens_per_s) > 0).all() and (np.diff(points.tpot_s) > 0).all()
+
+
+def test_long_answers_are_met_more_often_than_they_are_asked_for():
+    even, spread = Load(1000, 500), Load(1000, 500, input_cv=1.0, output_cv=1.0)
+    draws = np.random.default_rng(6).lognormal(size=(2, 2_000_000))
+    reads, writes = 1000 * draws[0] / draws[0].mean(), 500 * draws[1] / draws[1].mean()
+    cvs = {"input_cv": reads.std() / reads.mean(), "output_cv": writes.std() / writes.mean(), "correlation": np.corrcoef(reads, writes)[0, 1]}
+    drawn = Load(reads.mean(), writes.mean(), **cvs)
+    assert drawn.context == pytest.approx((writes * (reads + writes / 2)).mean() / writes.mean(), rel=1e-6)
+    assert drawn.prompt_context == pytest.approx((reads**2).mean() / (2 * reads.mean()), rel=1e-6)
+    assert drawn.length == pytest.approx((writes * (reads + writes)).mean() / writes.mean(), rel=1e-6)
+    assert even.context == 1250 and steady(LLAMA, spread).batch < steady(LLAMA, even).batch
+
+
+def test_an_engine_that_never_evicts_runs_fewer_sequences():
+    load = Load(1000, 4000)
+    assert steady(replace(LLAMA, software="TensorRT-LLM 1.2", kv_precision="BF16"), load).batch < steady(LLAMA, load).batch
+
+
+def test_a_cache_of_prefixes_saves_reading_and_keeps_looking_back():
+    cold, warm = (steady(LLAMA, Load(8000, 200, share), 32) for share in (0.0, 0.9))
+    assert warm.ttft_s < cold.ttft_s / 3 and warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
+    assert warm.plain_step.total == cold.plain_step.total
+
+
+def test_multi_token_prediction_pays_at_small_batches():
+    plain = steady(DEEPSEEK, Load(1024, 1024), 4)
+    guessed = steady(DEEPSEEK, Load(1024, 1024, speculation=Speculation(1, 0.85)), 4)
+    assert 1.2 < plain.tpot_s / guessed.tpot_s < 1.85
+    assert guessed.output_tokens_per_s > plain.output_tokens_per_s
+    never = steady(DEEPSEEK, Load(1024, 1024, speculation=Speculation(3, 0.0)), 4)
+    assert never.tpot_s > plain.tpot_s
+
+
+def test_tokens_per_step_is_the_sum_of_chances():
+    for guesses in range(6):
+        for acceptance in (0.0, 0.3, 0.9, 1.0):
+            assert tokens_per_step(guesses, acceptance) == pytest.approx(sum(acceptance**k for k in range(guesses + 1)))
+    assert speedup(4, 0.5, 1.5, 0.2, 1.0) < 1 < speedup(4, 0.9, 1.1, 0.05, 1.0)
+
+
+def test_what_is_refused_and_what_is_offered():
+    big = Deployment(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"), "BF16", tensor=8)
+    with pytest.raises(ValueError, match="no sequence of 1,500 tokens fits beside the weights on 8 chips; take more chips"):
+        steady(big, Load(1000, 1000))
+    with pytest.raises(ValueError, match=r"batch = 100,000 sequences of 1,500 tokens, allowed: \d+"):
+        steady(LLAMA, Load(1000, 1000), batch=100_000)
+    with pytest.raises(ValueError, match=r"Llama-3.1-70B: input_tokens \+ output_tokens = 201,000, allowed: 131,072"):
+        steady(LLAMA, Load(200_000, 1000))
+    with pytest.raises(ValueError, match="steady: concurrency = 0 is outside its domain, allowed: 1 or more"):
+        steady(LLAMA, Load(1000, 1000), 0)
+    with pytest.raises(ValueError, match="Load: cached_share = 50 is outside its domain, allowed: 0 to 1; did you mean 0.5"):
+        Load(1000, 1000, 50)
+    with pytest.raises(ValueError, match="Speculation: acceptance = 80"):
+        Speculation(2, 80)
+    with pytest.raises(ValueError, match="tensor = 6 does not divide heads = 64; nearest: 4 or 8"):
+        steady(replace(LLAMA, tensor=6), Load(1000, 1000))
+
+
+def test_no_number_of_an_operating_point_is_lost():
+    point = steady(LLAMA, Load(1, 1), np.array([1.0, 7.0, 1e4]))
+    numbers = [getattr(point, field.name) for field in fields(point) if isinstance(getattr(point, field.name), (float, np.ndarray))]
+    assert len(numbers) > 6 and all(np.isfinite(number).all() for number in numbers) and math.isfinite(point.step.total[0])
