@@ -123,3 +123,28 @@ class Load:
     def tokens_per_step(self) -> Any:
         """Tokens of its answer that a running sequence gains in a step [token]."""
         return self.speculation.tokens_per_step if self.speculation else 1.0
+
+    @property
+    def queries(self) -> Any:
+        """Tokens that a running sequence puts through a step: its next, and a draft's guesses [token]."""
+        return 1 + self.speculation.draft_tokens if self.speculation else 1
+
+
+@lookup
+@catalog.remembered
+def trace(name: str) -> Load:
+    """The lengths of the requests of a published trace.
+
+    Raises
+    ------
+    LookupError : no such trace; the nearest names are offered.
+
+    >>> code = trace("azure code")
+    >>> round(code.input_tokens), round(code.output_tokens), code.output_cv > 1
+    (2048, 28, True)
+    """
+    rows = catalog.table("request_lengths")
+    of = rows[rows["trace"] == one_of(name, rows["trace"], "trace of requests")].set_index("quantity")["value"]
+    reads, writes, spreads = of["mean input_tokens"], of["mean output_tokens"], of[["variation of input_tokens", "variation of output_tokens"]]
+    apart = resident_context(reads, writes, *spreads)
+    return Load(reads, writes, 0.0, *spreads, correlation=(of["mean context_tokens"] - apart) / (reads * spreads.prod()))

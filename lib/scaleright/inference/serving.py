@@ -10,8 +10,9 @@ steps of its own prompt. TPOT is the time from the first token to the last over 
 gap between two steps that a running request sees.
 """
 
-from dataclasses import dataclass, fields
-from typing import Any, Mapping, NoReturn
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -20,13 +21,14 @@ from scaleright.inference.deployment import Deployment, check
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
 from scaleright.inference.phases import StepSeconds, step_seconds
-from scaleright.ops import maximum, minimum, where
+from scaleright.inference.power import step_joules
+from scaleright.inference.rhythm import Rhythm
+from scaleright.ops import floor, maximum, minimum, where
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
 """Sequences that run together at most, of each replica of attention, by the engine's own default on a chip with 70 GiB or more."""
 RESERVES_ALL = ("TensorRT-LLM",)
 """Engines that admit a request only if its whole length fits; others admit by what is held and push back what grows too long."""
-TINY = 1e-12
 SEATS = Domain(1.0, float("inf"), (1.0, 1e4))
 
 
@@ -43,11 +45,9 @@ class OperatingPoint:
     step : mean of all steps, by parts
     plain_step, mixed_step : of a step that decodes alone, and of one that carries prompts too
     token_step : mean of the steps in which a running sequence gains tokens
-    mixed_share : share of the steps of a running sequence that carry prompts of others [1]
-    requests_per_step : requests that end in a step [1]
-    prompt_steps : steps in which a request's prompt is computed [1]
-    ttft_s, tpot_s, itl_s : as the module defines them [s]
+    rhythm : how prompts and answers share the steps
     queue_s : part of TTFT spent waiting for a slot [s]
+    ttft_s, tpot_s, itl_s : as the module defines them [s]
     """
 
     deployment: Deployment
@@ -59,18 +59,26 @@ class OperatingPoint:
     plain_step: StepSeconds
     mixed_step: StepSeconds
     token_step: StepSeconds
-    mixed_share: Any
-    requests_per_step: Any
-    prompt_steps: Any
+    rhythm: Rhythm
     queue_s: Any
     ttft_s: Any
     tpot_s: Any
     itl_s: Any
 
     @property
+    def requests_per_step(self) -> Any:
+        """Requests that end in a step [1]."""
+        return self.rhythm.requests
+
+    @property
+    def mixed_share(self) -> Any:
+        """Share of the steps of a running sequence that carry prompts of others [1]."""
+        return self.rhythm.share
+
+    @property
     def requests_per_s(self) -> Any:
         """Requests served in a second [1/s]."""
-        return self.requests_per_step / self.step.total
+        return self.rhythm.requests / self.step.total
 
     @property
     def output_tokens_per_s(self) -> Any:
@@ -92,6 +100,19 @@ class OperatingPoint:
         """From the arrival of a request to its last token [s]."""
         return self.ttft_s + self.tpot_s * (self.load.output_tokens - 1)
 
+    @property
+    def joules_per_token(self) -> Any:
+        """Energy of an output token over all chips, prompts included [J/token]."""
+        load, beat, looks = self.load, self.rhythm, (self.load.context, self.load.prompt_context)
+        plain = step_joules(self.deployment, self.plain_step.total, self.batch, looks[0], query_tokens=load.queries)
+        mixed = step_joules(self.deployment, self.mixed_step.total, beat.beside, looks[0], beat.chunk, looks[1], load.queries)
+        return ((1 - beat.carrying) * plain.total + beat.carrying * mixed.total) / (beat.requests * load.output_tokens)
+
+    @property
+    def watts_per_chip(self) -> Any:
+        """Mean draw of one chip, without host and building [W]."""
+        return self.joules_per_token * self.output_tokens_per_s_per_chip
+
 
 def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: Any) -> StepSeconds:
     """So many of one step and so many of another, by parts."""
@@ -99,13 +120,13 @@ def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: 
     return StepSeconds(**{name: of_first * a + of_second * b for name, a, b in both})
 
 
-def _decoding(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None, **prefill: Any) -> StepSeconds:
+def _step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None, **prefill: Any) -> StepSeconds:
     """One step of so many running sequences, with the draft's work where the load has one."""
-    guesses = load.speculation.draft_tokens if load.speculation else 0
-    step = step_seconds(deployment, batch, load.context, query_tokens=1 + guesses, slowdowns=slowdowns, **prefill)
-    if not guesses:
+    step = step_seconds(deployment, batch, load.context, query_tokens=load.queries, slowdowns=slowdowns, **prefill)
+    if load.speculation is None:
         return step
-    return _weighed(step, 1.0, load.speculation.guess(deployment, batch, load.context, slowdowns), guesses)
+    guess = load.speculation.guess(deployment, batch, load.context, slowdowns)
+    return _weighed(step, 1.0, guess, load.speculation.draft_tokens)
 
 
 def _words(deployment: Deployment) -> str:
@@ -129,10 +150,16 @@ def slots(deployment: Deployment, load: Load) -> Any:
     return held if deployment.max_sequences is not None else minimum(held, limit)
 
 
-def _refuse_all(deployment: Deployment, load: Load) -> NoReturn:
-    chips = int(np.max(deployment.chips))
-    raise ValueError(f"{_words(deployment)}: no sequence of {float(np.max(load.context)):,.0f} tokens fits beside the weights on {chips} chips; "
-                     "take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
+def _room(deployment: Deployment, load: Load) -> Any:
+    """The slots of a deployment that keeps the rules, for a load within the model's context."""
+    check(deployment)
+    _check_lengths(deployment, load)
+    room = slots(deployment, load)
+    if np.any(room < 1):
+        chips, tokens = int(np.max(deployment.chips)), float(np.max(load.context))
+        raise ValueError(f"{_words(deployment)}: no sequence of {tokens:,.0f} tokens fits beside the weights on {chips} chips; "
+                         "take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
+    return room
 
 
 @search
@@ -156,15 +183,9 @@ def steady(
 
     Notes
     -----
-    Of `batch` slots, each request takes `n` steps with its prompt and (O - 1) / (tokens a step) without, so that
-    batch / (n + (O - 1) / tokens) requests end in a step and as many prompts are computed in one, together or one at a time,
-    whichever makes the larger steps [agrawal2024, section 4].
+    Prompts and answers share the steps as `Rhythm` says.
     """
-    check(deployment)
-    _check_lengths(deployment, load)
-    room = slots(deployment, load)
-    if np.any(room < 1):
-        _refuse_all(deployment, load)
+    room = _room(deployment, load)
     asked = batch if batch is not None else room if concurrency is None else concurrency
     SEATS.check("steady", "concurrency" if batch is None else "batch", asked)
     if batch is not None and np.any(batch > room):
@@ -176,25 +197,50 @@ def steady(
 
 def _point(deployment: Deployment, load: Load, asked: Any, room: Any, running: Any, slowdowns: Mapping | None, together: float = 1.0) -> OperatingPoint:
     """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
-    new, gained = load.new_tokens, load.tokens_per_step
-    queries = 1 + (load.speculation.draft_tokens if load.speculation else 0)
-    replicas = deployment.attention_data * deployment.pipeline
-    budget, further = deployment.chunk_tokens * replicas, (load.output_tokens - 1) / gained
-    prompt_steps = maximum(maximum(1.0, new / budget), running * (new + further * queries) / budget - further)
-    requests = running / (prompt_steps + further)
-    chunk = minimum(minimum(budget - requests * further * queries, running * new), maximum(requests * new, new * replicas * together))
-    carrying = requests * new / chunk
-    beside = maximum(running - prompt_steps * chunk / new, 0.0)
-    plain = _decoding(deployment, load, running, slowdowns)
-    mixed = _decoding(deployment, load, beside, slowdowns, prefill_tokens=chunk, prefill_context=load.prompt_context)
-    step = _weighed(plain, 1 - carrying, mixed, carrying)
-    decoded = (1 - carrying) * running + carrying * beside
-    share = where(decoded > 0, carrying * beside / maximum(decoded, TINY), 0.0)
-    token_step = _weighed(plain, 1 - share, mixed, share)
-    queue_s = (asked - running) * step.total / requests
-    rest_s = minimum(running - 1, 1.0) * ((1 - carrying) * plain.total**2 + carrying * mixed.total**2) / (2 * step.total)
+    replicas, further = deployment.attention_data * deployment.pipeline, (load.output_tokens - 1) / load.tokens_per_step
+    beat = Rhythm.of(running, load.new_tokens, further, load.queries, deployment.chunk_tokens * replicas, replicas, together)
+    plain = _step(deployment, load, running, slowdowns)
+    mixed = _step(deployment, load, beat.beside, slowdowns, prefill_tokens=beat.chunk, prefill_context=load.prompt_context)
+    step = _weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
+    token_step = _weighed(plain, 1 - beat.share, mixed, beat.share)
+    queue_s = (asked - running) * step.total / beat.requests
+    rest_s = minimum(running - 1, 1.0) * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2) / (2 * step.total)
     return OperatingPoint(
-        deployment, load, asked, room, running, step, plain, mixed, token_step, share, requests, prompt_steps, queue_s,
-        ttft_s=queue_s + rest_s + prompt_steps * mixed.total, tpot_s=token_step.total / gained,
-        itl_s=where(share < 0.5, plain.total, mixed.total),
-    )
+        deployment, load, asked, room, running, step, plain, mixed, token_step, beat, queue_s,
+        ttft_s=queue_s + rest_s + beat.prompt_steps * mixed.total, tpot_s=token_step.total / load.tokens_per_step,
+        itl_s=where(beat.share < 0.5, plain.total, mixed.total),
+    )  # fmt: skip
+
+
+@search
+def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any = None, slowdowns: Mapping | None = None) -> OperatingPoint:
+    """A run over so many requests that all wait at its start, as benchmarks of throughput are.
+
+    Requests of like lengths run in waves, and the last wave is smaller: the mean step is that of the whole run, and so is the throughput.
+
+    Parameters
+    ----------
+    requests : of the run, all in the queue from its start [1]
+    concurrency : sequences that run together; None for as many as there are slots
+    deployment, load, slowdowns : as in `steady`
+
+    Raises
+    ------
+    ValueError : as `steady`.
+
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=256)
+    >>> speeds = [offline(one, Load(128, 128), requests, slowdowns={}).output_tokens_per_s for requests in (256, 300, 30_000)]
+    >>> speeds[1] < speeds[0] < 1.01 * speeds[2]
+    True
+    """
+    SEATS.check("offline", "requests", requests)
+    room = _room(deployment, load)
+    running = floor(minimum(minimum(room, requests), room if concurrency is None else concurrency))
+    waves = floor(requests / running)
+    rest = requests - waves * running
+    full, last = (_point(deployment, load, requests, room, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
+    in_full, in_last = waves * running / full.rhythm.requests, where(rest > 0, rest / last.rhythm.requests, 0.0)
+    steps = in_full + in_last
+    step = _weighed(full.step, in_full / steps, last.step, in_last / steps)
+    return replace(full, step=step, rhythm=replace(full.rhythm, requests=requests / steps), queue_s=0.0 * running)

@@ -1,0 +1,64 @@
+"""How prompts and answers share the steps of an engine in its steady state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright.ops import maximum, minimum, where
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """Steps of continuous batching at so many running sequences; numbers, arrays or live expressions.
+
+    Attributes
+    ----------
+    prompt_steps : steps in which a request's prompt is computed [1]
+    requests : that end in a step, and so begin in one [1]
+    chunk : tokens of prompts in a step that carries any [token]
+    beside : sequences that decode beside them [1]
+    carrying : share of all steps that carry prompts [1]
+    share : the same, of the steps in which a running sequence gains a token [1]
+    """
+
+    prompt_steps: Any
+    requests: Any
+    chunk: Any
+    beside: Any
+    carrying: Any
+    share: Any
+
+    @classmethod
+    def of(cls, running: Any, new_tokens: Any, further: Any, queries: Any, budget: Any, replicas: Any = 1.0, together: Any = 1.0) -> Rhythm:
+        """The rhythm of a batch.
+
+        Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further) requests end in
+        a step and as many prompts are computed in one: together where they are many, else one at a time, since they come apart.
+
+        Parameters
+        ----------
+        running : sequences that run [1]
+        new_tokens : tokens of a prompt that are computed [token]
+        further : steps of an answer after its first token [1]
+        queries : tokens that a decoding sequence puts through a step: 1, or with a draft's [1]
+        budget : most tokens of a step [token]
+        replicas : groups and stages that take prompts side by side [1]
+        together : prompts that each of them computes at once at least, where so many wait [1]
+
+        Source: chunked prefill [agrawal2024, section 4].
+
+        >>> calm = Rhythm.of(50, 2000, 499, 1, 8192)
+        >>> calm.requests, calm.chunk, round(calm.carrying, 3)
+        (0.1, 2000.0, 0.1)
+        """
+        prompt_steps = maximum(maximum(1.0, new_tokens / budget), running * (new_tokens + further * queries) / budget - further)
+        requests = running / (prompt_steps + further)
+        chunk = minimum(minimum(budget - requests * further * queries, running * new_tokens), maximum(requests * new_tokens, new_tokens * replicas * together))
+        carrying = minimum(requests * new_tokens / chunk, 1.0)
+        beside = maximum(running - prompt_steps * chunk / new_tokens, 0.0)
+        decoded = (1 - carrying) * running + carrying * beside
+        share = where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0)
+        return cls(prompt_steps, requests, chunk, beside, carrying, share)
