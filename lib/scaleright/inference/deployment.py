@@ -86,7 +86,7 @@ class Deployment:
 
     @property
     def cache_format(self) -> str:
-        """Format of the cache: the one given; else FP8 where TensorRT-LLM serves a quantized model [nvidia2025trtllm], 16 bit elsewhere."""
+        """Format of the cache: the one given; else FP8 where TensorRT-LLM serves a quantized model [tensorrtllm2025], 16 bit elsewhere."""
         low = self.engine == "TensorRT-LLM" and self.precision in ("FP8", "NVFP4", "MXFP8") and "fp8" in self.chip.dense
         return self.kv_precision or ("FP8" if low else "BF16")
 
@@ -111,9 +111,9 @@ class Deployment:
         return "BF16" if form == "INT4" else form
 
 
-def _fits(value: Any, low: float) -> np.ndarray:
+def _whole(value: Any) -> np.ndarray:
     number = np.asarray(value, dtype=float)
-    return (number >= low) & (number == np.floor(number))
+    return (number >= 1) & (number == np.floor(number)) & np.isfinite(number)
 
 
 def _near(name: str, value: Any, why: str, allowed: list[int]) -> str:
@@ -136,10 +136,10 @@ def _rules(d: Deployment) -> Iterator[tuple[Any, Callable[[dict[str, int]], str]
     )
     yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
     for name in (*DEGREES, "chunk_tokens", "max_sequences"):
-        value = getattr(d, name)
-        if value is not None:
-            near = max(1, round(float(np.asarray(value, dtype=float).flat[0])))
-            yield _fits(value, 1), lambda one, name=name, near=near: f"{name} = {one[name]:g}, allowed: whole numbers from 1; nearest: {near}"
+        if (value := getattr(d, name)) is not None:
+            yield _whole(value), lambda one, name=name: (
+                f"{name} = {one[name]:g}, allowed: whole numbers from 1; nearest: {max(1, round(np.nan_to_num(one[name], posinf=1)))}"
+            )
     share = np.asarray(d.memory_share, dtype=float)
     yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one['memory_share']:g}, allowed: above 0 to 1"
     heads = divisors(t.heads)
@@ -148,7 +148,8 @@ def _rules(d: Deployment) -> Iterator[tuple[Any, Callable[[dict[str, int]], str]
     yield np.isin(d.tensor, kept), lambda one: _near("tensor", one["tensor"], f"neither divides kv_heads = {t.kv_heads} nor is a multiple", kept)
     yield np.asarray(d.pipeline) <= t.layers, lambda one: _near("pipeline", one["pipeline"], f"exceeds layers = {t.layers}", [t.layers])
     experts = max(t.experts, 1)
-    shared = (experts % np.asarray(d.expert) == 0) & (np.asarray(d.ranks) % np.asarray(d.expert) == 0)
+    ranks = np.maximum(d.expert, 1)
+    shared = (experts % ranks == 0) & (np.asarray(d.ranks) % ranks == 0)
     yield shared, lambda one: _near(
         "expert", one["expert"], f"does not divide experts = {t.experts} and the {one['tensor'] * one['attention_data']} chips of a stage",
         [n for n in divisors(experts) if one["tensor"] * one["attention_data"] % n == 0],
@@ -174,7 +175,8 @@ def check(d: Deployment) -> None:
     for holds, message in _rules(d):
         if not np.all(holds):
             names = [field.name for field in fields(d) if field.name in (*DEGREES, "chunk_tokens", "max_sequences", "memory_share")]
-            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(np.asarray(getattr(d, n) or 0) if getattr(d, n) is None else getattr(d, n) for n in names))
+            values = (getattr(d, name) if getattr(d, name) is not None else 0 for name in names)
+            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *values)
             one = {name: column.flat[int(np.argmax(broken))].item() for name, column in zip(names, columns, strict=True)}
             raise ValueError(f"{d.model.name} on {d.chip.name}: {message(one)}")
 

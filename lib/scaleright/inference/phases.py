@@ -42,10 +42,16 @@ SEQUENCE_S = 1e-5
 QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
 """All-reduce by peers' own loads and stores, without NCCL: start, each further chip, and share of the link's bandwidth, on payloads from
 512 B to 1 MB among 2, 4 and 8 H100s [sglang2904]."""
+LIBRARY_START_S = 12e-6
+"""Start of a collective of the library between kernels of a captured graph: of the 19 us of the shortest all-reduce among 8 H100s what
+its hops do not take [tritondistributed57]."""
 EXPOSED_SOFTMAX = 0.5
 """Share of the exponentials that the matrix units wait for."""
 LOGIT_BYTES = 16.0
 """Bytes moved for each logit: written in 16 bit, gathered, copied to FP32, and read for the softmax and the choice."""
+FINE_TILE = 16
+"""Rows of the tiles of experts' products and of products with expanded weights, whose kernels are made for few rows: those of the matrix
+units' instruction [frantar2024marlin]."""
 KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
 """Kernels of a layer by block: two norms among them, products, rotation, attention and its reduction, routing and sorting."""
 
@@ -83,9 +89,9 @@ class _Machine:
 
     def product(self, part: str, rows, columns, inner, count=1.0):
         """Seconds of the product of activations (rows x inner) with weights (inner x columns) of a part's format."""
-        of = self.speeds[part]
+        of, fine = self.speeds[part], part == "experts" or self.weight_bytes[part] < self.input_bytes[part]
         return _matmul(rows, columns, inner, of.matmul_flops, self.bandwidth, self.weight_bytes[part], of.units, count,
-                       input_bytes=self.input_bytes[part], output_bytes=2.0)  # fmt: skip
+                       FINE_TILE if fine else TILE, input_bytes=self.input_bytes[part], output_bytes=2.0)  # fmt: skip
 
     def feed_forward(self, t: Transformer, part: str, rows, width, count=1.0):
         """Both products of feed-forward blocks of an inner width."""
@@ -106,7 +112,7 @@ def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
 
 def _sum_seconds(d: Deployment, of: _Machine, payload_bytes):
     """All-reduce among the tensor-parallel chips: by quick kernels inside a node, or by the collective library where that is sooner."""
-    library = _reduce(payload_bytes, d.tensor, minimum(d.tensor, of.domain), in_network=of.switches_add, **of.links)
+    library = _reduce(payload_bytes, d.tensor, minimum(d.tensor, of.domain), start_s=LIBRARY_START_S, in_network=of.switches_add, **of.links)
     quick = quick_all_reduce_seconds(payload_bytes, d.tensor, d.chip.require("scale_up_bytes_per_s"))
     return where(d.tensor > 1, where(d.tensor <= of.domain, minimum(library, quick), library), 0.0)
 
@@ -168,7 +174,7 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     width = t.expert_ffn / d.expert_tensor
     products = of.feed_forward(t, "experts", maximum(most / busiest, 1.0), width, busiest)
     router = of.product("head", rows, t.experts, t.hidden)
-    moved = most * (2 * (2 + t.gated_ffn) * width + 8 * t.hidden) + rows * t.experts * 12
+    moved = most * (2 * (2 + t.gated_ffn) * width + (4 + of.input_bytes["experts"]) * t.hidden) + rows * t.experts * 12
     # Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all, whichever is sooner.
     ranks = minimum(d.ranks, of.domain)
     nodes = ceil(d.ranks / ranks)
@@ -177,7 +183,7 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     payload = rows / d.tensor * t.hidden * (2.0 + of.input_bytes["experts"])
     sent = 2 * QUICK_S + 2 * QUICK_PEER_S * ep + payload * maximum(home / of.links["up_bytes_per_s"], abroad / of.links["out_bytes_per_s"])
     sent = sent + where(nodes > 1, 2 * of.links["out_latency_s"], 0.0)
-    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, maximum(minimum(adp, of.domain / d.tensor), 1.0), **of.links)
+    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, maximum(minimum(adp, of.domain / d.tensor), 1.0), start_s=LIBRARY_START_S, **of.links)
     exchange = where(adp > 1, where(ep > 1, minimum(sent, gathered), gathered), 0.0)
     return {"grouped": products, "matmul": router, "elementwise": moved / of.bandwidth, "expert": exchange}
 
@@ -235,7 +241,7 @@ def step_parts(
     last = maximum(decoding * query_tokens, 1.0)
     step["matmul"] = step["matmul"] + pp * of.product("head", last, t.vocab / d.tensor, t.hidden)
     step["elementwise"] = step["elementwise"] + pp * last * t.vocab * LOGIT_BYTES / of.bandwidth
-    logits = _gather(last * t.vocab * 2.0, d.tensor, minimum(d.tensor, of.domain), **of.links)
+    logits = _gather(last * t.vocab * 2.0, d.tensor, minimum(d.tensor, of.domain), start_s=LIBRARY_START_S, **of.links)
     step["tensor"] = step["tensor"] + pp * where(d.tensor > 1, logits, 0.0)
     message = rows * t.hidden * 2.0 / d.tensor
     near = _send(message, of.links["up_latency_s"], of.links["pair_bytes_per_s"])
