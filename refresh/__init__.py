@@ -6,7 +6,7 @@ A maintainer's tool that runs from a checkout; the library needs none of it. The
 to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
 `accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files,
 `mlperf_inference` (with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their neighbors
-contradict, `documents` the tables of S4; `tables` merges and writes.
+contradict, `inference` MLPerf's language models and traces of requests, `documents` the tables of S4; `tables` merges and writes.
 
 An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as `Doubtful` rows for
 which the refresh refuses, unless flagged rows are allowed. Facts entered by hand stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
@@ -18,7 +18,7 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, chinchilla, documents, energy, footprint, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, profiling, training
+from refresh import accelerators, api_prices, carbon, chinchilla, documents, energy, footprint, inference, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, profiling, training
 from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
 
 __all__ = ["RefreshError", "Report", "refresh"]
@@ -42,14 +42,11 @@ IMPORTERS = {
     "embodied_boavizta": (lambda raw, done: footprint.boavizta_rows(raw), footprint.BOAVIZTA_SOURCES),
     "measured/memory": _BY_HAND,
     "measured/footprint": (lambda raw, done: footprint.footprint_rows(raw), footprint.SOURCES),
-    "measured/energy": (lambda raw, done: energy.energy_rows(raw), energy.SOURCES),
     "measured/images": (lambda raw, done: energy.image_rows(raw), energy.SOURCES),
     "measured/kernels": (lambda raw, done: profiling.kernel_rows(raw), profiling.SOURCES),
     "measured/collectives": (lambda raw, done: profiling.collective_rows(raw), profiling.SOURCES),
     "measured/collectives_stas": (lambda raw, done: profiling.stas_rows(raw), profiling.STAS_SOURCES),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
-    "measured/serving": (
-        lambda raw, done: measured.serving_rows(raw, done["models"], done["accelerator_specs"]), measured.SERVING_SOURCES),
     "mlperf_training_benchmarks": _BY_HAND,
     "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
     "measured/training": (lambda raw, done: training.rows(raw), training.SOURCES),
@@ -61,6 +58,9 @@ IMPORTERS = {
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
     "mlperf_benchmarks": _BY_HAND,
     "mlperf_inference": (lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]), mlperf_inference.SOURCES),
+    "measured/serving": (lambda raw, done: measured.serving_rows(raw, done), measured.SERVING_SOURCES),
+    "measured/energy": (lambda raw, done: energy.energy_rows(raw, done), energy.SOURCES),
+    "request_lengths": (lambda raw, done: inference.length_rows(raw), inference.LENGTH_SOURCES),
     "s4_specifications": (lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]), documents.SOURCES),
     "s4_results": (lambda raw, done: documents.result_rows(raw, done["s4_results"]), documents.SOURCES),
 }  # fmt: skip

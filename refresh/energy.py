@@ -1,7 +1,7 @@
 """Measured energy of inference, from ML.ENERGY's leaderboards: answers of language models, images and videos.
 
 The third leaderboard (2026) and the second (2024) differ in prompts and engines: their tasks carry different names. All
-figures are of the accelerators alone, without host, network or building. Not read: the second leaderboard's 42 rows on
+figures are of the accelerators alone, without host, network or building. MLPerf's are of whole systems. Not read: the second leaderboard's 42 rows on
 pictures and text (all of its models read pictures, and their shapes the catalog does not hold).
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from refresh import inference
 from refresh.rules import quantities, read_csv, rule
 from refresh.tables import Dropped, Items, Row, sift, to_float
 
-SOURCES = frozenset({"mlenergy2026", "mlenergy2024"})
+SOURCES = frozenset({"mlenergy2026", "mlenergy2024"}) | inference.MLPERF_SOURCES
 TASKS = {
     "lm-arena-chat": "chat", "gpqa": "gpqa", "sourcegraph-fim": "code completion", "image-chat": "image chat", "video-chat": "video chat",
 }  # fmt: skip
@@ -22,7 +23,11 @@ SECOND_PICTURES = "ml_energy/v2_2024-09_diffusion.csv"
 _SLOWER = 1.1
 """How many times the token time of a lesser chip, with all settings the same, the better chip may take before its row is flagged."""
 _BETTER, _LESSER = "B200", "H100 SXM"
-_UNSTATED = "prompt length, format and engine version not stated; power is energy times speed"
+_UNSTATED = "prompt length and format not stated; power is energy times speed"
+ENGINES = {"mlenergy2026": "vLLM 0.11.1", "mlenergy2024": "vLLM 0.5.4"}
+"""The engine of each leaderboard, from the documentation and scripts of its benchmark [mlenergybenchmark2026]."""
+PROMPTS = {"gpqa": 224.6}
+"""Mean length of a task's prompts [token], where it is known: 44,473 input tokens of 198 requests, from a run's result header [mlenergybenchmark2026]."""
 _SAME = ("task", "model", "precision", "accelerators", "tensor_parallel", "expert_parallel", "data_parallel", "max_sequences")
 
 
@@ -30,12 +35,13 @@ def _round(row: Row, file: str, run: str) -> Row:
     return {quantity: float(f"{value:.6g}") for quantity, value, _ in quantities(row, file, run)}
 
 
-def energy_rows(raw: Path) -> Items:
-    """Rows of `measured/energy`: power, energy and speed at each limit on sequences, figures to six digits."""
+def energy_rows(raw: Path, done: dict[str, list[Row]]) -> Items:
+    """Rows of `measured/energy`: power, energy and speed at each limit on sequences, figures to six digits; `done` are the tables before it."""
     found, dropped = sift(item for stem, task in TASKS.items() for item in _third(raw, stem, task))
     _flag(found)
     yield from (*found, *dropped)
     yield from _second(raw)
+    yield from inference.mlperf_power_rows(done)
 
 
 def _third(raw: Path, stem: str, task: str) -> Items:
@@ -53,8 +59,8 @@ def _third(raw: Path, stem: str, task: str) -> Items:
         yield {
             "run": run, "model": model, "accelerator": rule(file, "accelerator", row["gpu_model"]).ours,
             "precision": rule(file, "precision", row["weight_precision"]).ours, "task": task,
-            "boundary": "accelerator", "released": "2026-02-16", "source": "mlenergy2026",
-            "note": f"prompt length and engine version not stated{remark}",
+            "boundary": "accelerator", "software": ENGINES["mlenergy2026"], "released": "2026-02-16", "source": "mlenergy2026",
+            "input_tokens": PROMPTS.get(task), "note": f"prompt length not stated{remark}" if task not in PROMPTS else remark.removeprefix("; "),
         } | _round(row, file, run)  # fmt: skip
 
 
@@ -65,7 +71,8 @@ def _flag(rows: list[Row]) -> None:
         other = lesser.get(tuple(row[name] for name in _SAME))
         if row["accelerator"] == _BETTER and other and row["measured_itl_s"] > _SLOWER * other:
             ratio = row["measured_itl_s"] / other
-            row["note"] += f"; anomaly: {ratio:.2f} times the token time of the {_LESSER} with all else the same: not bound by the chip"
+            flag = f"anomaly: {ratio:.2f} times the token time of the {_LESSER} with all else the same: not bound by the chip"
+            row["note"] = "; ".join(filter(None, [row["note"], flag]))
 
 
 def _second(raw: Path) -> Items:
@@ -84,7 +91,7 @@ def _second(raw: Path) -> Items:
             "run": run, "model": model, "accelerator": rule(SECOND, "accelerator", row["GPU"]).ours,
             "accelerators": int(row["TP"]) * int(row["PP"]), "precision": "BF16",
             "expert_parallel": 1, "data_parallel": 1, "task": rule(SECOND, "task", kind).ours, "boundary": "accelerator",
-            "released": "2024-09-01", "measured_joules_per_token": float(f"{per_token:.6g}"),
+            "software": ENGINES["mlenergy2024"], "released": "2024-09-01", "measured_joules_per_token": float(f"{per_token:.6g}"),
             "measured_watts": float(f"{per_token * figures['measured_output_tokens_per_s']:.6g}"), "source": "mlenergy2024",
             "note": "; ".join(filter(None, [_UNSTATED, remark, f"{row['PP']} pipeline stages" if row["PP"] != "1" else ""])),
         } | figures  # fmt: skip

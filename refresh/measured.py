@@ -1,4 +1,4 @@
-"""Published measurements of serving: NVIDIA's throughput tables and latencies of InferenceX."""
+"""Published measurements of serving: NVIDIA's throughput tables, latencies of InferenceX, MLPerf's language models."""
 
 from __future__ import annotations
 
@@ -6,26 +6,39 @@ import re
 from math import prod
 from pathlib import Path
 
+from refresh import inference
 from refresh.rules import quantities, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row, to_float
 
-SERVING_SOURCES = frozenset({"tensorrtllm2025", "siliconrefs2026"})
+SERVING_SOURCES = frozenset({"tensorrtllm2025", "siliconrefs2026"}) | inference.MLPERF_SOURCES
 TENSORRT_LLM = "inference_perf/tensorrt_llm_perf_overview.csv"
 SILICON = "inference_perf/aiconfigurator_silicon_refs.csv"
 _TOLERANCE = 0.1
 """How far two chips' speeds may lie outside what their datasheets allow before the better chip's row is flagged."""
+_DRAWN = 0.9
+"""Mean length over the nominal one in InferenceX, whose harness draws lengths evenly from 80 to 100 % of it [inferencemax2026]; not in NVIDIA's own runs."""
 _ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
 
 
-def serving_rows(raw: Path, models: list[Row], specs: list[Row]) -> Items:
-    """Rows of `measured/serving`, those beyond what datasheets allow flagged; `models` and `specs` are tables done before."""
-    published = {row["name"]: row["precision"] for row in models}
-    yield from _flagged(list(_tensorrt_llm(raw, published)), specs)
+_REQUESTS = (("128/128", 30000), ("128/2048|500/2000|1000/1000|1024/1024|2048/128", 3000), ("128/4096|1000/2000|2048/2048|5000/500|8192/1024|1024/8192", 1500),
+             ("20000/2000|32768/1024|1024/32768", 1000))  # fmt: skip
+"""Requests of a run by the lengths of its prompts and answers, from the page's own table."""
+
+
+def serving_rows(raw: Path, done: dict[str, list[Row]]) -> Items:
+    """Rows of `measured/serving`, those beyond what datasheets allow flagged; `done` are the tables before it."""
+    models = {row["name"]: row for row in done["models"]}
+    yield from _flagged(list(_tensorrt_llm(raw, models)), done["accelerator_specs"])
     yield from _silicon(raw)
+    yield from inference.mlperf_rows(done)
 
 
-def _tensorrt_llm(raw: Path, published: dict[str, str]) -> Items:
-    """Throughput under maximum load, one row a shape of request and system."""
+def _tensorrt_llm(raw: Path, models: dict[str, Row]) -> Items:
+    """Throughput under maximum load, one row a shape of request and system.
+
+    The pages serve mixtures of experts with attention data-parallel (their options say so): what they call the tensor
+    parallel degree of such a model spreads whole experts and whole sequences over the chips.
+    """
     for row in read_csv(raw, TENSORRT_LLM):
         version = rule(TENSORRT_LLM, "software", row["doc_version"]).ours
         model = rule(TENSORRT_LLM, "model", row["model"]).ours
@@ -40,14 +53,18 @@ def _tensorrt_llm(raw: Path, published: dict[str, str]) -> Items:
             yield Dropped(run, f"total ({whole:g}) and per chip ({each:g} x {chips}) disagree")
             continue
         notes = ["Llama 3.3 has the shape of Llama 3.1"] if "3.3" in row["model"] else []
-        if published[model].startswith("MXFP4") and precision == "FP8":
+        if models[model]["precision"].startswith("MXFP4") and row["precision"] == "FP8":
             notes.append("FP8 says the page; the weights are published in MXFP4")
+        if int(models[model]["experts"]) and layout.get("TP", 1) > 1:
+            layout["DEP"] = layout.pop("TP")
+            notes.append("TP says the page, whose options for mixtures of experts run attention data-parallel")
         yield {
             "run": run, "model": model, "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
             "accelerators": chips, "precision": precision,
             "kv_precision": rule(TENSORRT_LLM, "cache precision", f"{version} | {row['model']} | {row['gpu']}").ours,
             "tensor_parallel": layout.get("TP", 1), "pipeline_parallel": layout.get("PP", 1),
             "expert_parallel": layout.get("DEP"), "attention_data_parallel": layout.get("DEP"), "mode": "aggregated",
+            "scenario": "maximum load", "requests": next((count for pattern, count in _REQUESTS if f"{row['isl']}/{row['osl']}" in pattern.split("|")), None),
             "input_tokens": int(row["isl"]), "output_tokens": int(row["osl"]), "software": version,
             "measured_output_tokens_per_s_per_accelerator": each, "source": "tensorrtllm2025", "note": "; ".join(notes),
         }  # fmt: skip
@@ -76,7 +93,9 @@ def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
             if shape != list(where[:-1]) or other == row["accelerator"]:
                 continue
             names = [peak, *_ADVANTAGES[: 3 if max(row["accelerators"], lesser["accelerators"]) > 1 else 2]]
-            leads = [sheet[row["accelerator"]][name] / sheet[other][name] for name in names]
+            # A chip without FP4 arithmetic unpacks such weights to BF16.
+            mine, its = ([of.get(name, of["dense_bf16_flops"]) for name in names] for of in (sheet[row["accelerator"]], sheet[other]))
+            leads = [a / b for a, b in zip(mine, its)]
             ratio = row[_SPEED] / lesser[_SPEED]
             if min(leads) >= 1 and not 1 - _TOLERANCE <= ratio <= (1 + _TOLERANCE) * max(leads):
                 flag = f"anomaly: {ratio:.2f} times the {other}, whose datasheet it leads by at most {max(leads):.2f}"
@@ -107,6 +126,9 @@ def _silicon(raw: Path) -> Items:
 
         pool, apart_chips = "decode_" if apart else "", (chips("prefill_"), chips("decode_")) if apart else (None, None)
         notes = ["work in progress, says the source"] if facts.get("wip") == "True" else []
+        nominal = "gap-analysis" in row["silicon_data_source"]
+        if not nominal:
+            notes.append("lengths drawn from 80 to 100 % of the nominal ones, of which these are the means")
         if not row["precision"]:
             notes.append("format not stated: that of the published weights")
         if apart:
@@ -116,9 +138,12 @@ def _silicon(raw: Path) -> Items:
             "accelerators": sum(apart_chips) if apart else chips(""), "precision": rule(SILICON, "precision", row["precision"]).ours,
             "tensor_parallel": degree("tp_size", pool), "pipeline_parallel": degree("pp_size", pool),
             "expert_parallel": degree("moe_ep_size", pool), "attention_data_parallel": degree("attention_dp_size", pool),
-            "mode": "disaggregated" if apart else "aggregated",
+            "mode": "disaggregated" if apart else "aggregated", "scenario": "concurrency",
             "prefill_accelerators": apart_chips[0], "decode_accelerators": apart_chips[1],
             "concurrency": to_float(facts.get("silicon_concurrency", ""), SILICON, run, "concurrency"),
             "batch": degree("batch_size", pool), "software": f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}".strip(),
             "released": facts.get("measured", "")[:10], "source": "siliconrefs2026", "note": "; ".join(notes),
-        } | {quantity: float(f"{value:.6g}") for quantity, value, _ in quantities(row, SILICON, run)}  # fmt: skip
+        } | {
+            quantity: float(f"{value * (1 if nominal or not quantity.endswith('_tokens') else _DRAWN):.6g}")
+            for quantity, value, _ in quantities(row, SILICON, run)
+        }  # fmt: skip

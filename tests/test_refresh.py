@@ -348,7 +348,7 @@ def data(tmp_path, monkeypatch):
     folder.mkdir()
     for name in ("datapackage.json", "models.csv", "mlperf_benchmarks.csv", "mlperf_training_benchmarks.csv"):
         shutil.copy(DATA / name, folder)
-    others = {"measured/energy", "measured/serving", "api_prices"} | PLANET | TIMED | TRAINED
+    others = {"measured/energy", "measured/serving", "request_lengths", "api_prices"} | PLANET | TIMED | TRAINED
     importers = {table: importer for table, importer in package.IMPORTERS.items() if table not in others}
     monkeypatch.setattr(package, "IMPORTERS", importers | {"models": package._BY_HAND})
     return folder

@@ -24,6 +24,7 @@ from refresh.tables import read_table, sift
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 MODELS, SPECS = (read_table(DATA / f"{name}.csv") for name in ("models", "accelerator_specs"))
+NO_MLPERF = {"mlperf_benchmarks": [], "mlperf_inference": []}
 
 
 def _write(raw: Path, file: str, *rows: dict) -> None:
@@ -151,7 +152,7 @@ def _page(model="Llama 3.3 70B", gpu="H100", n=2, parallelism="TP2", precision="
 def _served(raw: Path, *pages: dict, silicon: tuple[dict, ...] = ()) -> tuple[list[dict], list]:
     _write(raw, importer.TENSORRT_LLM, *pages)
     _write(raw, importer.SILICON, *silicon)
-    return sift(importer.serving_rows(raw, MODELS, SPECS))
+    return sift(importer.serving_rows(raw, {"models": MODELS, "accelerator_specs": SPECS} | NO_MLPERF))
 
 
 def test_layouts_are_read_and_must_fill_the_chips(tmp_path):
@@ -159,7 +160,7 @@ def test_layouts_are_read_and_must_fill_the_chips(tmp_path):
     found, _ = _served(tmp_path, *pages)
     layout = [[row[f"{kind}_parallel"] for kind in ("tensor", "pipeline", "expert", "attention_data")] for row in found]
     assert layout == [[2, 1, None, None], [4, 2, None, None], [1, 1, 4, 4]]
-    assert [row["precision"] for row in found] == ["FP8", "NVFP4", "FP8"] and "published in MXFP4" in found[2]["note"]
+    assert [row["precision"] for row in found] == ["FP8", "NVFP4", "MXFP4"] and "published in MXFP4" in found[2]["note"]
     with pytest.raises(RefreshError, match="TP2 does not fill 8 chips"):
         _served(tmp_path, _page(n=8))
 
@@ -333,7 +334,7 @@ def test_systems_come_with_the_most_shapes_first():
     for model in ("Llama-3.3-70B", "gpt-oss-120b"):
         shapes = token_seconds(model)["shapes"]
         assert shapes.is_monotonic_decreasing and shapes.min() >= measured.LEAST_SHAPES
-    assert set(catalog.table("measured/serving")["source"]) == {"tensorrtllm2025", "siliconrefs2026"}
+    assert set(operating_points()["source"]) == {"tensorrtllm2025"}
 
 
 # one's own cost beside an API

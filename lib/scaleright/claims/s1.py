@@ -27,7 +27,7 @@ def s1_4x() -> Recomputed:
 
 
 def s1_up_to_4x() -> Recomputed:
-    rows = table("measured/serving").query("model == @SERVED")
+    rows = table("measured/serving").query("model == @SERVED and scenario == 'maximum load' and held_out.isna()")
     rate = rows.pivot_table(index=["input_tokens", "output_tokens"], columns="accelerator", values="measured_output_tokens_per_s_per_accelerator")
     return point((rate["B200"] / rate["H100 SXM"]).max(), Condition("against the H200 instead of the H100", (rate["B200"] / rate[HOPPER]).max()))
 

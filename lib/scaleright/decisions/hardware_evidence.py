@@ -27,7 +27,7 @@ def alternatives() -> pd.DataFrame:
     >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X", "inference"] > 100)
     (0, True)
     """
-    known, cards, served, tested, trained = accelerators(), rental_prices(), table("measured/serving"), results(), table("mlperf_training")
+    known, cards, served, tested, trained = accelerators(), rental_prices(), table("measured/serving").query("not source.str.startswith('mlcommons')"), results(), table("mlperf_training")
 
     def counts(row: pd.Series) -> pd.Series:
         patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")

@@ -132,6 +132,7 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
     15220
     """
     runs = catalog.table("measured/serving").dropna(subset=SPEED)
+    runs = runs[(runs["scenario"] == "maximum load") & runs["held_out"].isna()]
     if model is not None:
         runs = runs[runs["model"] == one_of(catalog.model(model).name, runs["model"], "model with measured throughput")]
     if accelerator is not None:
