@@ -1,0 +1,153 @@
+"""A fleet that serves a model to several streams of requests: the groups of chips that it may be made of, and how many its peak takes.
+
+A fleet is sized for its busiest time: as many whole groups of chips as that takes, each at the most requests that it serves while tokens
+keep their pace.
+"""
+
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from scaleright.architecture import Transformer
+from scaleright.formulas import COUNT, POSITIVE, SHARE, closed_form, search
+from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.inference.lengths import Load
+from scaleright.inference.memory import largest_batch
+from scaleright.inference.phases import step_seconds
+from scaleright.inference.serving import slots, steady
+from scaleright.inference.slowdowns import slowdowns as stored
+from scaleright.inference.speculation import Speculation
+from scaleright.names import one_of
+from scaleright.ops import ceil, maximum, sqrt
+
+DEGREES = (1, 2, 4, 8)
+"""Chips that may share the model; the cheapest fleet decides."""
+BATCHING = ("one at a time", "static", "continuous")
+"""How requests share a group: not at all, in a batch that ends with its longest answer, or each leaving when it is done."""
+SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
+"""Sequences at which a group that batches continuously is tried."""
+
+
+@closed_form(
+    requests_per_s=POSITIVE, group_requests_per_s=POSITIVE, together=SHARE,
+    **dict.fromkeys(("group_chips", "peak_to_mean", "streams", "pools"), COUNT),
+)
+def fleet_chips(requests_per_s, group_requests_per_s, group_chips, peak_to_mean, together, streams, pools):
+    """Chips of a fleet that serves its busiest time, in whole groups [1].
+
+    Parameters
+    ----------
+    requests_per_s : mean demand of the whole fleet [1/s]
+    group_requests_per_s, group_chips : what a group of chips serves at most [1/s], and its chips [1]
+    peak_to_mean : busiest time of one stream of requests over its mean [1]
+    together : correlation of the streams: 1 where all peak at the same time [1]
+    streams : equal streams that share a pool [1]
+    pools : equal pools, which lend each other nothing [1]
+
+    Source: normal approximation. A peak is the mean and a number of standard deviations, and the variance of k equal streams is
+    k + k (k - 1) r times that of one.
+
+    >>> fleet_chips(16.0, 2.0, 8.0, 4.0, 0.0, 1, 16), fleet_chips(16.0, 2.0, 8.0, 4.0, 0.0, 16, 1)
+    (256.0, 112.0)
+    """
+    peak = 1 + (peak_to_mean - 1) * sqrt(together + (1 - together) / streams)
+    return pools * group_chips * maximum(ceil(requests_per_s / pools * peak / group_requests_per_s - 1e-9), 1.0)
+
+
+@dataclass(frozen=True)
+class Service:
+    """How a model is served to several streams of requests, and what could be made of it.
+
+    Attributes
+    ----------
+    deployment, load : what serves what; of the deployment the degree of tensor parallelism is chosen anew
+    requests_per_s : mean demand over all streams [1/s]
+    peak_to_mean : of one stream [1]; together : correlation of the streams [1]
+    services, variants : applications, and fine-tuned variants of the model that each uses; their product is the streams [1]
+    batching, batch : of `BATCHING`, and sequences of a static batch [1]
+    tpot_s : most time of a token, None for any [s]
+    pooled, adapters : whether services share one fleet; whether variants are adapters to one model
+    matmul_speedup : of products with weights, by sparsity [1]
+    prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is [1]
+    smaller, draft : a smaller model that would do; a draft for speculative decoding
+    """
+
+    deployment: Deployment
+    load: Load
+    requests_per_s: Any
+    peak_to_mean: Any = 1.0
+    together: Any = 0.0
+    services: Any = 1
+    variants: Any = 1
+    batching: str = "continuous"
+    batch: Any = 8
+    tpot_s: Any = None
+    pooled: bool = False
+    adapters: bool = False
+    matmul_speedup: float = 1.0
+    prefix_share: Any = 0.0
+    repeated_share: Any = 0.0
+    smaller: Transformer | None = None
+    draft: Speculation | None = None
+
+    @property
+    def sharing(self) -> dict[str, Any]:
+        """Streams of a pool and pools, as `fleet_chips` takes them; numbers or live expressions."""
+        streams = (1 + (self.services - 1) * self.pooled) * (1 + (self.variants - 1) * self.adapters)
+        return {"streams": streams, "pools": self.services * self.variants / streams}
+
+    @property
+    def slowdowns(self) -> dict[str, float]:
+        """Those of the deployment, products with weights sped up by sparsity."""
+        found = stored(self.deployment)
+        return {**found, "matmul": found["matmul"] / self.matmul_speedup}
+
+
+def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
+    """Requests per second and time of a token where a batch takes its prompts together, then steps until its longest answer ends.
+
+    Lengths are lognormal; the longest of n lies at the normal quantile of (n - 3/8) / (n + 1/4) [blom1958].
+    """
+    load, batch = service.load, service.batch if service.batching == "static" else 1
+    score, variance = NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)), np.log(1 + load.output_cv**2)
+    longest = load.output_tokens * (np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0)
+    held = np.minimum(batch, largest_batch(deployment, load.input_tokens + longest))
+    prompts = step_seconds(deployment, 0.0, 0.0, held * load.new_tokens, load.prompt_context, slowdowns=service.slowdowns).total
+    token = step_seconds(deployment, held, load.input_tokens + longest / 2, slowdowns=service.slowdowns).total
+    return held / (prompts + (longest - 1) * token), token
+
+
+@search
+def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
+    """Chips of each possible group, and the requests per second that it serves at most while tokens keep their pace.
+
+    Raises
+    ------
+    LookupError : an unknown way of batching. ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace;
+        the best is named.
+    """
+    one_of(service.batching, BATCHING, "way of batching")
+    every, load = replace(service.deployment, tensor=np.array(DEGREES)), service.load
+    check(replace(every, tensor=1))
+    held = np.array(DEGREES)[valid(every) & (slots(every, load) >= 1)]
+    if not held.size:
+        steady(replace(every, tensor=DEGREES[-1]), load)  # says why not
+    if service.batching == "continuous":
+        point = steady(replace(every, tensor=held[:, None]), load, SEATS, service.slowdowns)
+        served, pace = point.requests_per_s, point.tpot_s
+    else:
+        served, pace = (value[:, None] for value in _static(service, replace(every, tensor=held)))
+    best = np.where(pace <= (service.tpot_s or np.inf), served, 0.0).max(axis=1)
+    if not best.any():
+        d = service.deployment
+        raise ValueError(f"tpot_s = {service.tpot_s:g}: {d.model.name} in {d.precision} on {d.chip.name} needs {pace.min():.3g} at least")
+    return held[best > 0].astype(float), best[best > 0]
+
+
+@search
+def chips(service: Service, sizes: np.ndarray, served: np.ndarray) -> float:
+    """Chips of the smallest fleet, of groups as `groups` finds them [1]."""
+    peak = service.peak_to_mean, service.together
+    return float(np.min(fleet_chips(service.requests_per_s, served, sizes, *peak, **service.sharing)))
