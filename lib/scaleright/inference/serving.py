@@ -120,8 +120,9 @@ def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: 
     return StepSeconds(**{name: of_first * a + of_second * b for name, a, b in both})
 
 
-def _step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None, **prefill: Any) -> StepSeconds:
-    """One step of so many running sequences, with the draft's work where the load has one."""
+@search
+def engine_step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any) -> StepSeconds:
+    """One step of so many running sequences, with the draft's work where the load has one; `prefill` as in `phases.step_seconds`."""
     step = step_seconds(deployment, batch, load.context, query_tokens=load.queries, slowdowns=slowdowns, **prefill)
     if load.speculation is None:
         return step
@@ -150,16 +151,22 @@ def slots(deployment: Deployment, load: Load) -> Any:
     return held if deployment.max_sequences is not None else minimum(held, limit)
 
 
-def _room(deployment: Deployment, load: Load) -> Any:
-    """The slots of a deployment that keeps the rules, for a load within the model's context."""
+@search
+def checked_slots(deployment: Deployment, load: Load) -> Any:
+    """The `slots` of a deployment that keeps the rules, for a load within the model's context.
+
+    Raises
+    ------
+    ValueError : as `steady`.
+    """
     check(deployment)
     _check_lengths(deployment, load)
-    room = slots(deployment, load)
-    if np.any(room < 1):
+    most = slots(deployment, load)
+    if np.any(most < 1):
         chips, tokens = int(np.max(deployment.chips)), float(np.max(load.context))
         raise ValueError(f"{_words(deployment)}: no sequence of {tokens:,.0f} tokens fits beside the weights on {chips} chips; "
                          "take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
-    return room
+    return most
 
 
 @search
@@ -185,28 +192,28 @@ def steady(
     -----
     Prompts and answers share the steps as `Rhythm` says.
     """
-    room = _room(deployment, load)
-    asked = batch if batch is not None else room if concurrency is None else concurrency
+    most = checked_slots(deployment, load)
+    asked = batch if batch is not None else most if concurrency is None else concurrency
     SEATS.check("steady", "concurrency" if batch is None else "batch", asked)
-    if batch is not None and np.any(batch > room):
+    if batch is not None and np.any(batch > most):
         worst = float(np.max(batch))
         raise ValueError(f"{_words(deployment)}: batch = {worst:,.0f} sequences of {float(np.max(load.context)):,.0f} tokens, "
-                         f"allowed: {float(np.min(room)):,.0f} fit in memory and under the engine's limit")  # fmt: skip
-    return _point(deployment, load, asked, room, minimum(asked, room), slowdowns)
+                         f"allowed: {float(np.min(most)):,.0f} fit in memory and under the engine's limit")  # fmt: skip
+    return _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
 
 
-def _point(deployment: Deployment, load: Load, asked: Any, room: Any, running: Any, slowdowns: Mapping | None, together: float = 1.0) -> OperatingPoint:
+def _point(deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 1.0) -> OperatingPoint:
     """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
     replicas, further = deployment.attention_data * deployment.pipeline, (load.output_tokens - 1) / load.tokens_per_step
     beat = Rhythm.of(running, load.new_tokens, further, load.queries, deployment.chunk_tokens * replicas, replicas, together)
-    plain = _step(deployment, load, running, slowdowns)
-    mixed = _step(deployment, load, beat.beside, slowdowns, prefill_tokens=beat.chunk, prefill_context=load.prompt_context)
+    plain = engine_step(deployment, load, running, slowdowns)
+    mixed = engine_step(deployment, load, beat.beside, slowdowns, prefill_tokens=beat.chunk, prefill_context=load.prompt_context)
     step = _weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
     token_step = _weighed(plain, 1 - beat.share, mixed, beat.share)
     queue_s = (asked - running) * step.total / beat.requests
     rest_s = minimum(running - 1, 1.0) * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2) / (2 * step.total)
     return OperatingPoint(
-        deployment, load, asked, room, running, step, plain, mixed, token_step, beat, queue_s,
+        deployment, load, asked, most, running, step, plain, mixed, token_step, beat, queue_s,
         ttft_s=queue_s + rest_s + beat.prompt_steps * mixed.total, tpot_s=token_step.total / load.tokens_per_step,
         itl_s=where(beat.share < 0.5, plain.total, mixed.total),
     )  # fmt: skip
@@ -235,11 +242,11 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     True
     """
     SEATS.check("offline", "requests", requests)
-    room = _room(deployment, load)
-    running = floor(minimum(minimum(room, requests), room if concurrency is None else concurrency))
+    most = checked_slots(deployment, load)
+    running = floor(minimum(minimum(most, requests), most if concurrency is None else concurrency))
     waves = floor(requests / running)
     rest = requests - waves * running
-    full, last = (_point(deployment, load, requests, room, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
+    full, last = (_point(deployment, load, requests, most, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
     in_full, in_last = waves * running / full.rhythm.requests, where(rest > 0, rest / last.rhythm.requests, 0.0)
     steps = in_full + in_last
     step = _weighed(full.step, in_full / steps, last.step, in_last / steps)
