@@ -11,9 +11,15 @@ from typing import Any, Mapping
 import numpy as np
 import pandas as pd
 
+from scaleright import catalog
 from scaleright.catalog import fact, remembered, table
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.frontier import frontier
+from scaleright.inference.lengths import Load
+from scaleright.inference.serving import steady
+from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -22,8 +28,18 @@ CLAIMED = {"cost": 35.0, "power": 50.0, "chip": 4.0, "software": 5.0, "return": 
 """What S0 and S1 say: times cheaper and times the throughput per megawatt (GB300 against Hopper), times the throughput per GPU
 (Blackwell against Hopper), times cheaper by two months of software (B200), and times the investment (GB200)."""
 RACK_CHIPS = 72
+GROUP, ENGINE = 64, "TensorRT-LLM 1.2"
+"""Chips that may serve one copy of a model together, over the network where their fabric ends; and the software of both generations."""
 PUBLISHED = ("H100 SXM", "H200 SXM", "B200", "B300", "GB200", "GB300")
 """Chips for which the publisher of the measurements that the vendor quotes states an hour's price and the power."""
+
+
+RELEASED = {name: order for order, name in enumerate(PUBLISHED)}
+"""The order in which those chips came."""
+DRAFTED = Speculation(draft_tokens=3, acceptance=0.7)
+"""Three tokens guessed ahead, which gains 2.5 a step: DeepSeek-V3 keeps its first guess 85 to 90 % of the time [deepseekv3, section 5.4.3], later ones less."""
+DRAFTS = ("none", "new", "both")
+"""Which chips guess tokens ahead: none, those of the newer generation, all."""
 
 
 @closed_form(rate_ratio=POSITIVE, new_use=POSITIVE, old_use=POSITIVE)
@@ -114,6 +130,62 @@ def measured_points(model: str, input_tokens: float, output_tokens: float) -> pd
     rows = rows[near & (rows["model"] == model) & rows["measured_tpot_s"].notna() & rows["measured_output_tokens_per_s_per_accelerator"].notna()]
     rows = rows.assign(interactivity=1 / rows["measured_tpot_s"], tokens_per_s=rows["measured_output_tokens_per_s_per_accelerator"])
     return rows[["accelerator", "precision", "software", "concurrency", "interactivity", "tokens_per_s", "source"]].reset_index(drop=True)
+
+
+@remembered
+def _front(name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None) -> pd.DataFrame:
+    """The front of one chip, see `serving_points`."""
+    load = Load(*lengths, speculation=DRAFTED if guesses else None)
+    return frontier(catalog.model(name), load, [chip], precision, most_chips=GROUP, software=ENGINE)
+
+
+def _precision(name: str) -> str | None:
+    """MXFP4 for a model whose weights are published in it; None for the leanest format of each chip."""
+    published = table("models").set_index("name")["precision"]
+    return "MXFP4" if str(published[catalog.model(name).name]).startswith("MXFP4") else None
+
+
+@search
+def serving_points(
+    name: str, input_tokens: float, output_tokens: float, drafts: str = "none", chips: tuple[str, ...] = PUBLISHED, precision: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Operating points of a model by the book's own model of serving: the front of each chip over all layouts of up to `GROUP` chips.
+
+    Parameters
+    ----------
+    name : shape of the catalog; in the format of its published weights where that is MXFP4, else in the leanest of each chip
+    input_tokens, output_tokens : mean lengths [token]
+    drafts : who guesses tokens ahead, of `DRAFTS`; the newer generation is what computes in FP4
+    precision : one format for all chips instead
+
+    Columns: those of `inference.frontier`, and tokens_per_s (output, of one chip) [token/s].
+    """
+    one_of(drafts, DRAFTS, "drafts")
+    guesses = {chip: drafts == "both" or (drafts == "new" and "fp4" in catalog.accelerator(chip).dense) for chip in chips}
+    fronts = [_front(name, chip, (input_tokens, output_tokens), guesses[chip], precision or _precision(name)) for chip in chips]
+    points = pd.concat(fronts, ignore_index=True)
+    return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
+
+
+@search
+@remembered
+def checked_leads(source: str = "inferencemax2026") -> pd.DataFrame:
+    """Measured leads of one chip over another at the same layout, engine and number of requests, beside those of the model.
+
+    Columns: newer, older, model, input_tokens, output_tokens, concurrency, measured and predicted (tokens/s of one chip over the other's) [1].
+    """
+    rows = table("measured/serving").query("source == @source and mode == 'aggregated'").reset_index(drop=True)
+    same, speed = ["model", "precision", "tensor_parallel", "expert_parallel", "input_tokens", "output_tokens"], "measured_output_tokens_per_s_per_accelerator"
+    rows["predicted"] = 0.0
+    for (name, form, tensor, expert, *lengths, chip, software), group in rows.groupby([*same, "accelerator", "software"]):
+        engine = Deployment(catalog.model(name), catalog.accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
+        found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
+        rows.loc[group.index, "predicted"] = found.output_tokens_per_s_per_chip
+    pairs = rows.merge(rows, on=[*same, "concurrency", "software"], suffixes=("", "_old"))
+    pairs = pairs[pairs["accelerator"].map(RELEASED) > pairs["accelerator_old"].map(RELEASED)]
+    ratios = {name: pairs[column] / pairs[f"{column}_old"] for name, column in (("measured", speed), ("predicted", "predicted"))}
+    kept = pairs.rename(columns={"accelerator": "newer", "accelerator_old": "older"})
+    return kept[["newer", "older", *same, "concurrency"]].assign(**ratios).reset_index(drop=True)
 
 
 @search

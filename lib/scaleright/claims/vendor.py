@@ -1,0 +1,114 @@
+"""Recomputations of S0, a vendor's answer on the price of experiments, and of what S2 and S3 say on how models are served.
+
+The lead of one system over another is that of `decisions.vendor_economics`: a ratio of two curves over the speed that a user sees.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scaleright import transformer
+from scaleright.catalog import accelerator, fact, model, table
+from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.utilization import traces
+from scaleright.costs.own import installed_usd
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.tokens import mix_usd_per_million
+from scaleright.decisions.vendor_economics import RACK_CHIPS, advantage, best_rate, lead, measured_points, published_use, returns, serving_points
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.memory import largest_batch, serving_memory
+from scaleright.market import api_price, cost_factor
+from scaleright.transformer import decode_step
+
+SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
+"""The model that S0 names, and the shape of the one that the announcements behind it measured (DeepSeek-R1)."""
+ULTRA, RACK, HOPPER = "GB300", "GB200", ("H100 SXM", "H200 SXM")
+SHORT, LONG_PROMPT = (1024, 1024), (8192, 1024)
+SPEEDS = np.array([20.0, 30.0, 40.0, 50.0, 60.0, 75.0, 100.0, 125.0, 150.0])
+"""Tokens per second that a user sees, from slow reading to faster than anyone reads."""
+QUICK = np.array([75.0, 100.0, 125.0])
+"""About where the announcement's own tokens per second and GPU lie on the published curve of its chip (inferencex2026compare)."""
+YEARS, TENSOR = fact("nvl72_claimed_years"), 8
+
+
+def _leads(name: str, use: str, speeds: np.ndarray, drafts: str = "none", olds: tuple[str, ...] = HOPPER) -> list[float]:
+    """GB300 over each Hopper chip for the same dollars or kilowatts, at each speed that both reach."""
+    points = serving_points(name, *SHORT, drafts)
+    found = []
+    for old in olds:
+        ratios = lead(points, ULTRA, old, speeds)
+        uses = [published_use(chip)[use] for chip in (ULTRA, old)]
+        found += [float(advantage(ratio, *uses)) for ratio in ratios[np.isfinite(ratios) & (ratios > 0)]]
+    return found
+
+
+def _claimed_lead(use: str) -> Recomputed:
+    announced = _leads(ANNOUNCED, use, QUICK, "new", HOPPER[1:])
+    words = f"DeepSeek-R1 instead, in FP4 with drafted tokens against FP8 without, at {QUICK[0]:g} to {QUICK[-1]:g} tokens/s per user"
+    return span(*_leads(SERVED, use, SPEEDS), Condition(words, min(announced), max(announced)))
+
+
+def _rack_usd(end: str, chip_usd: float) -> float:
+    shares = sum(getattr(cost_factor(f"{part}_share_of_price", "data center"), end) for part in ("server", "network"))
+    return RACK_CHIPS * installed_usd(chip_usd, shares)
+
+
+def s0_5m() -> Recomputed:
+    return span(*(_rack_usd(end, usd) for end, usd in zip(("low", "high"), accelerator(RACK).require("purchase_usd"))))
+
+
+def _sold(utilization: float) -> float:
+    """What a rack's tokens sell for in the time of the vendor's example, for its prompts of 8K and answers of 1K."""
+    points, price = measured_points(SERVED, *LONG_PROMPT), api_price(SERVED)
+    rate = RACK_CHIPS * best_rate(points[points["accelerator"] == RACK], 50.0)
+    mix = mix_usd_per_million(*LONG_PROMPT, 0.0, price.input.best, price.output.best, price.cache_read.best)
+    return float(returns(1.0, rate, mix, YEARS, utilization).sales_usd)
+
+
+def s0_75m() -> Recomputed:
+    full = Condition("every hour of three years sold, at today's median price", _sold(1.0))
+    return span(*(_sold(busy / 100) for busy in traces()), full)
+
+
+def s0_15x() -> Recomputed:
+    sales, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
+    running = RACK_CHIPS * Ownership.typical(RACK, "data center").running_usd_per_year(24.0)
+    bills = [returns(investment, 1.0, 1e6 * sales / (YEARS * 8766 * 3600), YEARS, 1.0, each) for each in (0.0, running)]
+    return span(*(bill.return_on_investment for bill in bills), Condition("revenue called return", bills[0].multiple))
+
+
+def five_fold() -> Recomputed:
+    rows = table("measured/serving").query("model == @SERVED and accelerator == @RACK and source == 'tensorrtllm2025'")
+    later = RACK_CHIPS * rows["measured_output_tokens_per_s_per_accelerator"].max()
+    prices = [fact(f"vendor_gptoss_b200_{when}_usd_per_million") for when in ("launch", "later")]
+    two = Condition("the vendor's own two prices, at one speed per user", prices[0] / prices[1])
+    return point(later / fact("vendor_gptoss_nvl72_launch_tokens_per_s"), two)
+
+
+def s2_one_gpu_latency() -> Recomputed:
+    rows = table("measured/serving").query("source == 'inferencemax2026' and tensor_parallel in (1, @TENSOR)")
+    same = ["accelerator", "software", "input_tokens", "output_tokens", "concurrency"]
+    each = rows.pivot_table(index=same, columns="tensor_parallel", values="measured_tpot_s").dropna()
+    return span(*(each[1] / each[TENSOR]))
+
+
+def s3_memory_bound() -> Recomputed:
+    chip, shape = accelerator("A100 SXM 80GB"), model("GPT-3 175B")
+    steps = (decode_step(shape, 1024, batch, "FP16", 8, chip.peak_flops("fp16"), chip.require("memory_bytes_per_s"), 1.0, 1.0) for batch in (1, 16, 64))
+    full = decode_step(shape, 1, 512, "FP16", 8, chip.peak_flops("fp16"), chip.require("memory_bytes_per_s"), 1.0, 1.0)
+    return span(*(step.memory_s / step.compute_s for step in steps), Condition("hundreds of short requests at once", full.memory_s / full.compute_s))
+
+
+def s3_inference_memory() -> Recomputed:
+    engines = [Deployment(model("Llama-3.1-70B"), accelerator(chip), "BF16", tensor=TENSOR) for chip in HOPPER]
+    tokens = sum(SHORT)
+    full, one = ([serving_memory(d, batch, tokens) for d, batch in zip(engines, batches)] for batches in ([largest_batch(d, tokens) for d in engines], (1, 1)))
+    share = lambda held: 100 * float(held.weights_bytes / (held.weights_bytes + held.kv_bytes))  # noqa: E731
+    return span(*map(share, full), Condition("one short request at a time", *sorted(map(share, one))))
+
+
+RECOMPUTED = {
+    "S0-35x": lambda: _claimed_lead("usd"), "S0-50x": lambda: _claimed_lead("kw"),
+    **dict.fromkeys(("S0-5x", "S1-5x-software"), five_fold),
+}
