@@ -68,7 +68,7 @@ class Service:
     services, variants : applications, and fine-tuned variants of the model that each uses; their product is the streams [1]
     batching, batch : of `BATCHING`, and sequences of a static batch [1]
     tpot_s : most time of a token, None for any [s]
-    pooled, adapters : whether services share one fleet; whether variants are adapters to one model
+    pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one model; known answers are reused
     matmul_speedup : of products with weights, by sparsity [1]
     prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is [1]
     smaller, draft : a smaller model that would do; a draft for speculative decoding
@@ -86,6 +86,7 @@ class Service:
     tpot_s: Any = None
     pooled: bool = False
     adapters: bool = False
+    answers_cached: bool = False
     matmul_speedup: float = 1.0
     prefix_share: Any = 0.0
     repeated_share: Any = 0.0
@@ -97,6 +98,11 @@ class Service:
         """Streams of a pool and pools, as `fleet_chips` takes them; numbers or live expressions."""
         streams = (1 + (self.services - 1) * self.pooled) * (1 + (self.variants - 1) * self.adapters)
         return {"streams": streams, "pools": self.services * self.variants / streams}
+
+    @property
+    def demand(self) -> Any:
+        """Requests per second that the model has to answer [1/s]."""
+        return self.requests_per_s * (1 - self.repeated_share * self.answers_cached)
 
     @property
     def slowdowns(self) -> dict[str, float]:
@@ -150,4 +156,4 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
 def chips(service: Service, sizes: np.ndarray, served: np.ndarray) -> float:
     """Chips of the smallest fleet, of groups as `groups` finds them [1]."""
     peak = service.peak_to_mean, service.together
-    return float(np.min(fleet_chips(service.requests_per_s, served, sizes, *peak, **service.sharing)))
+    return float(np.min(fleet_chips(service.demand, served, sizes, *peak, **service.sharing)))

@@ -6,6 +6,7 @@ that waits for the longest answer of a batch gains less from a cached prompt.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import factorial
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup, search
+from scaleright.inference.deployment import NEEDS
 from scaleright.inference.fleet import Service, chips, groups
 from scaleright.names import one_of
 from scaleright.transformer import bytes_per_parameter, parameters
@@ -23,72 +25,34 @@ def _with(service: Service, **deployment: Any) -> Service:
     return replace(service, deployment=replace(service.deployment, **deployment))
 
 
-def _smaller(s: Service) -> Service | str:
-    return _with(s, model=s.smaller) if s.smaller else "no smaller model is named"
+def _weights(s: Service, form: str) -> Service | bool:
+    """The weights in a format, if the chip can serve it; as they are, if they are as short already."""
+    if bytes_per_parameter(s.deployment.precision) <= bytes_per_parameter(form):
+        return s
+    return NEEDS[form] in s.deployment.chip.dense and _with(s, precision=form)
 
 
-def _eight_bits(s: Service) -> Service | str:
+def _sparse(s: Service) -> bool:
+    """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have kernels for the model."""
     chip = s.deployment.chip
-    if bytes_per_parameter(s.deployment.precision) < 1.1:
-        return "has 8 bits or fewer"
-    form = "FP8" if "fp8" in chip.dense else "INT8"
-    return _with(s, precision=form) if form.lower() in chip.dense else f"{chip.name} multiplies in no 8-bit format"
+    return chip.vendor == "NVIDIA" and chip.released is not None and chip.released.year >= 2020 and not s.deployment.model.experts
 
 
-def _four_bits(s: Service) -> Service | str:
-    chip = s.deployment.chip
-    form = "NVFP4" if "fp4" in chip.dense and chip.vendor == "NVIDIA" else "INT4"
-    return _with(s, precision=form) if bytes_per_parameter(s.deployment.precision) > 0.6 else "has 4 bits"
-
-
-def _pruned(s: Service) -> Service | str:
-    model, chip = s.deployment.model, s.deployment.chip
-    if chip.vendor != "NVIDIA" or chip.released is None or chip.released.year < 2020:
-        return f"{chip.name} has no sparse tensor cores"
-    fast = replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio"))
-    return f"{model.name}: no sparse kernels for experts" if model.experts else fast
-
-
-def _adapters(s: Service) -> Service | str:
-    return replace(s, adapters=True) if s.variants > 1 else "one variant: adapters save its training, not its serving"
-
-
-def _continuous(s: Service) -> Service | str:
-    return replace(s, batching="continuous") if s.batching != "continuous" else "batches continuously already"
-
-
-def _prefixes(s: Service) -> Service | str:
-    cached = replace(s, load=replace(s.load, cached_share=s.prefix_share))
-    return cached if s.prefix_share > s.load.cached_share else "prompts do not begin alike"
-
-
-def _answers(s: Service) -> Service | str:
-    return replace(s, requests_per_s=s.requests_per_s * (1 - s.repeated_share)) if s.repeated_share > 0 else "nothing is asked again"
-
-
-def _small_cache(s: Service) -> Service | str:
-    if "fp8" not in s.deployment.chip.dense:
-        return f"{s.deployment.chip.name} multiplies in no FP8"
-    return _with(s, kv_precision="FP8") if s.deployment.cache_format != "FP8" else "has an FP8 cache"
-
-
-def _pooled(s: Service) -> Service | str:
-    return replace(s, pooled=True) if s.services > 1 else "one service: nobody to share with"
-
-
-def _speculative(s: Service) -> Service | str:
-    if s.batching != "continuous":
-        return "needs continuous batching"
-    return replace(s, load=replace(s.load, speculation=s.draft)) if s.draft else "no draft is named"
-
-
-LEVERS: dict[str, Callable[[Service], Service | str]] = {
-    "smaller model": _smaller, "8-bit weights": _eight_bits, "4-bit weights": _four_bits, "2:4 pruning": _pruned,
-    "LoRA adapters": _adapters, "continuous batching": _continuous, "prefix caching": _prefixes, "answer caching": _answers,
-    "8-bit KV cache": _small_cache, "pooling": _pooled, "speculative decoding": _speculative,
-    "cost dashboard": lambda s: "shows what the others save; nothing of its own to compute",
-}  # fmt: skip
-"""The levers by the names of data/levers.csv: each gives the changed service, or why it cannot be."""
+LEVERS: dict[str, Callable[[Service], Any]] = {
+    "smaller model": lambda s: s.smaller and _with(s, model=s.smaller),
+    "8-bit weights": lambda s: _weights(s, "FP8") or _weights(s, "INT8"),
+    "4-bit weights": lambda s: s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4") or _weights(s, "INT4"),
+    "2:4 pruning": lambda s: _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio")),
+    "LoRA adapters": lambda s: s.variants > 1 and replace(s, adapters=True),
+    "continuous batching": lambda s: replace(s, batching="continuous"),
+    "prefix caching": lambda s: s.prefix_share > 0 and replace(s, load=replace(s.load, cached_share=s.prefix_share)),
+    "answer caching": lambda s: s.repeated_share > 0 and replace(s, answers_cached=True),
+    "8-bit KV cache": lambda s: "fp8" in s.deployment.chip.dense and _with(s, kv_precision="FP8"),
+    "pooling": lambda s: s.services > 1 and replace(s, pooled=True),
+    "cost dashboard": lambda s: s,
+    "speculative decoding": lambda s: s.draft and s.batching == "continuous" and replace(s, load=replace(s.load, speculation=s.draft)),
+}
+"""The levers by the names of data/levers.csv, which says what they need: each gives the changed service, or nothing if it cannot be."""
 
 
 @lookup
@@ -137,15 +101,16 @@ class Rung:
 
 def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
     """The next rung: a lever taken, or why not. The loss of 4 bits takes the place of that of 8."""
-    after = LEVERS[one_of(name, LEVERS, "lever")](rung.service)
-    if isinstance(after, str):
-        return replace(rung, name=name, why=after)
+    after, stay = LEVERS[one_of(name, LEVERS, "lever")](rung.service), partial(replace, rung, name=name)
+    if not after:
+        return stay(why="needs " + catalog.table("levers").set_index("lever").loc[name, "needs"])
+    if after == rung.service:
+        return stay(why="changes nothing")
     d = after.deployment
     losses = {other: loss for other, loss in rung.losses.items() if (name, other) != ("4-bit weights", "8-bit weights")}
     losses[name] = quality_loss(name, d.precision, float(parameters(d.model).total))
     if sum(losses.values()) > allowed_loss + 1e-9:
-        published = f"published loss of {100 * losses[name]:.2g} %"
-        return replace(rung, name=name, why=f"{published}, more than is left of {100 * allowed_loss:.2g} %")
+        return stay(why=f"published loss of {100 * losses[name]:.2g} %, more than is left of {100 * allowed_loss:.2g} %")
     key = after.load, d.model, d.precision, d.kv_precision, after.batching, after.matmul_speedup
     found[key] = found.get(key) or groups(after)
     return Rung(name, "", after, *found[key], losses)
