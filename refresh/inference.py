@@ -1,6 +1,6 @@
 """Inference beyond the pages of engines: MLPerf's language models as operating points, and lengths of requests from traces.
 
-MLPerf states chips, format and speed, but neither layout nor batch nor, in all but a few benchmarks, the length of prompts:
+MLPerf states chips, format and speed, but neither layout nor batch, and its benchmarks no length of prompts:
 such rows are shown beside predictions and not scored.
 """
 
@@ -58,7 +58,7 @@ def _results(done: dict[str, list[Row]]) -> list[Row]:
     for row in done["mlperf_inference"]:
         about = benchmarks.get((row["benchmark"], row["scenario"]), {})
         if row["unit"] == "tokens/s" and row["accelerator"] in chips and about.get("model") in known and not _ODD & {*row["flags"].split(";")}:
-            found.append(row | {"model": about["model"], "tokens": about["tokens_per_sample"], "prompt": about["input_tokens_per_sample"]})
+            found.append(row | {"model": about["model"], "tokens": about["tokens_per_sample"]})
     return found
 
 
@@ -69,7 +69,7 @@ def _point(row: Row) -> Row:
     return {
         "model": row["model"], "accelerator": row["accelerator"], "accelerators": int(row["accelerators"]),
         "precision": {"FP4": "MXFP4" if amd or row["model"].startswith("gpt-oss") else "NVFP4"}.get(narrow, narrow),
-        "input_tokens": float(row["prompt"]) if row["prompt"] else None, "output_tokens": float(row["tokens"]) if row["tokens"] else None,
+        "output_tokens": float(row["tokens"]) if row["tokens"] else None,
         "software": row["software"], "source": row["source"], "note": "; ".join(notes),
     }  # fmt: skip
 

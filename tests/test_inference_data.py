@@ -9,7 +9,7 @@ from scaleright.inference.measured import SPEED, operating_points
 from refresh import inference
 from refresh.tables import sift
 
-BENCHMARK = {"benchmark": "llama2-70b", "scenario": "Offline", "model": "Llama-2-70B", "tokens_per_sample": "294.45", "input_tokens_per_sample": ""}
+BENCHMARK = {"benchmark": "llama2-70b", "scenario": "Offline", "model": "Llama-2-70B", "tokens_per_sample": "294.45"}
 RESULT = {
     "id": "5.1/x", "round": "v5.1", "submitter": "Dell", "accelerator": "H200 SXM", "accelerators": 8, "benchmark": "llama2-70b", "scenario": "Offline", "value": 34000.0,
     "unit": "tokens/s", "precision": "FP8", "software": "TensorRT 10.8", "system_watts": None, "flags": "", "source": "mlcommons2025v51",
@@ -37,7 +37,7 @@ def test_results_with_power_are_rows_of_energy_and_no_others():
 
 @pytest.mark.parametrize("chip, model, ours", [("H200 SXM", "Llama-2-70B", "NVFP4"), ("MI355X", "Llama-2-70B", "MXFP4"), ("H200 SXM", "gpt-oss-120b", "MXFP4")])
 def test_four_bits_are_the_makers_format(chip, model, ours):
-    row = RESULT | {"accelerator": chip, "model": model, "precision": "FP4", "prompt": "", "tokens": ""}
+    row = RESULT | {"accelerator": chip, "model": model, "precision": "FP4", "tokens": ""}
     assert inference._point(row)["precision"] == ours
 
 
