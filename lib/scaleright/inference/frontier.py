@@ -6,7 +6,7 @@ front, the points that no other of the same chip beats both in tokens per second
 
 import math
 from dataclasses import replace
-from typing import Any, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, valid
+from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import OperatingPoint, slots, steady
 from scaleright.market.rentals import recent_rental_price
@@ -24,14 +25,13 @@ from scaleright.units import SECONDS_PER_HOUR
 POINTS = 40
 """Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios."""
 FINE_POINTS = 400
-NODE_CHIPS, MOST_CHIPS = 8, 64
-"""Chips of a server, the least that a search looks at; and the largest group that it tries."""
+POWERS = (1, 2, 4, 8, 16, 32, 64)
+"""Degrees that are tried; the last is also the largest group."""
+MOST_STAGES = 8
 LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
 """Formats of weights, the leanest first."""
-
-
-def _powers(most: float) -> list[int]:
-    return [2**power for power in range(int(math.log2(max(most, 1))) + 1)]
+FIGURES = ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "output_tokens_per_s_per_chip", "watts_per_chip", "joules_per_token")
+"""What is said of a point of the front, by its names there; the throughput of a chip is `tokens_per_s_per_chip` in frames."""
 
 
 @search
@@ -45,50 +45,43 @@ def leanest(chip: Accelerator) -> str:
     return "MXFP4" if found == "NVFP4" and chip.vendor != "NVIDIA" else found
 
 
+def _some(found: Deployment, which: Any) -> Deployment:
+    return replace(found, **{name: getattr(found, name)[which] for name in DEGREES})
+
+
 @search
-def layouts(model: Transformer, chip: Accelerator, precision: str, load: Load, most_chips: int | None = None, **fixed: Any) -> Deployment:
+def layouts(model: Transformer, chip: Accelerator, precision: str, load: Load, most_chips: int = POWERS[-1], **fixed: Any) -> Deployment:
     """Every layout in powers of two that keeps the rules and holds a request of the load, as one `Deployment` of arrays.
+
+    Tensor parallelism stays within a fabric; experts are split as all else is, or each is on a chip of its own.
 
     Parameters
     ----------
-    most_chips : largest group [1]; by default the chips of one fabric (a server's, where it is smaller), and as many more as it takes
-    fixed : further fields of a `Deployment`; degrees among them are held
+    most_chips : largest group [1]
+    fixed : further fields of a `Deployment`; a degree among them is held
 
     Raises
     ------
-    ValueError : the chip cannot serve the format; a degree that is held, or the group, leaves no layout that fits.
+    ValueError : the chip cannot serve the format, or nothing fits.
 
     >>> found = layouts(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", Load(1000, 1000))
     >>> sorted(zip(found.tensor.tolist(), found.pipeline.tolist()))[:4]
     [(1, 2), (1, 4), (1, 8), (2, 1)]
     """
     check(Deployment(model, chip, precision, **{name: value for name, value in fixed.items() if name not in DEGREES}))
-    size, degrees = most_chips or max(NODE_CHIPS, min(chip.scale_up_chips or 1, MOST_CHIPS)), _degrees(model, chip, fixed)
-    while True:
-        found = Deployment(model, chip, precision, **fixed | {name: degrees[name][degrees["chips"] <= size] for name in DEGREES})
-        for keeps in (valid, lambda kept: slots(kept, load) >= 1):
-            mask = np.broadcast_to(keeps(found), found.tensor.shape)
-            found = replace(found, **{name: getattr(found, name)[mask] for name in DEGREES})
-        if found.tensor.size:
-            return found
-        if most_chips or size >= MOST_CHIPS:
-            raise ValueError(f"{model.name} in {precision} on {chip.name}: no layout of up to {size} chips keeps the rules and holds "
-                             f"a request of {load.context:,.0f} tokens; take more chips, fewer bits, or a smaller model")  # fmt: skip
-        size *= 2
-
-
-def _degrees(model: Transformer, chip: Accelerator, fixed: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Degrees in powers of two: tensor parallelism within a fabric; experts split by tensor parallelism, or each on a chip of its own."""
-    groups = _powers(MOST_CHIPS) if model.experts else [1]
-    found = [
+    every = [
         (tensor, pipeline, expert, group)
-        for tensor in _powers(min(chip.scale_up_chips or 1, MOST_CHIPS)) for pipeline in _powers(NODE_CHIPS) for group in groups
-        for expert in sorted({1 if group == 1 else tensor * group, tensor * group if model.experts else 1})
+        for tensor in POWERS for pipeline in POWERS for group in (POWERS if model.experts else (1,))
+        for expert in ({tensor * group, 1 if group == 1 else tensor * group} if model.experts else (1,))
+        if tensor <= (chip.scale_up_chips or 1) and pipeline <= MOST_STAGES and tensor * pipeline * group <= most_chips
     ]  # fmt: skip
-    degrees = dict(zip(DEGREES, np.array(found).T, strict=True))
-    kept = np.all([np.isin(degrees[name], fixed.get(name, degrees[name])) for name in DEGREES], axis=0)
-    degrees = {name: column[kept] for name, column in degrees.items()}
-    return degrees | {"chips": degrees["tensor"] * degrees["pipeline"] * degrees["attention_data"]}
+    found = Deployment(model, chip, precision, **fixed | dict(zip(DEGREES, np.array(every).T, strict=True)))
+    held = np.all([np.isin(getattr(found, name), fixed.get(name, getattr(found, name))) for name in DEGREES], axis=0)
+    found = _some(found, held & valid(found) & (slots(found, load) >= 1))
+    if not found.tensor.size:
+        raise ValueError(f"{model.name} in {precision} on {chip.name}: no layout of up to {most_chips} chips keeps the rules and holds a "
+                         f"request of {load.context:,.0f} tokens; take more chips, fewer bits, or a smaller model")  # fmt: skip
+    return found
 
 
 def _missed(words: str, points: OperatingPoint, tpot_s: float, ttft_s: float) -> str:
@@ -128,30 +121,26 @@ def under(
     return steady(deployment, load, float(tried[best]), slowdowns)
 
 
-def _chip_frame(found: Deployment, load: Load, meets, slowdowns: Mapping | None) -> tuple[pd.DataFrame, OperatingPoint]:
+def _front(found: Deployment, load: Load, at: Callable[..., OperatingPoint], tpot_s: float, ttft_s: float) -> tuple[pd.DataFrame, OperatingPoint]:
     """The front of the layouts of one chip, and all their operating points."""
-    wide = replace(found, **{name: getattr(found, name)[:, None] for name in DEGREES})
+    wide = _some(found, np.s_[:, None])
     requests = np.floor(slots(wide, load) ** np.linspace(0, 1, POINTS))
-    points = steady(wide, load, requests, slowdowns)
-    speed = points.output_tokens_per_s_per_chip
-    order = np.lexsort((-speed.ravel(), points.tpot_s.ravel()))
-    order = order[meets(points).ravel()[order]]
-    risen = speed.ravel()[order]
-    front = order[risen > np.concatenate([[0.0], np.maximum.accumulate(risen)[:-1]])] if order.size else order
+    points = at(wide, requests)
+    speed = np.where((points.tpot_s <= tpot_s) & (points.ttft_s <= ttft_s), points.output_tokens_per_s_per_chip, 0.0).ravel()
+    order = np.lexsort((-speed, points.tpot_s.ravel()))
+    front = order[speed[order] > np.concatenate([[0.0], np.maximum.accumulate(speed[order])[:-1]])]
     if not front.size:
         return pd.DataFrame(), points
-    chosen = replace(found, **{name: getattr(found, name)[front // POINTS] for name in DEGREES})
-    point = steady(chosen, load, requests.ravel()[front], slowdowns)
-    columns = {name: getattr(chosen, name) for name in DEGREES} | {"chips": chosen.chips}
-    columns |= {name: getattr(point, name) for name in ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s")}
-    columns |= {"tokens_per_s_per_chip": point.output_tokens_per_s_per_chip, "watts_per_chip": point.watts_per_chip}
-    return pd.DataFrame({"accelerator": found.chip.name, "precision": found.precision, "software": found.software} | columns), points
+    chosen = _some(found, front // POINTS)
+    point = at(chosen, requests.ravel()[front])
+    about = {"accelerator": found.chip.name, "precision": found.precision, "software": found.software}
+    return pd.DataFrame(about | {name: getattr(chosen, name) for name in (*DEGREES, "chips")} | {name: getattr(point, name) for name in FIGURES}), points
 
 
 @search
 def frontier(
     model: Transformer, load: Load, chips: Iterable[str] | None = None, precision: str | None = None, tpot_s: float = math.inf,
-    ttft_s: float = math.inf, most_chips: int | None = None, slowdowns: Mapping | None = None, **fixed: Any,
+    ttft_s: float = math.inf, most_chips: int = POWERS[-1], split: bool = False, slowdowns: Mapping | None = None, **fixed: Any,
 ) -> pd.DataFrame:  # fmt: skip
     """Throughput of a chip against interactivity, over all layouts and concurrencies: the front of each accelerator.
 
@@ -162,13 +151,13 @@ def frontier(
     precision : format of the weights; by default the `leanest` of each chip
     tpot_s, ttft_s : targets of latency; slower points are left out [s]
     most_chips, fixed : as in `layouts`
+    split : prefill on groups of its own, of the layout that reads fastest; concurrency is then that of one decoding group
     slowdowns : as in `steady`
 
     Returns
     -------
-    frame, slowest user last: accelerator, precision, software, the degrees, chips, concurrency, interactivity [token/s of a user], tpot_s,
-    ttft_s, itl_s, tokens_per_s_per_chip and watts_per_chip; and from these joules_per_token, usd_per_hour (recent median rent of
-    a chip), tokens_per_usd; NaN where nobody lists a rent.
+    frame, the quickest point of each accelerator first: accelerator, precision, software, the degrees, chips, `FIGURES`, usd_per_hour (recent
+    median rent of a chip) and tokens_per_usd; NaN where nobody lists a rent.
 
     Raises
     ------
@@ -178,24 +167,22 @@ def frontier(
     >>> sorted(set(front["accelerator"])), bool((front["tokens_per_s_per_chip"] > 0).all())
     (['H100 SXM', 'L40S'], True)
     """
-    frames, nearest = [], []
+    found = []
     for chip in catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips):
         try:
-            found = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
-            frame, points = _chip_frame(found, load, lambda p: (p.tpot_s <= tpot_s) & (p.ttft_s <= ttft_s), slowdowns)
+            every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
+            reads = reader(every, load, slowdowns) if split else None
+            at = (lambda d, n, by=reads: disaggregated(by, d, load, n, slowdowns)) if split else (lambda d, n: steady(d, load, n, slowdowns))
+            found.append(_front(every, load, at, tpot_s, ttft_s))
         except (ValueError, LookupError):  # no format, no room, or no figures of this chip
             if chips is not None:
                 raise
-            continue
-        frames.append(frame)
-        nearest.append((float(points.tpot_s.min()), chip.name, points))
-    if not any(map(len, frames)):
-        if not nearest:
-            raise ValueError(f"{model.name}: no accelerator of the catalog serves it" + (f" in {precision}" if precision else ""))
-        _, name, points = min(nearest, key=lambda each: each[0])
-        raise ValueError(_missed(f"{model.name} on {name}, the quickest,", points, tpot_s, ttft_s))
-    front = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    if not found:
+        raise ValueError(f"{model.name}: no accelerator of the catalog serves it in {precision or 'its leanest format'}")
+    front = pd.concat([frame for frame, _ in found], ignore_index=True).rename(columns={FIGURES[-3]: "tokens_per_s_per_chip"})
+    if front.empty:
+        quickest = min((points for _, points in found), key=lambda points: points.tpot_s.min())
+        raise ValueError(_missed(f"{model.name} on {quickest.deployment.chip.name}, the quickest,", quickest, tpot_s, ttft_s))
     rents = {name: recent_rental_price(name) for name in front["accelerator"].unique()}
-    front["joules_per_token"] = front["watts_per_chip"] / front["tokens_per_s_per_chip"]
-    front["usd_per_hour"] = front["accelerator"].map({name: rent.median for name, rent in rents.items() if rent})
+    front["usd_per_hour"] = front["accelerator"].map({name: rent.median if rent else math.nan for name, rent in rents.items()})
     return front.assign(tokens_per_usd=SECONDS_PER_HOUR * front["tokens_per_s_per_chip"] / front["usd_per_hour"])

@@ -2,65 +2,22 @@
 
 A sequence takes a step for each token of its answer, so long answers are seen more often than they are asked for: what a
 step meets is an average weighted by residence. For any distribution it follows from means, coefficients of variation and
-the correlation of the two lengths alone.
+the correlation of the two lengths alone. For a prompt of I and an answer of O tokens, E is the mean over requests.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scaleright import catalog
-from scaleright.formulas import COUNT, NON_NEGATIVE, SHARE, Domain, closed_form, lookup
+from scaleright.formulas import COUNT, NON_NEGATIVE, SHARE, Domain, lookup
 from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
 from scaleright.ops import maximum
 
-CORRELATION = Domain(-1.0, 1.0, (-1.0, 1.0))
-_SPREAD = {"input_cv": NON_NEGATIVE, "output_cv": NON_NEGATIVE, "correlation": CORRELATION}
-
-
-@closed_form(input_tokens=NON_NEGATIVE, output_tokens=COUNT, **_SPREAD)
-def resident_context(input_tokens, output_tokens, input_cv=0.0, output_cv=0.0, correlation=0.0):
-    """Tokens that a running sequence looks back on, over all steps: E[O (I + O/2)] / E[O] [token].
-
-    Parameters
-    ----------
-    input_tokens, output_tokens : mean lengths of prompt I and answer O [token]
-    input_cv, output_cv : their standard deviations over their means [1]
-    correlation : of the two lengths [1]
-
-    >>> resident_context(1000.0, 1000.0), resident_context(1000.0, 1000.0, output_cv=1.0)
-    (1500.0, 2000.0)
-    """
-    return input_tokens * (1 + correlation * input_cv * output_cv) + output_tokens * (1 + output_cv**2) / 2
-
-
-@closed_form(input_tokens=NON_NEGATIVE, output_tokens=COUNT, **_SPREAD)
-def resident_length(input_tokens, output_tokens, input_cv=0.0, output_cv=0.0, correlation=0.0):
-    """Tokens that a running sequence will hold at its end, over all steps: E[O (I + O)] / E[O] [token].
-
-    Parameters
-    ----------
-    input_tokens, output_tokens, input_cv, output_cv, correlation : as in `resident_context`
-
-    >>> resident_length(1000.0, 1000.0)
-    2000.0
-    """
-    return input_tokens * (1 + correlation * input_cv * output_cv) + output_tokens * (1 + output_cv**2)
-
-
-@closed_form(input_tokens=NON_NEGATIVE, input_cv=NON_NEGATIVE, cached_share=SHARE)
-def prompt_context(input_tokens, input_cv=0.0, cached_share=0.0):
-    """Tokens that a token of a prompt looks back on, over all tokens that are computed: E[I^2] (1 + c) / (2 E[I]) [token].
-
-    Parameters
-    ----------
-    input_tokens, input_cv : mean length of a prompt [token] and its standard deviation over the mean [1]
-    cached_share : share of the prompt, its beginning, found in a cache [1]
-
-    >>> prompt_context(1000.0), prompt_context(1000.0, 0.0, 0.5)
-    (500.0, 750.0)
-    """
-    return input_tokens * (1 + input_cv**2) * (1 + cached_share) / 2
+_DOMAINS = {
+    "input_tokens": COUNT, "output_tokens": COUNT, "cached_share": SHARE, "input_cv": NON_NEGATIVE, "output_cv": NON_NEGATIVE,
+    "correlation": Domain(-1.0, 1.0, (-1.0, 1.0)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,8 +52,7 @@ class Load:
     speculation: Speculation | None = None
 
     def __post_init__(self) -> None:
-        domains = {"input_tokens": COUNT, "output_tokens": COUNT, "cached_share": SHARE} | _SPREAD
-        for name, domain in domains.items():
+        for name, domain in _DOMAINS.items():
             domain.check("Load", name, getattr(self, name))
 
     @property
@@ -105,19 +61,24 @@ class Load:
         return maximum(self.input_tokens * (1 - self.cached_share), 1.0)
 
     @property
+    def _prompt(self) -> Any:
+        """Tokens of the prompt of a running sequence, over all steps: E[O I] / E[O] [token]."""
+        return self.input_tokens * (1 + self.correlation * self.input_cv * self.output_cv)
+
+    @property
     def context(self) -> Any:
-        """Tokens that a running sequence looks back on [token]."""
-        return resident_context(self.input_tokens, self.output_tokens, self.input_cv, self.output_cv, self.correlation)
+        """Tokens that a running sequence looks back on, over all steps: E[O (I + O/2)] / E[O] [token]."""
+        return self._prompt + self.output_tokens * (1 + self.output_cv**2) / 2
 
     @property
     def length(self) -> Any:
-        """Tokens that a running sequence will hold at its end [token]."""
-        return resident_length(self.input_tokens, self.output_tokens, self.input_cv, self.output_cv, self.correlation)
+        """Tokens that a running sequence will hold at its end, over all steps: E[O (I + O)] / E[O] [token]."""
+        return self._prompt + self.output_tokens * (1 + self.output_cv**2)
 
     @property
     def prompt_context(self) -> Any:
-        """Tokens that a computed token of a prompt looks back on [token]."""
-        return prompt_context(self.input_tokens, self.input_cv, self.cached_share)
+        """Tokens that a computed token of a prompt looks back on, c being the cached share: E[I^2] (1 + c) / (2 E[I]) [token]."""
+        return self.input_tokens * (1 + self.input_cv**2) * (1 + self.cached_share) / 2
 
     @property
     def tokens_per_step(self) -> Any:
@@ -140,11 +101,10 @@ def trace(name: str) -> Load:
     LookupError : no such trace; the nearest names are offered.
 
     >>> code = trace("azure code")
-    >>> round(code.input_tokens), round(code.output_tokens), code.output_cv > 1
+    >>> round(code.input_tokens), round(code.output_tokens), bool(code.output_cv > 1)
     (2048, 28, True)
     """
     rows = catalog.table("request_lengths")
     of = rows[rows["trace"] == one_of(name, rows["trace"], "trace of requests")].set_index("quantity")["value"]
-    reads, writes, spreads = of["mean input_tokens"], of["mean output_tokens"], of[["variation of input_tokens", "variation of output_tokens"]]
-    apart = resident_context(reads, writes, *spreads)
-    return Load(reads, writes, 0.0, *spreads, correlation=(of["mean context_tokens"] - apart) / (reads * spreads.prod()))
+    apart = Load(of["mean input_tokens"], of["mean output_tokens"], 0.0, of["variation of input_tokens"], of["variation of output_tokens"])
+    return replace(apart, correlation=(of["mean context_tokens"] - apart.context) / (apart.input_tokens * apart.input_cv * apart.output_cv))

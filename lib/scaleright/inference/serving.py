@@ -16,7 +16,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from scaleright.formulas import Domain, search
+from scaleright.formulas import COUNT, search
 from scaleright.inference.deployment import Deployment, check
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
@@ -29,7 +29,6 @@ SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
 """Sequences that run together at most, of each replica of attention, by the engine's own default on a chip with 70 GiB or more."""
 RESERVES_ALL = ("TensorRT-LLM",)
 """Engines that admit a request only if its whole length fits; others admit by what is held and push back what grows too long."""
-SEATS = Domain(1.0, float("inf"), (1.0, 1e4))
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,14 @@ class OperatingPoint:
         return self.requests_per_s * self.load.output_tokens
 
     @property
+    def chips(self) -> Any:
+        """Accelerators that serve [1]."""
+        return self.deployment.chips
+
+    @property
     def output_tokens_per_s_per_chip(self) -> Any:
         """Output tokens of one chip in a second [token/s]."""
-        return self.output_tokens_per_s / self.deployment.chips
+        return self.output_tokens_per_s / self.chips
 
     @property
     def interactivity(self) -> Any:
@@ -130,16 +134,6 @@ def engine_step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mappi
     return _weighed(step, 1.0, guess, load.speculation.draft_tokens)
 
 
-def _words(deployment: Deployment) -> str:
-    return f"{deployment.model.name} in {deployment.precision} on {deployment.chip.name}"
-
-
-def _check_lengths(deployment: Deployment, load: Load) -> None:
-    model, longest = deployment.model, float(np.max(load.input_tokens + load.output_tokens))
-    if 0 < model.max_context < longest:
-        raise ValueError(f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed: {model.max_context:,} (max_context)")
-
-
 @search
 def slots(deployment: Deployment, load: Load) -> Any:
     """Sequences that can run together: what memory holds of the load, up to the engine's own limit [1]; 0 where none fits.
@@ -152,7 +146,7 @@ def slots(deployment: Deployment, load: Load) -> Any:
 
 
 @search
-def checked_slots(deployment: Deployment, load: Load) -> Any:
+def room(deployment: Deployment, load: Load) -> Any:
     """The `slots` of a deployment that keeps the rules, for a load within the model's context.
 
     Raises
@@ -160,18 +154,21 @@ def checked_slots(deployment: Deployment, load: Load) -> Any:
     ValueError : as `steady`.
     """
     check(deployment)
-    _check_lengths(deployment, load)
+    model, longest, chips = deployment.model, float(np.max(load.input_tokens + load.output_tokens)), float(np.max(deployment.chips))
+    if 0 < model.max_context < longest:
+        raise ValueError(f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed: {model.max_context:,} (max_context)")
     most = slots(deployment, load)
     if np.any(most < 1):
-        chips, tokens = int(np.max(deployment.chips)), float(np.max(load.context))
-        raise ValueError(f"{_words(deployment)}: no sequence of {tokens:,.0f} tokens fits beside the weights on {chips} chips; "
-                         "take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
+        raise ValueError(
+            f"{model.name} in {deployment.precision} on {chips:g} x {deployment.chip.name}: no sequence of {longest:,.0f} tokens fits beside "
+            "the weights; take more chips (tensor, pipeline), fewer bits, or a smaller model"
+        )
     return most
 
 
 @search
 def steady(
-    deployment: Deployment, load: Load, concurrency: Any = None, slowdowns: Mapping | None = None, batch: Any = None,
+    deployment: Deployment, load: Load, concurrency: Any = None, slowdowns: Mapping | None = None, batch: Any = None
 ) -> OperatingPoint:
     """Throughput and latency of a server whose clients each send a request when the one before is answered.
 
@@ -192,13 +189,12 @@ def steady(
     -----
     Prompts and answers share the steps as `Rhythm` says.
     """
-    most = checked_slots(deployment, load)
+    most = room(deployment, load)
     asked = batch if batch is not None else most if concurrency is None else concurrency
-    SEATS.check("steady", "concurrency" if batch is None else "batch", asked)
+    COUNT.check("steady", "concurrency" if batch is None else "batch", asked)
     if batch is not None and np.any(batch > most):
-        worst = float(np.max(batch))
-        raise ValueError(f"{_words(deployment)}: batch = {worst:,.0f} sequences of {float(np.max(load.context)):,.0f} tokens, "
-                         f"allowed: {float(np.min(most)):,.0f} fit in memory and under the engine's limit")  # fmt: skip
+        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: batch = {float(np.max(batch)):,.0f}, allowed: "
+                         f"{float(np.min(most)):,.0f} sequences of the load fit in memory and under the engine's limit")  # fmt: skip
     return _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
 
 
@@ -241,8 +237,8 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     >>> speeds[1] < speeds[0] < 1.01 * speeds[2]
     True
     """
-    SEATS.check("offline", "requests", requests)
-    most = checked_slots(deployment, load)
+    COUNT.check("offline", "requests", requests)
+    most = room(deployment, load)
     running = floor(minimum(minimum(most, requests), most if concurrency is None else concurrency))
     waves = floor(requests / running)
     rest = requests - waves * running

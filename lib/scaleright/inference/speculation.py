@@ -4,13 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Mapping
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Domain, closed_form
+from scaleright.formulas import SHARE, Domain, closed_form
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import StepSeconds, step_seconds
 from scaleright.ops import maximum, where
 
 DRAFTS = Domain(0.0, 64.0, (0.0, 16.0))
-_TINY = 1e-12
 
 
 @closed_form(draft_tokens=DRAFTS, acceptance=SHARE)
@@ -27,26 +26,7 @@ def tokens_per_step(draft_tokens, acceptance):
     >>> tokens_per_step(1, 0.75), tokens_per_step(4, 1.0), tokens_per_step(0, 0.5)
     (1.75, 5.0, 1.0)
     """
-    return where(acceptance < 1, (1 - acceptance ** (draft_tokens + 1)) / maximum(1 - acceptance, _TINY), draft_tokens + 1.0)
-
-
-@closed_form(draft_tokens=DRAFTS, acceptance=SHARE, check_s=POSITIVE, draft_s=NON_NEGATIVE, plain_s=POSITIVE)
-def speedup(draft_tokens, acceptance, check_s, draft_s, plain_s):
-    """How many times faster tokens come than without a draft [1]; below 1 the draft does not pay.
-
-    Parameters
-    ----------
-    draft_tokens, acceptance : as in `tokens_per_step`
-    check_s : step that checks all guesses [s]
-    draft_s : one guess [s]
-    plain_s : step without a draft [s]
-
-    Source: [leviathan2023, theorem 3.8], with the time of the check measured rather than taken as that of a plain step.
-
-    >>> round(speedup(4, 0.8, 1.0, 0.05, 1.0), 2)
-    2.8
-    """
-    return tokens_per_step(draft_tokens, acceptance) * plain_s / (check_s + draft_tokens * draft_s)
+    return where(acceptance < 1, (1 - acceptance ** (draft_tokens + 1)) / maximum(1 - acceptance, 1e-12), draft_tokens + 1.0)
 
 
 @dataclass(frozen=True)
