@@ -20,6 +20,8 @@ from scaleright.ops import ceil
 
 PEAK_NAMES = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp8", "NVFP4": "fp4", "MXFP4": "fp4"}
 """The catalog's name of the peak behind each format of matrix products."""
+INTEGER_PEAK_NAMES = {"INT8": "int8"}
+"""Formats in which models are served, not trained."""
 SUSTAINED_SHARE = 0.88
 """What a product that fills the chip keeps of the best ever measured, which is the best of many shapes on a cool chip;
 fitted in half precision, taken over for FP8 and FP4, of which nobody published a table of kernels."""
@@ -132,10 +134,10 @@ def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[
 
 @lookup
 def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
-    """What a chip achieves in a format ("BF16", "FP16", "FP8", "MXFP8", "NVFP4", "MXFP4").
+    """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 
     Where nobody measured the chip's matrix products in the format, it gets the share of the dense peak that its nearest kin
-    reach, FP16 by BF16's and FP4 by FP8's: `matmul_basis` says whose.
+    reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says whose.
 
     Raises
     ------
@@ -146,9 +148,10 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"), "FP8").matmul_basis
     ('measured', 'fp8 share of H100')
     """
-    name = PEAK_NAMES[one_of(precision, PEAK_NAMES, "format of matrix products")]
+    names = PEAK_NAMES | INTEGER_PEAK_NAMES
+    name = names[one_of(precision, names, "format of matrix products")]
     peak, bandwidth, others = chip.peak_flops(name), chip.require("memory_bytes_per_s"), accelerators().values()
-    like = {"fp16": "bf16", "fp4": "fp8"}.get(name, name)
+    like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
     share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
     matmul, basis = (chip.measured[name], "measured") if name in chip.measured else (share * peak, f"{like} share of {kin}")
     ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])

@@ -1,13 +1,13 @@
 """How a model is served: the model, the chips that share it, the formats of its parts, and the rules that a split must keep.
 
 A `Deployment` is one engine: `tensor` chips share every layer, `pipeline` stages share the layers, and `attention_data` groups of
-`tensor` chips attend to sequences of their own while all of a stage's chips share its experts. Its degrees may be arrays, one element a layout.
+`tensor` chips attend to sequences of their own while all of a stage's chips share its experts. Degrees may be arrays of layouts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -15,16 +15,18 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import counting
 from scaleright.names import one_of, suggestion
-from scaleright.training.rules import divisors
+from scaleright.training.rules import Rule, divisors, nearest_of, refuse_first, wanted, whole
 
 NEEDS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp4", "INT8": "int8", "NVFP4": "fp4", "INT4": "bf16", "MXFP4": "bf16"}
 """The dense peak that a chip must have for each format of weights. Formats whose values share a scale in small blocks came with the
-tensor cores that know FP4; INT4 and MXFP4 weights are expanded to 16 bit where a chip cannot multiply them, so that any chip serves them."""
+tensor cores that know FP4; INT4 and MXFP4 weights are expanded to 16 bit where a chip cannot multiply them: any chip serves them."""
+CACHE_FORMATS = ("BF16", "FP16", "FP8", "INT8", "NVFP4")
 DEGREES = ("tensor", "pipeline", "expert", "attention_data")
 CHUNK_TOKENS = 8192
 """Tokens that one step of an engine takes in at most, prompts cut to fit: the default of vLLM on data center GPUs and of TensorRT-LLM."""
 MEMORY_SHARE = 0.9
-"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`) and of TensorRT-LLM (`free_gpu_memory_fraction`)."""
+"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`) and nearly that of TensorRT-LLM, which takes
+0.9 of what the weights leave (`free_gpu_memory_fraction`)."""
 
 
 @dataclass(frozen=True)
@@ -111,49 +113,37 @@ class Deployment:
         return "BF16" if form == "INT4" else form
 
 
-def _whole(value: Any) -> np.ndarray:
-    number = np.asarray(value, dtype=float)
-    return (number >= 1) & (number == np.floor(number)) & np.isfinite(number)
-
-
-def _near(name: str, value: Any, why: str, allowed: list[int]) -> str:
-    """The message about a degree that is not among the allowed ones."""
-    low, high = [v for v in allowed if v < value][-1:], [v for v in allowed if v > value][:1]
-    return f"{name} = {value:,} {why}; nearest: {' or '.join(map(str, low + high)) or 'none'}"
-
-
-def _rules(d: Deployment) -> Iterator[tuple[Any, Callable[[dict[str, int]], str]]]:
-    """Every rule: where it holds, and what to say about degrees that break it; a later one may rely on those before it."""
+def _rules(d: Deployment) -> Iterator[Rule]:
+    """Every rule; a later one may rely on those before it."""
     t, chip = d.model, d.chip
-    for name, value in (("precision", d.precision), ("kv_precision", d.cache_format)):
-        known = tuple(NEEDS) if name == "precision" else ("BF16", "FP16", "FP8", "INT8", "NVFP4")
-        yield value in known, lambda _, said=(name, value, known): f"unknown {said[0]} {said[1]!r}; {suggestion(said[1], said[2])}"
-    needed = NEEDS.get(d.precision)
-    able = [name for name, peak in NEEDS.items() if peak in chip.dense]
-    yield needed in chip.dense, lambda _: (
-        f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {', '.join(chip.dense)}, "
-        f"so it serves {', '.join(able) or 'no format of the catalog'}"
-    )
+    for name, value, known in (("precision", d.precision, tuple(NEEDS)), ("kv_precision", d.cache_format, CACHE_FORMATS)):
+        yield value in known, lambda _, of=(name, value, known): f"unknown {of[0]} {of[1]!r}; {suggestion(of[1], of[2])}"
+    able = ", ".join(name for name, peak in NEEDS.items() if peak in chip.dense) or "no format of the catalog"
+    needed, has = NEEDS.get(d.precision), ", ".join(chip.dense)
+    yield needed in chip.dense, lambda _: f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it serves {able}"
     yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
-    for name in (*DEGREES, "chunk_tokens", "max_sequences"):
-        if (value := getattr(d, name)) is not None:
-            yield _whole(value), lambda one, name=name: (
-                f"{name} = {one[name]:g}, allowed: whole numbers from 1; nearest: {max(1, round(np.nan_to_num(one[name], posinf=1)))}"
-            )
     share = np.asarray(d.memory_share, dtype=float)
-    yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one['memory_share']:g}, allowed: above 0 to 1"
-    heads = divisors(t.heads)
-    yield np.isin(d.tensor, heads), lambda one: _near("tensor", one["tensor"], f"does not divide heads = {t.heads}", heads)
+    yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1"
+    for name in _numbers(d)[1:]:
+        fits = whole(getattr(d, name), 1, np.inf)
+        yield fits, lambda one, name=name: wanted(name, getattr(one, name), 1, np.inf)
+    heads, experts = divisors(t.heads), divisors(max(t.experts, 1))
     kept = [n for n in heads if t.kv_lora_rank or t.kv_heads % n == 0 or n % t.kv_heads == 0]
-    yield np.isin(d.tensor, kept), lambda one: _near("tensor", one["tensor"], f"neither divides kv_heads = {t.kv_heads} nor is a multiple", kept)
-    yield np.asarray(d.pipeline) <= t.layers, lambda one: _near("pipeline", one["pipeline"], f"exceeds layers = {t.layers}", [t.layers])
-    experts = max(t.experts, 1)
-    ranks = np.maximum(d.expert, 1)
-    shared = (experts % ranks == 0) & (np.asarray(d.ranks) % ranks == 0)
-    yield shared, lambda one: _near(
-        "expert", one["expert"], f"does not divide experts = {t.experts} and the {one['tensor'] * one['attention_data']} chips of a stage",
-        [n for n in divisors(experts) if one["tensor"] * one["attention_data"] % n == 0],
-    )  # fmt: skip
+    yield np.isin(d.tensor, heads), lambda one: f"tensor = {one.tensor} does not divide heads = {t.heads}; {nearest_of(one.tensor, heads)}"
+    yield np.isin(d.tensor, kept), lambda one: (
+        f"tensor = {one.tensor} neither divides kv_heads = {t.kv_heads} nor is a multiple; {nearest_of(one.tensor, kept)}"
+    )
+    fits = np.asarray(d.pipeline) <= t.layers
+    yield fits, lambda one: f"pipeline = {one.pipeline} exceeds layers = {t.layers}; {nearest_of(one.pipeline, [t.layers])}"
+    yield np.isin(d.expert, experts) & (np.asarray(d.ranks) % np.maximum(d.expert, 1) == 0), lambda one: (
+        f"expert = {one.expert} does not divide experts = {t.experts} and the {one.ranks} chips of a stage; "
+        + nearest_of(one.expert, [n for n in experts if one.ranks % n == 0])
+    )
+
+
+def _numbers(d: Deployment) -> list[str]:
+    """Fields that are numbers; no limit on sequences is none."""
+    return ["memory_share", *DEGREES, "chunk_tokens", *(["max_sequences"] if d.max_sequences is not None else [])]
 
 
 @counting
@@ -172,13 +162,7 @@ def check(d: Deployment) -> None:
     Traceback (most recent call last):
     ValueError: Llama-3.1-70B on H100 SXM: tensor = 6 does not divide heads = 64; nearest: 4 or 8
     """
-    for holds, message in _rules(d):
-        if not np.all(holds):
-            names = [field.name for field in fields(d) if field.name in (*DEGREES, "chunk_tokens", "max_sequences", "memory_share")]
-            values = (getattr(d, name) if getattr(d, name) is not None else 0 for name in names)
-            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *values)
-            one = {name: column.flat[int(np.argmax(broken))].item() for name, column in zip(names, columns, strict=True)}
-            raise ValueError(f"{d.model.name} on {d.chip.name}: {message(one)}")
+    refuse_first(f"{d.model.name} on {d.chip.name}", _rules(d), d, _numbers(d))
 
 
 @counting

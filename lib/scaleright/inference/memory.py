@@ -1,7 +1,7 @@
 """Memory of one chip that serves a model, by part, and the batch that it allows.
 
-Weights are exact counts in the formats of their parts; the cache is that of `transformer.memory`, shared out as engines do: key/value heads over
-tensor-parallel chips down to one head a chip, latents and indexer keys on every one of them. Of all pipeline stages the fullest counts.
+Weights are exact counts in the formats of their parts; the cache is that of `transformer.memory`, shared out as engines do: key/value
+heads over tensor-parallel chips down to one head a chip, latents and indexer keys on every one of them. Of all pipeline stages the fullest counts.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ServingMemory(Breakdown):
 def weights_per_chip(d: Deployment) -> Any:
     """Bytes of weights on the fullest chip [B].
 
-    Layers are shared by the stages, the token table and the output head belong to the first and the last one; attention and dense blocks are
-    split over the tensor-parallel chips, routed experts over all chips of a stage.
+    Layers are shared by the stages, the token table and the output head belong to the first and the last one; attention and dense
+    blocks are split over the tensor-parallel chips, routed experts over all chips of a stage.
     """
     t, whole, form = d.model, parameters(d.model), {part: bytes_per_parameter(name) for part, name in d.formats.items()}
     attention = form["attention"] * (whole.attention + whole.indexer)
@@ -75,7 +75,7 @@ def cache_per_chip(d: Deployment, tokens_per_sequence) -> Any:
 
 @counting
 def activation_bytes(d: Deployment) -> Any:
-    """Bytes of activations at the peak of the largest step: the stream, the widest layer and the logits of the sequences that get a token [B]."""
+    """Bytes of activations at the peak of the largest step: the stream, the widest layer, the logits of those that get a token [B]."""
     t, rows = d.model, d.chunk_tokens
     dense = (2 + t.gated_ffn) * maximum(t.ffn * (t.moe_layers < t.layers), t.shared_ffn) / d.tensor
     routed = t.experts_per_token * ((2 + t.gated_ffn) * t.expert_ffn / d.ranks + 2 * t.hidden / d.tensor)

@@ -4,21 +4,22 @@ One step gives each of `batch` sequences its next token and reads `prefill_token
 alone is a step without prefill tokens, prefill alone one without a batch. Matrix products see both kinds of token together, attention
 each in its own way: a prompt computes, a decoding sequence reads its cache once.
 
-The busiest chip of the group sets the pace. With a pipeline of p stages the batch is cut into p micro-batches that fill it: a step, in which
-every sequence gets one token, then takes p times the busiest stage's time for one micro-batch, which is also the latency of a token.
+The busiest chip of the group sets the pace. With a pipeline of p stages the batch is cut into p micro-batches that fill it: a step, in
+which every sequence gets one token, then takes p times the busiest stage's time for one micro-batch, which is also the latency of a token.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Mapping
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds, all_reduce_seconds, network, send_recv_seconds
-from scaleright.formulas import Breakdown, counting, search
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
 from scaleright.inference.deployment import Deployment
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
 from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
+from scaleright.training.parts import EXPOSED_SOFTMAX, exchange_seconds
 from scaleright.transformer.flops import attended_positions
 from scaleright.transformer.memory import bytes_per_parameter, experts_touched
 
@@ -45,15 +46,15 @@ QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
 LIBRARY_START_S = 12e-6
 """Start of a collective of the library between kernels of a captured graph: of the 19 us of the shortest all-reduce among 8 H100s what
 its hops do not take [tritondistributed57]."""
-EXPOSED_SOFTMAX = 0.5
-"""Share of the exponentials that the matrix units wait for."""
 LOGIT_BYTES = 16.0
 """Bytes moved for each logit: written in 16 bit, gathered, copied to FP32, and read for the softmax and the choice."""
 FINE_TILE = 16
 """Rows of the tiles of experts' products and of products with expanded weights, whose kernels are made for few rows: those of the matrix
 units' instruction [frantar2024marlin]."""
 KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
-"""Kernels of a layer by block: two norms among them, products, rotation, attention and its reduction, routing and sorting."""
+"""Kernels of a layer by block: norms, products, rotation, attention and its reduction, routing and sorting."""
+CASTS = 2
+"""Kernels of each block that turn 16-bit activations into 8- or 4-bit operands, one before each product."""
 
 _matmul, _gather, _reduce, _send, _attended, _touched = (
     f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, all_reduce_seconds, send_recv_seconds, attended_positions, experts_touched)
@@ -65,14 +66,10 @@ def _longer(a, b):
     return (a * a * a + b * b * b) ** (1 / 3)
 
 
-@counting
+@lookup
 def chip_speeds(d: Deployment, part: str) -> Speeds:
-    """What the chip achieves in the format in which a part's products are computed; INT8 reaches BF16's share of its peak."""
-    form = d.compute_format(part)
-    if form != "INT8":
-        return speeds(d.chip, form)
-    plain, peak = speeds(d.chip, "BF16"), d.chip.peak_flops("int8")
-    return replace(plain, peak_flops=peak, matmul_flops=plain.matmul_flops * peak / plain.peak_flops)
+    """What the chip achieves in the format in which a part's products are computed."""
+    return speeds(d.chip, d.compute_format(part))
 
 
 class _Machine:
@@ -81,8 +78,8 @@ class _Machine:
     def __init__(self, d: Deployment):
         self.plain, links = speeds(d.chip, d.formats["head"]), network(d.chip)
         self.links, self.domain, self.bandwidth = links.terms, links.up.chips, self.plain.memory_bytes_per_s
-        # Switches that add up came with Hopper (NVLink SHARP) and join eight chips or more.
-        self.switches_add = int(d.chip.vendor == "NVIDIA" and self.domain >= 8 and d.chip.released is not None and d.chip.released.year > 2021)
+        # Switches that add up (NVLink SHARP) join eight chips or more of Hopper and what came after it, the chips that know FP8.
+        self.switches_add = int(d.chip.vendor == "NVIDIA" and self.domain >= 8 and "fp8" in d.chip.dense)
         self.speeds = {part: chip_speeds(d, part) for part in d.formats}
         self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
         self.input_bytes = {part: bytes_per_parameter(d.compute_format(part)) for part in d.formats}
@@ -98,9 +95,13 @@ class _Machine:
         return self.product(part, rows, (1 + t.gated_ffn) * width, t.hidden, count) + self.product(part, rows, t.hidden, width, count)
 
 
-@counting
+@closed_form(payload_bytes=NON_NEGATIVE, group=COUNT, link_bytes_per_s=POSITIVE)
 def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
-    """All-reduce of a small payload by kernels that read their peers' memory: one barrier each way and 2 (g - 1) / g of the payload.
+    """All-reduce of a small payload by kernels that read their peers' memory: one barrier each way and 2 (g - 1) / g of the payload [s].
+
+    payload_bytes : the whole size of what is added up [B]
+    group : chips [1]
+    link_bytes_per_s : the datasheet's bandwidth of a chip in one direction [B/s]
 
     Source: fitted on [sglang2904].
 
@@ -112,7 +113,8 @@ def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
 
 def _sum_seconds(d: Deployment, of: _Machine, payload_bytes):
     """All-reduce among the tensor-parallel chips: by quick kernels inside a node, or by the collective library where that is sooner."""
-    library = _reduce(payload_bytes, d.tensor, minimum(d.tensor, of.domain), start_s=LIBRARY_START_S, in_network=of.switches_add, **of.links)
+    node = minimum(d.tensor, of.domain)
+    library = _reduce(payload_bytes, d.tensor, node, start_s=LIBRARY_START_S, in_network=of.switches_add, **of.links)
     quick = quick_all_reduce_seconds(payload_bytes, d.tensor, d.chip.require("scale_up_bytes_per_s"))
     return where(d.tensor > 1, where(d.tensor <= of.domain, minimum(library, quick), library), 0.0)
 
@@ -176,14 +178,9 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     router = of.product("head", rows, t.experts, t.hidden)
     moved = most * (2 * (2 + t.gated_ffn) * width + (4 + of.input_bytes["experts"]) * t.hidden) + rows * t.experts * 12
     # Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all, whichever is sooner.
-    ranks = minimum(d.ranks, of.domain)
-    nodes = ceil(d.ranks / ranks)
-    home = (minimum(ep, ranks) - 1) * (1 - (1 - 1 / maximum(ep, 1)) ** chosen) * d.expert_tensor
-    abroad = (nodes - 1) * (1 - (1 - 1 / nodes) ** chosen)
-    payload = rows / d.tensor * t.hidden * (2.0 + of.input_bytes["experts"])
-    sent = 2 * QUICK_S + 2 * QUICK_PEER_S * ep + payload * maximum(home / of.links["up_bytes_per_s"], abroad / of.links["out_bytes_per_s"])
-    sent = sent + where(nodes > 1, 2 * of.links["out_latency_s"], 0.0)
-    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, maximum(minimum(adp, of.domain / d.tensor), 1.0), start_s=LIBRARY_START_S, **of.links)
+    sent = exchange_seconds(t, of.links, of.domain, rows / d.tensor, ep) * (1 + of.input_bytes["experts"] / 2)
+    near = maximum(minimum(adp, of.domain / d.tensor), 1.0)
+    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, near, start_s=LIBRARY_START_S, **of.links)
     exchange = where(adp > 1, where(ep > 1, minimum(sent, gathered), gathered), 0.0)
     return {"grouped": products, "matmul": router, "elementwise": moved / of.bandwidth, "expert": exchange}
 
@@ -229,6 +226,7 @@ def step_parts(
         if share and width:
             layer["matmul"] = layer["matmul"] + share * of.feed_forward(t, "dense", rows, width / d.tensor)
     kernels = KERNELS["attention"] + (t.kv_lora_rank > 0) * KERNELS["latent"] + (1 - moe) * KERNELS["ffn"]
+    kernels = kernels + CASTS * ((of.input_bytes["attention"] < 2) + (of.input_bytes["dense"] < 2) * (1 - moe) + (of.input_bytes["experts"] < 2) * moe)
     if t.experts:
         layer |= {kind: layer[kind] + moe * value for kind, value in _experts(d, of, tokens, rows).items()}
         kernels = kernels + moe * (KERNELS["experts"] + (t.shared_ffn > 0) * KERNELS["shared"])

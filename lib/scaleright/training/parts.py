@@ -6,7 +6,7 @@ adds the bubble, and multiplies each kind by a fitted slowdown.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -166,16 +166,22 @@ def _attention(t: Transformer, of: _Machine, stack: Stack, tokens, sequence, tp,
     return products, core, _scaled(moved, tokens / of.bandwidth), keys
 
 
-def _exchange_seconds(t: Transformer, of: _Machine, tokens, ep):
-    """Moving tokens to their experts, or back: once to each node and once to each rank, however many of its experts are there.
+@search
+def exchange_seconds(t: Transformer, links: Mapping[str, float], domain, tokens, ep):
+    """Moving tokens to their experts, or back: once to each node and once to each rank, however many of its experts are there [s].
+
+    links : terms of the chip's networks (`collectives.Links`)
+    domain : chips of a node [1]
+    tokens : of one rank [token]
+    ep : ranks that share the experts [1]
 
     Source: dispatch of [deepep2025]; experts are balanced, so that a token misses a node with probability (1 - 1 / nodes)^k.
     """
-    ranks = minimum(ep, of.domain)
+    ranks = minimum(ep, domain)
     nodes = ceil(ep / ranks)
     abroad = (nodes - 1) * (1 - (1 - 1 / nodes) ** t.experts_per_token)
     at_home = (ranks - 1) * nodes * (1 - (1 - 1 / ep) ** t.experts_per_token)
-    slowest = maximum(abroad / of.links["out_bytes_per_s"], at_home / of.links["up_bytes_per_s"])
+    slowest = maximum(abroad / links["out_bytes_per_s"], at_home / links["up_bytes_per_s"])
     return where(ep > 1, START_S + tokens * t.hidden * 2 * slowest, 0.0)
 
 
@@ -197,7 +203,7 @@ def _layer(run: TrainingRun, of: _Machine, stack: Stack, lay: Layout) -> tuple[d
         routed = local * t.experts_per_token
         expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
         permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
-        exchange = 2 * moe * _exchange_seconds(t, of, local, ep)
+        exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, ep)
         moving = _sum(expert[1], (permuted, 2 * permuted))
         layer |= {"grouped": _scaled(expert[0], moe), "routing": _scaled(moving, moe), "expert": (exchange, exchange)}
         launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)

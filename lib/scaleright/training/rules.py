@@ -4,7 +4,7 @@
 value that keeps it. Whether the run fits in memory is not a rule of this kind: `scaleright.training.memory` counts it.
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
@@ -14,7 +14,7 @@ from scaleright.names import suggestion
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import TASKS, Layout, TrainingRun
 
-Rule = tuple[Any, Callable[[Layout], str]]
+Rule = tuple[Any, Callable[[Any], str]]
 """Where a rule holds, and what to say about a layout that breaks it."""
 
 FIELDS = tuple(field.name for field in fields(Layout))
@@ -31,21 +31,37 @@ make 16 stages of 4.
 """
 
 
-def _whole(value: Any, low: int, high: float):
+@counting
+def whole(value: Any, low: int, high: float) -> np.ndarray:
+    """Where a value is a whole number between its bounds.
+
+    >>> whole(np.array([0, 1, 2.5]), 1, 8)
+    array([False,  True, False])
+    """
     number = np.asarray(value)
     fits = (number >= low) & (number <= high)
     return fits if number.dtype.kind == "i" else fits & (number == np.floor(number))
 
 
-def _wanted(name: str, value: float, low: int, high: float) -> str:
-    """The message about a field that is no whole number between its bounds."""
+@counting
+def wanted(name: str, value: float, low: int, high: float) -> str:
+    """The message about a field that is no whole number between its bounds.
+
+    >>> wanted("tensor", 2.5, 1, 8)
+    'tensor = 2.5, allowed: 1 to 8; nearest: 2'
+    """
     near = min(max(low, round(value)), high) if np.isfinite(value) else low
     bounds = f"{low} to {high:,}" if np.isfinite(high) else f"whole numbers from {low}"
     return f"{name} = {value:,.15g}, allowed: {bounds}; nearest: {near:,}"
 
 
-def _nearest(value: float, allowed: Iterable[int]) -> str:
-    """The allowed values on both sides of a value: "nearest: 4 or 8"."""
+@counting
+def nearest_of(value: float, allowed: Iterable[int]) -> str:
+    """The allowed values on both sides of a value.
+
+    >>> nearest_of(6, [1, 2, 4, 8])
+    'nearest: 4 or 8'
+    """
     near = [*sorted(v for v in allowed if v < value)[-1:], *sorted(v for v in allowed if v > value)[:1]]
     return f"nearest: {' or '.join(map(str, near))}" if near else "nothing is near"
 
@@ -63,13 +79,13 @@ def divisors(number: int) -> list[int]:
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     """The message for a degree that does not divide a number."""
     near = divisors(number)
-    return lambda one: f"{name} = {getattr(one, name):,} does not divide {what} = {number:,}; {_nearest(getattr(one, name), near)}"
+    return lambda one: f"{name} = {getattr(one, name):,} does not divide {what} = {number:,}; {nearest_of(getattr(one, name), near)}"
 
 
 def _run_rules(run: TrainingRun) -> Iterator[Rule]:
     for name, low, high in (("chips", 1, INFINITY), ("sequence", 2, LONGEST_SEQUENCE), ("global_batch", 1, INFINITY)):
         value = getattr(run, name)
-        yield _whole(value, low, high), lambda _, wanted=(name, value, low, high): _wanted(*wanted)
+        yield whole(value, low, high), lambda _, of=(name, value, low, high): wanted(*of)
     yield run.task in TASKS, lambda _: f"unknown task {run.task!r}; {suggestion(run.task, TASKS)}"
     yield run.precision in PEAK_NAMES, lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}"
     # Formats whose values share a scale in small blocks came with the tensor cores that know FP4.
@@ -86,18 +102,18 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
     def stages(one: Layout) -> str:
-        near = _nearest(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
+        near = nearest_of(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
         return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
 
     def chips(one: Layout) -> str:
         others = one.chips // one.data
         fits = run.chips % others == 0
-        near = f"nearest: data = {run.chips // others}" if fits else f"{_nearest(others, divisors(run.chips))} in one copy of the model"
+        near = f"nearest: data = {run.chips // others}" if fits else f"{nearest_of(others, divisors(run.chips))} in one copy of the model"
         return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
 
     def experts(one: Layout) -> str:
         ranks = one.chips // one.pipeline
-        near = _nearest(one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0])
+        near = nearest_of(one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0])
         return f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,} chips of a stage; {near}"
 
     def sequences(one: Layout) -> str:
@@ -108,7 +124,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield model.heads % tensor == 0, _divides("tensor", "heads", model.heads)
     fits_kv = [d for d in divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0]
     yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
-        f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {_nearest(one.tensor, fits_kv)}"
+        f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {nearest_of(one.tensor, fits_kv)}"
     )
     yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0) & (pipeline <= model.layers), stages
     yield (layout.virtual == 1) | (pipeline > 1), lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1"
@@ -117,7 +133,7 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     yield run.global_batch % data == 0, _divides("data", "global_batch", run.global_batch)
     yield run.global_batch % (data * layout.micro_batch) == 0, lambda one: (
         f"micro_batch = {one.micro_batch} does not divide global_batch / data = {run.global_batch // one.data:,}; "
-        + _nearest(one.micro_batch, divisors(run.global_batch // one.data))
+        + nearest_of(one.micro_batch, divisors(run.global_batch // one.data))
     )
     rounds = run.global_batch // (data * layout.micro_batch)
     yield (layout.virtual == 1) | (rounds % pipeline == 0), lambda one: (
@@ -138,19 +154,24 @@ def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     for name in FIELDS:
         low, high = (0, OPTIONS[name]) if name in OPTIONS else (1, INFINITY)
         value = getattr(layout, name)
-        whole = _whole(value, low, high)
-        yield whole, lambda one, name=name, low=low, high=high: _wanted(name, getattr(one, name), low, high)
-        numbers[name] = np.where(whole, value, 1).astype(np.int64) if not np.all(whole) else np.asarray(value).astype(np.int64, copy=False)
+        fits = whole(value, low, high)
+        yield fits, lambda one, name=name, low=low, high=high: wanted(name, getattr(one, name), low, high)
+        numbers[name] = np.where(fits, value, 1).astype(np.int64) if not np.all(fits) else np.asarray(value).astype(np.int64, copy=False)
     yield from _layout_rules(run, Layout(**numbers))
 
 
-def _refuse_first(run: TrainingRun, rules: Iterable[Rule], layout: Layout) -> None:
-    """Raise on the first rule that does not hold, about the first layout that breaks it."""
+@counting
+def refuse_first(about: str, rules: Iterable[Rule], layouts: Any, names: Iterable[str] = FIELDS) -> None:
+    """Raise ValueError on the first rule that does not hold, about the first layout that breaks it.
+
+    about : what the message begins with
+    layouts : a dataclass whose fields of these names are numbers or arrays of layouts; the rule's message is about one of them
+    """
     for holds, message in rules:
         if not np.all(holds):
-            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layout, name) for name in FIELDS))
-            one = Layout(**{name: column.flat[int(np.argmax(broken))].item() for name, column in zip(FIELDS, columns, strict=True)})
-            raise ValueError(f"{run.model.name} on {run.chip.name}: {message(one)}")
+            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layouts, name) for name in names))
+            one = {name: column.flat[int(np.argmax(broken))].item() for name, column in zip(names, columns, strict=True)}
+            raise ValueError(f"{about}: {message(replace(layouts, **one))}")
 
 
 @counting
@@ -162,7 +183,7 @@ def check_run(run: TrainingRun) -> None:
     Traceback (most recent call last):
     ValueError: Llama-3.1-8B on H100 SXM: precision NVFP4 needs a chip with dense fp4; H100 SXM has bf16, fp16, fp32, fp8, int8, tf32
     """
-    _refuse_first(run, _run_rules(run), Layout())
+    refuse_first(f"{run.model.name} on {run.chip.name}", _run_rules(run), Layout())
 
 
 @counting
@@ -184,7 +205,7 @@ def check(run: TrainingRun, layout: Layout) -> None:
     Traceback (most recent call last):
     ValueError: GPT-3 175B on A100 SXM 80GB: tensor = 7 does not divide heads = 96; nearest: 6 or 8
     """
-    _refuse_first(run, _rules(run, layout), layout)
+    refuse_first(f"{run.model.name} on {run.chip.name}", _rules(run, layout), layout)
 
 
 @counting
