@@ -30,8 +30,11 @@ KINDS = ("static", "compute", "memory", "activations", "unpacking")
 
 static: whatever happens. compute: matrix products, in seconds at the dense peak of their format. memory: weights and cache, in seconds at
 the bandwidth that streaming reaches. activations: norms, activations, routing and logits, in seconds at that bandwidth. unpacking: experts
-in fewer than 16 bits, whose kernels keep the chip's units busy with scales and padding for as long as a step takes."""
-PRIOR = {"static": 0.25, "compute": 1.0, "memory": 0.7, "activations": 4.0, "unpacking": 0.2}
+in fewer than 16 bits whose scales the tensor cores do not apply: their kernels keep the chip's other units busy with them, and with
+padding, for as long as a step takes."""
+SCALED = ("MXFP8", "NVFP4")
+"""Formats of products whose scales tensor cores apply themselves."""
+PRIOR = {"static": 0.25, "compute": 1.0, "memory": 0.7, "activations": 5.0, "unpacking": 0.2}
 """Where the fit starts from: idle H100s with their clocks up draw about a fifth, products at full rate the whole of the limit."""
 POOLED = ("static", "unpacking")
 """Kinds whose constant all chips share."""
@@ -47,7 +50,7 @@ class StepJoules(Breakdown):
     compute_j : matrix products [J]
     memory_j : weights and cache from memory [J]
     activations_j : small kernels [J]
-    unpacking_j : experts in fewer than 16 bits [J]
+    unpacking_j : scales of experts in fewer than 16 bits [J]
     """
 
     static_j: Any
@@ -89,7 +92,7 @@ def step_work(
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     read = pp * (decode_bytes_per_step(t, tokens, *formats) + (adp - 1) * decode_bytes_per_step(t, 0.0, *formats))
     parts = step_parts(d, batch, context, prefill_tokens, prefill_context, query_tokens)
-    low = t.experts > 0 and bytes_per_parameter(d.formats["experts"]) < 2
+    low = t.experts > 0 and bytes_per_parameter(d.formats["experts"]) < 2 and d.compute_format("experts") not in SCALED
     return {
         "static": seconds, "compute": computed / d.chips, "memory": read / d.chips / chip_speeds(d, "head").memory_bytes_per_s + parts["cache"],
         "activations": parts["elementwise"], "unpacking": seconds * float(low),

@@ -1,0 +1,225 @@
+"""Measured energy of serving against the joules of predicted steps, each predicted by constants fitted without its own group.
+
+Two sets of constants are left out together: those of time (`inference.slowdowns`, fitted to speeds of serving), and the draws of
+`inference.power`, fitted to measured power at measured speed. So the energy of a token is predicted from configuration alone, and its error
+falls apart into that of the speed and that of the watts.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Iterable
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog, pooling
+from scaleright.footprint import machine
+from scaleright.inference.power import KINDS, LIMIT, PRIOR, families, interval, step_work
+from scaleright.inference.serving import OperatingPoint
+from scaleright.units import si
+from scaleright.validation import serving, serving_cases
+from scaleright.validation.cases import given
+from scaleright.validation.counts import SHAPE_TYPES
+from scaleright.validation.left_out import TAILS, bounds, groups, held_out, left_out, median_and_p90, ranges
+from scaleright.validation.report import Kind
+
+MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
+"""What a group shares that is left out of both fits when one of its runs is predicted; the first is the headline."""
+BOUNDARIES = {"accelerator": "", "server": "", "facility": "its building's share of the energy is not stated"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A measured energy of an output token, or why its configuration does not determine it.
+
+    timed : its throughput as a case of serving
+    work : seconds of an output token by kind of draw at full rate, of all chips together; those that last as long as the token does are
+        counted per second of it
+    joules : measured energy of an output token within the boundary [J]
+    design_watts : design power of a chip [W]
+    host_watts : of a chip's share of the server, where the meter covered it [W]
+    """
+
+    why: str
+    timed: serving_cases.Case
+    work: np.ndarray | None = None
+    joules: float = math.nan
+    design_watts: float = math.nan
+    host_watts: float = 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether the configuration determines the work."""
+        return self.work is not None
+
+    @property
+    def kind(self) -> str:
+        """Whose range it has: "dense" or "experts"."""
+        return "" if self.work is None else "experts" if self.timed.deployment.model.experts else "dense"
+
+    @property
+    def chip(self) -> catalog.Accelerator:
+        """The accelerator."""
+        return self.timed.deployment.chip
+
+    def full_s(self, token_s: float) -> np.ndarray:
+        """Seconds at full rate by kind of draw, of an output token that takes so many seconds of a chip [s]."""
+        return self.work * [token_s if kind in ("static", "unpacking") else 1.0 for kind in KINDS]
+
+    def predict(self, draws: dict[tuple[str, str], float], token_s: float) -> float:
+        """Energy of an output token by fitted draws and seconds of a chip [J]."""
+        shares = [pooling.constant(draws, (name,), kind)[0] for kind, name in families(self.chip).items()]
+        return self.design_watts * min(float(shares @ self.full_s(token_s)), LIMIT * token_s) + self.host_watts * token_s
+
+
+def _work(point: OperatingPoint) -> np.ndarray:
+    """Chip-seconds at full rate of an output token, by kind of draw."""
+    d, load, beat = point.deployment, point.load, point.rhythm
+    plain = step_work(d, 1.0, point.batch, load.context, query_tokens=load.queries)
+    mixed = step_work(d, 1.0, beat.beside, load.context, beat.chunk, load.prompt_context, load.queries)
+    tokens = float(beat.requests * load.output_tokens)
+    mean = {kind: float((1 - beat.carrying) * plain[kind] + beat.carrying * mixed[kind]) for kind in KINDS}
+    return np.array([mean[kind] * (1.0 if kind in ("static", "unpacking") else d.chips / tokens) for kind in KINDS])
+
+
+def case(row: dict[str, Any], where: str, own: bool) -> Case:
+    """A row as a case; errors of a reader's own file as `serving_cases.case` raises them."""
+    for column in ("precision", "tensor_parallel", "batch"):
+        if pd.isna(row[column]):
+            return Case(f"does not state {column}", serving_cases.Case("throughput"))
+    blank = dict.fromkeys(field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"])
+    timed = serving_cases.case(blank | serving_cases.serving_row(row, serving._prompts()), "throughput", where, own)
+    if timed.point is None or BOUNDARIES[row["boundary"]]:
+        return Case(timed.why or BOUNDARIES[row["boundary"]], timed)
+    chip = timed.deployment.chip
+    host = machine(chip.name).host_watts if row["boundary"] == "server" else 0.0
+    joules = given(row, "measured_joules_per_token", row["measured_watts"] / row["measured_output_tokens_per_s"])
+    return Case(timed.why, timed, _work(timed.point), joules, chip.require("tdp_watts"), host)
+
+
+def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
+    """The draws fitted to cases, at their measured speeds."""
+    of = list(of)
+    shares = np.array([one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of])
+    return pooling.fit(shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR)
+
+
+def book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
+    """The book's rows, their cases, and which of them take part in the fit of draws."""
+    table = catalog.table(KIND.table)
+    every = [case(row, f"{KIND.table}, line {line}", False) for line, row in enumerate(table.to_dict("records"), 2)]
+    return table, every, np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
+
+
+def _left_out(of: list[Case], rows: pd.DataFrame, mode: str, books: tuple[tuple, tuple]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds [token/s of a chip], energies of an output token [J], and these at the measured speeds, each by constants without its group.
+
+    books : rows, cases and use in fits, of the book's energy and of its serving
+    """
+    columns, ((table, every, fitted), (timed_rows, timed, timing)) = MODES[mode], books
+    its = groups(rows, columns)
+    clocks = [one for one, use in zip(timed, timing) if use], groups(timed_rows[timing], columns)
+    meters = [one for one, use in zip(every, fitted) if use], groups(table[fitted], columns)
+    speeds = left_out([one.timed if one.known else None for one in of], its, *clocks, serving.constants, serving.predicted)
+
+    def joules(at: np.ndarray) -> np.ndarray:
+        pairs = [(one, 1 / speed) if one.known else None for one, speed in zip(of, at)]
+        return left_out(pairs, its, *meters, constants, lambda pair, draws: pair[0].predict(draws, pair[1]))
+
+    return speeds, joules(speeds), joules(np.array([one.timed.value for one in of]))
+
+
+def refit() -> pd.DataFrame:
+    """The table `energy_constants`, fitted anew to the book's measured energy.
+
+    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
+    energies of runs whose model (for chips that borrow: whose chip) neither fit saw
+    """
+    books = (table, every, fitted), _ = book(), serving.book()
+    known, table = [one for one, use in zip(every, fitted) if use], table[fitted]
+    models = groups(table, ["model"])
+    without = [constants(one for one, its in zip(known, models) if its != model) for model in dict.fromkeys(models)]
+    rows = []
+    for name, kind, value, low, high in ranges(constants(known), without):
+        seen = sum(one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind]) for one in known)
+        rows.append((name, kind, value, low, high, seen, "fit"))
+    measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
+    for suffix, mode in (("", "model"), (", borrowed", "chip")):
+        ratios = measured / _left_out(known, table, mode, books)[1]
+        for kind in ("dense", "experts"):
+            low, middle, high = np.quantile(ratios[kinds == kind], [TAILS[0], 0.5, TAILS[1]])
+            rows.append((kind + suffix, "interval", middle, low, high, (kinds == kind).sum(), "quantile"))
+    rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
+    columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
+    return pd.DataFrame(rows, columns=columns).assign(source="scalerightenergy", note="").round(4)
+
+
+def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
+    own, rows = label != KIND.table, rows.reset_index(drop=True)
+    books = book(), serving.book()
+    of = [case(row, f"{label}, line {line}", True) for line, row in enumerate(rows.to_dict("records"), 2)] if own else books[0][1]
+    measured, speeds = np.array([one.joules for one in of]), np.array([one.timed.value for one in of])
+    judged = rows.assign(published=measured, scored=[not one.why for one in of], why=[one.why for one in of], kind=[one.kind for one in of])
+    for mode in MODES:
+        name = f" {mode} left out" if mode else ""
+        rate, found, metered = _left_out(of, rows, mode, books)
+        judged["predicted"] = judged.get("predicted", found)
+        for what, error in (("", found / measured), ("speed_", rate / speeds), ("watts_", metered / measured)):
+            judged[f"{what}error_percent{name}"] = 100 * (error - 1)
+    floor = np.array([one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of])
+    limits = bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), judged["kind"].to_numpy(str), rows["model"].to_numpy(str))
+    for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
+        limits[place] = interval(of[place].timed.deployment) if of[place].known else math.nan
+    low, high = (judged["predicted"] * limits[:, side] for side in (0, 1))
+    return judged.assign(
+        baseline_error_percent=100 * (floor / measured - 1), low=low, high=high, within_range=(low <= measured) & (measured <= high),
+        width_percent=100 * (high - low) / judged["predicted"], family=rows["accelerator"] + ", " + rows["software"].fillna("engine not stated"),
+    )  # fmt: skip
+
+
+def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Errors by chip and engine: of the energy of a token, and of the speed and the watts that it comes from."""
+    by = rows[rows["scored"]].groupby("family")
+
+    def errors(column: str) -> pd.Series:
+        return by[column].agg(median_and_p90)
+
+    return {"by chip and engine, median / p90 of the absolute error [%]; left out: the row's own group, its model, its chip": pd.DataFrame({
+        "rows": by.size(), "energy": errors("error_percent"), "speed": errors("speed_error_percent"),
+        "watts at measured speed": errors("watts_error_percent"), "model out": errors("error_percent model left out"),
+        "chip out": errors("error_percent chip left out"), "roofline": errors("baseline_error_percent"),
+        "in range %": (100 * by["within_range"].mean()).round(0),
+    })}  # fmt: skip
+
+
+def _fill(rows: pd.DataFrame) -> dict[str, Any]:
+    """What a reader's own file may leave out: by default all chips share the model by tensor parallelism, and the meter covered them alone."""
+    degrees = {"tensor_parallel": rows["accelerators"], "expert_parallel": 1, "data_parallel": 1}
+    return degrees | {"run": [f"line {line}" for line in range(2, len(rows) + 2)], "task": "chat", "boundary": "accelerator"}
+
+
+def _line(row: Any) -> str:
+    published, predicted = ("" if math.isnan(value) else si(value, "J") for value in (row.published, row.predicted))
+    return f"{row.run:<76.76}{row.accelerator:<14}{published:>10}{predicted:>10}"
+
+
+KIND = Kind(
+    table="measured/energy",
+    required=(
+        "model", "accelerator", "accelerators", "precision", "batch", "input_tokens", "output_tokens", "measured_watts", "measured_output_tokens_per_s",
+    ),
+    also=SHAPE_TYPES,
+    fill=_fill,
+    judge=_judge,
+    line=_line,
+    why=lambda row: row.why,
+    shows="measured and predicted energy of an output token",
+    tables=_tables,
+    fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),
+    baseline="a roofline: weights touched and cache over the bandwidth or FLOP over the peak, at the design power",
+    rule="the energy of an output token is predicted from configuration alone: time by slowdowns and watts by draws that were fitted without "
+    "any run of the same model on as many chips with the same engine; a row is scored if it states layout, batch and lengths (or its task's "
+    "prompts have a fitted length), if its model's shape is published, and if no lesser chip is faster with all else the same (such rows are "
+    "bound by the host); where the meter covered the server, the host's draw is added, and the row takes part in no fit",
+    caveat="the two engine generations differ in prompts and scheduling, so that their rows are not to be compared with each other",
+)
