@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
-from scaleright.ops import maximum, minimum, where
+from scaleright.ops import exp, maximum, minimum, where
 
 _TINY = 1e-12
 
@@ -32,11 +32,12 @@ class Rhythm:
     share: Any
 
     @classmethod
-    def of(cls, running: Any, new_tokens: Any, further: Any, queries: Any, budget: Any, replicas: Any = 1.0, together: Any = 1.0) -> Rhythm:
+    def of(cls, running: Any, new_tokens: Any, further: Any, queries: Any, budget: Any, replicas: Any = 1.0, together: Any = 0.0,
+           name: Callable[[str, Any], Any] = lambda key, value: value) -> Rhythm:  # fmt: skip
         """The rhythm of a batch.
 
         Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further) requests end in
-        a step and as many prompts are computed in one: together where they are many, else one at a time, since they come apart.
+        a step and as many prompts are computed in one: in steps that meet one or more of them, since they come at random.
 
         Parameters
         ----------
@@ -46,19 +47,23 @@ class Rhythm:
         queries : tokens that a decoding sequence puts through a step: 1, or with a draft's [1]
         budget : most tokens of a step [token]
         replicas : groups and stages that take prompts side by side [1]
-        together : prompts that each of them computes at once at least, where so many wait [1]
+        together : prompts that each of them computes at once at least, where so many wait [1]; else they come at random (Poisson), so
+            that a share exp(-requests) of steps meets none and the others meet one or more
+        name : gives an expression that is long on a page a name, see `Controls.define`
 
         Source: chunked prefill [agrawal2024, section 4].
 
         >>> calm = Rhythm.of(50, 2000, 499, 1, 8192)
-        >>> calm.requests, calm.chunk, round(calm.carrying, 3)
-        (0.1, 2000.0, 0.1)
+        >>> calm.requests, round(calm.chunk), round(calm.carrying, 3)
+        (0.1, 2102, 0.095)
         """
-        prompt_steps = maximum(maximum(1.0, new_tokens / budget), running * (new_tokens + further * queries) / budget - further)
-        requests = running / (prompt_steps + further)
-        chunk = minimum(minimum(budget - requests * further * queries, running * new_tokens), maximum(requests * new_tokens, new_tokens * replicas * together))
-        carrying = minimum(requests * new_tokens / chunk, 1.0)
-        beside = maximum(running - prompt_steps * chunk / new_tokens, 0.0)
+        prompt_steps = name("prompt_steps", maximum(maximum(1.0, new_tokens / budget), running * (new_tokens + further * queries) / budget - further))
+        requests = name("requests", running / (prompt_steps + further))
+        met = requests * new_tokens / (1 - exp(-requests / replicas))
+        chunk = minimum(minimum(budget - requests * further * queries, running * new_tokens), maximum(met, new_tokens * replicas * together))
+        chunk = name("chunk", chunk)
+        carrying = name("carrying", minimum(requests * new_tokens / chunk, 1.0))
+        beside = name("beside", maximum(running - prompt_steps * chunk / new_tokens, 0.0))
         decoded = (1 - carrying) * running + carrying * beside
-        share = where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0)
+        share = name("share", where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0))
         return cls(prompt_steps, requests, chunk, beside, carrying, share)

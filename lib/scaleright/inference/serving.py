@@ -168,8 +168,9 @@ def room(deployment: Deployment, load: Load) -> Any:
 
 @search
 def steady(
-    deployment: Deployment, load: Load, concurrency: Any = None, slowdowns: Mapping | None = None, batch: Any = None
-) -> OperatingPoint:
+    deployment: Deployment, load: Load, concurrency: Any = None, slowdowns: Mapping | None = None, batch: Any = None,
+    requests: Any = math.inf,
+) -> OperatingPoint:  # fmt: skip
     """Throughput and latency of a server whose clients each send a request when the one before is answered.
 
     Parameters
@@ -179,6 +180,7 @@ def steady(
     concurrency : requests in the system; those beyond the slots wait; None for as many as there are slots
     slowdowns : time in practice over time at measured peaks, by kind; by default the stored ones
     batch : sequences that must run together, instead of a concurrency
+    requests : of a run whose clients all send their first at its start, which delays the first tokens of that burst [1]
 
     Raises
     ------
@@ -195,10 +197,22 @@ def steady(
     if batch is not None and np.any(batch > most):
         raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: batch = {float(np.max(batch)):,.0f}, allowed: "
                          f"{float(np.min(most)):,.0f} sequences of the load fit in memory and under the engine's limit")  # fmt: skip
-    return _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
+    point = _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
+    if np.all(np.isinf(requests)):
+        return point
+    return replace(point, ttft_s=point.ttft_s + minimum(point.batch / requests, 1.0) * (_burst(point, slowdowns) - point.ttft_s + point.queue_s))
 
 
-def _point(deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 1.0) -> OperatingPoint:
+def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
+    """Mean time to the first token where all running requests begin together and their prompts are read one step after another [s]."""
+    d, load = point.deployment, point.load
+    waiting = point.batch * load.new_tokens
+    chunk = minimum(d.chunk_tokens * d.attention_data * d.pipeline, waiting)
+    full = engine_step(d, load, 0.0, slowdowns, prefill_tokens=chunk, prefill_context=load.prompt_context)
+    return full.total * (1 + waiting / chunk) / 2
+
+
+def _point(deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 0.0) -> OperatingPoint:
     """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
     replicas, further = deployment.attention_data * deployment.pipeline, (load.output_tokens - 1) / load.tokens_per_step
     beat = Rhythm.of(running, load.new_tokens, further, load.queries, deployment.chunk_tokens * replicas, replicas, together)
