@@ -25,7 +25,7 @@ DEGREES = ("tensor", "pipeline", "expert", "attention_data")
 CHUNK_TOKENS = 8192
 """Tokens that one step of an engine takes in at most, prompts cut to fit: the default of vLLM on data center GPUs and of TensorRT-LLM."""
 MEMORY_SHARE = 0.9
-"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`) and nearly that of TensorRT-LLM, which takes
+"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`), nearly that of TensorRT-LLM, which takes
 0.9 of what the weights leave (`free_gpu_memory_fraction`)."""
 
 
@@ -120,7 +120,8 @@ def _rules(d: Deployment) -> Iterator[Rule]:
         yield value in known, lambda _, of=(name, value, known): f"unknown {of[0]} {of[1]!r}; {suggestion(of[1], of[2])}"
     able = ", ".join(name for name, peak in NEEDS.items() if peak in chip.dense) or "no format of the catalog"
     needed, has = NEEDS.get(d.precision), ", ".join(chip.dense)
-    yield needed in chip.dense, lambda _: f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it serves {able}"
+    wants = f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it serves {able}"
+    yield needed in chip.dense, lambda _: wants
     yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
     share = np.asarray(d.memory_share, dtype=float)
     yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1"

@@ -1,7 +1,8 @@
 """Memory of one chip that serves a model, by part, and the batch that it allows.
 
 Weights are exact counts in the formats of their parts; the cache is that of `transformer.memory`, shared out as engines do: key/value
-heads over tensor-parallel chips down to one head a chip, latents and indexer keys on every one of them. Of all pipeline stages the fullest counts.
+heads over tensor-parallel chips down to one head a chip, latents and indexer keys on every one of them. Of all pipeline stages the
+fullest counts.
 """
 
 from __future__ import annotations

@@ -83,6 +83,7 @@ class _Machine:
         self.speeds = {part: chip_speeds(d, part) for part in d.formats}
         self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
         self.input_bytes = {part: bytes_per_parameter(d.compute_format(part)) for part in d.formats}
+        self.casts = {part: CASTS * (size < 2) for part, size in self.input_bytes.items()}
 
     def product(self, part: str, rows, columns, inner, count=1.0):
         """Seconds of the product of activations (rows x inner) with weights (inner x columns) of a part's format."""
@@ -116,44 +117,40 @@ def _sum_seconds(d: Deployment, of: _Machine, payload_bytes):
     node = minimum(d.tensor, of.domain)
     library = _reduce(payload_bytes, d.tensor, node, start_s=LIBRARY_START_S, in_network=of.switches_add, **of.links)
     quick = quick_all_reduce_seconds(payload_bytes, d.tensor, d.chip.require("scale_up_bytes_per_s"))
-    return where(d.tensor > 1, where(d.tensor <= of.domain, minimum(library, quick), library), 0.0)
+    return minimum(library, where(d.tensor <= of.domain, quick, library))
+
+
+def _seen(t: Transformer, context, causal):
+    """Positions that a token attends to in a mean layer: the mean over a prompt, or those of a decoding sequence."""
+    context, local = maximum(context, 1.0), t.window_layers / t.layers
+    near = _attended(context, t.window, causal, t.chunked_window)
+    if t.chunked_window and not causal:
+        near = where(context > t.window, t.window / 2, context)  # a sequence is anywhere in its block
+    return (1 - local) * _attended(context, t.selected_tokens, causal) + local * near
 
 
 def _attention(d: Deployment, of: _Machine, rows, decoding, context, queries, prompt, prompt_context) -> dict[str, Any]:
     """One layer's attention on one chip: products, attention of prompts, and attention of decoding sequences."""
-    t, tp = d.model, d.tensor
-    heads, groups = t.heads / tp, maximum(t.kv_heads / tp, 1.0)
-    plain, latent = of.plain, t.kv_lora_rank > 0
-    cache_bytes = bytes_per_parameter(d.cache_format)
-    local = t.window_layers / t.layers
-    near = where(context > t.window, t.window / 2 if t.chunked_window else t.window, context) if local else 0.0
-    seen = (1 - local) * (minimum(context, t.selected_tokens) if t.selected_tokens else context) + local * near
-    whole = maximum(2 * prompt_context, 1.0)
-    read = (1 - local) * (_attended(whole, t.selected_tokens) if t.selected_tokens else prompt_context)
-    read = read + (local * _attended(whole, t.window, 1, t.chunked_window) if local else 0.0)
-    scores = prompt * read * heads
-    width = 2 * (t.head_dim + t.v_head_dim) / plain.matmul_flops
-    reads = scores * width + EXPOSED_SOFTMAX * scores / plain.exponentials_per_s
-    asked = decoding * queries
-    if latent:
+    t, flops = d.model, of.plain.matmul_flops
+    heads, groups, asked = t.heads / d.tensor, maximum(t.kv_heads / d.tensor, 1.0), decoding * queries
+    elements, per_score, products = groups * (t.head_dim + t.v_head_dim), 2 * (t.head_dim + t.v_head_dim), 0.0
+    shapes = [(heads * t.head_dim + elements, t.hidden), (t.hidden, heads * t.v_head_dim)]
+    scores = prompt * _seen(t, 2 * prompt_context, 1) * heads
+    reads = scores * per_score / flops + EXPOSED_SOFTMAX * scores / of.plain.exponentials_per_s
+    if t.kv_lora_rank:  # latents are expanded for a prompt; a decoding sequence takes its queries to them instead
         rest, rank, rope = t.head_dim - t.qk_rope_head_dim, t.kv_lora_rank, t.qk_rope_head_dim
-        products = of.product("attention", rows, t.q_lora_rank + rank + rope, t.hidden)
-        products = products + of.product("attention", rows, heads * t.head_dim, t.q_lora_rank or t.hidden)
+        shapes[:1] = (t.q_lora_rank + rank + rope, t.hidden), (heads * t.head_dim, t.q_lora_rank or t.hidden)
         expanded = of.product("attention", maximum(prompt, 1.0), heads * (rest + t.v_head_dim), rank)
         absorbed = sum(of.product("attention", maximum(asked, 1.0), *shape, count=heads) for shape in ((rank, rest), (t.v_head_dim, rank)))
-        products = products + where(prompt > 0, expanded, 0.0) + where(asked > 0, absorbed, 0.0)
-        elements, lanes, per_score = rank + rope, maximum(heads * queries, TILE), 2 * (2 * rank + rope)
-    else:
-        products = of.product("attention", rows, heads * t.head_dim + groups * (t.head_dim + t.v_head_dim), t.hidden)
-        elements = groups * (t.head_dim + t.v_head_dim)
-        lanes, per_score = groups * maximum(heads / groups * queries, TILE), 2 * (t.head_dim + t.v_head_dim)
-    products = products + of.product("attention", rows, t.hidden, heads * t.v_head_dim)
-    bytes_s = decoding * seen * elements * cache_bytes / of.bandwidth
-    cache = _longer(bytes_s, decoding * seen * lanes * per_score / plain.matmul_flops)
+        products = where(prompt > 0, expanded, 0.0) + where(asked > 0, absorbed, 0.0)
+        elements, groups, per_score = rank + rope, 1.0, 2 * (2 * rank + rope)
+    products = products + sum(of.product("attention", rows, *shape) for shape in shapes)
+    looked, cached = decoding * _seen(t, context, 0), bytes_per_parameter(d.cache_format) / of.bandwidth
+    cache = _longer(looked * elements * cached, looked * groups * maximum(heads / groups * queries, TILE) * per_score / flops)
     if t.index_heads:
-        indexed = 2 * t.index_heads * t.index_head_dim / plain.matmul_flops
-        cache = cache + _longer(decoding * context * t.index_head_dim * cache_bytes / of.bandwidth, asked * context * indexed)
-        reads = reads + prompt * prompt_context * indexed
+        width = 2 * t.index_heads * t.index_head_dim / flops
+        cache = cache + _longer(decoding * context * t.index_head_dim * cached, asked * context * width)
+        reads = reads + prompt * prompt_context * width
     return {"matmul": products, "attention": reads, "cache": cache}
 
 
@@ -163,26 +160,24 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     tokens : of all attention groups; rows : of one of them
 
     A balanced router draws experts at random: the busiest of r ranks has sqrt(2 ln r) standard deviations above the mean, of tokens and of
-    experts touched alike.
+    experts touched alike. Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all,
+    whichever is sooner.
     """
-    t, ep, adp = d.model, d.expert, d.attention_data
-    held, chosen = t.experts / ep, t.experts_per_token
-    spread = sqrt(2 * log(ep))
-    touched = _touched(t.experts, chosen, maximum(tokens, 1.0)) / ep
+    t, ep, width, low = d.model, d.expert, d.model.expert_ffn / d.expert_tensor, of.input_bytes["experts"]
+    held, chosen, spread = t.experts / ep, t.experts_per_token, sqrt(2 * log(ep))
+    touched, routed = _touched(t.experts, chosen, tokens) / ep, tokens * chosen / ep
+    most = minimum(tokens * minimum(chosen, held), routed + spread * sqrt(routed * (1 - 1 / ep)))
     busiest = minimum(held, touched + spread * sqrt(touched * maximum(1 - touched / held, 0.0)))
-    routed = maximum(tokens, 1.0) * chosen / ep
-    most = minimum(maximum(tokens, 1.0) * minimum(chosen, held), routed + spread * sqrt(routed * (1 - 1 / ep)))
     busiest = maximum(minimum(busiest, most), 1.0)
-    width = t.expert_ffn / d.expert_tensor
-    products = of.feed_forward(t, "experts", maximum(most / busiest, 1.0), width, busiest)
-    router = of.product("head", rows, t.experts, t.hidden)
-    moved = most * (2 * (2 + t.gated_ffn) * width + (4 + of.input_bytes["experts"]) * t.hidden) + rows * t.experts * 12
-    # Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all, whichever is sooner.
-    sent = exchange_seconds(t, of.links, of.domain, rows / d.tensor, ep) * (1 + of.input_bytes["experts"] / 2)
-    near = maximum(minimum(adp, of.domain / d.tensor), 1.0)
-    gathered = 2 * _gather(tokens * t.hidden * 2.0, adp, near, start_s=LIBRARY_START_S, **of.links)
-    exchange = where(adp > 1, where(ep > 1, minimum(sent, gathered), gathered), 0.0)
-    return {"grouped": products, "matmul": router, "elementwise": moved / of.bandwidth, "expert": exchange}
+    moved = most * (2 * (2 + t.gated_ffn) * width + (4 + low) * t.hidden) + rows * t.experts * 12
+    sent = exchange_seconds(t, of.links, of.domain, rows / d.tensor, ep) * (1 + low / 2)
+    near = maximum(minimum(d.attention_data, of.domain / d.tensor), 1.0)
+    gathered = 2 * _gather(tokens * t.hidden * 2.0, d.attention_data, near, start_s=LIBRARY_START_S, **of.links)
+    return {
+        "matmul": of.product("head", rows, t.experts, t.hidden), "elementwise": moved / of.bandwidth,
+        "grouped": of.feed_forward(t, "experts", maximum(most / busiest, 1.0), width, busiest),
+        "expert": where(ep > 1, minimum(sent, gathered), gathered),
+    }  # fmt: skip
 
 
 @search
@@ -211,39 +206,33 @@ def step_parts(
     >>> 0.007 < sum(step_parts(d, 1, 2048).values()) < 0.013
     True
     """
-    t, of, pp, adp = d.model, _Machine(d), d.pipeline, d.attention_data
-    decoding = maximum(batch / (adp * pp), minimum(batch, 1.0))  # of the busiest attention group, in one micro-batch
-    prompt = prefill_tokens / (adp * pp)
-    rows = maximum(decoding * query_tokens + prompt, 1.0)
-    tokens = maximum((batch * query_tokens + prefill_tokens) / pp, minimum(batch, 1.0))
-    moe = t.moe_layers / t.layers
+    t, of, pp, moe = d.model, _Machine(d), d.pipeline, d.model.moe_layers / d.model.layers
+    groups = d.attention_data * pp
+    decoding, prompt = maximum(batch / groups, minimum(batch, 1.0)), prefill_tokens / groups  # of the busiest group, in one micro-batch
+    rows, asked = maximum(decoding * query_tokens + prompt, 1.0), maximum(decoding * query_tokens, 1.0)
+    tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     layer = dict.fromkeys(KINDS, 0.0) | _attention(d, of, rows, decoding, context, query_tokens, prompt, prefill_context)
-    heads, groups = t.heads / d.tensor, maximum(t.kv_heads / d.tensor, 1.0)
-    moved = 16 * t.hidden + 4 * (heads + groups) * t.head_dim + 2 * (heads + groups) * t.v_head_dim
-    inner = (1 - moe) * t.ffn + moe * t.shared_ffn
-    layer["elementwise"] = rows * (moved + 2 * (2 + t.gated_ffn) * inner / d.tensor) / of.bandwidth
-    for width, share in ((t.ffn, 1 - moe), (t.shared_ffn, moe)):
-        if share and width:
-            layer["matmul"] = layer["matmul"] + share * of.feed_forward(t, "dense", rows, width / d.tensor)
-    kernels = KERNELS["attention"] + (t.kv_lora_rank > 0) * KERNELS["latent"] + (1 - moe) * KERNELS["ffn"]
-    kernels = kernels + CASTS * ((of.input_bytes["attention"] < 2) + (of.input_bytes["dense"] < 2) * (1 - moe) + (of.input_bytes["experts"] < 2) * moe)
-    if t.experts:
+    heads = t.heads / d.tensor + maximum(t.kv_heads / d.tensor, 1.0)
+    layer["elementwise"] = rows * (16 * t.hidden + heads * (4 * t.head_dim + 2 * t.v_head_dim)) / of.bandwidth
+    kernels = KERNELS["attention"] + (t.kv_lora_rank > 0) * KERNELS["latent"] + of.casts["attention"]
+    blocks = [("ffn", (1 - moe) * (t.ffn > 0), t.ffn), ("shared", moe * (t.shared_ffn > 0), t.shared_ffn)]
+    for name, share, width in ((name, share, width / d.tensor) for name, share, width in blocks if share):
+        layer["matmul"] = layer["matmul"] + share * of.feed_forward(t, "dense", rows, width)
+        layer["elementwise"] = layer["elementwise"] + share * rows * 2 * (2 + t.gated_ffn) * width / of.bandwidth
+        kernels = kernels + share * (KERNELS[name] + of.casts["dense"])
+    if moe:
         layer |= {kind: layer[kind] + moe * value for kind, value in _experts(d, of, tokens, rows).items()}
-        kernels = kernels + moe * (KERNELS["experts"] + (t.shared_ffn > 0) * KERNELS["shared"])
+        kernels = kernels + moe * (KERNELS["experts"] + of.casts["experts"])
     layer["tensor"] = 2 * _sum_seconds(d, of, rows * t.hidden * 2.0)
-    busy = sum(layer[kind] for kind in CHIP)
-    eager = maximum(kernels * EAGER_S - busy, kernels * KERNEL_S)
-    layer["launch"] = where(prompt > 0, eager, kernels * KERNEL_S)
-    depth = ceil(t.layers / pp) * pp  # p micro-batches pass the busiest stage
-    step = {kind: depth * value for kind, value in layer.items()}
-    last = maximum(decoding * query_tokens, 1.0)
-    step["matmul"] = step["matmul"] + pp * of.product("head", last, t.vocab / d.tensor, t.hidden)
-    step["elementwise"] = step["elementwise"] + pp * last * t.vocab * LOGIT_BYTES / of.bandwidth
-    logits = _gather(last * t.vocab * 2.0, d.tensor, minimum(d.tensor, of.domain), start_s=LIBRARY_START_S, **of.links)
-    step["tensor"] = step["tensor"] + pp * where(d.tensor > 1, logits, 0.0)
+    eager = kernels * EAGER_S - sum(layer[kind] for kind in CHIP)
+    layer["launch"] = maximum(kernels * KERNEL_S, where(prompt > 0, eager, 0.0))
+    step = {kind: ceil(t.layers / pp) * pp * value for kind, value in layer.items()}  # p micro-batches pass the busiest stage
+    logits = _gather(asked * t.vocab * 2.0, d.tensor, minimum(d.tensor, of.domain), start_s=LIBRARY_START_S, **of.links)
+    step["matmul"] = step["matmul"] + pp * of.product("head", asked, t.vocab / d.tensor, t.hidden)
+    step["elementwise"] = step["elementwise"] + pp * asked * t.vocab * LOGIT_BYTES / of.bandwidth
+    step["tensor"] = step["tensor"] + pp * logits
     message = rows * t.hidden * 2.0 / d.tensor
-    near = _send(message, of.links["up_latency_s"], of.links["pair_bytes_per_s"])
-    far = _send(message, of.links["out_latency_s"], of.links["out_bytes_per_s"])
+    near, far = (_send(message, of.links[f"{way}_latency_s"], of.links[f"{way}_bytes_per_s"]) for way in ("up", "out"))
     step["pipeline"] = where(pp > 1, pp * where(d.chips <= of.domain, near, far), 0.0)
     return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
 
