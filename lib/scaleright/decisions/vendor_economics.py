@@ -248,12 +248,13 @@ def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: Any, claimed: 
     >>> vendor_claim(points, "new", "old", np.array([10.0, 100.0]), 35.0, {"new": 2.0, "old": 1.0}).what
     'nowhere: at most 30 times, at 100 tokens/s per user'
     """
-    leads = np.asarray(advantage(np.maximum(lead(points, new, old, speed), 1e-12), uses[new], uses[old]))
-    reached = np.isfinite(leads) & (leads > 1e-9)
+    ratios = lead(points, new, old, speed)
+    reached = np.isfinite(ratios) & (ratios > 0)
     if not reached.any():
         raise ValueError(f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g} tokens/s per user together")
-    most = int(np.argmax(np.where(reached, leads, 0.0)))
-    held = where_it_holds(np.where(reached, leads, np.inf), speed, claimed)
+    leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
+    most = int(np.argmax(leads))
+    held = where_it_holds(leads, speed, claimed)
     at = f"{np.asarray(speed)[most]:g} tokens/s per user"
     answer = f"from {held[0]:g} to {held[1]:g} tokens/s per user" if held else f"nowhere: at most {leads[most]:.2g} times, at {at}"
     ends = np.asarray(speed)[reached]
