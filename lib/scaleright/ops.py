@@ -103,3 +103,14 @@ def ceil(a):
 def floor(a):
     """The largest whole number not above a, as a float."""
     return _apply("floor", lambda x: float(math.floor(x)), np.floor, a)
+
+
+def item(values, index):
+    """The element of a table at a whole-numbered place, which may be an array of places or a live expression.
+
+    >>> item([5.0, 6.0, 7.0], 2.0), item([5.0, 6.0], np.array([1.0, 0.0]))
+    (7.0, array([6., 5.]))
+    """
+    if is_expression(values) or is_expression(index):
+        return values[index]
+    return np.asarray(values)[index.astype(int)] if isinstance(index, np.ndarray) else values[int(index)]

@@ -94,6 +94,23 @@ def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0
     return latency_s + bytes_moved / (bytes_per_s * efficiency)
 
 
+@closed_form(flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE)
+def balance_rows(flops, bytes_per_s, element_bytes):
+    """Rows for which the arithmetic of a weight takes as long as its reading: with fewer, memory sets the pace [1].
+
+    Parameters
+    ----------
+    flops, bytes_per_s : speeds that are reached [FLOP/s], [B/s]
+    element_bytes : bytes of a weight [B]
+
+    Source: the ridge of the roofline [williams2009], with 2 FLOP for each row and weight.
+
+    >>> balance_rows(800e12, 3.2e12, 2)
+    250.0
+    """
+    return element_bytes * flops / (2 * bytes_per_s)
+
+
 @dataclass(frozen=True)
 class Speeds:
     """What a chip achieves in one format.

@@ -1,0 +1,254 @@
+"""A deployment as a few numbers that a page can carry, from which its steady state at any load and pace is a closed form.
+
+The time of a step is a sum over kinds of work, and each depends on little: products on the tokens of the step, attention on the tokens
+that each sequence looks back on. So two tables over the tokens of a step and a few slopes stand for `phases.step_seconds`; the tests
+hold how far the two lie apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator
+from scaleright.formulas import lookup, search
+from scaleright.inference.deployment import DEGREES, Deployment
+from scaleright.inference.frontier import layouts
+from scaleright.inference.lengths import Load
+from scaleright.inference.memory import cache_per_chip, serving_memory
+from scaleright.inference.phases import KINDS, step_parts
+from scaleright.inference.rhythm import Rhythm
+from scaleright.inference.serving import SEQUENCES
+from scaleright.inference.slowdowns import slowdowns as stored
+from scaleright.ops import floor, item, log, maximum, minimum, where
+
+RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
+"""Models whose weights were published in four bits [gptoss; kimik25]."""
+PACES = (15.0, 50.0)
+"""Tokens a second for each reader at which the engines of a page are the best; the quickest for one reader alone is the last."""
+BATCHES = tuple(8.0**power for power in range(5))
+"""Sequences between which the batch of a pace is looked for."""
+_USUAL, _NODE = Load(2000, 500), 8
+_DECODING, _READING = 2.0 ** np.arange(13), 90.0 * 2.0 ** np.arange(11)
+"""Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160 (no multiples of a tile, which flatter)."""
+_MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
+"""Sequences, prompt tokens and tokens of context at which slopes are taken."""
+_DIGITS = 4
+
+Name = Callable[[str, Any], Any]
+"""Gives an expression that is long on a page a name, as `Controls.define` does."""
+
+
+def _as_is(key: str, value: Any) -> Any:
+    return value
+
+
+def _between(table: Any, points: np.ndarray, x: Any) -> Any:
+    """What a table of values at `points`, each twice the one before, says at `x`: on straight lines between them, and on the last beyond it."""
+    x = x / points[0]
+    at = minimum(maximum(floor(log(x) / np.log(2).item() + 1e-12), 0.0), len(points) - 2.0)
+    return item(table, at) + (item(table, at + 1) - item(table, at)) * (x / 2**at - 1)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A curve at one batch and load: what `serving.OperatingPoint` is to a deployment.
+
+    batch : sequences that run [1]
+    beat : how their steps are shared
+    plain_s, mixed_s : a step that decodes alone, and one that carries prompts too [s]
+    looking_s : part of the mean step in which sequences look back on what came before [s]
+    """
+
+    batch: Any
+    beat: Rhythm
+    plain_s: Any
+    mixed_s: Any
+    looking_s: Any
+
+    @property
+    def reading_s(self) -> Any:
+        """What prompts add to the mean step [s]."""
+        return self.beat.carrying * (self.mixed_s - self.plain_s)
+
+    @property
+    def step_s(self) -> Any:
+        """Mean of all steps [s]."""
+        return self.plain_s + self.reading_s
+
+    @property
+    def tpot_s(self) -> Any:
+        """Time of a further token of an answer [s]."""
+        return self.plain_s + self.beat.share * (self.mixed_s - self.plain_s)
+
+    @property
+    def ttft_s(self) -> Any:
+        """Time of the first token where a slot is free: the rest of the step under way, and the steps of the prompt [s]."""
+        squares = (1 - self.beat.carrying) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
+        return minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s) + self.beat.prompt_steps * self.mixed_s
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The steps of a deployment as numbers; a load needs `new_tokens`, `output_tokens`, `context` and `prompt_context`.
+
+    chips, replicas : of the engine; its groups and stages that work side by side [1]
+    budget : most tokens of a step [token]
+    most : sequences that the engine runs at most [1]
+    decoding, reading : tables of the time of a step without context by its tokens, of answers alone and of prompts [s]
+    each_s : what a decoding sequence adds to a step with prompts beyond its token [s]
+    near : tokens beyond which looking back costs less (a window, a selection) [token]
+    look, read, hold : for each token of context, and for each of the nearest besides: seconds of a decoding sequence, seconds of a token of a
+        prompt, share of the cache that a sequence takes
+    """
+
+    chips: Any
+    replicas: Any
+    budget: Any
+    most: Any
+    decoding: Any
+    reading: Any
+    each_s: Any
+    near: Any
+    look: Any
+    read: Any
+    hold: Any
+
+    def _over(self, slopes: Any, context: Any) -> Any:
+        return slopes[0] * context + slopes[1] * minimum(context, self.near)
+
+    def slots(self, load: Load) -> Any:
+        """Sequences that can run together where they are admitted by what they hold [1]."""
+        return minimum(self.most, 1 / self._over(self.hold, load.context))
+
+    def at(self, batch: Any, load: Load, name: Name = _as_is) -> CurvePoint:
+        """The steady state at so many sequences."""
+        beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas, name=name)
+        look = name("look", self._over(self.look, load.context))
+        plain_s = name("plain_s", _between(self.decoding, _DECODING, batch) + maximum(batch, self.replicas) * look)
+        together = _between(self.reading, _READING, name("together", beat.beside + beat.chunk))
+        mixed_s = name("mixed_s", together + beat.chunk * self._over(self.read, load.prompt_context) + beat.beside * (self.each_s + look))
+        return CurvePoint(batch, beat, plain_s, mixed_s, ((1 - beat.carrying) * maximum(batch, self.replicas) + beat.carrying * beat.beside) * look)
+
+    def batch_at(self, tpot_s: Any, load: Load, name: Name = _as_is) -> Any:
+        """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
+
+        Looked for between those of `BATCHES` on straight lines, which lie above the curve, and once more on the line from there to one alone.
+        """
+        def pace(batch: Any, said: Any) -> Any:
+            return name(f"tpot_{said}", self.at(batch, load, lambda key, value: name(f"{key}_{said}", value)).tpot_s)
+
+        paces, found = [pace(batch, int(batch)) for batch in BATCHES], 1.0
+        for low, high, fast, slow in zip(BATCHES, BATCHES[1:], paces, paces[1:]):
+            between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
+            found = where(fast <= tpot_s, minimum(between, high), found)
+        found = name("found", found)
+        more = (found - 1) * maximum(tpot_s - paces[0], 0.0) / maximum(pace(found, "found") - paces[0], 1e-9)
+        taken = name("taken", minimum(1 + more, self.slots(load)))
+        return where(paces[0] <= tpot_s, where(taken < 1, 0.0, taken), 0.0)
+
+
+@search
+def curve(d: Deployment, slowdowns: Mapping[str, float] | None = None, kinds: Sequence[str] = KINDS) -> Curve:
+    """The curve of a deployment, of all kinds of work or of some, by one call of the engine's step; slowdowns as in `steady`.
+
+    >>> from scaleright import catalog
+    >>> one = curve(Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM")), {})
+    >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
+    10.4
+    """
+    t, replicas, factors = d.model, d.attention_data * d.pipeline, stored(d) if slowdowns is None else slowdowns
+    near = float(t.selected_tokens or t.window * (t.window_layers > 0))
+    contexts = np.array([max(near, 1.0), max(4 * near, _FAR), max(8 * near, 2 * _FAR)])
+    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [(0.0, 0.0, tokens, 0.0) for tokens in _READING]
+    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [(0.0, 0.0, _LONG, context) for context in contexts]
+    steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
+    parts = step_parts(d, *np.array(steps).T)
+    seconds = sum(np.broadcast_to(factors.get(kind, 1.0) * parts[kind], len(steps)) for kind in kinds)
+    decoding, reading, look, read, (plain, prompts, both) = np.split(seconds, np.cumsum([len(_DECODING), len(_READING), 3, 3]))
+
+    def slopes(of: np.ndarray) -> list[float]:
+        far = (of[2] - of[1]) / (contexts[2] - contexts[1])
+        return [far, of[0] / near - far if near else 0.0]
+
+    free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
+    hold = cache_per_chip(d, contexts) / (max(free, 1.0) * d.attention_data)
+    most = (d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))) * d.attention_data
+    numbers = (d.chips, replicas, d.chunk_tokens * replicas, most, decoding, reading, (both - prompts) / _MANY, near,
+               slopes((look - plain) / _MANY), slopes((read - prompts) / _LONG), slopes(hold))  # fmt: skip
+    return Curve(*(np.vectorize(lambda value: float(f"{value:.{_DIGITS}g}"))(number).tolist() for number in numbers))
+
+
+@dataclass(frozen=True)
+class Paced:
+    """What the best of some engines does for a load at a pace.
+
+    tokens_per_s : output tokens per second of one accelerator; 0 where no engine keeps the pace
+    reading, looking : share of the time in which prompts are read, and in which sequences look back [1]
+    batch, chips : sequences that run, and chips of the engine [1]
+    tpot_s, ttft_s : time of a further token and of the first [s]
+    """
+
+    tokens_per_s: Any
+    reading: Any
+    looking: Any
+    batch: Any
+    chips: Any
+    tpot_s: Any
+    ttft_s: Any
+
+
+@search
+def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Name = _as_is) -> Paced:
+    """The engine, of those of one model and chip, that writes most tokens per chip where none may take longer than `tpot_s`.
+
+    Takes numbers, arrays and live expressions; a curve of no chips stands for none.
+
+    >>> from scaleright import catalog
+    >>> one = curve(Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM")), {})
+    >>> slow, fast = (fastest([one], Load(1000, 1000), 1 / pace) for pace in (20.0, 100.0))
+    >>> slow.tokens_per_s > fast.tokens_per_s > 0.0 == fastest([one], Load(1000, 1000), 1e-3).tokens_per_s
+    True
+    """
+    best = None
+    for index, one in enumerate(curves):
+        label = lambda key, value, index=index: name(f"{key}_{index}", value)  # noqa: E731
+        batch = label("batch", one.batch_at(tpot_s, load, label))
+        at = one.at(label("least", maximum(batch, 1.0)), load, label)
+        step_s, rate = label("step_s", at.step_s), at.beat.requests * load.output_tokens
+        rate = label("rate", where(batch * one.chips > 0, rate / step_s / maximum(one.chips, 1.0), 0.0))
+        this = Paced(rate, at.reading_s / step_s, at.looking_s / step_s, batch, one.chips, at.tpot_s, at.ttft_s)
+        better = best is None or rate > best.tokens_per_s
+        best = this if best is None else Paced(*(where(better, one, other) for one, other in zip(vars(this).values(), vars(best).values())))
+    return Paced(**{key: name(f"of_{key}", value) for key, value in vars(best).items()})
+
+
+@lookup
+def usual_format(model: Transformer, chip: Accelerator) -> str:
+    """Format in which hosts serve a model on a chip: that of its release where it has four bits, FP8 where the chip has it, else 16 bit."""
+    return RELEASED_IN.get(model.name, "FP8" if "fp8" in chip.dense else "BF16")
+
+
+@search
+def engines(model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM") -> list[Deployment]:
+    """The engines of one node that serve a model on a chip best, each at one of `PACES`, and the quickest.
+
+    Raises
+    ------
+    ValueError : the chip cannot serve the format, or its node cannot hold the model.
+
+    >>> from scaleright import catalog
+    >>> [d.chips for d in engines(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"))]
+    [8]
+    """
+    form = precision or usual_format(model, chip)
+    stages = {"pipeline": 1} if chip.scale_up_chips else {}
+    found = layouts(model, chip, form, _USUAL, _NODE, software=software, **stages)
+    each = [replace(found, **dict(zip(DEGREES, map(int, degrees)))) for degrees in zip(*(getattr(found, name) for name in DEGREES))]
+    each = [d for d in each if d.expert == (d.ranks if model.experts else 1)]
+    curves = [curve(d) for d in each]
+    speeds = [[fastest([one], _USUAL, 1 / pace).tokens_per_s for one in curves] for pace in PACES] + [[1 / one.at(1.0, _USUAL).tpot_s for one in curves]]
+    return [each[index] for index in sorted({int(np.argmax(speed)) for speed in speeds if max(speed)})]
