@@ -51,6 +51,10 @@ LOGIT_BYTES = 16.0
 FINE_TILE = 16
 """Rows of the tiles of experts' products and of products with expanded weights, whose kernels are made for few rows: those of the matrix
 units' instruction [frantar2024marlin]."""
+GROUPED_SHARE, EXPANDED_SHARE = 0.6, 0.6
+"""Shares of a plain product's rate that compute-bound products reach. Experts' on an H100: 0.4 to 0.75 of it, before and after tuning
+[liger1294]. Those whose weights are expanded on the way to 16 bit: 0.6 on an A100 [vllm2497], and with experts 0.36 on an H100
+[sglang38884], the product of the two."""
 KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
 """Kernels of a layer by block: norms, products, rotation, attention and its reduction, routing and sorting."""
 CASTS = 2
@@ -87,9 +91,11 @@ class _Machine:
 
     def product(self, part: str, rows, columns, inner, count=1.0):
         """Seconds of the product of activations (rows x inner) with weights (inner x columns) of a part's format."""
-        of, fine = self.speeds[part], part == "experts" or self.weight_bytes[part] < self.input_bytes[part]
-        return _matmul(rows, columns, inner, of.matmul_flops, self.bandwidth, self.weight_bytes[part], of.units, count,
-                       FINE_TILE if fine else TILE, input_bytes=self.input_bytes[part], output_bytes=2.0)  # fmt: skip
+        of, expanded = self.speeds[part], self.weight_bytes[part] < 2 == self.input_bytes[part]
+        share = (EXPANDED_SHARE if expanded else 1.0) * (GROUPED_SHARE if part == "experts" else 1.0)
+        tile = FINE_TILE if share < 1 else TILE
+        return _matmul(rows, columns, inner, share * of.matmul_flops, self.bandwidth, self.weight_bytes[part], of.units, count, tile,
+                       input_bytes=self.input_bytes[part], output_bytes=2.0)  # fmt: skip
 
     def feed_forward(self, t: Transformer, part: str, rows, width, count=1.0):
         """Both products of feed-forward blocks of an inner width."""
