@@ -10,15 +10,16 @@ from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.stats import poisson
 
 from scaleright import catalog
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
-from scaleright.formulas import search
+from scaleright.formulas import Domain, search
 from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, valid
 from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load
-from scaleright.inference.serving import OperatingPoint, slots, steady
+from scaleright.inference.serving import OperatingPoint, room, slots, steady
 from scaleright.market.rentals import recent_rental_price
 from scaleright.units import SECONDS_PER_HOUR
 
@@ -30,6 +31,7 @@ POWERS = (1, 2, 4, 8, 16, 32, 64)
 MOST_STAGES = 8
 LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
 """Formats of weights, the leanest first."""
+BELOW_ONE = Domain(0.0, 0.9999, (0.0, 0.99))
 FIGURES = ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "output_tokens_per_s_per_chip", "watts_per_chip", "joules_per_token")
 """What is said of a point of the front, by its names there; the throughput of a chip is `tokens_per_s_per_chip` in frames."""
 
@@ -119,6 +121,47 @@ def under(
         raise ValueError(_missed(f"{deployment.model.name} on {deployment.chip.name}", points, tpot_s, ttft_s))
     best = np.argmax(np.where(meets, points.output_tokens_per_s, 0.0))
     return steady(deployment, load, float(tried[best]), slowdowns)
+
+
+@search
+def at_rate(
+    deployment: Deployment, load: Load, requests_per_s: float, percentile: float | None = None, slowdowns: Mapping | None = None
+) -> OperatingPoint:
+    """The operating point of one deployment whose requests come at random at a rate, with the wait for a slot in TTFT.
+
+    Parameters
+    ----------
+    deployment, load, slowdowns : as in `steady`
+    requests_per_s : rate of a Poisson process [1/s]
+    percentile : share of requests whose wait for a slot is no longer than `queue_s` [1]; None for the mean wait
+
+    Raises
+    ------
+    ValueError : as `steady`; or requests come faster than all slots serve them (the most that they serve is named).
+
+    Notes
+    -----
+    The slots are k servers of an M/G/k queue, each held for as long as a request of this load takes; the mean wait is that of M/M/k times
+    (1 + cv^2) / 2, cv being that of the answers' lengths, and the waits of those who wait are exponential [whitt1993, sections 2.2, 3].
+
+    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=16)
+    >>> at_rate(one, Load(1000, 300), 1.0).queue_s < 0.001 < at_rate(one, Load(1000, 300), 4.0, percentile=0.99).queue_s
+    True
+    """
+    BELOW_ONE.check("at_rate", "percentile", percentile)
+    most = float(room(deployment, load))
+    tried = np.unique(most ** np.linspace(0, 1, FINE_POINTS))
+    served = np.maximum.accumulate(steady(deployment, load, tried, slowdowns).requests_per_s)
+    if not 0 < requests_per_s < served[-1]:
+        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: requests_per_s = {requests_per_s:g}, allowed: above 0 and below "
+                         f"{served[-1]:.3g}, what all {most:,.0f} slots serve")  # fmt: skip
+    busy = float(np.interp(requests_per_s, [0.0, *served], [0.0, *tried]))
+    point = steady(deployment, load, max(busy, 1.0), slowdowns)
+    blocked = poisson.pmf(most, busy) / poisson.cdf(most, busy)
+    waits = blocked / (1 - busy / most * (1 - blocked))  # share of requests that wait at all
+    longest = busy / requests_per_s * (1 + load.output_cv**2) / 2 / (most - busy)  # mean of those
+    queue_s = longest * float(waits if percentile is None else np.log(max(waits, 1 - percentile) / (1 - percentile)))
+    return replace(point, concurrency=busy + requests_per_s * waits * longest, queue_s=queue_s, ttft_s=point.ttft_s + queue_s)
 
 
 def _front(found: Deployment, load: Load, at: Callable[..., OperatingPoint], tpot_s: float, ttft_s: float) -> tuple[pd.DataFrame, OperatingPoint]:

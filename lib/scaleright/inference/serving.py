@@ -234,6 +234,7 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     """A run over so many requests that all wait at its start, as benchmarks of throughput are.
 
     Requests of like lengths run in waves, and the last wave is smaller: the mean step is that of the whole run, and so is the throughput.
+    TTFT is from when a request takes its slot.
 
     Parameters
     ----------
@@ -256,8 +257,8 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     running = floor(minimum(minimum(most, requests), most if concurrency is None else concurrency))
     waves = floor(requests / running)
     rest = requests - waves * running
-    full, last = (_point(deployment, load, requests, most, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
+    full, last = (_point(deployment, load, batch, most, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
     in_full, in_last = waves * running / full.rhythm.requests, where(rest > 0, rest / last.rhythm.requests, 0.0)
     steps = in_full + in_last
     step = _weighed(full.step, in_full / steps, last.step, in_last / steps)
-    return replace(full, step=step, rhythm=replace(full.rhythm, requests=requests / steps), queue_s=0.0 * running)
+    return replace(full, step=step, rhythm=replace(full.rhythm, requests=requests / steps), ttft_s=_burst(full, slowdowns))
