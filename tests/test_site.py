@@ -31,11 +31,13 @@ from scaleright.costs import pretraining
 from scaleright.costs.regret import switch_probability
 from scaleright.costs.rent import cloud_usd_per_month, compute_usd, rent_usd_per_year
 from scaleright.costs.serving import Serving
+from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import architecture_bets as bets
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions import hardware_radar as map_of_hardware
+from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
 from scaleright.decisions.parallelism_selector import parallelism_selector
@@ -187,6 +189,18 @@ def pretrained(values: dict) -> dict[str, float]:
     return {"run_usd": cost.run_usd, "usual_usd": pace * cost.run_usd, "project_usd": cost.total, "chip_hours": hours.total, "energy_wh": 1e3 * made.energy.total}
 
 
+def vendor_lead(values: dict) -> dict[str, float]:
+    """What the controls of `vendor_claims` describe: the most that the lead in cost comes to at any speed, and the sales of a rack."""
+    lengths, speeds = {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}[values["request"]], (10, 20, 30, 40, 50, 60, 75, 100, 125, 150, 175, 200, 250, 300)
+    points = vendor.serving_points(values["model"], *lengths, values["drafts"])
+    newer, older = ([float(f"{rate:.4g}") for rate in vendor.best_rate(points[points["accelerator"] == values[which]], speeds)] for which in ("newer", "older"))
+    prices = values["newer_usd_per_hour"], values["older_usd_per_hour"]
+    most = max(vendor.advantage(new / old, *prices) for new, old in zip(newer, older) if new and old)
+    price = mix_usd_per_million(*lengths, 0.0, values["api_input"], values["api_output"], values["api_input"])
+    rate = vendor.RACK_CHIPS * newer[speeds.index(int(values["speed"]))]
+    return {"most_said": most, "sales_usd": vendor.returns(values["investment_usd"], rate, price, values["years"], values["utilization"]).sales_usd}
+
+
 def kept_on_a_chip(values: dict) -> float:
     """What the run that the controls of `memory_wall` describe takes on each chip."""
     chips = values["accelerators"]
@@ -260,6 +274,9 @@ OWN_CLUSTER = {"accelerator": "A100 SXM 80GB", "chips": 1024, "paid": "own", "to
 BUDGET = "notebooks/scaling_laws.html"
 MANY_USERS = {"budget_usd": 2e8, "accelerator": "B200", "lifetime_tokens": 1e16, "serving_mfu": 0.1, "mfu": 0.3}
 
+VENDOR = "notebooks/vendor_claims.html"
+ANNOUNCED = {"model": "DeepSeek-V3", "drafts": "new", "newer": "GB200", "speed": 75, "years": 5.0, "newer_usd_per_hour": 4.0}
+
 # (page, controls to set, named number, what the library says it is at all values of the page's controls)
 MEMORY = "notebooks/memory_wall.html"
 SPLIT = "notebooks/parallelism.html"
@@ -268,6 +285,7 @@ LIVE = [
     *((SPLIT, case, "seconds", split) for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})),
     *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),
     *((MEMORY, case, "chip_total", kept_on_a_chip) for case in ({}, ADAPTERS)),
+    *((VENDOR, case, name, lambda v, name=name: vendor_lead(v)[name]) for case in ({}, ANNOUNCED) for name in ("most_said", "sales_usd")),
     *((BUY, case, "break_even_hours", break_even) for case in ({}, OTHER_CARD, DEAR_POWER)),
     *((BUY, case, "saving", saving) for case in ({}, OTHER_CARD, DEAR_POWER)),
     *((BUY, case, f"range_{end}", lambda v, i=i: uncertain(v).interval()[i]) for case in ({}, OTHER_CARD) for i, end in enumerate(("low", "high"))),
