@@ -23,6 +23,7 @@ from scaleright.inference.memory import largest_batch
 from scaleright.inference.phases import StepSeconds, step_seconds
 from scaleright.inference.power import step_joules
 from scaleright.inference.rhythm import Rhythm
+from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import floor, maximum, minimum, where
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
@@ -63,16 +64,6 @@ class OperatingPoint:
     ttft_s: Any
     tpot_s: Any
     itl_s: Any
-
-    @property
-    def requests_per_step(self) -> Any:
-        """Requests that end in a step [1]."""
-        return self.rhythm.requests
-
-    @property
-    def mixed_share(self) -> Any:
-        """Share of the steps of a running sequence that carry prompts of others [1]."""
-        return self.rhythm.share
 
     @property
     def requests_per_s(self) -> Any:
@@ -127,10 +118,11 @@ def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: 
 @search
 def engine_step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any) -> StepSeconds:
     """One step of so many running sequences, with the draft's work where the load has one; `prefill` as in `phases.step_seconds`."""
-    step = step_seconds(deployment, batch, load.context, query_tokens=load.queries, slowdowns=slowdowns, **prefill)
+    slow = stored(deployment) if slowdowns is None else slowdowns
+    step = step_seconds(deployment, batch, load.context, query_tokens=load.queries, slowdowns=slow, **prefill)
     if load.speculation is None:
         return step
-    guess = load.speculation.guess(deployment, batch, load.context, slowdowns)
+    guess = load.speculation.guess(deployment, batch, load.context, slow)
     return _weighed(step, 1.0, guess, load.speculation.draft_tokens)
 
 
