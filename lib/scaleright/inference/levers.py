@@ -139,7 +139,7 @@ def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) ->
         after, before = _take(rungs[-1], name, allowed_loss, found), rungs[-1]
         if not after.why and (after.chips > before.chips or (after.chips == before.chips and after.loss > before.loss)):
             more = after.chips / before.chips - 1
-            after = replace(before, name=name, why=f"takes {100 * more:.2g} % more chips here" if more else "saves nothing here")
+            after = replace(before, name=name, why=f"takes {100 * more:.0f} % more chips here" if more else "saves nothing here")
         rungs.append(after)
     return rungs
 

@@ -1,0 +1,187 @@
+"""The levers on inference: what each changes, when it is refused, every order of them, and the chapter's headline."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scaleright import catalog, claims, cli
+from scaleright.claims import ledger
+from scaleright.decisions.cost_checklist import cost_checklist
+from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.fleet import DEGREES, Service, chips, fleet_chips, groups
+from scaleright.inference.lengths import Load
+from scaleright.inference.levers import LEVERS, climb, orders, quality_loss
+from scaleright.inference.speculation import Speculation
+from scaleright.press import Book, execute
+from scaleright.press.execute import answer
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+NAMES = [name for names in rungs_of_source().values() for name in names]
+
+
+def service(model="Llama-3.1-8B", chip="H100 SXM", precision="BF16", **given) -> Service:
+    deployment = Deployment(catalog.model(model), catalog.accelerator(chip), precision, software="vLLM 0.17.0", kv_precision="BF16")
+    usual = {"load": Load(1150, 210, input_cv=1.0, output_cv=1.0), "requests_per_s": 100.0, "peak_to_mean": 3.0, "together": 0.3}
+    return Service(deployment, **usual | {"services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05} | given)
+
+
+def fleet(of: Service) -> float:
+    return chips(of, *groups(of))
+
+
+def test_every_lever_of_the_table_is_computed_or_left_out_on_purpose():
+    table = set(catalog.table("levers")["lever"])
+    assert set(LEVERS) <= table and table - set(LEVERS) == {"disaggregation"}
+    assert set(catalog.table("lever_quality")["lever"]) <= set(LEVERS)
+
+
+@pytest.mark.parametrize("batching", ["one at a time", "static", "continuous"])
+def test_a_group_serves_more_the_better_it_batches(batching):
+    found = {way: dict(zip(*groups(service(batching=way, tpot_s=None)))) for way in ("one at a time", "static", "continuous")}
+    for size in DEGREES:
+        assert found["one at a time"][size] < found["static"][size] < found["continuous"][size]
+
+
+def test_a_batch_of_answers_of_one_length_waits_for_nobody():
+    alike, spread = (service(batching="static", load=Load(1150, 210, output_cv=cv)) for cv in (0.0, 1.5))
+    assert groups(alike)[1][0] > 1.5 * groups(spread)[1][0]
+
+
+@pytest.mark.parametrize("streams", [1, 4, 16])
+def test_pooling_saves_what_does_not_peak_together(streams):
+    cases = (0.0, 1, streams), (0.0, streams, 1), (1.0, streams, 1)
+    alone, pooled, lockstep = (fleet_chips(1000.0, 0.01, 1.0, 4.0, *case) for case in cases)
+    assert pooled == pytest.approx(alone * (1 + 3 / streams**0.5) / 4, rel=1e-3)
+    assert lockstep == pytest.approx(alone, rel=1e-3)
+
+
+def test_a_fleet_is_never_less_than_a_group_for_each_pool():
+    assert fleet_chips(1e-6, 10.0, 8.0, 1.0, 0.0, 1, 5) == 40.0
+
+
+def test_the_ladder_never_adds_chips_and_keeps_within_the_allowed_loss():
+    for chip in ("A100 SXM 80GB", "H100 SXM", "B200", "MI300X", "RTX PRO 6000"):
+        for batching in ("static", "continuous"):
+            for allowed in (0.0, 0.01, 0.05):
+                rungs = climb(service(chip=chip, batching=batching), NAMES, allowed)
+                counts = [rung.chips for rung in rungs]
+                assert counts == sorted(counts, reverse=True)
+                assert rungs[-1].loss <= allowed + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("given", "lever", "said"),
+    [
+        ({"chip": "A100 SXM 80GB"}, "8-bit KV cache", "needs a chip that multiplies in FP8"),
+        ({"chip": "MI300X"}, "2:4 pruning", "needs a dense model, an NVIDIA chip"),
+        ({"model": "Mixtral-8x7B"}, "2:4 pruning", "needs a dense model"),
+        ({"variants": 1}, "LoRA adapters", "needs several fine-tuned variants"),
+        ({"services": 1}, "pooling", "needs services whose peaks"),
+        ({"prefix_share": 0.0}, "prefix caching", "needs prompts that begin alike"),
+        ({}, "continuous batching", "changes nothing"),
+        ({"precision": "FP8"}, "8-bit weights", "changes nothing"),
+        ({}, "speculative decoding", "needs a draft"),
+        ({}, "smaller model", "needs a smaller model"),
+        ({"smaller": "Llama-3.2-3B"}, "smaller model", "published loss of 17 %"),
+        ({}, "4-bit weights", "published loss of 2.5 %"),
+    ],
+)  # fmt: skip
+def test_a_lever_whose_conditions_do_not_hold_says_why(given, lever, said):
+    if "smaller" in given:
+        given = given | {"smaller": catalog.model(given["smaller"])}
+    (_, rung) = climb(service(**given), [lever])
+    assert said in rung.why
+
+
+def test_a_chip_takes_the_eight_bits_that_it_multiplies():
+    wanted = {"A100 SXM 80GB": "INT8", "H100 SXM": "FP8", "MI300X": "FP8"}
+    rungs = {chip: climb(service(chip=chip, requests_per_s=2000.0), ["8-bit weights"], 0.1)[1] for chip in wanted}
+    assert {chip: rung.service.deployment.precision for chip, rung in rungs.items()} == wanted
+
+
+def test_the_loss_of_four_bits_takes_the_place_of_that_of_eight():
+    rungs = climb(service("Llama-3.1-70B", batching="static"), ["8-bit weights", "4-bit weights"], 0.1)
+    assert list(rungs[-1].losses) == ["4-bit weights"]
+    assert quality_loss("4-bit weights", "INT4", 7e10) < quality_loss("4-bit weights", "INT4", 8e9)
+
+
+def test_every_order_is_walked_and_credits_add_up():
+    of, names = service(batching="static"), ["8-bit weights", "LoRA adapters", "continuous batching", "pooling"]
+    found = orders(of, names, 0.1)
+    saved = {name: [] for name in names}
+    for order in permutations(names):
+        now, before = of, fleet(of)
+        for name in order:
+            now = LEVERS[name](now)
+            saved[name].append(1 - fleet(now) / before)
+            before = fleet(now)
+    for name in names:
+        assert found.loc[name, ["least", "most"]].to_list() == pytest.approx([min(saved[name]), max(saved[name])])
+        assert found.loc[name, "first"] == pytest.approx(1 - fleet(LEVERS[name](of)) / fleet(of))
+    assert found["credit"].sum() == pytest.approx(1.0)
+    logs = [np.mean(-np.log1p(-np.array(saved[name]))) for name in names]
+    assert found["credit"].to_list() == pytest.approx(list(np.array(logs) / sum(logs)))
+
+
+def test_a_draft_is_taken_only_where_it_pays():
+    drafts = [climb(service(draft=Speculation(4, acceptance)), ["speculative decoding"])[1].why for acceptance in (0.05, 0.9)]
+    assert drafts[0] != "" and drafts[1] == ""
+
+
+def test_the_verdict_and_the_checklist_tell_the_same_story():
+    of = service("Llama-3.1-70B")
+    verdict, book = inference_ladder(of), cost_checklist(of)
+    assert verdict.numbers["saving"][0] == pytest.approx(1 - verdict.numbers["chips then"][0] / verdict.numbers["chips today"][0])
+    # The smaller model, which the ladder leaves out, is refused; the dashboard changes nothing.
+    assert book["together"].iloc[-1] == pytest.approx(verdict.numbers["saving"][0])
+    assert list(book.index)[0] == "smaller model" and list(book.index)[-1] == "cost dashboard"
+    assert not verdict.agrees and verdict.rule == "30 to 40 % together"
+
+
+def test_what_cannot_be_served_is_refused_with_the_best_there_is():
+    with pytest.raises(ValueError, match="needs .* at least"):
+        groups(service("Llama-3.1-70B", tpot_s=0.001))
+    with pytest.raises(ValueError, match="more chips"):
+        groups(service("DeepSeek-V3", "A100 SXM 80GB"))
+    with pytest.raises(LookupError, match="static"):
+        groups(service(batching="statik"))
+    with pytest.raises(LookupError, match="8-bit weights"):
+        climb(service(), ["8 bit weights"])
+
+
+def test_the_headline_is_the_librarys():
+    said = answer(BOOK.notebook("inference_ladder").read_bytes())
+    of = service("Llama-3.1-70B", requests_per_s=100.0)
+    rungs = climb(replace(of, smaller=catalog.model("Llama-3.1-8B")), NAMES)
+    assert f"from {rungs[0].chips:.0f} to {rungs[-1].chips:.0f}: {100 * (1 - rungs[-1].chips / rungs[0].chips):.0f} % less" in said
+
+
+def test_claims_on_the_levers_are_judged():
+    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")}
+    assert verdicts["S2-ladder"] in (ledger.CONDITIONAL, ledger.OFF)
+    assert verdicts["S2-int8-loss"] == verdicts["S2-sparse-matmul"] == ledger.REPRODUCED
+    assert verdicts["S2-int4-loss"] == ledger.CONDITIONAL
+    assert verdicts["S2-pooling-after"] == verdicts["S3-bits-served"] == ledger.OFF
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("batching=dynamic", "batching = 'dynamic'"), ("requests_per_s=0", "requests_per_s = 0"), ("together=2", "together = 2"),
+        ("model=Llama-3.1-71B", "Llama-3.1-70B"), ("accelerator=H100", "H100 SXM"), ("allowed_loss=60", "allowed_loss"),
+    ],
+)  # fmt: skip
+def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
+    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(BOOK.root)
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["run", "inference_ladder", "-p", wrong])
+    assert caught.value.code
+    assert said in capsys.readouterr().err
