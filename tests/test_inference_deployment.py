@@ -114,6 +114,13 @@ def test_parts_of_memory_sum_and_the_largest_batch_just_fits():
     assert float(activation_bytes(LLAMA)) > float(activation_bytes(replace(LLAMA, chunk_tokens=2048)))
 
 
+def test_tensorrt_llm_takes_its_share_of_what_the_weights_leave():
+    vllm, trt = (replace(DEEPSEEK, kv_precision="FP8", software=name) for name in ("vLLM 0.17.0", "TensorRT-LLM 1.2"))
+    weights = float(weights_per_chip(vllm))
+    assert largest_batch(trt, 1000) / largest_batch(vllm, 1000) == pytest.approx(1 + 0.1 * weights / (0.9 * vllm.chip.memory_bytes - weights), rel=0.05)
+    assert serving_memory(trt, float(largest_batch(trt, 1000)), 1000).fits(trt)
+
+
 def test_what_does_not_fit_has_no_batch_and_a_limit_on_sequences_holds():
     layouts = replace(LLAMA, tensor=np.array([1, 2, 4, 8]), max_sequences=256)
     batch = largest_batch(layouts, 2048)

@@ -39,9 +39,17 @@ class ServingMemory(Breakdown):
     activations_bytes: Any
     reserve_bytes: Any
 
+    def room_bytes(self, d: Deployment) -> Any:
+        """Bytes that the engine leaves to the cache: its share of the chip, less all else; TensorRT-LLM's is a share of what all else leaves.
+
+        Source: `gpu_memory_utilization` of vLLM, `free_gpu_memory_fraction` of TensorRT-LLM [tensorrtllm2025].
+        """
+        memory_bytes, rest = d.chip.require("memory_bytes"), self.total - self.kv_bytes
+        return d.memory_share * (memory_bytes - rest) if d.engine == "TensorRT-LLM" else d.memory_share * memory_bytes - rest
+
     def fits(self, d: Deployment) -> Any:
         """Whether the engine's share of a chip holds it."""
-        return self.total <= d.memory_share * d.chip.require("memory_bytes")
+        return self.kv_bytes <= self.room_bytes(d)
 
 
 @counting
@@ -121,7 +129,6 @@ def largest_batch(d: Deployment, tokens_per_sequence: Any) -> Any:
     >>> [float(n) for n in largest_batch(Deployment(model, chip, "FP8", tensor=np.array([1, 2, 4, 8])), 2048)]
     [0.0, 108.0, 327.0, 764.0]
     """
-    empty = serving_memory(d, 0, tokens_per_sequence)
-    room = d.memory_share * d.chip.require("memory_bytes") - empty.total
-    most = floor(maximum(room, 0.0) / cache_per_chip(d, tokens_per_sequence)) * d.attention_data
+    room_bytes = maximum(serving_memory(d, 0, tokens_per_sequence).room_bytes(d), 0.0)
+    most = floor(room_bytes / cache_per_chip(d, tokens_per_sequence)) * d.attention_data
     return most if d.max_sequences is None else minimum(most, d.max_sequences)
