@@ -67,8 +67,8 @@ def test_long_answers_are_met_more_often_than_they_are_asked_for():
     even, spread = Load(1000, 500), Load(1000, 500, input_cv=1.0, output_cv=1.0)
     draws = np.random.default_rng(6).lognormal(size=(2, 2_000_000))
     reads, writes = 1000 * draws[0] / draws[0].mean(), 500 * draws[1] / draws[1].mean()
-    cvs = {"input_cv": reads.std() / reads.mean(), "output_cv": writes.std() / writes.mean(), "correlation": np.corrcoef(reads, writes)[0, 1]}
-    drawn = Load(reads.mean(), writes.mean(), **cvs)
+    spreads = reads.std() / reads.mean(), writes.std() / writes.mean(), np.corrcoef(reads, writes)[0, 1]
+    drawn = Load(reads.mean(), writes.mean(), 0.0, *spreads)
     assert drawn.context == pytest.approx((writes * (reads + writes / 2)).mean() / writes.mean(), rel=1e-6)
     assert drawn.prompt_context == pytest.approx((reads**2).mean() / (2 * reads.mean()), rel=1e-6)
     assert drawn.length == pytest.approx((writes * (reads + writes)).mean() / writes.mean(), rel=1e-6)

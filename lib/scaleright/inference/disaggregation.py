@@ -87,7 +87,9 @@ def reader(found: Deployment, load: Load, slowdowns: Mapping | None = None) -> D
 
 
 @search
-def disaggregated(prefill: Deployment, decode: Deployment, load: Load, batch: Any = None, slowdowns: Mapping | None = None) -> Disaggregated:
+def disaggregated(
+    prefill: Deployment, decode: Deployment, load: Load, batch: Any = None, slowdowns: Mapping | None = None
+) -> Disaggregated:
     """Throughput and latency of a server whose prompts are read by groups of their own, as many as keep pace with the decoding.
 
     Parameters

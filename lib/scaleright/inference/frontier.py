@@ -6,6 +6,7 @@ front, the points that no other of the same chip beats both in tokens per second
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
@@ -32,8 +33,10 @@ MOST_STAGES = 8
 LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
 """Formats of weights, the leanest first."""
 BELOW_ONE = Domain(0.0, 0.9999, (0.0, 0.99))
-FIGURES = ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "output_tokens_per_s_per_chip", "watts_per_chip", "joules_per_token")
-"""What is said of a point of the front, by its names there; the throughput of a chip is `tokens_per_s_per_chip` in frames."""
+SPEED = "tokens_per_s_per_chip"
+FIGURES = {name: name for name in ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "joules_per_token")}
+FIGURES |= {SPEED: "output_tokens_per_s_per_chip"}
+"""What is said of a point, by column, as `OperatingPoint` names it."""
 
 
 @search
@@ -86,11 +89,11 @@ def layouts(model: Transformer, chip: Accelerator, precision: str, load: Load, m
     return found
 
 
-def _missed(words: str, points: OperatingPoint, tpot_s: float, ttft_s: float) -> str:
-    """What to say where no operating point meets the targets: the best of each, and of one under the other."""
-    best, first = float(np.min(points.tpot_s)), float(np.min(points.ttft_s))
-    asked = [f"{name} = {value:g}" for name, value in (("tpot_s", tpot_s), ("ttft_s", ttft_s)) if value < math.inf]
-    return f"{words}: no operating point has {' and '.join(asked)}; best achievable: TPOT {best * 1e3:.3g} ms, TTFT {first * 1e3:.3g} ms"
+def _missed(words: str, points: Any, tpot_s: float, ttft_s: float) -> str:
+    """What to say where no operating point meets the targets: the best of each."""
+    asked = " and ".join(f"{name} = {value:g}" for name, value in (("tpot_s", tpot_s), ("ttft_s", ttft_s)) if value < math.inf)
+    best = f"TPOT {points.tpot_s.min() * 1e3:.3g} ms, TTFT {points.ttft_s.min() * 1e3:.3g} ms"
+    return f"{words}: no operating point has {asked}; best achievable: {best}"
 
 
 @search
@@ -141,8 +144,8 @@ def at_rate(
 
     Notes
     -----
-    The slots are k servers of an M/G/k queue, each held for as long as a request of this load takes; the mean wait is that of M/M/k times
-    (1 + cv^2) / 2, cv being that of the answers' lengths, and the waits of those who wait are exponential [whitt1993, sections 2.2, 3].
+    The slots are k servers of an M/G/k queue, each held for as long as a request of this load takes; the mean wait is that of M/M/k
+    times (1 + cv^2) / 2, cv being that of the answers' lengths, and the waits of those who wait are exponential [whitt1993].
 
     >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=16)
     >>> at_rate(one, Load(1000, 300), 1.0).queue_s < 0.001 < at_rate(one, Load(1000, 300), 4.0, percentile=0.99).queue_s
@@ -153,8 +156,8 @@ def at_rate(
     tried = np.unique(most ** np.linspace(0, 1, FINE_POINTS))
     served = np.maximum.accumulate(steady(deployment, load, tried, slowdowns).requests_per_s)
     if not 0 < requests_per_s < served[-1]:
-        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: requests_per_s = {requests_per_s:g}, allowed: above 0 and below "
-                         f"{served[-1]:.3g}, what all {most:,.0f} slots serve")  # fmt: skip
+        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: requests_per_s = {requests_per_s:g}, allowed: above 0 and "
+                         f"below {served[-1]:.3g}, what all {most:,.0f} slots serve")  # fmt: skip
     busy = float(np.interp(requests_per_s, [0.0, *served], [0.0, *tried]))
     point = steady(deployment, load, max(busy, 1.0), slowdowns)
     blocked = poisson.pmf(most, busy) / poisson.cdf(most, busy)
@@ -164,20 +167,21 @@ def at_rate(
     return replace(point, concurrency=busy + requests_per_s * waits * longest, queue_s=queue_s, ttft_s=point.ttft_s + queue_s)
 
 
-def _front(found: Deployment, load: Load, at: Callable[..., OperatingPoint], tpot_s: float, ttft_s: float) -> tuple[pd.DataFrame, OperatingPoint]:
-    """The front of the layouts of one chip, and all their operating points."""
+def _weighed(found: Deployment, load: Load, at: Callable[..., OperatingPoint], slowdowns: Mapping | None) -> pd.DataFrame:
+    """Every layout of a chip at `POINTS` concurrencies, `at` each of which it is served."""
     wide = _some(found, np.s_[:, None])
     requests = np.floor(slots(wide, load) ** np.linspace(0, 1, POINTS))
-    points = at(wide, requests)
-    speed = np.where((points.tpot_s <= tpot_s) & (points.ttft_s <= ttft_s), points.output_tokens_per_s_per_chip, 0.0).ravel()
-    order = np.lexsort((-speed, points.tpot_s.ravel()))
-    front = order[speed[order] > np.concatenate([[0.0], np.maximum.accumulate(speed[order])[:-1]])]
-    if not front.size:
-        return pd.DataFrame(), points
-    chosen = _some(found, front // POINTS)
-    point = at(chosen, requests.ravel()[front])
+    point = at(wide, load, requests, slowdowns)
+    columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
+    columns |= {name: getattr(point, figure) for name, figure in FIGURES.items()}
     about = {"accelerator": found.chip.name, "precision": found.precision, "software": found.software}
-    return pd.DataFrame(about | {name: getattr(chosen, name) for name in (*DEGREES, "chips")} | {name: getattr(point, name) for name in FIGURES}), points
+    return pd.DataFrame(about | {name: np.broadcast_to(column, requests.shape).ravel() for name, column in columns.items()})
+
+
+def _front(points: pd.DataFrame) -> pd.DataFrame:
+    """The points than which no other is both quicker and of more throughput, the quickest first."""
+    ordered = points.sort_values(["tpot_s", SPEED], ascending=[True, False], kind="stable")
+    return ordered[ordered[SPEED] > ordered[SPEED].cummax().shift(fill_value=0.0)]
 
 
 @search
@@ -199,8 +203,8 @@ def frontier(
 
     Returns
     -------
-    frame, the quickest point of each accelerator first: accelerator, precision, software, the degrees, chips, `FIGURES`, usd_per_hour (recent
-    median rent of a chip) and tokens_per_usd; NaN where nobody lists a rent.
+    frame, the quickest point of each accelerator first: accelerator, precision, software, the degrees, chips, `FIGURES`, usd_per_hour
+    (recent median rent of a chip) and tokens_per_usd; NaN where nobody lists a rent.
 
     Raises
     ------
@@ -214,18 +218,18 @@ def frontier(
     for chip in catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips):
         try:
             every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
-            reads = reader(every, load, slowdowns) if split else None
-            at = (lambda d, n, by=reads: disaggregated(by, d, load, n, slowdowns)) if split else (lambda d, n: steady(d, load, n, slowdowns))
-            found.append(_front(every, load, at, tpot_s, ttft_s))
+            at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
+            found.append(_weighed(every, load, at, slowdowns))
         except (ValueError, LookupError):  # no format, no room, or no figures of this chip
             if chips is not None:
                 raise
     if not found:
         raise ValueError(f"{model.name}: no accelerator of the catalog serves it in {precision or 'its leanest format'}")
-    front = pd.concat([frame for frame, _ in found], ignore_index=True).rename(columns={FIGURES[-3]: "tokens_per_s_per_chip"})
+    front = pd.concat([_front(points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)]) for points in found], ignore_index=True)
     if front.empty:
-        quickest = min((points for _, points in found), key=lambda points: points.tpot_s.min())
-        raise ValueError(_missed(f"{model.name} on {quickest.deployment.chip.name}, the quickest,", quickest, tpot_s, ttft_s))
+        quickest = min(found, key=lambda points: points["tpot_s"].min())
+        raise ValueError(_missed(f"{model.name} on {quickest['accelerator'][0]}, the quickest,", quickest, tpot_s, ttft_s))
     rents = {name: recent_rental_price(name) for name in front["accelerator"].unique()}
     front["usd_per_hour"] = front["accelerator"].map({name: rent.median if rent else math.nan for name, rent in rents.items()})
-    return front.assign(tokens_per_usd=SECONDS_PER_HOUR * front["tokens_per_s_per_chip"] / front["usd_per_hour"])
+    per_usd = SECONDS_PER_HOUR * front[SPEED] / front["usd_per_hour"]
+    return front.assign(watts_per_chip=front["joules_per_token"] * front[SPEED], tokens_per_usd=per_usd)

@@ -36,8 +36,8 @@ class Rhythm:
            name: Callable[[str, Any], Any] = lambda key, value: value) -> Rhythm:  # fmt: skip
         """The rhythm of a batch.
 
-        Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further) requests end in
-        a step and as many prompts are computed in one: in steps that meet one or more of them, since they come at random.
+        Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further)
+        requests end in a step and as many prompts are computed in one: in steps that meet one or more, since they come at random.
 
         Parameters
         ----------
@@ -57,10 +57,12 @@ class Rhythm:
         >>> calm.requests, round(calm.chunk), round(calm.carrying, 3)
         (0.1, 2102, 0.095)
         """
-        prompt_steps = name("prompt_steps", maximum(maximum(1.0, new_tokens / budget), running * (new_tokens + further * queries) / budget - further))
+        full = running * (new_tokens + further * queries) / budget - further
+        prompt_steps = name("prompt_steps", maximum(maximum(1.0, new_tokens / budget), full))
         requests = name("requests", running / (prompt_steps + further))
         met = requests * new_tokens / (1 - exp(-requests / replicas))
-        chunk = minimum(minimum(budget - requests * further * queries, running * new_tokens), maximum(met, new_tokens * replicas * together))
+        most = minimum(budget - requests * further * queries, running * new_tokens)
+        chunk = minimum(most, maximum(met, new_tokens * replicas * together))
         chunk = name("chunk", chunk)
         carrying = name("carrying", minimum(requests * new_tokens / chunk, 1.0))
         beside = name("beside", maximum(running - prompt_steps * chunk / new_tokens, 0.0))

@@ -1,9 +1,9 @@
 """A server in its steady state: continuous batching of a mix of requests, by the time of an engine's steps.
 
 A request holds a slot while its prompt is computed and then for a step of each further token. Prompts are computed beside
-the tokens of others (chunked prefill), at most `chunk_tokens` a step together with them; steps that carry a prompt take longer than those that
-do not, and the mean of both is what a token costs. All of it follows from the number of slots, the lengths and the time of
-the two kinds of step; every time is linear in the slowdowns.
+the tokens of others (chunked prefill), at most `chunk_tokens` a step together with them; steps that carry a prompt take longer
+than those that do not, and the mean of both is what a token costs. All of it follows from the number of slots, the lengths and
+the time of the two kinds of step; every time is linear in the slowdowns.
 
 TTFT is from the arrival of a request to its first token: a place among the running, the end of the step under way, and the
 steps of its own prompt. TPOT is the time from the first token to the last over the tokens after the first. ITL is the median
@@ -151,10 +151,8 @@ def room(deployment: Deployment, load: Load) -> Any:
         raise ValueError(f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed: {model.max_context:,} (max_context)")
     most = slots(deployment, load)
     if np.any(most < 1):
-        raise ValueError(
-            f"{model.name} in {deployment.precision} on {chips:g} x {deployment.chip.name}: no sequence of {longest:,.0f} tokens fits beside "
-            "the weights; take more chips (tensor, pipeline), fewer bits, or a smaller model"
-        )
+        raise ValueError(f"{model.name} in {deployment.precision} on {chips:g} x {deployment.chip.name}: no sequence of {longest:,.0f} "
+                         "tokens fits beside the weights; take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
     return most
 
 
@@ -192,7 +190,8 @@ def steady(
     point = _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
     if np.all(np.isinf(requests)):
         return point
-    return replace(point, ttft_s=point.ttft_s + minimum(point.batch / requests, 1.0) * (_burst(point, slowdowns) - point.ttft_s + point.queue_s))
+    first = minimum(point.batch / requests, 1.0)
+    return replace(point, ttft_s=point.queue_s + (1 - first) * (point.ttft_s - point.queue_s) + first * _burst(point, slowdowns))
 
 
 def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
@@ -204,7 +203,9 @@ def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
     return full.total * (1 + waiting / chunk) / 2
 
 
-def _point(deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 0.0) -> OperatingPoint:
+def _point(
+    deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 0.0
+) -> OperatingPoint:
     """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
     replicas, further = deployment.attention_data * deployment.pipeline, (load.output_tokens - 1) / load.tokens_per_step
     beat = Rhythm.of(running, load.new_tokens, further, load.queries, deployment.chunk_tokens * replicas, replicas, together)
