@@ -103,7 +103,7 @@ def test_tokens_per_step_is_the_sum_of_chances():
 
 def test_what_is_refused_and_what_is_offered():
     big = Deployment(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"), "BF16", tensor=8)
-    with pytest.raises(ValueError, match="on 8 x H100 SXM: no sequence of 2,000 tokens fits beside the weights; take more chips"):
+    with pytest.raises(ValueError, match=r"on 8 x H100 SXM: no request of 2,000 tokens fits beside the weights; nearest that fits: 16 chips \(pipeline stages\)"):
         steady(big, Load(1000, 1000))
     with pytest.raises(ValueError, match=r"batch = 100,000, allowed: \d+ sequences of the load"):
         steady(LLAMA, Load(1000, 1000), batch=100_000)

@@ -146,13 +146,16 @@ def room(deployment: Deployment, load: Load) -> Any:
     ValueError : as `steady`.
     """
     check(deployment)
-    model, longest, chips = deployment.model, float(np.max(load.input_tokens + load.output_tokens)), float(np.max(deployment.chips))
+    model, longest = deployment.model, float(np.max(load.input_tokens + load.output_tokens))
     if 0 < model.max_context < longest:
         raise ValueError(f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed: {model.max_context:,} (max_context)")
     most = slots(deployment, load)
     if np.any(most < 1):
-        raise ValueError(f"{model.name} in {deployment.precision} on {chips:g} x {deployment.chip.name}: no sequence of {longest:,.0f} "
-                         "tokens fits beside the weights; take more chips (tensor, pipeline), fewer bits, or a smaller model")  # fmt: skip
+        deeper = (replace(deployment, pipeline=deployment.pipeline * stages) for stages in (2, 4, 8, 16, 32))
+        enough = next((int(np.max(d.chips)) for d in deeper if np.all(slots(d, load) >= 1)), None)
+        hint = f"nearest that fits: {enough} chips (pipeline stages)" if enough else "it fits on no more chips of this kind"
+        raise ValueError(f"{model.name} in {deployment.precision} on {float(np.max(deployment.chips)):g} x {deployment.chip.name}: no request of "
+                         f"{longest:,.0f} tokens fits beside the weights; {hint}; or take fewer bits or a smaller model")  # fmt: skip
     return most
 
 
