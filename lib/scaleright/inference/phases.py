@@ -55,6 +55,9 @@ GROUPED_SHARE, EXPANDED_SHARE = 0.6, 0.6
 """Shares of a plain product's rate that compute-bound products reach. Experts' on an H100: 0.4 to 0.75 of it, before and after tuning
 [liger1294]. Those whose weights are expanded on the way to 16 bit: 0.6 on an A100 [vllm2497], and with experts 0.36 on an H100
 [sglang38884], the product of the two."""
+GATHERING = 8
+"""Chips up to which engines gather the tokens of all attention groups instead of sending each to its experts: vLLM's default
+[vllm2026expert], and TensorRT-LLM's unless the ranks outnumber the experts of a token [tensorrtllm8950]."""
 KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
 """Kernels of a layer by block: norms, products, rotation, attention and its reduction, routing and sorting."""
 CASTS = 2
@@ -166,8 +169,8 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     tokens : of all attention groups; rows : of one of them
 
     A balanced router draws experts at random: the busiest of r ranks has sqrt(2 ln r) standard deviations above the mean, of tokens and of
-    experts touched alike. Tokens of several attention groups meet at the experts: sent to the ranks that hold theirs, or gathered by all,
-    whichever is sooner.
+    experts touched alike. Tokens of several attention groups meet at the experts: all ranks gather them and scatter the sums; beyond a node
+    each is sent to the ranks that hold its experts where that is sooner.
     """
     t, ep, width, low = d.model, d.expert, d.model.expert_ffn / d.expert_tensor, of.input_bytes["experts"]
     held, chosen, spread = t.experts / ep, t.experts_per_token, sqrt(2 * log(ep))
@@ -182,7 +185,7 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     return {
         "matmul": of.product("head", rows, t.experts, t.hidden), "elementwise": moved / of.bandwidth,
         "grouped": of.feed_forward(t, "experts", maximum(most / busiest, 1.0), width, busiest),
-        "expert": where(ep > 1, minimum(sent, gathered), gathered),
+        "expert": where((d.ranks > GATHERING) & (ep > 1), minimum(sent, gathered), gathered),
     }  # fmt: skip
 
 
