@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.interpolate import RegularGridInterpolator
 from scaleright import catalog
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
-from scaleright.inference.serving import steady
+from scaleright.inference.serving import engine_step, steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
 
 LLAMA = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4, software="vLLM 0.17.0")
@@ -123,3 +124,45 @@ def test_no_number_of_an_operating_point_is_lost():
     point = steady(LLAMA, Load(1, 1), np.array([1.0, 7.0, 1e4]))
     numbers = [getattr(point, field.name) for field in fields(point) if isinstance(getattr(point, field.name), (float, np.ndarray))]
     assert len(numbers) > 5 and all(np.isfinite(number).all() for number in numbers) and math.isfinite(point.step.total[0])
+
+
+def simulated(reads, writes, clients):
+    """A scheduler step by step: each client sends its next request when its last is answered; prompts are read first come, first served."""
+    tokens, running = np.array([0.0, 256, 1024, 2048, 4096, 8192]), np.linspace(0, clients, 5)
+    grid = engine_step(LLAMA, Load(reads.mean(), writes.mean()), running[:, None], None, prefill_tokens=tokens, prefill_context=reads.mean() / 2)
+    seconds = RegularGridInterpolator((running, tokens), grid.total)
+    clock, decoding, waiting, sent, first, gaps, ended = 0.0, {}, [(0.0, k, reads[k]) for k in range(clients)], clients, [], [], []
+    while sent < len(reads):
+        budget, done, left = LLAMA.chunk_tokens - len(decoding), [], []
+        for arrived, k, rest in waiting:
+            taken = min(rest, budget)
+            budget -= taken
+            (left if taken < rest else done).append((arrived, k, rest - taken))
+        prompts = sum(rest for _, _, rest in waiting) - sum(rest for _, _, rest in left)
+        took = float(seconds((len(decoding), prompts)))
+        clock += took
+        gaps += [took] * len(decoding)
+        decoding = {k: rest - 1 for k, rest in decoding.items()}
+        over = [k for k, rest in decoding.items() if rest <= 0]
+        for arrived, k, _ in done:
+            first.append(clock - arrived)
+            decoding[k] = writes[k] - 1
+        ended += [clock] * len(over)
+        waiting = left + [(clock, k, reads[k]) for k in range(sent, min(sent + len(over), len(reads)))]
+        sent += len(over)
+        decoding = {k: rest for k, rest in decoding.items() if k not in over}
+    skip = 3 * clients  # the burst at the start
+    speed = (len(ended) - skip) * writes.mean() / (clock - ended[skip - 1])
+    return speed, float(np.mean(first[skip:])), float(np.mean(gaps)), float(np.median(gaps))
+
+
+@pytest.mark.parametrize("prompt, answer, clients", [(1000, 200, 32), (300, 200, 64), (12000, 150, 8)])
+def test_a_simulated_scheduler_agrees(prompt, answer, clients):
+    draw = np.random.default_rng(6)
+    reads, writes = (np.round(mean * draw.uniform(0.5, 1.5, 10 * clients)) for mean in (prompt, answer))
+    speed, ttft_s, tpot_s, itl_s = simulated(reads, writes, clients)
+    spread = 1 / math.sqrt(12)
+    point = steady(LLAMA, Load(reads.mean(), writes.mean(), 0.0, spread, spread), clients)
+    assert point.output_tokens_per_s == pytest.approx(speed, rel=0.04)
+    assert point.tpot_s == pytest.approx(tpot_s, rel=0.03) and point.itl_s == pytest.approx(itl_s, rel=0.02)
+    assert ttft_s < point.ttft_s < 1.4 * ttft_s  # here a request arrives as a step ends; the model has it wait for a running one
