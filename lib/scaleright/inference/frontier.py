@@ -116,14 +116,12 @@ def under(
     >>> point.tpot_s <= 0.020 < steady(one, Load(1000, 300), 1.1 * point.concurrency, slowdowns={}).tpot_s
     True
     """
-    most = steady(deployment, load, slowdowns=slowdowns).slots
-    tried = np.unique(np.floor(most ** np.linspace(0, 1, FINE_POINTS)))
-    points = steady(deployment, load, tried, slowdowns)
+    points = steady(deployment, load, np.unique(np.floor(room(deployment, load) ** np.linspace(0, 1, FINE_POINTS))), slowdowns)
     meets = (points.tpot_s <= tpot_s) & (points.ttft_s <= ttft_s)
     if not meets.any():
         raise ValueError(_missed(f"{deployment.model.name} on {deployment.chip.name}", points, tpot_s, ttft_s))
     best = np.argmax(np.where(meets, points.output_tokens_per_s, 0.0))
-    return steady(deployment, load, float(tried[best]), slowdowns)
+    return steady(deployment, load, float(points.concurrency[best]), slowdowns)
 
 
 @search

@@ -24,7 +24,7 @@ from scaleright.inference.phases import StepSeconds, step_seconds
 from scaleright.inference.power import step_joules
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import floor, maximum, minimum, where
+from scaleright.ops import ceil, minimum, where
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
 """Sequences that run together at most, of each replica of attention, by the engine's own default on a chip with 70 GiB or more."""
@@ -229,8 +229,8 @@ def _point(
 def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any = None, slowdowns: Mapping | None = None) -> OperatingPoint:
     """A run over so many requests that all wait at its start, as benchmarks of throughput are.
 
-    Requests of like lengths run in waves, and the last wave is smaller: the mean step is that of the whole run, and so is the throughput.
-    TTFT is from when a request takes its slot.
+    Requests of like lengths run in waves, of which the last is smaller; since the time of a step grows nearly in a straight line with
+    its sequences, the run takes as long as equal waves. TTFT is from when a request takes its slot.
 
     Parameters
     ----------
@@ -250,11 +250,6 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     """
     COUNT.check("offline", "requests", requests)
     most = room(deployment, load)
-    running = floor(minimum(minimum(most, requests), most if concurrency is None else concurrency))
-    waves = floor(requests / running)
-    rest = requests - waves * running
-    full, last = (_point(deployment, load, batch, most, batch, slowdowns, math.inf) for batch in (running, maximum(rest, 1.0)))
-    in_full, in_last = waves * running / full.rhythm.requests, where(rest > 0, rest / last.rhythm.requests, 0.0)
-    steps = in_full + in_last
-    step = _weighed(full.step, in_full / steps, last.step, in_last / steps)
-    return replace(full, step=step, rhythm=replace(full.rhythm, requests=requests / steps), ttft_s=_burst(full, slowdowns))
+    waves = ceil(requests / minimum(minimum(most, requests), most if concurrency is None else concurrency))
+    point = _point(deployment, load, requests / waves, most, requests / waves, slowdowns, math.inf)
+    return replace(point, ttft_s=_burst(point, slowdowns))
