@@ -23,8 +23,6 @@ SECOND_PICTURES = "ml_energy/v2_2024-09_diffusion.csv"
 _SLOWER = 1.1
 """How many times the token time of a lesser chip, with all settings the same, the better chip may take before its row is flagged."""
 _BETTER, _LESSER = "B200", "H100 SXM"
-_NARROWER = 2 / 3
-"""What share of the speed of the same model in BF16, with all settings the same, a narrower format must reach not to be flagged."""
 _UNSTATED = "prompt length and format not stated; power is energy times speed"
 ENGINES = {"mlenergy2026": "vLLM 0.11.1", "mlenergy2024": "vLLM 0.5.4"}
 """The engine of each leaderboard, from the documentation and scripts of its benchmark [mlenergybenchmark2026]."""
@@ -67,25 +65,14 @@ def _third(raw: Path, stem: str, task: str) -> Items:
 
 
 def _flag(rows: list[Row]) -> None:
-    """Note rows of the chip that leads on every line of its datasheet and yet takes longer between tokens, and of a format of fewer
-    bytes that writes far fewer tokens a second, all else the same."""
+    """Note rows of the chip that leads on every line of its datasheet and yet takes longer between tokens, all else the same."""
     lesser = {tuple(row[name] for name in _SAME): row["measured_itl_s"] for row in rows if row["accelerator"] == _LESSER}
     for row in rows:
         other = lesser.get(tuple(row[name] for name in _SAME))
         if row["accelerator"] == _BETTER and other and row["measured_itl_s"] > _SLOWER * other:
             ratio = row["measured_itl_s"] / other
-            _note(row, f"anomaly: {ratio:.2f} times the token time of the {_LESSER} with all else the same: not bound by the chip")
-    chips = ("accelerator", *(name for name in _SAME if name != "precision"))
-    wider = {tuple(row[name] for name in chips): row["measured_output_tokens_per_s"] for row in rows if row["precision"] == "BF16"}
-    for row in rows:
-        other = wider.get(tuple(row[name] for name in chips))
-        if other and row["measured_output_tokens_per_s"] < _NARROWER * other:
-            ratio = row["measured_output_tokens_per_s"] / other
-            _note(row, f"anomaly: {ratio:.2f} times the speed in BF16 with all else the same: bound by neither bytes nor arithmetic")
-
-
-def _note(row: Row, remark: str) -> None:
-    row["note"] = "; ".join(filter(None, [row["note"], remark]))
+            flag = f"anomaly: {ratio:.2f} times the token time of the {_LESSER} with all else the same: not bound by the chip"
+            row["note"] = "; ".join(filter(None, [row["note"], flag]))
 
 
 def _second(raw: Path) -> Items:
