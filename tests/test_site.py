@@ -40,8 +40,14 @@ from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.decisions.hardware_candidates import candidates
+from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.footprint import Footprint, Place, machine, place
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.fleet import Service
+from scaleright.inference.fleet import chips as fleet_size
+from scaleright.inference.lengths import Load
+from scaleright.inference.levers import climb
 from scaleright.inference.measured import TokenSeconds, token_seconds
 from scaleright.power import energy_kwh
 from scaleright.press import Book, repository, scenarios
@@ -224,6 +230,19 @@ def training_error(values: dict) -> float:
     return float(rows["error_percent" + ("" if mode == "group" else f" {mode} left out")].round(4).abs().median()) / 100
 
 
+def saved_by_levers(values: dict) -> float:
+    """Share of the fleet that the controls of `inference_ladder` save, with the levers that its case takes."""
+    deployment = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator(values["accelerator"]), software="vLLM 0.17.0", kv_precision="BF16")
+    load = Load(1150.0, 210.0, input_cv=1.0, output_cv=1.0)
+    usual = {"peak_to_mean": 3.0, "together": 0.3, "services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05}
+    rungs = climb(Service(deployment, load, 100.0, **usual), [name for names in rungs_of_source().values() for name in names])
+    moved = {name: values[name] for name in ("requests_per_s", "peak_to_mean", "together", "services", "variants", "repeated_share")}
+    first, last = (fleet_size(replace(rung.service, **moved), rung.sizes, rung.served) for rung in (rungs[0], rungs[-1]))
+    return 1 - last / first
+
+
+LADDER = "notebooks/inference_ladder.html"
+BUSY_SERVICES = {"accelerator": "B200", "requests_per_s": 400.0, "services": 10, "together": 0.1}
 ACCURACY = "notebooks/training_accuracy.html"
 UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
 def budgeted(values: dict) -> dict[str, float]:
@@ -282,6 +301,7 @@ MEMORY = "notebooks/memory_wall.html"
 SPLIT = "notebooks/parallelism.html"
 ADAPTERS = {"model": "DeepSeek-V3", "task": "lora", "sharding": "optimizer and gradients", "recompute": "selective", "optimizer": "adamw-8bit", "micro_batch": 4}
 LIVE = [
+    *((LADDER, case, "saving", saved_by_levers) for case in ({}, BUSY_SERVICES)),
     *((SPLIT, case, "seconds", split) for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})),
     *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),
     *((MEMORY, case, "chip_total", kept_on_a_chip) for case in ({}, ADAPTERS)),

@@ -31,7 +31,7 @@ def _savings(**changed: object) -> list[float]:
     return [100 * (1 - rungs[-1].chips / rungs[0].chips) for rungs in paths]
 
 
-def _speedups(precision: str, sparse: float = 1.0, batching: str = "continuous") -> list[float]:
+def _speedups(precision: str, sparse: float = 1.0, batch: int | None = None) -> list[float]:
     """How many times the requests each chip of a group serves in a format, over BF16; alone or at full load."""
 
     def each(service: Service) -> float:
@@ -39,7 +39,7 @@ def _speedups(precision: str, sparse: float = 1.0, batching: str = "continuous")
         return float((served / sizes).max())
 
     found = []
-    for service in _services(tpot_s=None, batching=batching):
+    for service in _services(tpot_s=None, batch=batch):
         quick = replace(service, matmul_speedup=sparse, deployment=replace(service.deployment, precision=precision))
         found.append(each(quick) / each(service))
     return found
@@ -54,13 +54,13 @@ def _losses(lever: str, largest: float) -> list[float]:
 def s2_ladder() -> Recomputed:
     alone = _savings(services=1, variants=1, prefix_share=0.0)
     quantized = Condition("one service whose engine batches already and whose prompts share nothing: quantization alone", min(alone), max(alone))
-    return span(*_savings(), *_savings(batching="static"), quantized)
+    return span(*_savings(), *_savings(batch=8), quantized)
 
 
 def s2_speedup() -> Recomputed:
     published = Condition("one product of 4,096 by 4,096 matrices (hsieh2025fpga)", fact("sparse_latency_speedup"), fact("sparse_matmul_speedup"))
     sparse = fact("sparse_throughput_ratio")
-    return span(*_speedups("INT4", sparse), *_speedups("INT4", sparse, "one at a time"), published)
+    return span(*_speedups("INT4", sparse), *_speedups("INT4", sparse, 1), published)
 
 
 def s2_int4_loss() -> Recomputed:
@@ -73,5 +73,5 @@ RECOMPUTED = {
     "S2-sparse-matmul": lambda: point(fact("sparse_matmul_speedup")),
     "S2-sparse-latency": lambda: point(fact("sparse_latency_speedup")),
     "S2-pooling-after": lambda: point(fact("aegaeon_utilization_pooled")),
-    "S3-bits-served": lambda: span(*_speedups("FP8"), *_speedups("FP8", batching="one at a time")),
+    "S3-bits-served": lambda: span(*_speedups("FP8"), *_speedups("FP8", batch=1)),
 }

@@ -19,13 +19,10 @@ from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.speculation import Speculation
-from scaleright.names import one_of
 from scaleright.ops import ceil, maximum, sqrt
 
 DEGREES = (1, 2, 4, 8)
 """Chips that may share the model; the cheapest fleet decides."""
-BATCHING = ("one at a time", "static", "continuous")
-"""How requests share a group: not at all, in a batch that ends with its longest answer, or each leaving when it is done."""
 SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 """Sequences at which a group that batches continuously is tried."""
 
@@ -66,7 +63,7 @@ class Service:
     requests_per_s : mean demand over all streams [1/s]
     peak_to_mean : of one stream [1]; together : correlation of the streams [1]
     services, variants : applications, and fine-tuned variants of the model that each uses; their product is the streams [1]
-    batching, batch : of `BATCHING`, and sequences of a static batch [1]
+    batch : requests of a static batch, which ends with its longest answer; None where each leaves when it is done (continuous) [1]
     tpot_s : most time of a token, None for any [s]
     pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one model; known answers are reused
     matmul_speedup : of products with weights, by sparsity [1]
@@ -81,8 +78,7 @@ class Service:
     together: Any = 0.0
     services: Any = 1
     variants: Any = 1
-    batching: str = "continuous"
-    batch: Any = 8
+    batch: int | None = None
     tpot_s: Any = None
     pooled: bool = False
     adapters: bool = False
@@ -116,7 +112,7 @@ def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
 
     Lengths are lognormal; the longest of n lies at the normal quantile of (n - 3/8) / (n + 1/4) [blom1958].
     """
-    load, batch = service.load, service.batch if service.batching == "static" else 1
+    load, batch = service.load, service.batch
     score, variance = NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)), np.log(1 + load.output_cv**2)
     longest = load.output_tokens * (np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0)
     held = np.minimum(batch, largest_batch(deployment, load.input_tokens + longest))
@@ -131,16 +127,14 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
 
     Raises
     ------
-    LookupError : an unknown way of batching. ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace;
-        the best is named.
+    ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace; the best is named.
     """
-    one_of(service.batching, BATCHING, "way of batching")
     every, load = replace(service.deployment, tensor=np.array(DEGREES)), service.load
     check(replace(every, tensor=1))
     held = np.array(DEGREES)[valid(every) & (slots(every, load) >= 1)]
     if not held.size:
         steady(replace(every, tensor=DEGREES[-1]), load)  # says why not
-    if service.batching == "continuous":
+    if service.batch is None:
         point = steady(replace(every, tensor=held[:, None]), load, SEATS, service.slowdowns)
         served, pace = point.requests_per_s, point.tpot_s
     else:

@@ -44,13 +44,13 @@ LEVERS: dict[str, Callable[[Service], Any]] = {
     "4-bit weights": lambda s: s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4") or _weights(s, "INT4"),
     "2:4 pruning": lambda s: _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio")),
     "LoRA adapters": lambda s: s.variants > 1 and replace(s, adapters=True),
-    "continuous batching": lambda s: replace(s, batching="continuous"),
+    "continuous batching": lambda s: replace(s, batch=None),
     "prefix caching": lambda s: s.prefix_share > 0 and replace(s, load=replace(s.load, cached_share=s.prefix_share)),
     "answer caching": lambda s: s.repeated_share > 0 and replace(s, answers_cached=True),
     "8-bit KV cache": lambda s: "fp8" in s.deployment.chip.dense and _with(s, kv_precision="FP8"),
     "pooling": lambda s: s.services > 1 and replace(s, pooled=True),
     "cost dashboard": lambda s: s,
-    "speculative decoding": lambda s: s.draft and s.batching == "continuous" and replace(s, load=replace(s.load, speculation=s.draft)),
+    "speculative decoding": lambda s: s.draft and s.batch is None and replace(s, load=replace(s.load, speculation=s.draft)),
 }
 """The levers by the names of data/levers.csv, which says what they need: each gives the changed service, or nothing if it cannot be."""
 
@@ -111,7 +111,7 @@ def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
     losses[name] = quality_loss(name, d.precision, float(parameters(d.model).total))
     if sum(losses.values()) > allowed_loss + 1e-9:
         return stay(why=f"published loss of {100 * losses[name]:.2g} %, more than is left of {100 * allowed_loss:.2g} %")
-    key = after.load, d.model, d.precision, d.kv_precision, after.batching, after.matmul_speedup
+    key = after.load, d.model, d.precision, d.kv_precision, after.batch, after.matmul_speedup
     found[key] = found.get(key) or groups(after)
     return Rung(name, "", after, *found[key], losses)
 
