@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scaleright import catalog
+from scaleright.collectives import network
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import EXPANDED_SHARE, KINDS, StepSeconds, quick_all_reduce_seconds, step_parts, step_seconds
 from scaleright.roofline import MEMORY_SHARE, speeds
@@ -101,6 +102,15 @@ def test_experts_spread_by_rank_wait_for_the_busiest():
     even = step_parts(replace(GROUPS, expert=1), 64, 1)["grouped"]
     assert 1.02 < step_parts(GROUPS, 64, 1)["grouped"] / even < 1.6
     assert step_parts(GROUPS, 64, 1)["expert"] > 0 == step_parts(DEEPSEEK, 64, 1)["expert"]
+
+
+def test_tokens_of_attention_groups_are_gathered_in_a_node_and_sent_over_a_rack():
+    small, large = (catalog.accelerator(name) for name in ("B200", "GB200"))
+    up = network(small).up.bytes_per_s
+    node = step_parts(replace(GROUPS, chip=small), 0, 0, 65_536, 500)["expert"]
+    assert node == pytest.approx(58 * 2 * 65_536 * 7168 * 2 * 7 / 8 / up, rel=0.05)  # all of them, and the sums back
+    rack = replace(GROUPS, chip=large, attention_data=32, expert=32)
+    assert step_parts(rack, 0, 0, 4 * 65_536, 500)["expert"] < 0.5 * step_parts(replace(rack, expert=1), 0, 0, 4 * 65_536, 500)["expert"]
 
 
 def test_latents_are_absorbed_in_decode_and_expanded_in_prompts():
