@@ -18,22 +18,22 @@ further rows that show the mean; fixed kinds are held. Relative error up to whic
 
 
 def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
-    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors count less (IRLS of an L1 tail)."""
+    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and factors beyond twice the prior, count less (IRLS)."""
     from scipy.optimize import nnls
 
     weights, factors = np.ones(len(shares)), prior
     for _ in range(rounds):
-        weighted = shares * weights[:, None]
-        root = np.linalg.cholesky(weighted.T @ shares + np.diag(ties / prior**2))  # the normal equations' root: as many rows as factors
-        factors, _ = nnls(root.T, np.linalg.solve(root, weighted.sum(axis=0) + ties / prior))
+        weighted, held = shares * weights[:, None], ties / np.maximum(np.abs(factors / prior - 1), 1.0)
+        root = np.linalg.cholesky(weighted.T @ shares + np.diag(held / prior**2))  # the normal equations' root: as many rows as factors
+        factors, _ = nnls(root.T, np.linalg.solve(root, weighted.sum(axis=0) + held / prior))
         weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
     return factors
 
 
 @search
 def fit(
-    shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = ()
-) -> dict[tuple[str, str], float]:
+    shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = (), pooling: float = POOLING,
+) -> dict[tuple[str, str], float]:  # fmt: skip
     """Constants from measurements, by (family, kind of work); family "any" holds the mean of all.
 
     Parameters
@@ -42,6 +42,7 @@ def fit(
     named : family of each kind of each row, of the same shape
     prior : where the fit starts from, by kind, in the order of the columns
     fixed : kinds that are held at the prior
+    pooling : tie of a family to the mean of all, as a weight per row: how alike families are known to be
 
     Notes
     -----
@@ -56,11 +57,15 @@ def fit(
     mean = {kind: max(float(value), 0.05) for kind, value in zip(kinds, pooled)}
     seen = shares > 1e-4
     typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    ties = dict(zip(kinds, np.where(held, FIRM, POOLING) * runs + POOLED_RUNS * typical))
-    keys = sorted({(str(name), kind) for place, kind in enumerate(kinds) for name in set(named[:, place])})
-    spread = np.array([shares[:, place] * (named[:, place] == name) for name, kind in keys for place in [kinds.index(kind)]]).T
+    ties = dict(zip(kinds, np.where(held, FIRM, pooling) * runs + POOLED_RUNS * typical))
+    found = [np.unique(named[:, place].astype(str), return_inverse=True) for place in range(len(kinds))]
+    keys = [(str(name), kind) for kind, (names, _) in zip(kinds, found) for name in names]
+    firsts = np.cumsum([0, *(len(names) for names, _ in found)])
+    spread = np.zeros((runs, len(keys)))
+    for place, (first, (_, codes)) in enumerate(zip(firsts, found)):
+        spread[np.arange(runs), first + codes] = shares[:, place]
     own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([ties[kind] for _, kind in keys]), rounds=10)
-    return {(ANY, kind): value for kind, value in mean.items()} | {key: float(value) for key, value in zip(keys, own)}
+    return {(ANY, kind): value for kind, value in mean.items()} | dict(sorted(zip(keys, own.tolist())))
 
 
 @lookup

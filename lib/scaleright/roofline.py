@@ -169,8 +169,12 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     name = names[one_of(precision, names, "format of matrix products")]
     peak, bandwidth, others = chip.peak_flops(name), chip.require("memory_bytes_per_s"), accelerators().values()
     like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
-    share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
-    matmul, basis = (chip.measured[name], "measured") if name in chip.measured else (share * peak, f"{like} share of {kin}")
-    ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
-    exponentials = chip.exponentials_per_s or ratio * chip.dense.get("bf16", peak)
+    if name in chip.measured:
+        matmul, basis = chip.measured[name], "measured"
+    else:
+        share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
+        matmul, basis = share * peak, f"{like} share of {kin}"
+    if not (exponentials := chip.exponentials_per_s):
+        ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
+        exponentials = ratio * chip.dense.get("bf16", peak)
     return Speeds(peak, matmul, basis, MEMORY_SHARE * bandwidth, "A100 and H100", chip.compute_units or 1.0, exponentials, LAUNCH_S)

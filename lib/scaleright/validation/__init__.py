@@ -8,13 +8,16 @@ from pathlib import Path
 
 from scaleright import catalog
 from scaleright.names import nearest
-from scaleright.validation import counts, footprint, memory, training
+from scaleright.validation import counts, energy, footprint, memory, serving, training
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.memory import RULE_BYTES, fullness
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
-KINDS: dict[str, Kind] = {"counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND, "training": training.KIND}
+KINDS: dict[str, Kind] = {
+    "counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND, "training": training.KIND, "serving": serving.KIND,
+    "energy": energy.KIND,
+}  # fmt: skip
 
 
 def validate(kind: str, file: str | Path | None = None) -> Validation:
@@ -23,7 +26,7 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     Parameters
     ----------
     kind : "counts" (published parameter counts), "footprint" (energy and carbon of training runs), "memory" (what a chip
-        holds in training) or "training" (time of a step)
+        holds in training), "training" (time of a step), "serving" (throughput and latency) or "energy" (of an output token)
     file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
         model that the catalog does not know may be given by the columns of `Transformer` instead.
 
@@ -34,10 +37,10 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
 
     >>> validate("counts").summary.median_absolute_percent < 0.2
     True
-    >>> validate("serving")
+    >>> validate("kernels")
     Traceback (most recent call last):
-    LookupError: validate: nothing predicts 'serving' in this version; kinds that work: counts, footprint, memory, training
-    (schema: data/measured/serving.csv)
+    LookupError: validate: nothing predicts 'kernels' in this version; kinds that work: counts, footprint, memory, training, serving,
+    energy (schema: data/measured/kernels.csv)
     """
     if kind not in KINDS:
         tables = [path.stem for path in sorted((catalog.data_dir() / "measured").glob("*.csv"))]

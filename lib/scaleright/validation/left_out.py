@@ -30,10 +30,10 @@ def left_out(
     fit : constants of cases
     predict : prediction of a case by constants
     """
-    fits: dict[str, Constants] = {}
-    for group in dict.fromkeys(group for one, group in zip(of, its) if one is not None):
+    known, fits = set(books), {}
+    for group in dict.fromkeys(group if group in known else "" for one, group in zip(of, its) if one is not None):
         fits[group] = fit([other for other, where in zip(book, books) if where != group])
-    return np.array([math.nan if one is None else predict(one, fits[group]) for one, group in zip(of, its)])
+    return np.array([math.nan if one is None else predict(one, fits[group if group in known else ""]) for one, group in zip(of, its)])
 
 
 def strangers(

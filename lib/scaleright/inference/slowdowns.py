@@ -1,0 +1,115 @@
+"""How much longer the steps of an engine take in practice than at measured peaks: few constants, fitted to published runs.
+
+A constant belongs to a kind of work (`KINDS`) and to a family: of chips, of engines, of number formats. What no run of a family has shown
+is borrowed from all families together ("any"), and said to be.
+"""
+
+import re
+from typing import Mapping
+
+from scaleright import catalog
+from scaleright.formulas import lookup
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.phases import KINDS
+from scaleright.names import one_of
+from scaleright.pooling import constant
+from scaleright.training.slowdowns import FAMILIES
+
+PRIOR = dict.fromkeys(KINDS, 1.0) | {"matmul": 1.1, "grouped": 1.3, "cache": 1.1}
+"""Where the fit starts from: what is left of a peak in practice, before any row is seen."""
+FIXED = ("pipeline",)
+"""Kinds of work that are too small a share of any published run to be fitted."""
+POOLING = 2e-6
+"""Tie of a family to the mean of all, as a weight per row: engines differ from each other far more than frameworks of training do."""
+
+SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency", "TTFT": "TTFT"}
+"""Figures that share the bounds of what was measured over what is predicted."""
+
+
+@lookup
+def chip_family(d: Deployment) -> str:
+    """The architecture of a deployment's chip, whose constants it shares; its vendor where no run of it is known.
+
+    Blackwell Ultra counts as Blackwell: the same units and links, of which too few runs were published to be told apart.
+    """
+    word = d.chip.name.split()[0]
+    return "Blackwell GDDR" if word == "RTX" else FAMILIES.get(word, d.chip.vendor).removesuffix(" Ultra")
+
+
+@lookup
+def generation(software: str) -> str:
+    """The engine of a software, and which generation of vLLM; "any" where none is named.
+
+    vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it counts as another generation again.
+
+    >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation("")
+    ('vLLM V0', 'vLLM V1', 'vLLM', 'any')
+    """
+    release = re.match(r"vLLM 0\.(\d+)", software)
+    age = int(release[1]) if release else 14
+    return "vLLM V0" if age < 8 else "vLLM V1" if age < 14 else (software.split() or ["any"])[0]
+
+
+@lookup
+def families(d: Deployment) -> dict[str, str]:
+    """The family of each kind of work of a deployment: the first key of its constant."""
+    chip, engine = chip_family(d), generation(d.software)
+    part = "experts" if d.model.experts else "dense"
+    form = d.compute_format(part)
+    low = " FP8" if form == "FP8" else ", weight-only" if d.formats[part] != form else ""
+    links = "PCIe" if chip == "Blackwell GDDR" else "NVLink"
+    return dict.fromkeys(KINDS, "any") | {
+        "matmul": chip, "grouped": f"{engine}, {chip}{low}", "cache": chip, "attention": chip, "tensor": links,
+        "expert": f"{engine}, {links}", "launch": engine + low, "host": f"{engine}, {chip}", "sequences": f"{engine}, {chip}",
+    }  # fmt: skip
+
+
+@catalog.remembered
+def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
+    rows = catalog.table("serving_constants")
+    return {(row.family, row.constant): (row.value, row.low, row.high) for row in rows.itertuples()}
+
+
+def _found(d: Deployment) -> dict[str, tuple[float, bool]]:
+    constants = {key: value for key, (value, _, _) in _stored().items()}
+    return {kind: constant(constants, (name,), kind) for kind, name in families(d).items()}
+
+
+@lookup
+def slowdowns(d: Deployment) -> dict[str, float]:
+    """The stored slowdowns of a deployment (`data/serving_constants.csv`) by kind of work; what its families lack is borrowed from all.
+
+    >>> from scaleright.catalog import accelerator, model
+    >>> found = slowdowns(Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), software="TensorRT-LLM 1.2"))
+    >>> 0.5 < found["matmul"] < 2.0
+    True
+    """
+    return {kind: value for kind, (value, _) in _found(d).items()}
+
+
+@lookup
+def borrowed(d: Deployment) -> str:
+    """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and its families lack none."""
+    if lacking := [kind for kind, (_, lent) in _found(d).items() if lent and kind not in FIXED]:
+        why = f"no run of {chip_family(d)} chips was fitted: " if "matmul" in lacking else ""
+        return f"{why}{', '.join(lacking)} as the mean of all"
+    seen = (d.chip.name, "runs") in _stored()
+    return "" if seen else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
+
+
+@lookup
+def interval(d: Deployment, figure: str) -> tuple[float, float]:
+    """Bounds of measured over predicted figure that hold nine of ten runs whose model, number of chips and release no fit saw [1].
+
+    figure : "throughput", "TPOT", "ITL" or "TTFT"
+
+    Wider for mixtures of experts, and where a chip or an engine borrows its constants.
+    """
+    _, low, high = _stored()[spread_class(d, figure, bool(borrowed(d))), "interval"]
+    return low, high
+
+
+@lookup
+def spread_class(d: Deployment, figure: str, lent: bool = False) -> str:
+    """Which deployments share the bounds of a figure: the first key of an interval."""
+    return f"{SPREADS[one_of(figure, SPREADS, 'figure')]}, {'experts' if d.model.experts else 'dense'}" + (", borrowed" if lent else "")

@@ -1,0 +1,165 @@
+"""Rows of measured serving as the model sees them: what was served, on what, at which load, and the figure that was measured.
+
+A row may state several figures (throughput, TPOT, ITL, TTFT): each is a case of its own. All but TTFT are linear in the slowdowns.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog
+from scaleright.inference.deployment import MEMORY_SHARE, Deployment
+from scaleright.inference.lengths import Load
+from scaleright.inference.phases import KINDS, StepSeconds
+from scaleright.inference.serving import OperatingPoint, offline, slots, steady
+from scaleright.inference.slowdowns import families
+from scaleright.validation.cases import given
+from scaleright.validation.counts import model_of
+
+FIGURES = {
+    "throughput": "measured_output_tokens_per_s_per_accelerator", "TPOT": "measured_tpot_s", "ITL": "measured_itl_s",
+    "TTFT": "measured_ttft_s",
+}  # fmt: skip
+"""What may be measured, and its column. Throughput is of one chip."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A figure that its configuration determines; one that it does not says `why`.
+
+    value : the figure measured
+    asked : the batch or concurrency of the row, as `steady` takes it; empty for maximum load
+    point : the operating point at measured peaks
+    seconds : seconds of each kind of work at measured peaks in the time that the figure stands for: of a token written by the chip
+        (throughput), or between two tokens of a sequence [s]
+    families : the family of each kind's constant
+    """
+
+    figure: str
+    why: str = ""
+    value: float = math.nan
+    deployment: Deployment | None = None
+    load: Load | None = None
+    asked: Mapping[str, float] | None = None
+    point: OperatingPoint | None = None
+    seconds: np.ndarray | None = None
+    families: dict[str, str] | None = None
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Time of each kind of work at measured peaks over the figure as a time [1]."""
+        return self.seconds / self.measured_s
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """The family of each kind of work, as an array."""
+        return np.array(list(self.families.values()))
+
+    @property
+    def measured_s(self) -> float:
+        """The figure as a time [s]."""
+        return 1 / self.value if self.figure == "throughput" else self.value
+
+
+def serving_row(row: Mapping[str, Any], prompts: Mapping[str, float]) -> dict[str, Any]:
+    """A row of `measured/energy` in the columns of `measured/serving`.
+
+    prompts : tokens of a prompt by task, where the row does not state them [token]
+
+    Of ranks that experts are spread over, each that is not an attention group of its own shares attention (vLLM, tensor parallel); what
+    degrees do not fill are stages of a pipeline.
+    """
+    chips, data = row["accelerators"], int(row["data_parallel"])
+    tensor = chips // data if row["expert_parallel"] > 1 else int(row["tensor_parallel"])
+    return dict(row) | {
+        "tensor_parallel": tensor, "attention_data_parallel": data, "pipeline_parallel": chips // (tensor * data),
+        "input_tokens": given(row, "input_tokens", prompts.get(row["task"], math.nan)), "mode": "aggregated", "scenario": "concurrency",
+        FIGURES["throughput"]: row["measured_output_tokens_per_s"] / chips,
+    }  # fmt: skip
+
+
+def _parts(step: StepSeconds) -> np.ndarray:
+    return np.array([float(np.sum(getattr(step, f"{kind}_s"))) for kind in KINDS])
+
+
+def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
+    """Seconds by kind of what a figure stands for."""
+    if figure == "throughput":
+        return _parts(point.step) * point.deployment.chips / float(point.rhythm.requests * point.load.output_tokens)
+    if figure == "ITL":
+        return _parts(point.plain_step if point.rhythm.share < 0.5 else point.mixed_step)
+    return _parts(point.token_step) / point.load.tokens_per_step
+
+
+def _deployment(row: Mapping[str, Any], where: str) -> Deployment:
+    chip = catalog.accelerator(row["accelerator"])
+    data = int(given(row, "attention_data_parallel", 1))
+    return Deployment(
+        model_of(row, where), chip, row["precision"], int(given(row, "tensor_parallel", 1)), int(given(row, "pipeline_parallel", 1)),
+        int(given(row, "expert_parallel", 1)), data, kv_precision=given(row, "kv_precision", None), software=given(row, "software", ""),
+        max_sequences=given(row, "max_sequences", None), memory_share=1.0 if given(row, "batch", 0) else MEMORY_SHARE,
+    )  # fmt: skip
+
+
+def _undetermined(row: Mapping[str, Any], figure: str) -> str:
+    """Why a row's configuration does not determine its figure; empty if it does."""
+    for column in ("input_tokens", "output_tokens", "tensor_parallel", "precision"):
+        if pd.isna(row[column]):
+            return f"does not state {column}"
+    if row["mode"] != "aggregated":
+        return "prefill and decode on pools of their own"
+    if given(row, "scenario", "maximum load") not in ("maximum load", "concurrency"):
+        return f"the load of scenario {row['scenario']} is not stated"
+    if given(row, "draft_tokens", 0):
+        return "drafts tokens, and does not state how many are accepted"
+    return "" if figure == "throughput" or pd.notna(row["batch"]) or pd.notna(row["concurrency"]) else "does not state its concurrency"
+
+
+def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[str, float]:
+    """The batch or concurrency that a row states; a batch that does not fit is a mean that counts those who wait."""
+    if given(row, "batch", 0):
+        return {"batch": min(float(row["batch"]), float(slots(deployment, load)))}
+    return {"concurrency": float(row["concurrency"])} if given(row, "concurrency", 0) else {}
+
+
+def case(row: Mapping[str, Any], figure: str, where: str, own: bool) -> Case:
+    """One figure of a row as a case.
+
+    Raises
+    ------
+    LookupError, DataError : a value of a reader's own file that cannot be used: which line, which column, what is allowed.
+    """
+    value = float(given(row, FIGURES[figure], math.nan))
+    if why := _undetermined(row, figure):
+        return Case(figure, why, value)
+    if not own and row["model"] not in catalog.models():
+        return Case(figure, "its model's shape is not published", value)
+    try:
+        deployment, load = _deployment(row, where), Load(float(row["input_tokens"]), float(row["output_tokens"]))
+        if deployment.chips != row["accelerators"]:
+            raise ValueError(f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators = {row['accelerators']}")
+        asked = _asked(row, deployment, load)
+        requests = given(row, "requests", 0)
+        point = offline(deployment, load, requests, **asked, slowdowns={}) if requests else steady(deployment, load, **asked, slowdowns={})
+    except (ValueError, LookupError) as error:
+        if own:
+            raise type(error)(f"{where}: {str(error).removeprefix(f'{where}: ')}") from None
+        return Case(figure, str(error), value)
+    note = given(row, "note", "")
+    why = f"anomaly: {note.partition('anomaly: ')[2]}" if "anomaly: " in note else "" if value > 0 else f"states no {figure}"
+    return Case(figure, why, value, deployment, load, asked, point, _seconds(figure, point), families(deployment))
+
+
+def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list[Case]]:
+    """Every figure of every row, as a frame of rows with the column `figure` and as cases; a row without any counts as throughput."""
+    found, which = [], []
+    for line, row in enumerate(rows.to_dict("records"), 2):
+        figures = [name for name, column in FIGURES.items() if pd.notna(row.get(column))]
+        for figure in figures or ["throughput"]:
+            found.append(case(row, figure, f"{label}, line {line}", own))
+            which.append(line - 2)
+    return rows.iloc[which].reset_index(drop=True).assign(figure=[one.figure for one in found]), found
