@@ -7,6 +7,7 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, table
@@ -27,26 +28,23 @@ ULTRA, RACK, HOPPER = "GB300", "GB200", ("H100 SXM", "H200 SXM")
 SHORT, LONG_PROMPT = (1024, 1024), (8192, 1024)
 SPEEDS = np.array([20.0, 30.0, 40.0, 50.0, 60.0, 75.0, 100.0, 125.0, 150.0])
 """Tokens per second that a user sees, from slow reading to faster than anyone reads."""
-QUICK = np.array([75.0, 100.0, 125.0])
-"""About where the announcement's own tokens per second and GPU lie on the published curve of its chip (inferencex2026compare)."""
 YEARS, TENSOR = fact("nvl72_claimed_years"), 8
 
 
-def _leads(name: str, use: str, speeds: np.ndarray, drafts: str = "none", olds: tuple[str, ...] = HOPPER) -> list[float]:
-    """GB300 over each Hopper chip for the same dollars or kilowatts, at each speed that both reach."""
-    points = serving_points(name, *SHORT, drafts)
-    found = []
-    for old in olds:
-        ratios = lead(points, ULTRA, old, speeds)
-        uses = [published_use(chip)[use] for chip in (ULTRA, old)]
-        found += [float(advantage(ratio, *uses)) for ratio in ratios[np.isfinite(ratios) & (ratios > 0)]]
-    return found
+def _ratios(points: pd.DataFrame, new: str, use: str, speeds: np.ndarray, olds: tuple[str, ...] = HOPPER) -> list[float]:
+    """A chip over older ones for the same dollars or kilowatts, at each speed that both reach; the dollars are those of a GB300."""
+    ratios = {old: lead(points, new, old, speeds) for old in olds}
+    uses = {chip: published_use(chip)[use] for chip in (ULTRA, *olds)}
+    return [float(advantage(ratio, uses[ULTRA], uses[old])) for old in olds for ratio in ratios[old] if np.isfinite(ratio) and ratio > 0]
 
 
 def _claimed_lead(use: str) -> Recomputed:
-    announced = _leads(ANNOUNCED, use, QUICK, "new", HOPPER[1:])
-    words = f"DeepSeek-R1 instead, in FP4 with drafted tokens against FP8 without, at {QUICK[0]:g} to {QUICK[-1]:g} tokens/s per user"
-    return span(*_leads(SERVED, use, SPEEDS), Condition(words, min(announced), max(announced)))
+    modeled, measured = serving_points(SERVED, *SHORT), measured_points(SERVED, *SHORT)
+    published = measured_points(ANNOUNCED, *SHORT)
+    speed = published["interactivity"][published["accelerator"] == ULTRA].min()
+    on_r1 = [_ratios(published[(published["accelerator"] != ULTRA) | (published["precision"] == form)], ULTRA, use, np.array([speed]), HOPPER[:1]) for form in ("FP8", "NVFP4")]
+    words = f"DeepSeek-R1 instead, GB300 over H100 at {speed:.0f} tokens/s per user, from FP8 on both to FP4 against FP8"
+    return span(*_ratios(modeled, ULTRA, use, SPEEDS), *_ratios(measured, RACK, use, SPEEDS[SPEEDS >= 75.0]), Condition(words, *map(min, on_r1)))
 
 
 def _rack_usd(end: str, chip_usd: float) -> float:
