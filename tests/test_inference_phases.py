@@ -188,3 +188,15 @@ def test_operations_of_a_layer_are_no_faster_than_timed_ones_and_not_much_slower
     layer = (step_parts(alone, 0, 0, 4096, 2048)["elementwise"] - step_parts(alone, 1, 1)["elementwise"]) / 80
     timed = 2 * rows["norm"] + 2 * rows["add"] + rows["activation"] + rows["rotation"]
     assert 0.5 < layer / timed < 1.1
+
+
+def test_groups_that_share_experts_wait_for_the_one_with_most_prompts():
+    together = step_parts(GROUPS, 64, 1000, 8 * 2000, 1000)["attention"]
+    each = step_parts(replace(GROUPS, tensor=1, attention_data=1, expert=1), 8, 1000, 2000, 1000)["attention"]
+    assert 2 < together / each < 4.1  # eight prompts at random over eight groups: three on the busiest, at most a step's tokens
+    full = 8 * GROUPS.chunk_tokens
+    assert step_parts(GROUPS, 0, 0, full, 1000)["attention"] == pytest.approx(8192 / 2000 * each, rel=0.01)
+    dense = replace(LLAMA, tensor=1, attention_data=8)
+    assert step_parts(dense, 64, 1000, 8 * 2000, 1000)["attention"] == pytest.approx(
+        step_parts(replace(dense, attention_data=1), 8, 1000, 2000, 1000)["attention"]
+    )

@@ -189,6 +189,18 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _busiest_prompt(d: Deployment, mean_tokens, length):
+    """Tokens of prompts on the busiest of the attention groups that wait for each other at the experts, in one micro-batch.
+
+    Prompts are not cut over groups and fall on them at random: of r groups with n prompts each in the mean, the busiest has about
+    n + sqrt(2 n ln r), at most all of them or a full step.
+    """
+    if not d.model.experts:
+        return mean_tokens
+    most = minimum(mean_tokens * d.attention_data, maximum(d.chunk_tokens, mean_tokens))
+    return minimum(mean_tokens + sqrt(2 * log(d.attention_data) * mean_tokens * length), most)
+
+
 @search
 def step_parts(
     d: Deployment, batch: Any, context: Any, prefill_tokens: Any = 0.0, prefill_context: Any = 0.0, query_tokens: Any = 1.0
@@ -217,7 +229,8 @@ def step_parts(
     """
     t, of, pp, moe = d.model, _Machine(d), d.pipeline, d.model.moe_layers / d.model.layers
     groups = d.attention_data * pp
-    decoding, prompt = maximum(batch / groups, minimum(batch, 1.0)), prefill_tokens / groups  # of the busiest group, in one micro-batch
+    decoding = maximum(batch / groups, minimum(batch, 1.0))  # of the busiest group, in one micro-batch
+    prompt = _busiest_prompt(d, prefill_tokens / groups, 2 * prefill_context)
     rows, asked = maximum(decoding * query_tokens + prompt, 1.0), maximum(decoding * query_tokens, 1.0)
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     layer = dict.fromkeys(KINDS, 0.0) | _attention(d, of, rows, decoding, context, query_tokens, prompt, prefill_context)
