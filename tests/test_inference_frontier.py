@@ -151,7 +151,7 @@ def test_the_cache_moves_slower_between_nodes_and_faster_over_more_links():
 def test_split_serving_pays_where_tokens_must_keep_their_pace():
     """On four decoding layouts of a rack, with the prompts read by groups of eight; a batch of each that gives a token in 20 ms at most."""
     group = np.array([8, 16, 32, 64])[:, None]
-    decode, prefill = Deployment(DEEPSEEK, GB200, "NVFP4", expert=group, attention_data=group), Deployment(DEEPSEEK, GB200, "NVFP4", expert=8, attention_data=8)
+    decode, prefill = (Deployment(DEEPSEEK, GB200, "NVFP4", expert=size, attention_data=size) for size in (group, 8))
     load, batch = Load(8000, 1000), np.geomspace(8, 4096, 60)
     best = [np.max(np.where(point.tpot_s <= 0.02, point.output_tokens_per_s_per_chip, 0.0))
             for point in (steady(decode, load, batch), disaggregated(prefill, decode, load, batch))]  # fmt: skip

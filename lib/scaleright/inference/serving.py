@@ -154,8 +154,9 @@ def room(deployment: Deployment, load: Load) -> Any:
         deeper = (replace(deployment, pipeline=deployment.pipeline * stages) for stages in (2, 4, 8, 16, 32))
         enough = next((int(np.max(d.chips)) for d in deeper if np.all(slots(d, load) >= 1)), None)
         hint = f"nearest that fits: {enough} chips (pipeline stages)" if enough else "it fits on no more chips of this kind"
-        raise ValueError(f"{model.name} in {deployment.precision} on {float(np.max(deployment.chips)):g} x {deployment.chip.name}: no request of "
-                         f"{longest:,.0f} tokens fits beside the weights; {hint}; or take fewer bits or a smaller model")  # fmt: skip
+        where_to = f"{deployment.precision} on {float(np.max(deployment.chips)):g} x {deployment.chip.name}"
+        raise ValueError(f"{model.name} in {where_to}: no request of {longest:,.0f} tokens fits beside the weights; {hint}; "
+                         "or take fewer bits or a smaller model")  # fmt: skip
     return most
 
 
