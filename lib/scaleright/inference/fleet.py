@@ -13,6 +13,7 @@ import numpy as np
 from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, POSITIVE, SHARE, closed_form, search
 from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
 from scaleright.inference.phases import step_seconds
@@ -66,6 +67,7 @@ class Service:
     batch : requests of a static batch, which ends with its longest answer; None where each leaves when it is done (continuous) [1]
     tpot_s : most time of a token, None for any [s]
     pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one model; known answers are reused
+    split : whether prompts are read by groups of their own
     matmul_speedup : of products with weights, by sparsity [1]
     prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is [1]
     smaller, draft : a smaller model that would do; a draft for speculative decoding
@@ -83,6 +85,7 @@ class Service:
     pooled: bool = False
     adapters: bool = False
     answers_cached: bool = False
+    split: bool = False
     matmul_speedup: float = 1.0
     prefix_share: Any = 0.0
     repeated_share: Any = 0.0
@@ -129,21 +132,24 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
     ------
     ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace; the best is named.
     """
-    every, load = replace(service.deployment, tensor=np.array(DEGREES)), service.load
-    check(replace(every, tensor=1))
-    held = np.array(DEGREES)[valid(every) & (slots(every, load) >= 1)]
+    d, load, slow = replace(service.deployment, tensor=np.array(DEGREES)), service.load, service.slowdowns
+    check(replace(d, tensor=1))
+    held = np.array(DEGREES)[valid(d) & (slots(d, load) >= 1)]
     if not held.size:
-        steady(replace(every, tensor=DEGREES[-1]), load)  # says why not
-    if service.batch is None:
-        point = steady(replace(every, tensor=held[:, None]), load, SEATS, service.slowdowns)
-        served, pace = point.requests_per_s, point.tpot_s
+        steady(replace(d, tensor=DEGREES[-1]), load)  # says why not
+    every = replace(d, tensor=held[:, None])
+    if service.batch is not None:
+        found = every.chips, *_static(service, every)
     else:
-        served, pace = (value[:, None] for value in _static(service, replace(every, tensor=held)))
-    best = np.where(pace <= (service.tpot_s or np.inf), served, 0.0).max(axis=1)
-    if not best.any():
-        d = service.deployment
+        point = disaggregated(every, every, load, SEATS, slow) if service.split else steady(every, load, SEATS, slow)
+        found = point.chips, point.requests_per_s, point.tpot_s
+    size, served, pace = np.broadcast_arrays(*found)
+    most = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0).argmax(axis=1)[:, None]
+    size, served, kept = (np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace))
+    kept = kept <= (service.tpot_s or np.inf)
+    if not kept.any():
         raise ValueError(f"tpot_s = {service.tpot_s:g}: {d.model.name} in {d.precision} on {d.chip.name} needs {pace.min():.3g} at least")
-    return held[best > 0].astype(float), best[best > 0]
+    return size[kept].astype(float), served[kept]
 
 
 @search

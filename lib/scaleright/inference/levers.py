@@ -50,6 +50,7 @@ LEVERS: dict[str, Callable[[Service], Any]] = {
     "8-bit KV cache": lambda s: "fp8" in s.deployment.chip.dense and _with(s, kv_precision="FP8"),
     "pooling": lambda s: s.services > 1 and replace(s, pooled=True),
     "cost dashboard": lambda s: s,
+    "disaggregation": lambda s: s.batch is None and replace(s, split=True),
     "speculative decoding": lambda s: s.draft and s.batch is None and replace(s, load=replace(s.load, speculation=s.draft)),
 }
 """The levers by the names of data/levers.csv, which says what they need: each gives the changed service, or nothing if it cannot be."""
@@ -111,7 +112,7 @@ def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
     losses[name] = quality_loss(name, d.precision, float(parameters(d.model).total))
     if sum(losses.values()) > allowed_loss + 1e-9:
         return stay(why=f"published loss of {100 * losses[name]:.2g} %, more than is left of {100 * allowed_loss:.2g} %")
-    key = after.load, d.model, d.precision, d.kv_precision, after.batch, after.matmul_speedup
+    key = after.load, d.model, d.precision, d.kv_precision, after.batch, after.matmul_speedup, after.split
     found[key] = found.get(key) or groups(after)
     return Rung(name, "", after, *found[key], losses)
 
