@@ -134,3 +134,6 @@ def test_the_cache_that_vllm_reports_is_met():
     sglang = replace(d, software="SGLang 0.4.9", memory_share=0.93)
     assert 178_880 < float(largest_batch(d, 1)) < 400_000
     assert float(largest_batch(sglang, 1)) == pytest.approx(367_404, rel=0.15)
+    small = Deployment(catalog.model("Llama-2-7B"), H100, software="vLLM 0.8.1")  # 7,191 blocks of 16 tokens [gatewayapi550]
+    assert float(largest_batch(small, 1)) == pytest.approx(7_191 * 16, rel=0.05)
+    assert float(weights_per_chip(small)) == pytest.approx(12.55 * 2**30, rel=0.001)

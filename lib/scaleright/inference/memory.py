@@ -21,7 +21,7 @@ from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
 from scaleright.transformer.parameters import parameters
 
 GRAPH_BYTES = 1e9
-"""Captured graphs of steps of all sizes: what vLLM reports at start for models of 7 to 70 billion parameters, 0.5 to 2 GB."""
+"""Captured graphs of steps of all sizes, an allowance: vLLM reports 0.2 GiB for a model of a billion parameters [vllm11349]."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ServingMemory(Breakdown):
     reserve_bytes: Any
 
     def room_bytes(self, d: Deployment) -> Any:
-        """Bytes that the engine leaves to the cache: its share of the chip, less all else; TensorRT-LLM's is a share of what all else leaves.
+        """Bytes that the engine leaves to the cache: its share of the chip, less all else; in TensorRT-LLM a share of what all else leaves.
 
         Source: `gpu_memory_utilization` of vLLM, `free_gpu_memory_fraction` of TensorRT-LLM [tensorrtllm2025].
         """

@@ -32,14 +32,9 @@ expert, pipeline: communication. launch: the least time of each kernel. host: sc
 CHIP = ("matmul", "grouped", "attention", "cache", "elementwise")
 """Kinds that keep the chip's arithmetic or memory busy."""
 
-KERNEL_S = 2e-6
-"""Least time of a kernel inside a captured graph: start, first bytes and drain."""
-EAGER_S = 6e-6
-"""Time in which the host launches a kernel outside a graph, as engines do in steps that read prompts."""
-HOST_S = 1e-3
-"""Scheduling a step and preparing its inputs; the engines' own figures are the slowdowns."""
-SEQUENCE_S = 1e-5
-"""Host work for one sequence in a step: bookkeeping, sampling parameters, turning tokens into text."""
+KERNEL_S, EAGER_S, HOST_S, SEQUENCE_S = 2e-6, 6e-6, 1e-3, 1e-5
+"""Least time of a kernel inside a captured graph (start, first bytes, drain) and outside one, where the host launches it, as in steps that
+read prompts; scheduling a step; and host work for one sequence in it. Round units: each engine's own figures are its fitted slowdowns."""
 QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
 """All-reduce by peers' own loads and stores, without NCCL: start, each further chip, and share of the link's bandwidth, on payloads from
 512 B to 1 MB among 2, 4 and 8 H100s [sglang2904]."""
