@@ -211,8 +211,10 @@ def _point(
     deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 0.0
 ) -> OperatingPoint:
     """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
-    replicas, further = deployment.attention_data * deployment.pipeline, (load.output_tokens - 1) / load.tokens_per_step
-    beat = Rhythm.of(running, load.new_tokens, further, load.queries, deployment.chunk_tokens * replicas, replicas, together)
+    d, further = deployment, (load.output_tokens - 1) / load.tokens_per_step
+    apart = d.pipeline * (1 if np.any(d.model.experts) else d.attention_data)  # groups that share experts step together
+    budget = d.chunk_tokens * d.attention_data * d.pipeline
+    beat = Rhythm.of(running, load.new_tokens, further, load.queries, budget, apart, together)
     plain = engine_step(deployment, load, running, slowdowns)
     mixed = engine_step(deployment, load, beat.beside, slowdowns, prefill_tokens=beat.chunk, prefill_context=load.prompt_context)
     step = _weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
