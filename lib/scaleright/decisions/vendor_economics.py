@@ -6,6 +6,7 @@ comes to its end the lead grows without bound. The curves come from `inference.f
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Mapping
 
 import numpy as np
@@ -24,9 +25,6 @@ from scaleright.names import one_of
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SOURCE = "S0, vendor economics"
-CLAIMED = {"cost": 35.0, "power": 50.0, "chip": 4.0, "software": 5.0, "return": 15.0}
-"""What S0 and S1 say: times cheaper and times the throughput per megawatt (GB300 against Hopper), times the throughput per GPU
-(Blackwell against Hopper), times cheaper by two months of software (B200), and times the investment (GB200)."""
 RACK_CHIPS = 72
 GROUP, ENGINE = 64, "TensorRT-LLM 1.2"
 """Chips that may serve one copy of a model together, over the network where their fabric ends; and the software of both generations."""
@@ -34,8 +32,8 @@ PUBLISHED = ("H100 SXM", "H200 SXM", "B200", "B300", "GB200", "GB300")
 """Chips for which the publisher of the measurements that the vendor quotes states an hour's price and the power."""
 
 
-RELEASED = {name: order for order, name in enumerate(PUBLISHED)}
-"""The order in which those chips came."""
+CHECKED_SPEEDS = 10
+"""Speeds per user at which measured leads are compared with predicted ones."""
 DRAFTED = Speculation(draft_tokens=3, acceptance=0.7)
 """Three tokens guessed ahead, which gains 2.5 a step: DeepSeek-V3 keeps its first guess 85 to 90 % of the time [deepseekv3, section 5.4.3], later ones less."""
 DRAFTS = ("none", "new", "both")
@@ -125,10 +123,9 @@ def measured_points(model: str, input_tokens: float, output_tokens: float) -> pd
 
     Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s (output, of one chip) [token/s], source.
     """
-    rows = table("measured/serving")
+    rows = table("measured/serving").query("model == @model").rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
     near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (rows["output_tokens"] / output_tokens).between(0.85, 1.15)
-    rows = rows[near & (rows["model"] == model) & rows["measured_tpot_s"].notna() & rows["measured_output_tokens_per_s_per_accelerator"].notna()]
-    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"], tokens_per_s=rows["measured_output_tokens_per_s_per_accelerator"])
+    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(subset=["interactivity", "tokens_per_s"])
     return rows[["accelerator", "precision", "software", "concurrency", "interactivity", "tokens_per_s", "source"]].reset_index(drop=True)
 
 
@@ -137,12 +134,6 @@ def _front(name: str, chip: str, lengths: tuple[float, float], guesses: bool, pr
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
     return frontier(catalog.model(name), load, [chip], precision, most_chips=GROUP, software=ENGINE, pipeline=1)
-
-
-def _precision(name: str) -> str | None:
-    """MXFP4 for a model whose weights are published in it; None for the leanest format of each chip."""
-    published = table("models").set_index("name")["precision"]
-    return "MXFP4" if str(published[catalog.model(name).name]).startswith("MXFP4") else None
 
 
 @search
@@ -161,31 +152,11 @@ def serving_points(
     Columns: those of `inference.frontier`, and tokens_per_s (output, of one chip) [token/s].
     """
     one_of(drafts, DRAFTS, "drafts")
-    guesses = {chip: drafts == "both" or (drafts == "new" and "fp4" in catalog.accelerator(chip).dense) for chip in chips}
-    fronts = [_front(name, chip, (input_tokens, output_tokens), guesses[chip], precision or _precision(name)) for chip in chips]
-    points = pd.concat(fronts, ignore_index=True)
+    published = str(table("models").set_index("name").loc[catalog.model(name).name, "precision"])
+    form = precision or ("MXFP4" if published.startswith("MXFP4") else None)
+    guesses = (drafts == "both" or (drafts == "new" and "fp4" in catalog.accelerator(chip).dense) for chip in chips)
+    points = pd.concat([_front(name, chip, (input_tokens, output_tokens), guess, form) for chip, guess in zip(chips, guesses)], ignore_index=True)
     return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
-
-
-@search
-@remembered
-def checked_leads(source: str = "inferencemax2026") -> pd.DataFrame:
-    """Measured leads of one chip over another at the same layout, engine and number of requests, beside those of the model.
-
-    Columns: newer, older, model, input_tokens, output_tokens, concurrency, measured and predicted (tokens/s of one chip over the other's) [1].
-    """
-    rows = table("measured/serving").query("source == @source and mode == 'aggregated'").reset_index(drop=True)
-    same, speed = ["model", "precision", "tensor_parallel", "expert_parallel", "input_tokens", "output_tokens"], "measured_output_tokens_per_s_per_accelerator"
-    rows["predicted"] = 0.0
-    for (name, form, tensor, expert, *lengths, chip, software), group in rows.groupby([*same, "accelerator", "software"]):
-        engine = Deployment(catalog.model(name), catalog.accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
-        found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
-        rows.loc[group.index, "predicted"] = found.output_tokens_per_s_per_chip
-    pairs = rows.merge(rows, on=[*same, "concurrency", "software"], suffixes=("", "_old"))
-    pairs = pairs[pairs["accelerator"].map(RELEASED) > pairs["accelerator_old"].map(RELEASED)]
-    ratios = {name: pairs[column] / pairs[f"{column}_old"] for name, column in (("measured", speed), ("predicted", "predicted"))}
-    kept = pairs.rename(columns={"accelerator": "newer", "accelerator_old": "older"})
-    return kept[["newer", "older", *same, "concurrency"]].assign(**ratios).reset_index(drop=True)
 
 
 @search
@@ -221,18 +192,33 @@ def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
 
 
 @search
-def where_it_holds(leads: Any, speed: Any, claimed: float) -> tuple[float, float] | None:
-    """Slowest and fastest speed per user at which a lead reaches what is claimed while the old system still keeps up [token/s]; None if nowhere.
+@remembered
+def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
+    """Leads at one speed per user between chips that were measured in many layouts with one engine, beside those of the model in the same ones.
 
-    >>> where_it_holds(np.array([2.0, 20.0, 40.0, np.inf]), np.array([10.0, 50.0, 100.0, 200.0]), 35.0)
-    (100.0, 100.0)
+    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of one chip over the other's) [1]; only at
+    speeds that lie within the measured ones of both chips, and that both reach by the model.
     """
-    held = np.asarray(speed)[(np.asarray(leads) >= claimed) & np.isfinite(leads)]
-    return (float(held.min()), float(held.max())) if held.size else None
+    rows = table("measured/serving").query("source == @source and mode == 'aggregated' and software == @software and accelerator in @PUBLISHED").reset_index(drop=True)
+    rows = rows.assign(measured_speed=1 / rows["measured_tpot_s"], measured=rows["measured_output_tokens_per_s_per_accelerator"], predicted_speed=0.0, predicted=0.0)
+    layout = ["model", "precision", "tensor_parallel", "expert_parallel", "input_tokens", "output_tokens", "accelerator"]
+    for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(layout):
+        engine = Deployment(catalog.model(name), catalog.accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
+        found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
+        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack([found.interactivity, found.output_tokens_per_s_per_chip], axis=1)
+    leads = []
+    for lengths, group in rows.groupby(["input_tokens", "output_tokens"]):
+        for older, newer in combinations([chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2):
+            ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
+            speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
+            both = {kind: lead(group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]), newer, older, speeds) for kind in ("measured", "predicted")}
+            leads.append(pd.DataFrame({"newer": newer, "older": older, "input_tokens": lengths[0], "output_tokens": lengths[1], "speed": speeds} | both))
+    found = pd.concat(leads, ignore_index=True)
+    return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
 @search
-def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: Any, claimed: float, uses: Mapping[str, float], what: str = "tokens for a dollar") -> Verdict:
+def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, claimed: float, uses: Mapping[str, float], what: str = "tokens for a dollar") -> Verdict:
     """Whether a claimed lead holds: over all speeds per user that the old chip reaches.
 
     Parameters
@@ -253,15 +239,13 @@ def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: Any, claimed: 
     if not reached.any():
         raise ValueError(f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g} tokens/s per user together")
     leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
-    most = int(np.argmax(leads))
-    held = where_it_holds(leads, speed, claimed)
-    at = f"{np.asarray(speed)[most]:g} tokens/s per user"
-    answer = f"from {held[0]:g} to {held[1]:g} tokens/s per user" if held else f"nowhere: at most {leads[most]:.2g} times, at {at}"
-    ends = np.asarray(speed)[reached]
+    most, held, ends = int(np.argmax(leads)), speed[leads >= claimed], speed[reached]
+    at = f"{speed[most]:g} tokens/s per user"
+    answer = f"from {held.min():g} to {held.max():g} tokens/s per user" if held.size else f"nowhere: at most {leads[most]:.2g} times, at {at}"
     reasons = (
         f"{what}: {leads[reached][0]:.2g} times at {ends[0]:g} and {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {at}",
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
         f"beyond {ends[-1]:g} tokens/s per user {old} does not keep up, and any ratio can be had",
     )
     numbers = {"most": (float(leads[most]), "1"), "at slow speed": (float(leads[reached][0]), "1"), "claimed": (claimed, "1")}
-    return Verdict(f"Is {claimed:g} times true for {new} over {old}?", answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held))
+    return Verdict(f"Is {claimed:g} times true for {new} over {old}?", answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held.size))
