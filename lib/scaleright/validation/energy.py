@@ -14,8 +14,9 @@ import pandas as pd
 
 from scaleright import catalog, pooling
 from scaleright.footprint import machine
-from scaleright.inference.power import KINDS, LIMIT, PRIOR, families, interval, step_work
+from scaleright.inference.power import KINDS, LIMIT, PRIOR, chip_draws, families, interval, step_work
 from scaleright.inference.serving import OperatingPoint
+from scaleright.inference.slowdowns import slowdowns
 from scaleright.units import si
 from scaleright.validation import serving, serving_cases
 from scaleright.validation.cases import given
@@ -25,7 +26,8 @@ from scaleright.validation.report import Kind
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is the headline."""
-BOUNDARIES = {"accelerator": "", "server": "", "facility": "its building's share of the energy is not stated"}
+LASTING = ("static", "unpacking")
+"""Kinds of draw that last as long as a step does."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,14 @@ class Case:
     """A measured energy of an output token, or why its configuration does not determine it.
 
     timed : its throughput as a case of serving
-    work : seconds of an output token by kind of draw at full rate, of all chips together; those that last as long as the token does are
-        counted per second of it
+    work : chip-seconds of an output token by kind of draw at full rate; of kinds that last as long as the token does, per second of it
     joules : measured energy of an output token within the boundary [J]
     design_watts : design power of a chip [W]
     host_watts : of a chip's share of the server, where the meter covered it [W]
     """
 
     why: str
-    timed: serving_cases.Case
+    timed: serving_cases.Case = serving_cases.Case("throughput")
     work: np.ndarray | None = None
     joules: float = math.nan
     design_watts: float = math.nan
@@ -55,7 +56,7 @@ class Case:
     @property
     def kind(self) -> str:
         """Whose range it has: "dense" or "experts"."""
-        return "" if self.work is None else "experts" if self.timed.deployment.model.experts else "dense"
+        return "" if not self.known else "experts" if self.timed.deployment.model.experts else "dense"
 
     @property
     def chip(self) -> catalog.Accelerator:
@@ -63,13 +64,13 @@ class Case:
         return self.timed.deployment.chip
 
     def full_s(self, token_s: float) -> np.ndarray:
-        """Seconds at full rate by kind of draw, of an output token that takes so many seconds of a chip [s]."""
-        return self.work * [token_s if kind in ("static", "unpacking") else 1.0 for kind in KINDS]
+        """Chip-seconds at full rate by kind of draw, of an output token that takes so many chip-seconds [s]."""
+        return self.work * [token_s if kind in LASTING else 1.0 for kind in KINDS]
 
-    def predict(self, draws: dict[tuple[str, str], float], token_s: float) -> float:
-        """Energy of an output token by fitted draws and seconds of a chip [J]."""
-        shares = [pooling.constant(draws, (name,), kind)[0] for kind, name in families(self.chip).items()]
-        return self.design_watts * min(float(shares @ self.full_s(token_s)), LIMIT * token_s) + self.host_watts * token_s
+    def predict(self, shares: Iterable[float], token_s: float) -> float:
+        """Energy of an output token by shares of the design power and chip-seconds [J]."""
+        drawn = float(np.dot(list(shares), self.full_s(token_s)))
+        return self.design_watts * min(drawn, LIMIT * token_s) + self.host_watts * token_s
 
 
 def _work(point: OperatingPoint) -> np.ndarray:
@@ -77,24 +78,43 @@ def _work(point: OperatingPoint) -> np.ndarray:
     d, load, beat = point.deployment, point.load, point.rhythm
     plain = step_work(d, 1.0, point.batch, load.context, query_tokens=load.queries)
     mixed = step_work(d, 1.0, beat.beside, load.context, beat.chunk, load.prompt_context, load.queries)
+    mean = np.array([float((1 - beat.carrying) * plain[kind] + beat.carrying * mixed[kind]) for kind in KINDS])
     tokens = float(beat.requests * load.output_tokens)
-    mean = {kind: float((1 - beat.carrying) * plain[kind] + beat.carrying * mixed[kind]) for kind in KINDS}
-    return np.array([mean[kind] * (1.0 if kind in ("static", "unpacking") else d.chips / tokens) for kind in KINDS])
+    return mean * [1.0 if kind in LASTING else d.chips / tokens for kind in KINDS]
 
 
-def case(row: dict[str, Any], where: str, own: bool) -> Case:
-    """A row as a case; errors of a reader's own file as `serving_cases.case` raises them."""
-    for column in ("precision", "tensor_parallel", "batch"):
-        if pd.isna(row[column]):
-            return Case(f"does not state {column}", serving_cases.Case("throughput"))
-    blank = dict.fromkeys(field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"])
-    timed = serving_cases.case(blank | serving_cases.serving_row(row, serving._prompts()), "throughput", where, own)
-    if timed.point is None or BOUNDARIES[row["boundary"]]:
-        return Case(timed.why or BOUNDARIES[row["boundary"]], timed)
+def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
+    """A row as a case, given its throughput as a case of serving where it states enough for that."""
+    if timed is None or timed.point is None:
+        return Case(timed.why if timed else "the length of its prompts, its layout or its batch is not stated")
+    if row["boundary"] == "facility":
+        return Case("its building's share of the energy is not stated")
     chip = timed.deployment.chip
     host = machine(chip.name).host_watts if row["boundary"] == "server" else 0.0
     joules = given(row, "measured_joules_per_token", row["measured_watts"] / row["measured_output_tokens_per_s"])
-    return Case(timed.why, timed, _work(timed.point), joules, chip.require("tdp_watts"), host)
+    why = timed.why or ("" if joules > 0 else "states neither energy nor power")
+    return Case(why, timed, _work(timed.point), joules, chip.require("tdp_watts"), host)
+
+
+def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
+    """A reader's rows as cases; errors as `serving_cases.case` raises them."""
+    blank = dict.fromkeys(field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"])
+    of = [(row, blank | serving_cases.serving_row(row, {})) for row in rows.to_dict("records")]
+    return [case(row, serving_cases.case(asked, "throughput", f"{label}, line {line}", True)) for line, (row, asked) in enumerate(of, 2)]
+
+
+Book = tuple[pd.DataFrame, list, np.ndarray]
+"""Rows, their cases, and which of them take part in fits."""
+
+
+@catalog.remembered
+def books() -> tuple[Book, Book]:
+    """The book's energy and the book's serving, whose cases of throughput the rows of energy share."""
+    table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
+    by_run = {run: one for run, one in zip(timed_rows["run"], timed) if one.figure == "throughput"}
+    every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
+    fitted = np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
+    return (table, every, fitted), (timed_rows, timed, timing)
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
@@ -104,29 +124,30 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     return pooling.fit(shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR)
 
 
-def book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
-    """The book's rows, their cases, and which of them take part in the fit of draws."""
-    table = catalog.table(KIND.table)
-    every = [case(row, f"{KIND.table}, line {line}", False) for line, row in enumerate(table.to_dict("records"), 2)]
-    return table, every, np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
+def predicted(of: tuple[Case, float], draws: dict[tuple[str, str], float]) -> float:
+    """Energy of an output token of a case at a speed [token/s of a chip], by fitted draws [J]."""
+    one, speed = of
+    return one.predict((pooling.constant(draws, (name,), kind)[0] for kind, name in families(one.chip).items()), 1 / speed)
 
 
-def _left_out(of: list[Case], rows: pd.DataFrame, mode: str, books: tuple[tuple, tuple]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Speeds [token/s of a chip], energies of an output token [J], and these at the measured speeds, each by constants without its group.
-
-    books : rows, cases and use in fits, of the book's energy and of its serving
-    """
-    columns, ((table, every, fitted), (timed_rows, timed, timing)) = MODES[mode], books
-    its = groups(rows, columns)
-    clocks = [one for one, use in zip(timed, timing) if use], groups(timed_rows[timing], columns)
-    meters = [one for one, use in zip(every, fitted) if use], groups(table[fitted], columns)
+def _left_out(of: list[Case], rows: pd.DataFrame, mode: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds [token/s of a chip], energies of an output token [J], and these at the measured speeds, each by constants without its group."""
+    its, columns = groups(rows, MODES[mode]), MODES[mode]
+    meters, clocks = (([one for one, use in zip(every, fitted) if use], groups(table[fitted], columns)) for table, every, fitted in books())
     speeds = left_out([one.timed if one.known else None for one in of], its, *clocks, serving.constants, serving.predicted)
+    ends = (speeds, [one.timed.value for one in of])
+    pairs = ([(one, at) if one.known else None for one, at in zip(of, end)] for end in ends)
+    return speeds, *(left_out(each, its, *meters, constants, predicted) for each in pairs)
 
-    def joules(at: np.ndarray) -> np.ndarray:
-        pairs = [(one, 1 / speed) if one.known else None for one, speed in zip(of, at)]
-        return left_out(pairs, its, *meters, constants, lambda pair, draws: pair[0].predict(draws, pair[1]))
 
-    return speeds, joules(speeds), joules(np.array([one.timed.value for one in of]))
+def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same by the stored constants, for rows that no fit has seen."""
+    slow = [list(slowdowns(one.timed.deployment).values()) if one.known else [] for one in of]
+    speeds = np.array([1 / float(one.timed.seconds @ by) if one.known else math.nan for one, by in zip(of, slow)])
+    ends = (speeds, [one.timed.value for one in of])
+    shares = [[share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of]
+    found = ([one.predict(by, 1 / at) if one.known else math.nan for one, by, at in zip(of, shares, end)] for end in ends)
+    return speeds, *map(np.array, found)
 
 
 def refit() -> pd.DataFrame:
@@ -135,9 +156,9 @@ def refit() -> pd.DataFrame:
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
     energies of runs whose model (for chips that borrow: whose chip) neither fit saw
     """
-    books = (table, every, fitted), _ = book(), serving.book()
+    table, every, fitted = books()[0]
     known, table = [one for one, use in zip(every, fitted) if use], table[fitted]
-    models = groups(table, ["model"])
+    models = groups(table, MODES["model"])
     without = [constants(one for one, its in zip(known, models) if its != model) for model in dict.fromkeys(models)]
     rows = []
     for name, kind, value, low, high in ranges(constants(known), without):
@@ -145,7 +166,7 @@ def refit() -> pd.DataFrame:
         rows.append((name, kind, value, low, high, seen, "fit"))
     measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
     for suffix, mode in (("", "model"), (", borrowed", "chip")):
-        ratios = measured / _left_out(known, table, mode, books)[1]
+        ratios = measured / _left_out(known, table, mode)[1]
         for kind in ("dense", "experts"):
             low, middle, high = np.quantile(ratios[kinds == kind], [TAILS[0], 0.5, TAILS[1]])
             rows.append((kind + suffix, "interval", middle, low, high, (kinds == kind).sum(), "quantile"))
@@ -156,16 +177,14 @@ def refit() -> pd.DataFrame:
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own, rows = label != KIND.table, rows.reset_index(drop=True)
-    books = book(), serving.book()
-    of = [case(row, f"{label}, line {line}", True) for line, row in enumerate(rows.to_dict("records"), 2)] if own else books[0][1]
+    of = own_cases(rows, label) if own else books()[0][1]
     measured, speeds = np.array([one.joules for one in of]), np.array([one.timed.value for one in of])
     judged = rows.assign(published=measured, scored=[not one.why for one in of], why=[one.why for one in of], kind=[one.kind for one in of])
     for mode in MODES:
-        name = f" {mode} left out" if mode else ""
-        rate, found, metered = _left_out(of, rows, mode, books)
+        rate, found, metered = _as_stored(of) if own else _left_out(of, rows, mode)
         judged["predicted"] = judged.get("predicted", found)
-        for what, error in (("", found / measured), ("speed_", rate / speeds), ("watts_", metered / measured)):
-            judged[f"{what}error_percent{name}"] = 100 * (error - 1)
+        for what, ratio in (("", found / measured), ("speed_", rate / speeds), ("watts_", metered / measured)):
+            judged[f"{what}error_percent{f' {mode} left out' if mode else ''}"] = 100 * (ratio - 1)
     floor = np.array([one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of])
     limits = bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), judged["kind"].to_numpy(str), rows["model"].to_numpy(str))
     for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
