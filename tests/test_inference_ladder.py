@@ -162,7 +162,7 @@ def test_what_cannot_be_served_is_refused_with_the_best_there_is():
 
 def test_the_headline_is_the_librarys():
     said = answer(BOOK.notebook("inference_ladder").read_bytes())
-    of = service("Llama-3.1-70B", requests_per_s=100.0)
+    of = service("Llama-3.1-70B", repeated_share=0.05)
     rungs = climb(replace(of, smaller=catalog.model("Llama-3.1-8B")), NAMES)
     assert f"from {rungs[0].chips:.0f} H100 SXM to {rungs[-1].chips:.0f}: {100 * (1 - rungs[-1].chips / rungs[0].chips):.0f} % less" in said
 

@@ -234,7 +234,7 @@ def saved_by_levers(values: dict) -> float:
     """Share of the fleet that the controls of `inference_ladder` save, with the levers that its case takes."""
     deployment = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator(values["accelerator"]), software="vLLM 0.17.0", kv_precision="BF16")
     load = Load(1150.0, 210.0, input_cv=1.0, output_cv=1.0)
-    usual = {"peak_to_mean": 3.0, "together": 0.3, "services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05}
+    usual = {"peak_to_mean": 3.0, "together": 0.3, "services": 4, "variants": 2, "prefix_share": 0.5, "repeated_share": 0.05, "tpot_s": 0.05}
     rungs = climb(Service(deployment, load, 100.0, **usual), [name for names in rungs_of_source().values() for name in names])
     moved = {name: values[name] for name in ("requests_per_s", "peak_to_mean", "together", "services", "variants", "repeated_share")}
     first, last = (fleet_size(replace(rung.service, **moved), rung.sizes, rung.served) for rung in (rungs[0], rungs[-1]))
@@ -242,7 +242,17 @@ def saved_by_levers(values: dict) -> float:
 
 
 LADDER = "notebooks/inference_ladder.html"
-BUSY_SERVICES = {"accelerator": "B200", "requests_per_s": 400.0, "services": 10, "together": 0.1}
+BUSY_SERVICES = {"accelerator": "B200", "requests_per_s": 400.0, "services": 10, "together": 0.1, "repeated_share": 0.2}
+def serving_error(values: dict) -> float:
+    """The median error that the controls of `serving_accuracy` describe, of every publication."""
+    rows = catalog.table("serving_errors")
+    column = {"group": "error_percent", "model": "model_out_percent", "chip": "chip_out_percent"}[values["left_out"]]
+    figure = {"time per token": "TPOT", "gap between tokens": "ITL"}.get(values["figure"], values["figure"])
+    return float(rows[rows["scored"] & (rows["figure"] == figure)][column].abs().median()) / 100
+
+
+SERVED = "notebooks/serving_accuracy.html"
+OF_ENERGY = {"figure": "energy", "left_out": "model"}
 ACCURACY = "notebooks/training_accuracy.html"
 UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
 def budgeted(values: dict) -> dict[str, float]:
@@ -304,6 +314,7 @@ LIVE = [
     *((LADDER, case, "saving", saved_by_levers) for case in ({}, BUSY_SERVICES)),
     *((SPLIT, case, "seconds", split) for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})),
     *((ACCURACY, case, "median", training_error) for case in ({}, UNSEEN_EXPERTS)),
+    *((SERVED, case, "median", serving_error) for case in ({}, OF_ENERGY)),
     *((MEMORY, case, "chip_total", kept_on_a_chip) for case in ({}, ADAPTERS)),
     *((VENDOR, case, name, lambda v, name=name: vendor_lead(v)[name]) for case in ({}, ANNOUNCED) for name in ("most_said", "sales_usd")),
     *((BUY, case, "break_even_hours", break_even) for case in ({}, OTHER_CARD, DEAR_POWER)),

@@ -3,7 +3,7 @@
 from scaleright import catalog
 from scaleright.decisions.verdict import Verdict
 from scaleright.inference.fleet import Service
-from scaleright.inference.levers import Rung, climb, orders
+from scaleright.inference.levers import Rung, climb
 
 SOURCE = "S2, Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
@@ -54,10 +54,6 @@ def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
         after = at[names[-1]].chips
         reasons.append(f"{title}: {_percent(1 - after / before)}" + "".join(f"; {name}: {at[name].why}" for name in names if at[name].why))
         numbers[title], before = (1 - after / before, "1"), after
-    if len(names := taken(rungs)) > 1:
-        order = orders(service, names, allowed_loss)
-        wide = order.loc[(order["most"] - order["least"]).idxmax()]
-        reasons.append(f"order matters: {wide.name} saves {_percent(wide['least'])} to {_percent(wide['most'])}, by when it comes")
     numbers |= {"saving": (saving, "1"), "chips today": (start, "chip"), "chips then": (end, "chip")}
     what = f"{_percent(saving)} of the fleet: {start:,.0f} {service.deployment.chip.name} become {end:,.0f}"
     low, high = SOURCE_SAVING
