@@ -13,16 +13,15 @@ from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import climb
 
-MODELS, CHIPS = ("Llama-3.1-8B", "Llama-3.1-70B"), ("H100 SXM", "B200")
+SERVED = (("Llama-3.1-8B", "H100 SXM"), ("Llama-3.1-70B", "B200"))
 LOAD = Load(1150, 210, input_cv=1.0, output_cv=1.0)
 """Lengths about as wide as those of published conversations."""
 
 
 def _services(**changed: object) -> list[Service]:
-    """Each model on each chip as many serve it: BF16 in vLLM, four services of two variants, peaks of three times the mean, many groups."""
+    """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of three times the mean, many groups."""
     usual = {"peak_to_mean": 3.0, "together": 0.3, "services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05} | changed
-    pairs = ((name, chip) for name in MODELS for chip in CHIPS)
-    return [Service(Deployment(model(name), accelerator(chip), software="vLLM 0.17.0"), LOAD, 1000.0, **usual) for name, chip in pairs]
+    return [Service(Deployment(model(name), accelerator(chip), software="vLLM 0.17.0"), LOAD, 1000.0, **usual) for name, chip in SERVED]
 
 
 def _savings(**changed: object) -> list[float]:
