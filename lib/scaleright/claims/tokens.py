@@ -6,17 +6,20 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 from __future__ import annotations
 
 from scaleright import transformer
-from scaleright.catalog import fact, model
+from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
 from scaleright.costs.tokens import break_even_utilization, mix_usd_per_million
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
+from scaleright.inference.serving import steady
 from scaleright.market import TokenPrice, api_price, open_models, rental_price
 
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
 """The chip, and the smallest model with a measured throughput on it: S2's 7B."""
 SIZES = (12e9, 15e9)
-"""Parameters of the models that stand for S2's 13B; no throughput of one is measured."""
+"""Parameters of the models that stand for S2's 13B; no throughput of one is measured, so it is predicted."""
 LEAST_COMPANIES = 3
 
 
@@ -24,23 +27,27 @@ def _parameters(shape: str) -> float:
     return float(transformer.parameters(model(shape)).total)
 
 
-def _break_even(shape: str, price: TokenPrice, end: str = "best", speed: float = 1.0) -> list[float]:
-    """Load at which a rented chip beats an API at each measured shape of request [%]; speed over the measured one."""
-    points, usd = operating_points(shape, CHIP), rental_price(CHIP).median
+def _break_even(shape: str, price: TokenPrice, end: str = "best", like: str = "") -> list[float]:
+    """Load at which a rented chip beats an API at each measured shape of request [%]; of a model that nobody measured, at those of another
+    and at the predicted throughput."""
+    points, usd = operating_points(like or shape, CHIP), rental_price(CHIP).median
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
-    mixes = [mix_usd_per_million(read, written, 0.0, *asked) for read, written in zip(points["input_tokens"], points["output_tokens"])]
-    return [100 * break_even_utilization(usd, speed * measured, mix) for measured, mix in zip(points["tokens_per_s"], mixes)]
+    lengths = points["input_tokens"].to_numpy(float), points["output_tokens"].to_numpy(float)
+    speeds = points["tokens_per_s"].to_numpy(float)
+    if like:
+        one = Deployment(model(shape), accelerator(CHIP), "FP8", software="TensorRT-LLM 1.0")
+        speeds = steady(one, Load(*lengths)).output_tokens_per_s_per_chip
+    return list(100 * break_even_utilization(usd, speeds, mix_usd_per_million(*lengths, 0.0, *asked)))
 
 
 def _thirteen(end: str = "best") -> list[list[float]]:
-    """Break-even of each model of about 13B: as fast as the small one in proportion to its parameters."""
+    """Break-even of each model of about 13B."""
     sold = open_models()
     sold = sold[sold["companies"] >= LEAST_COMPANIES]
-    sizes = {row.release: _parameters(row.model) for row in sold.itertuples()}
     return [
-        _break_even(SMALL, api_price(release), end, _parameters(SMALL) / size)
-        for release, size in sizes.items() if SIZES[0] <= size <= SIZES[1]
+        _break_even(row.model, api_price(row.release), end, SMALL)
+        for row in sold.itertuples() if SIZES[0] <= _parameters(row.model) <= SIZES[1]
     ]
 
 

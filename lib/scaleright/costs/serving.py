@@ -1,4 +1,4 @@
-"""Serving an open model yourself, beside an API that sells it: price, load and break-even from measured seconds.
+"""Serving an open model yourself, beside an API that sells it: price, load and break-even from a speed.
 
 Everything is per accelerator: a group that shares one copy of the model costs and writes in proportion to its chips.
 Prices per million are per million output tokens together with the prompts that they answer, unless a name says input
@@ -15,13 +15,12 @@ from scaleright.costs.tokens import (
     owned_usd_per_million_tokens, request_usd, usd_per_million_tokens,
 )  # fmt: skip
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
-from scaleright.inference.measured import TokenSeconds
-from scaleright.ranges import Range, Swing, interval, tornado
+from scaleright.ranges import interval
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 WORDS = {
     "usd_per_hour": "rent", "speed": "speed", "api_level": "price at the API", "input_tokens": "length of the prompt",
-    "cached_share": "prompt in a cache", "output_tokens": "length of the answer",
+    "cached_share": "prompt in a cache", "output_tokens": "length of the answer", "pace": "pace of an answer",
 }
 """What the inputs are called in a chart."""
 
@@ -61,16 +60,18 @@ def utilization_at(tokens_per_day, tokens_per_s, accelerators):
 class Serving:
     """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays or live expressions.
 
-    seconds : of one accelerator for a token of each kind, at full load
+    full_tokens_per_s : output tokens per second of one accelerator at full load, as predicted [token/s]
+    reading : share of its time in which it reads prompts [1]
     usd_per_hour : rent of one accelerator [USD/h]
     utilization : tokens served over those that the paid hours could serve [1]
     input_tokens, output_tokens, cached_share : the request, and the share of its prompt found in a cache
     api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
-    speed : your speed over the measured one [1]
+    speed : speed in practice over the predicted one [1]
     api_level : factor on all prices of the API [1]
     """
 
-    seconds: TokenSeconds
+    full_tokens_per_s: Any
+    reading: Any
     usd_per_hour: Any
     utilization: Any
     input_tokens: Any
@@ -90,7 +91,7 @@ class Serving:
     @property
     def tokens_per_s(self) -> Any:
         """Output tokens per second of one accelerator at full load [token/s]."""
-        return self.speed * self.seconds.output_tokens_per_s(*self.mix)
+        return self.speed * self.full_tokens_per_s
 
     @property
     def api_usd_per_million(self) -> Any:
@@ -120,19 +121,17 @@ class Serving:
 
         Time is what is paid for, so each kind of token costs in proportion to the seconds that one of it takes.
 
-        >>> one = Serving(TokenSeconds(1e-4, 3e-4, 0.0), 3.6, 1.0, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0)
+        >>> one = Serving(2000.0, 0.4, 3.6, 1.0, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0)
         >>> [round(price, 3) for price in one.kinds(one.rented_usd_per_million())]
         [0.1, 0.3]
         """
-        request = self.seconds.request(*self.mix)
-        written = (request.output_s + request.context_s) / self.output_tokens
-        seconds = (self.seconds.per_input_s / self.speed, written / self.speed)
-        return tuple(usd_per_million * self.tokens_per_s * each for each in seconds)
+        fresh = self.input_tokens * (1 - self.cached_share)
+        return usd_per_million * self.reading * self.output_tokens / fresh, usd_per_million * (1 - self.reading)
 
     def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
         """Accelerators in whole groups that serve a demand without passing the case's utilization [1].
 
-        >>> Serving(TokenSeconds(1e-4, 3e-4, 0.0), 3.6, 0.4, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0).accelerators(1e8, 2.0)
+        >>> Serving(2000.0, 0.4, 3.6, 0.4, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0).accelerators(1e8, 2.0)
         2.0
         """
         demand = output_tokens_per_day / (HOURS_PER_DAY * SECONDS_PER_HOUR * self.utilization)
@@ -155,7 +154,7 @@ class Serving:
         Parameters
         ----------
         spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low, cached_high, output_low,
-            output_high of the API's prices; error of the speed, the 90th percentile of what was left out of the split
+            output_high of the API's prices; speed_low, speed_high of the prediction
         """
         def level(end: str) -> Any:
             prices = {f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"] for kind in ("input", "cached", "output")}
@@ -163,7 +162,7 @@ class Serving:
 
         return {
             "usd_per_hour": (self.usd_per_hour * spread["rent_low"], self.usd_per_hour, self.usd_per_hour * spread["rent_high"]),
-            "speed": (self.speed / (1 + spread["error"]), self.speed, self.speed * (1 + spread["error"])),
+            "speed": (self.speed * spread["speed_low"], self.speed, self.speed * spread["speed_high"]),
             "api_level": (level("low"), self.api_level, level("high")),
         }
 
@@ -175,7 +174,3 @@ class Serving:
         """Low and high end of the price on rented accelerators."""
         ends = {name: values for name, values in self.ends(spread).items() if name != "api_level"}
         return interval(lambda **changed: replace(self, **changed).rented_usd_per_million(), **ends)
-
-    def swings(self, spread: Mapping[str, Any], **more: Range) -> list[Swing]:
-        """What each input alone does to the break-even of renting, largest first; `more` are further inputs with ranges."""
-        return tornado(self.changed_break_even, **{name: Range(*values) for name, values in self.ends(spread).items()}, **more)

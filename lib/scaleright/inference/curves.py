@@ -15,23 +15,20 @@ import numpy as np
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import DEGREES, Deployment
-from scaleright.inference.frontier import layouts
+from scaleright.inference.deployment import DEGREES, Deployment, check, valid
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
 from scaleright.inference.phases import KINDS, step_parts
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import SEQUENCES
+from scaleright.inference.serving import SEQUENCES, slots
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import floor, item, log, maximum, minimum, where
 
 RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
 """Models whose weights were published in four bits [gptoss; kimik25]."""
-PACES = (15.0, 50.0)
-"""Tokens a second for each reader at which the engines of a page are the best; the quickest for one reader alone is the last."""
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
-_USUAL, _NODE = Load(2000, 500), 8
+_USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
 _DECODING, _READING = 2.0 ** np.arange(13), 90.0 * 2.0 ** np.arange(11)
 """Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160 (no multiples of a tile, which flatter)."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
@@ -124,14 +121,27 @@ class Curve:
         """Sequences that can run together where they are admitted by what they hold [1]."""
         return minimum(self.most, 1 / self._over(self.hold, load.context))
 
+    def writing_s(self, batch: Any) -> Any:
+        """A step that gives so many sequences a token, but for what they look back on [s]."""
+        return _between(self.decoding, _DECODING, batch)
+
+    def looking_s(self, batch: Any, context: Any) -> Any:
+        """What so many decoding sequences add by looking back on their context [s]."""
+        return maximum(batch, self.replicas) * self._over(self.look, context)
+
+    def prompt_s(self, tokens: Any) -> Any:
+        """A prompt read from its start with nothing beside it, in pieces as large as the engine takes [s]."""
+        piece = minimum(tokens, self.budget)
+        return tokens / piece * _between(self.reading, _READING, piece) + tokens * self._over(self.read, tokens / 2)
+
     def at(self, batch: Any, load: Load, name: Name = _as_is) -> CurvePoint:
         """The steady state at so many sequences."""
         beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas, name=name)
-        look = name("look", self._over(self.look, load.context))
-        plain_s = name("plain_s", _between(self.decoding, _DECODING, batch) + maximum(batch, self.replicas) * look)
+        looking, beside = self.looking_s(batch, load.context), beat.beside * self._over(self.look, load.context)
+        plain_s = name("plain_s", self.writing_s(batch) + looking)
         together = _between(self.reading, _READING, name("together", beat.beside + beat.chunk))
-        mixed_s = name("mixed_s", together + beat.chunk * self._over(self.read, load.prompt_context) + beat.beside * (self.each_s + look))
-        return CurvePoint(batch, beat, plain_s, mixed_s, ((1 - beat.carrying) * maximum(batch, self.replicas) + beat.carrying * beat.beside) * look)
+        mixed_s = name("mixed_s", together + beat.chunk * self._over(self.read, load.prompt_context) + beat.beside * self.each_s + beside)
+        return CurvePoint(batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside)
 
     def batch_at(self, tpot_s: Any, load: Load, name: Name = _as_is) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
@@ -152,14 +162,17 @@ class Curve:
 
 
 @search
-def curve(d: Deployment, slowdowns: Mapping[str, float] | None = None, kinds: Sequence[str] = KINDS) -> Curve:
-    """The curve of a deployment, of all kinds of work or of some, by one call of the engine's step; slowdowns as in `steady`.
+def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = None, kinds: Sequence[str] = KINDS) -> list[Curve]:
+    """The curves of deployments that differ in their degrees alone, of all kinds of work or of some, by one call of the engine's step.
+
+    slowdowns : as in `steady`
 
     >>> from scaleright import catalog
-    >>> one = curve(Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM")), {})
+    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     10.4
     """
+    d = replace(found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES})
     t, replicas, factors = d.model, d.attention_data * d.pipeline, stored(d) if slowdowns is None else slowdowns
     near = float(t.selected_tokens or t.window * (t.window_layers > 0))
     contexts = np.array([max(near, 1.0), max(4 * near, _FAR), max(8 * near, 2 * _FAR)])
@@ -167,19 +180,21 @@ def curve(d: Deployment, slowdowns: Mapping[str, float] | None = None, kinds: Se
     steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [(0.0, 0.0, _LONG, context) for context in contexts]
     steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
     parts = step_parts(d, *np.array(steps).T)
-    seconds = sum(np.broadcast_to(factors.get(kind, 1.0) * parts[kind], len(steps)) for kind in kinds)
-    decoding, reading, look, read, (plain, prompts, both) = np.split(seconds, np.cumsum([len(_DECODING), len(_READING), 3, 3]))
+    seconds = sum(np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps))) for kind in kinds)
+    decoding, reading, look, read, bases = np.split(seconds, np.cumsum([len(_DECODING), len(_READING), 3, 3]), axis=1)
 
-    def slopes(of: np.ndarray) -> list[float]:
-        far = (of[2] - of[1]) / (contexts[2] - contexts[1])
-        return [far, of[0] / near - far if near else 0.0]
+    def slopes(of: np.ndarray) -> np.ndarray:
+        far = (of[:, 2] - of[:, 1]) / (contexts[2] - contexts[1])
+        return np.stack([far, of[:, 0] / near - far if near else 0 * far], axis=1)
 
     free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
-    hold = cache_per_chip(d, contexts) / (max(free, 1.0) * d.attention_data)
+    hold = cache_per_chip(d, contexts) / (np.maximum(free, 1.0) * d.attention_data)
     most = (d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))) * d.attention_data
-    numbers = (d.chips, replicas, d.chunk_tokens * replicas, most, decoding, reading, (both - prompts) / _MANY, near,
-               slopes((look - plain) / _MANY), slopes((read - prompts) / _LONG), slopes(hold))  # fmt: skip
-    return Curve(*(np.vectorize(lambda value: float(f"{value:.{_DIGITS}g}"))(number).tolist() for number in numbers))
+    columns = (d.chips, replicas, d.chunk_tokens * replicas, most, decoding, reading, (bases[:, 2:] - bases[:, 1:2]) / _MANY,
+               np.full_like(free, near), slopes((look - bases[:, :1]) / _MANY), slopes((read - bases[:, 1:2]) / _LONG), slopes(hold))  # fmt: skip
+    cut = [[[float(f"{value:.{_DIGITS}g}") for value in row] for row in column.astype(float)] for column in columns]
+    tables = ("decoding", "reading", "look", "read", "hold")
+    return [Curve(**{name: of if name in tables else of[0] for name, of in zip(Curve.__dataclass_fields__, row)}) for row in zip(*cut)]
 
 
 @dataclass(frozen=True)
@@ -208,7 +223,7 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Name = _as_i
     Takes numbers, arrays and live expressions; a curve of no chips stands for none.
 
     >>> from scaleright import catalog
-    >>> one = curve(Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM")), {})
+    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
     >>> slow, fast = (fastest([one], Load(1000, 1000), 1 / pace) for pace in (20.0, 100.0))
     >>> slow.tokens_per_s > fast.tokens_per_s > 0.0 == fastest([one], Load(1000, 1000), 1e-3).tokens_per_s
     True
@@ -234,21 +249,26 @@ def usual_format(model: Transformer, chip: Accelerator) -> str:
 
 @search
 def engines(model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM") -> list[Deployment]:
-    """The engines of one node that serve a model on a chip best, each at one of `PACES`, and the quickest.
+    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that hold it, and all eight, which share every
+    layer; between them half as many in ratio, or of a mixture of experts eight that attend to requests of their own.
+
+    None where no node holds it.
 
     Raises
     ------
-    ValueError : the chip cannot serve the format, or its node cannot hold the model.
+    ValueError : the chip cannot serve the format; those that it can are named.
 
     >>> from scaleright import catalog
-    >>> [d.chips for d in engines(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"))]
-    [8]
+    >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
+    [2, 4, 8]
     """
     form = precision or usual_format(model, chip)
-    stages = {"pipeline": 1} if chip.scale_up_chips else {}
-    found = layouts(model, chip, form, _USUAL, _NODE, software=software, **stages)
-    each = [replace(found, **dict(zip(DEGREES, map(int, degrees)))) for degrees in zip(*(getattr(found, name) for name in DEGREES))]
-    each = [d for d in each if d.expert == (d.ranks if model.experts else 1)]
-    curves = [curve(d) for d in each]
-    speeds = [[fastest([one], _USUAL, 1 / pace).tokens_per_s for one in curves] for pace in PACES] + [[1 / one.at(1.0, _USUAL).tpot_s for one in curves]]
-    return [each[index] for index in sorted({int(np.argmax(speed)) for speed in speeds if max(speed)})]
+    check(Deployment(model, chip, form))
+
+    def fits(**degrees: int) -> list[Deployment]:
+        d = Deployment(model, chip, form, software=software, expert=degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1, **degrees)
+        return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
+
+    whole = [d for chips in _NODE for d in fits(tensor=chips)]
+    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2:][:1]
+    return list({(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values())
