@@ -3,10 +3,10 @@
 A chip draws a static share of its design power whatever happens (leakage, clocks, memory kept refreshed), and spends energy on every
 floating-point operation, every byte from its memory and every byte that moves between the small kernels of a step. All of it is counted
 in seconds at full rate: a constant of 1 means that doing nothing else at full rate takes the chip's whole design power (TDP), so that
-constants are comparable between chips and a chip that no fit has seen gets its energies from its TDP, peak and bandwidth. No chip draws
-more than its power limit for long; at the limit its clock falls, and the step takes as long as the slowdowns say.
+constants compare between chips, and a chip that no fit has seen gets its energies from its TDP and the speeds that it reaches. No chip
+draws more than its power limit for long; at the limit its clock falls, and the step takes as long as the slowdowns say.
 
-The figures cover the accelerators alone; host, network and building come on top (`host_watts`, `scaleright.footprint`).
+The figures cover the accelerators alone; host, network and building come on top (`scaleright.footprint`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.phases import chip_speeds, step_parts
+from scaleright.inference.phases import chip_speeds, step_parts, step_seconds
+from scaleright.inference.slowdowns import slowdowns
 from scaleright.ops import maximum, minimum
 from scaleright.pooling import constant
 from scaleright.training.slowdowns import family
@@ -28,14 +29,14 @@ from scaleright.transformer.memory import bytes_per_parameter, decode_bytes_per_
 KINDS = ("static", "compute", "memory", "activations", "unpacking")
 """Kinds of draw, each with its own constant, as a share of the design power.
 
-static: whatever happens. compute: matrix products, in seconds at the dense peak of their format. memory: weights and cache, in seconds at
+static: whatever happens. compute: matrix products, in seconds at the best that was measured in their format. memory: weights and cache, in seconds at
 the bandwidth that streaming reaches. activations: norms, activations, routing and logits, in seconds at that bandwidth. unpacking: experts
 in fewer than 16 bits whose scales the tensor cores do not apply: their kernels keep the chip's other units busy with them, and with
 padding, for as long as a step takes."""
 SCALED = ("MXFP8", "NVFP4")
 """Formats of products whose scales tensor cores apply themselves."""
-PRIOR = {"static": 0.25, "compute": 1.0, "memory": 0.7, "activations": 5.0, "unpacking": 0.2}
-"""Where the fit starts from: idle H100s with their clocks up draw about a fifth, products at full rate the whole of the limit."""
+PRIOR = {"static": 0.25, "compute": 0.8, "memory": 0.7, "activations": 5.0, "unpacking": 0.2}
+"""Where the fit starts from: H100s that wait with their clocks up draw about a fifth, products at full rate about the limit."""
 POOLED = ("static", "unpacking")
 """Kinds whose constant all chips share."""
 LIMIT = 0.98
@@ -78,15 +79,15 @@ def step_work(
     (0.02, True)
     """
     t, pp, adp = d.model, d.pipeline, d.attention_data
-    peak = {part: chip_speeds(d, part).peak_flops for part in d.formats}
+    rate = {part: chip_speeds(d, part).matmul_flops for part in d.formats}
 
     def products_s(flop):
         plain = flop.embedding_flop + flop.head_flop + flop.router_flop + flop.scores_and_values_flop + flop.index_scores_flop
         dense = flop.ffn_flop + flop.shared_experts_flop
-        return plain / peak["head"] + flop.projections_flop / peak["attention"] + dense / peak["dense"] + flop.experts_flop / peak["experts"]
+        return plain / rate["head"] + flop.projections_flop / rate["attention"] + dense / rate["dense"] + flop.experts_flop / rate["experts"]
 
     prompt = forward_flop(t, maximum(2 * prefill_context, 1.0))
-    of_prompts = products_s(prompt) - prompt.head_flop / peak["head"]
+    of_prompts = products_s(prompt) - prompt.head_flop / rate["head"]
     computed = batch * query_tokens * products_s(forward_flop(t, maximum(context, 1.0), causal=False, absorbed=True)) + prefill_tokens * of_prompts
     formats = d.formats["dense"], d.formats["experts"]
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
@@ -125,6 +126,27 @@ def step_joules(
     kept = minimum(LIMIT * seconds / sum(full.values()), 1.0)
     scale = d.chips * d.chip.require("tdp_watts")
     return StepJoules(**{f"{kind}_j": value * kept * scale for kind, value in full.items()})
+
+
+@search
+def phase_watts(d: Deployment, batch: Any, context: Any, prompt_tokens: Any, factors: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """Draw of one chip while it reads a prompt ("prefill"), writes tokens of a batch ("decode"), and waits for requests ("waiting") [W].
+
+    Parameters
+    ----------
+    batch, context : sequences that decode together [1], and tokens that each looks back on [token]
+    prompt_tokens : length of the prompt [token]
+    factors : slowdowns of time by kind of work; by default the stored ones
+
+    >>> watts = phase_watts(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=4), 16, 1000, 4000)
+    >>> watts["waiting"] < watts["decode"] < watts["prefill"] <= 700
+    True
+    """
+    slow, half = factors or slowdowns(d), prompt_tokens / 2
+    steps = {"prefill": (0.0, 1.0, prompt_tokens, half), "decode": (batch, context, 0.0, 0.0)}
+    times = {phase: step_seconds(d, *step, slowdowns=slow).total for phase, step in steps.items()}
+    drawn = {phase: step_joules(d, times[phase], *step).total / times[phase] / d.chips for phase, step in steps.items()}
+    return drawn | {"waiting": chip_draws(d.chip)["static"][0] * d.chip.require("tdp_watts")}
 
 
 @closed_form(chip_watts=NON_NEGATIVE, tokens_per_s=POSITIVE, chips=COUNT)

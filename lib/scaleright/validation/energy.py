@@ -219,7 +219,7 @@ def _fill(rows: pd.DataFrame) -> dict[str, Any]:
 
 def _line(row: Any) -> str:
     published, predicted = ("" if math.isnan(value) else si(value, "J") for value in (row.published, row.predicted))
-    return f"{row.run:<76.76}{row.accelerator:<14}{published:>10}{predicted:>10}"
+    return f"{row.run:<80.80} {row.accelerator:<14}{published:>9}{predicted:>10}"
 
 
 KIND = Kind(
