@@ -158,6 +158,11 @@ def test_split_serving_pays_where_tokens_must_keep_their_pace():
     assert best[1] > 1.2 * best[0] > 0
 
 
+def test_a_front_of_split_serving_reaches_further():
+    joint, split = (frontier(DEEPSEEK, Load(8000, 1000), ["GB200"], tpot_s=0.02, split=by) for by in (False, True))
+    assert split["tokens_per_s_per_chip"].max() > 1.2 * joint["tokens_per_s_per_chip"].max()
+
+
 def test_traces_are_loads():
     chat, code = trace("azure conversation"), trace("azure code")
     rows = catalog.table("request_lengths").set_index(["trace", "quantity"])["value"]

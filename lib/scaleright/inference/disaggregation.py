@@ -7,9 +7,11 @@ prompt crosses a network before its second token [distserve2024].
 from dataclasses import dataclass, replace
 from typing import Any, Mapping
 
+import numpy as np
+
 from scaleright.collectives import network, send_recv_seconds
 from scaleright.formulas import search
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import DEGREES, Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
@@ -73,6 +75,14 @@ def transfer_seconds(prefill: Deployment, decode: Deployment, tokens: Any) -> An
     pairs = minimum(prefill.tensor * prefill.pipeline, decode.tensor * decode.pipeline)
     payload = sequence_kv_bytes(prefill.model, tokens, 1, bytes_per_parameter(decode.cache_format)) / pairs
     return where(near, send_recv_seconds(payload, up.latency_s, up.pair_bytes_per_s), send_recv_seconds(payload, out.latency_s, slower))
+
+
+@search
+def reader(found: Deployment, load: Load, slowdowns: Mapping | None = None) -> Deployment:
+    """Of the layouts of an array the one whose chips read prompts fastest."""
+    step = engine_step(found, load, 0.0, slowdowns, prefill_tokens=_budget(found), prefill_context=load.prompt_context)
+    best = int(np.argmax(_budget(found) / step.total / found.chips))
+    return replace(found, **{name: getattr(found, name)[best] for name in DEGREES})
 
 
 @search

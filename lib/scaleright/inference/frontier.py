@@ -6,7 +6,8 @@ front, the points that no other of the same chip beats both in tokens per second
 
 import math
 from dataclasses import replace
-from typing import Any, Iterable, Mapping
+from functools import partial
+from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import Domain, search
 from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, valid
+from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import OperatingPoint, room, slots, steady
 from scaleright.market.rentals import recent_rental_price
@@ -163,11 +165,11 @@ def at_rate(
     return replace(point, concurrency=busy + requests_per_s * waits * longest, queue_s=queue_s, ttft_s=point.ttft_s + queue_s)
 
 
-def _weighed(found: Deployment, load: Load, slowdowns: Mapping | None) -> pd.DataFrame:
-    """Every layout of a chip at `POINTS` concurrencies."""
+def _weighed(found: Deployment, load: Load, at: Callable[..., OperatingPoint], slowdowns: Mapping | None) -> pd.DataFrame:
+    """Every layout of a chip at `POINTS` concurrencies, served as `at` says."""
     wide = _some(found, np.s_[:, None])
     requests = np.floor(slots(wide, load) ** np.linspace(0, 1, POINTS))
-    point = steady(wide, load, requests, slowdowns)
+    point = at(wide, load, requests, slowdowns)
     columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
     columns |= {name: getattr(point, figure) for name, figure in FIGURES.items()}
     about = {"accelerator": found.chip.name, "precision": found.precision, "software": found.software}
@@ -183,7 +185,7 @@ def _front(points: pd.DataFrame) -> pd.DataFrame:
 @search
 def frontier(
     model: Transformer, load: Load, chips: Iterable[str] | None = None, precision: str | None = None, tpot_s: float = math.inf,
-    ttft_s: float = math.inf, most_chips: int = POWERS[-1], slowdowns: Mapping | None = None, **fixed: Any,
+    ttft_s: float = math.inf, most_chips: int = POWERS[-1], split: bool = False, slowdowns: Mapping | None = None, **fixed: Any,
 ) -> pd.DataFrame:  # fmt: skip
     """Throughput of a chip against interactivity, over all layouts and concurrencies: the front of each accelerator.
 
@@ -194,6 +196,8 @@ def frontier(
     precision : format of the weights; by default the `leanest` of each chip
     tpot_s, ttft_s : targets of latency; slower points are left out [s]
     most_chips, fixed : as in `layouts`
+    split : prompts are read by groups of their own, of the layout that reads fastest; `chips` and the degrees are those of one group that
+        decodes, throughput and draw those of a chip of either kind
     slowdowns : as in `steady`
 
     Returns
@@ -213,7 +217,8 @@ def frontier(
     for chip in catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips):
         try:
             every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
-            found.append(_weighed(every, load, slowdowns))
+            at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
+            found.append(_weighed(every, load, at, slowdowns))
         except (ValueError, LookupError):  # no format, no room, or no figures of this chip
             if chips is not None:
                 raise
