@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scaleright import claims
+from scaleright import catalog, claims
 from scaleright.claims import ledger
 
 HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
@@ -40,4 +40,23 @@ def test_a_thousand_images_are_less_than_a_mile_on_a_newer_chip():
 
 
 def test_the_energy_rows_stand_in_the_chapter_on_sustainability():
-    assert len(claims.table("sustainability")) == 10
+    assert len(claims.table("sustainability")) == 13
+
+
+def test_fewer_bits_save_energy_only_with_many_sequences():
+    (found,) = claims.findings(ids=("S2-quantized-energy",))
+    assert found.verdict == ledger.CONDITIONAL and found.recomputed.low > 100
+    runs = catalog.table("measured/energy").set_index("run")["measured_joules_per_token"]
+    pair = [runs[f"mlenergy-v3-chat/Qwen3-235B-A22B-Instruct-2507{name}/H100x8/tp1-ep8-dp1/8"] for name in ("-FP8", "")]
+    assert found.recomputed.low <= 100 * pair[0] / pair[1] <= found.recomputed.high
+
+
+def test_a_chip_that_waits_for_its_host_takes_more_energy_than_two():
+    """70 GB of layers beyond what fits, over 64 GB/s, at more than a fifth of 700 W: over 150 J a step, which two chips write in 50 ms."""
+    (found,) = claims.findings(ids=("S2-offload-energy",))
+    assert found.verdict == ledger.OFF and found.recomputed.low > 300
+
+
+def test_electricity_is_a_small_part_of_rent():
+    (found,) = claims.findings(ids=("S2-watts-matter",))
+    assert found.verdict == ledger.OFF and found.recomputed.high < 20
