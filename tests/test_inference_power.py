@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.catalog import DataError
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.power import KINDS, LIMIT, borrowed, chip_draws, interval, joules_per_output_token, step_joules, step_work
+from scaleright.inference.power import KINDS, LIMIT, borrowed, chip_draws, interval, phase_watts, step_joules, step_work
 
 H100 = catalog.accelerator("H100 SXM")
 LLAMA = Deployment(catalog.model("Llama-3.1-70B"), H100, tensor=4)
@@ -77,7 +77,9 @@ def test_a_chip_without_design_power_is_refused():
         step_joules(Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("TPU v6e")), 0.01, 1, 100)
 
 
-def test_joules_of_a_token():
-    assert joules_per_output_token(700.0, 3500.0, 8) == pytest.approx(1.6)
-    with pytest.raises(ValueError, match="tokens_per_s = 0"):
-        joules_per_output_token(700.0, 0.0)
+@pytest.mark.parametrize("name, tensor", [("H100 SXM", 4), ("A100 SXM 80GB", 4), ("B200", 2), ("MI300X", 2)])
+def test_reading_draws_more_than_writing_and_writing_more_than_waiting(name, tensor):
+    """Prompts are bound by arithmetic, decoding by memory, and more sequences draw more."""
+    d = Deployment(LLAMA.model, catalog.accelerator(name), tensor=tensor)
+    few, many = (phase_watts(d, batch, 1000, 4000) for batch in (1, 256))
+    assert few["waiting"] < few["decode"] < many["decode"] <= many["prefill"] * 1.15 and few["prefill"] == many["prefill"]

@@ -16,7 +16,7 @@ from typing import Any, Mapping
 
 from scaleright import catalog
 from scaleright.catalog import Accelerator
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
+from scaleright.formulas import Breakdown, lookup, search
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import chip_speeds, step_parts, step_seconds
 from scaleright.inference.slowdowns import slowdowns
@@ -147,24 +147,6 @@ def phase_watts(d: Deployment, batch: Any, context: Any, prompt_tokens: Any, fac
     times = {phase: step_seconds(d, *step, slowdowns=slow).total for phase, step in steps.items()}
     drawn = {phase: step_joules(d, times[phase], *step).total / times[phase] / d.chips for phase, step in steps.items()}
     return drawn | {"waiting": chip_draws(d.chip)["static"][0] * d.chip.require("tdp_watts")}
-
-
-@closed_form(chip_watts=NON_NEGATIVE, tokens_per_s=POSITIVE, chips=COUNT)
-def joules_per_output_token(chip_watts, tokens_per_s, chips=1.0):
-    """Energy of an output token, prompts included [J/token].
-
-    Parameters
-    ----------
-    chip_watts : mean draw of one accelerator [W]
-    tokens_per_s : output tokens of all accelerators in a second [token/s]
-    chips : accelerators that share the model [1]
-
-    Source: definition, as ML.ENERGY states it [mlenergy2026].
-
-    >>> joules_per_output_token(500.0, 1000.0, 8)
-    4.0
-    """
-    return chip_watts * chips / tokens_per_s
 
 
 @catalog.remembered

@@ -103,13 +103,9 @@ def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
     return [case(row, serving_cases.case(asked, "throughput", f"{label}, line {line}", True)) for line, (row, asked) in enumerate(of, 2)]
 
 
-Book = tuple[pd.DataFrame, list, np.ndarray]
-"""Rows, their cases, and which of them take part in fits."""
-
-
 @catalog.remembered
-def books() -> tuple[Book, Book]:
-    """The book's energy and the book's serving, whose cases of throughput the rows of energy share."""
+def books() -> tuple[tuple, tuple]:
+    """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose throughput the rows of energy share."""
     table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
     by_run = {run: one for run, one in zip(timed_rows["run"], timed) if one.figure == "throughput"}
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
@@ -121,7 +117,7 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The draws fitted to cases, at their measured speeds."""
     of = list(of)
     shares = np.array([one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of])
-    return pooling.fit(shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR)
+    return pooling.fit_pooled(shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR)
 
 
 def predicted(of: tuple[Case, float], draws: dict[tuple[str, str], float]) -> float:
