@@ -4,6 +4,7 @@ A measured time is predicted as the sum of physical parts, one a kind of work, e
 belongs to a family (of chips, of software). Steps of training, steps of serving and the energy of serving are all fitted so.
 """
 
+from statistics import median
 from typing import Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from scaleright.formulas import lookup, search
 
 ANY = "any"
 """The family of what all rows share: the mean of all families of a kind."""
-SHRINKAGE, POOLING, POOLED_RUNS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
+SHRINKAGE, POOLING, POOLED_ROWS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
 """Ties of the fit: of the mean of all families to the prior and of a family to that mean, as weights per row; a family counts two
 further rows that show the mean; fixed kinds are held. Relative error up to which a row counts in full, beyond which its weight falls."""
 
@@ -30,42 +31,60 @@ def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int
     return factors
 
 
+def _families(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: np.ndarray) -> dict[tuple[str, str], float]:
+    """One constant a family and kind, tied to the mean of all families by so many rows."""
+    seen = shares > 1e-4
+    typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    tied = dict(zip(mean, ties * len(shares) + POOLED_ROWS * typical))
+    found = [np.unique(column.astype(str), return_inverse=True) for column in named.T]
+    keys = [(str(name), kind) for kind, (names, _) in zip(mean, found) for name in names]
+    spread, first = np.zeros((len(shares), len(keys))), 0
+    for column, (names, codes) in zip(shares.T, found):
+        spread[np.arange(len(shares)), first + codes] = column
+        first += len(names)
+    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([tied[kind] for _, kind in keys]), rounds=10)
+    return {(ANY, kind): float(value) for kind, value in mean.items()} | dict(sorted(zip(keys, own.tolist())))
+
+
 @search
-def fit(
-    shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = (), pooling: float = POOLING,
-) -> dict[tuple[str, str], float]:  # fmt: skip
-    """Constants from measurements, by (family, kind of work); family "any" holds the mean of all.
+def fit(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: Mapping[str, float]) -> dict[tuple[str, str], float]:
+    """Constants from measurements, by (family, kind of work), each tied to a known mean of all families.
 
     Parameters
     ----------
     shares : what each kind of work adds to the prediction at a constant of 1, over the measured value, (rows, kinds)
     named : family of each kind of each row, of the same shape
-    prior : where the fit starts from, by kind, in the order of the columns
-    fixed : kinds that are held at the prior
-    pooling : tie of a family to the mean of all, as a weight per row: how alike families are known to be
+    mean : constant of family "any" by kind, in the order of the columns
+    ties : how alike families are known to be, by kind, as a weight per row
 
     Notes
     -----
-    Two robust least squares on the relative error of the prediction, both linear: one constant a kind for all rows, tied to the
-    prior; then one a family, tied to the first. A family with few rows so stays near all others (partial pooling).
+    Robust least squares on the relative error of the prediction, which is linear in the constants. A family with few rows stays near all
+    others (partial pooling).
 
-    >>> fit(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0})["any", "matmul"] > 1.9
+    >>> found = fit(np.array([[0.5]] * 20), np.full((20, 1), "Hopper"), {"matmul": 1.0}, {"matmul": 1e-4})
+    >>> found["any", "matmul"], found["Hopper", "matmul"] > 1.8
+    (1.0, True)
+    """
+    return _families(shares, named, mean, np.array([ties[kind] for kind in mean]))
+
+
+@search
+def fit_pooled(
+    shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = ()
+) -> dict[tuple[str, str], float]:
+    """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied to a prior.
+
+    prior : where the fit starts from, by kind, in the order of the columns
+    fixed : kinds that are held at the prior
+
+    >>> fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0})["any", "matmul"] > 1.9
     True
     """
-    runs, kinds, held = len(shares), list(prior), np.array([kind in fixed for kind in prior])
-    pooled = _robust(shares, np.array([prior[kind] for kind in kinds]), np.where(held, FIRM, SHRINKAGE) * runs)
-    mean = {kind: max(float(value), 0.05) for kind, value in zip(kinds, pooled)}
-    seen = shares > 1e-4
-    typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    ties = dict(zip(kinds, np.where(held, FIRM, pooling) * runs + POOLED_RUNS * typical))
-    found = [np.unique(named[:, place].astype(str), return_inverse=True) for place in range(len(kinds))]
-    keys = [(str(name), kind) for kind, (names, _) in zip(kinds, found) for name in names]
-    firsts = np.cumsum([0, *(len(names) for names, _ in found)])
-    spread = np.zeros((runs, len(keys)))
-    for place, (first, (_, codes)) in enumerate(zip(firsts, found)):
-        spread[np.arange(runs), first + codes] = shares[:, place]
-    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([ties[kind] for _, kind in keys]), rounds=10)
-    return {(ANY, kind): value for kind, value in mean.items()} | dict(sorted(zip(keys, own.tolist())))
+    held = np.array([kind in fixed for kind in prior])
+    pooled = _robust(shares, np.array(list(prior.values())), np.where(held, FIRM, SHRINKAGE) * len(shares))
+    mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled)}
+    return _families(shares, named, mean, np.where(held, FIRM, POOLING))
 
 
 @lookup
@@ -79,3 +98,17 @@ def constant(constants: Mapping[tuple[str, str], float], names: Sequence[str], k
         if (known, kind) in constants:
             return constants[known, kind], False
     return constants[ANY, kind], True
+
+
+@lookup
+def kin_constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -> tuple[float, bool]:
+    """The constant of a family, and whether it is borrowed: from those that share what its name says before the comma, else from all.
+
+    >>> known = {("any", "host"): 1.0, ("vLLM, Hopper", "host"): 2.0}
+    >>> kin_constant(known, "vLLM, Hopper", "host"), kin_constant(known, "vLLM, Ampere", "host"), kin_constant(known, "SGLang, Ampere", "host")
+    ((2.0, False), (2.0, True), (1.0, True))
+    """
+    parent = f"{name.partition(', ')[0]}, "
+    kin = [value for (other, of), value in constants.items() if of == kind and other.startswith(parent)]
+    found, lent = constant(constants, (name,), kind)
+    return (median(kin), True) if lent and kin else (found, lent)

@@ -1,7 +1,7 @@
 """How much longer the steps of an engine take in practice than at measured peaks: few constants, fitted to published runs.
 
 A constant belongs to a kind of work (`KINDS`) and to a family: of chips, of engines, of number formats. What no run of a family has shown
-is borrowed from all families together ("any"), and said to be.
+is borrowed: from the same engine on other chips, else work is taken to reach measured peaks ("any"), and that is said.
 """
 
 import re
@@ -12,16 +12,14 @@ from scaleright.formulas import lookup
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import KINDS
 from scaleright.names import one_of
-from scaleright.pooling import constant
+from scaleright.pooling import kin_constant
 from scaleright.training.slowdowns import FAMILIES
 
-PRIOR = dict.fromkeys(KINDS, 1.0) | {"matmul": 1.1, "grouped": 1.3, "cache": 1.1}
-"""Where the fit starts from: what is left of a peak in practice, before any row is seen."""
-FIXED = ("pipeline",)
-"""Kinds of work that are too small a share of any published run to be fitted."""
-POOLING = 2e-6
-"""Tie of a family to the mean of all, as a weight per row: engines differ from each other far more than frameworks of training do."""
-
+PLAIN = dict.fromkeys(KINDS, 1.0)
+"""The mean of all families: work at measured peaks. What no run has shown is taken to reach them."""
+ENGINE_KINDS = ("launch", "host", "sequences")
+TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5} | dict.fromkeys(ENGINE_KINDS, 2e-6)
+"""How alike families are, as weights per row: chips keep close to their measured peaks, engines differ in what their hosts take."""
 SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency", "TTFT": "TTFT"}
 """Figures that share the bounds of what was measured over what is predicted."""
 
@@ -58,9 +56,11 @@ def families(d: Deployment) -> dict[str, str]:
     form = d.compute_format(part)
     low = " FP8" if form == "FP8" else ", weight-only" if d.formats[part] != form else ""
     links = "PCIe" if chip == "Blackwell GDDR" else "NVLink"
+    studied = engine in ("TensorRT-LLM", "vLLM V1")
     return dict.fromkeys(KINDS, "any") | {
-        "matmul": chip, "grouped": f"{engine}, {chip}{low}", "cache": chip, "attention": chip, "tensor": links,
-        "expert": f"{engine}, {links}", "launch": engine + low, "host": f"{engine}, {chip}", "sequences": f"{engine}, {chip}",
+        "matmul": chip, "grouped": f"{engine}, {chip}{low}" if studied else chip + low, "cache": chip, "attention": chip, "tensor": links,
+        "expert": links, "launch": engine + low if engine == "vLLM V1" else engine, "host": f"{engine}, {chip}",
+        "sequences": f"{engine}, {chip}",
     }  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
 
 def _found(d: Deployment) -> dict[str, tuple[float, bool]]:
     constants = {key: value for key, (value, _, _) in _stored().items()}
-    return {kind: constant(constants, (name,), kind) for kind, name in families(d).items()}
+    return {kind: kin_constant(constants, name, kind) for kind, name in families(d).items()}
 
 
 @lookup
@@ -90,9 +90,10 @@ def slowdowns(d: Deployment) -> dict[str, float]:
 @lookup
 def borrowed(d: Deployment) -> str:
     """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and its families lack none."""
-    if lacking := [kind for kind, (_, lent) in _found(d).items() if lent and kind not in FIXED]:
-        why = f"no run of {chip_family(d)} chips was fitted: " if "matmul" in lacking else ""
-        return f"{why}{', '.join(lacking)} as the mean of all"
+    lacking = [kind for kind, (_, lent) in _found(d).items() if lent and kind in (*ENGINE_KINDS, "matmul")]
+    if lacking:
+        engine = generation(d.software) if d.engine else "no engine"
+        return f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips {'was' if len(lacking) == 1 else 'were'} not fitted"
     seen = (d.chip.name, "runs") in _stored()
     return "" if seen else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
 

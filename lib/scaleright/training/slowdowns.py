@@ -77,7 +77,7 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
 
 @search
 def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
-    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all (see `pooling.fit`).
+    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all (see `pooling.fit_pooled`).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
     >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
     True
     """
-    return pooling.fit(shares, named, PRIOR, FIXED)
+    return pooling.fit_pooled(shares, named, PRIOR, FIXED)
 
 
 @lookup

@@ -14,7 +14,7 @@ import pandas as pd
 from scaleright import catalog, pooling
 from scaleright.inference.phases import KINDS
 from scaleright.inference.serving import steady
-from scaleright.inference.slowdowns import FIXED, POOLING, PRIOR, chip_family, interval, spread_class
+from scaleright.inference.slowdowns import PLAIN, TIES, chip_family, interval, spread_class
 from scaleright.roofline import PEAK_NAMES
 from scaleright.transformer.flops import forward_flop
 from scaleright.transformer.memory import bytes_per_parameter, decode_bytes_per_step, sequence_kv_bytes
@@ -35,12 +35,12 @@ PROMPTED = ("chat", "code completion", "chat 2024", "code 2024")
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The constants fitted to cases."""
     shares, named = zip(*((one.shares, one.names) for one in of))
-    return pooling.fit(np.array(shares), np.array(named), PRIOR, FIXED, POOLING)
+    return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES)
 
 
 def factors(one: Case, by: dict[tuple[str, str], float]) -> dict[str, float]:
     """A case's slowdowns by kind of work, of fitted constants."""
-    return {kind: pooling.constant(by, (name,), kind)[0] for kind, name in one.families.items()}
+    return {kind: pooling.kin_constant(by, name, kind)[0] for kind, name in one.families.items()}
 
 
 def predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
@@ -119,8 +119,8 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     rows = []
     for name, kind, *span in ranges(constants(of), without):
         place = KINDS.index(kind)
-        seen = sum(one.seconds[place] > 0.005 * one.measured_s and name in ("any", one.families[kind]) for one in of)
-        rows.append((name, kind, *span, seen, "assumed" if kind in FIXED else "fit"))
+        seen = sum(one.seconds[place] > 0.002 * one.measured_s and name == one.families[kind] for one in of)
+        rows.append((name, kind, *span, seen, "fit" if seen else "assumed"))
     measured, classes = np.array([one.value for one in of]), np.array([spread_class(one.deployment, one.figure) for one in of])
     for suffix, columns in (("", MODES["model"]), (", borrowed", (*MODES["model"], *MODES["chip"]))):
         ratios = measured / strangers(of, table, columns, constants, predicted)

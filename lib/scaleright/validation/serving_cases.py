@@ -112,7 +112,7 @@ def _undetermined(row: Mapping[str, Any], figure: str) -> str:
             return f"does not state {column}"
     if row["mode"] != "aggregated":
         return "prefill and decode on pools of their own"
-    if given(row, "scenario", "maximum load") not in ("maximum load", "concurrency"):
+    if given(row, "scenario", "maximum load") not in ("maximum load", "concurrency", "one batch"):
         return f"the load of scenario {row['scenario']} is not stated"
     if given(row, "draft_tokens", 0):
         return "drafts tokens, and does not state how many are accepted"
