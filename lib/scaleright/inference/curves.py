@@ -25,7 +25,7 @@ from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import floor, item, log, maximum, minimum, where
 
 RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
-"""Models whose weights were published in four bits [gptoss; kimik25]."""
+"""Models whose weights were published in four bits [gptoss; kimik2]."""
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
 _USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
@@ -201,12 +201,14 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
 class Paced:
     """What the best of some engines does for a load at a pace.
 
-    tokens_per_s : output tokens per second of one accelerator; 0 where no engine keeps the pace
+    kept : 1 where it keeps the pace, 0 where none does: then it is the quickest, with one reader alone
+    tokens_per_s : output tokens per second of one accelerator
     reading, looking : share of the time in which prompts are read, and in which sequences look back [1]
     batch, chips : sequences that run, and chips of the engine [1]
     tpot_s, ttft_s : time of a further token and of the first [s]
     """
 
+    kept: Any
     tokens_per_s: Any
     reading: Any
     looking: Any
@@ -220,24 +222,27 @@ class Paced:
 def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Name = _as_is) -> Paced:
     """The engine, of those of one model and chip, that writes most tokens per chip where none may take longer than `tpot_s`.
 
-    Takes numbers, arrays and live expressions; a curve of no chips stands for none.
+    Takes numbers, arrays and live expressions.
 
     >>> from scaleright import catalog
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
-    >>> slow, fast = (fastest([one], Load(1000, 1000), 1 / pace) for pace in (20.0, 100.0))
-    >>> slow.tokens_per_s > fast.tokens_per_s > 0.0 == fastest([one], Load(1000, 1000), 1e-3).tokens_per_s
-    True
+    >>> slow, fast, never = (fastest([one], Load(1000, 1000), 1 / pace) for pace in (20.0, 100.0, 1000.0))
+    >>> slow.tokens_per_s > fast.tokens_per_s > never.tokens_per_s, (slow.kept, fast.kept, never.kept)
+    (True, (1.0, 1.0, 0.0))
     """
-    best = None
+    best, most = None, None
     for index, one in enumerate(curves):
         label = lambda key, value, index=index: name(f"{key}_{index}", value)  # noqa: E731
         batch = label("batch", one.batch_at(tpot_s, load, label))
-        at = one.at(label("least", maximum(batch, 1.0)), load, label)
-        step_s, rate = label("step_s", at.step_s), at.beat.requests * load.output_tokens
-        rate = label("rate", where(batch * one.chips > 0, rate / step_s / maximum(one.chips, 1.0), 0.0))
-        this = Paced(rate, at.reading_s / step_s, at.looking_s / step_s, batch, one.chips, at.tpot_s, at.ttft_s)
-        better = best is None or rate > best.tokens_per_s
+        running = label("running", maximum(batch, 1.0))
+        at = one.at(running, load, label)
+        step_s, wait_s = label("step_s", at.step_s), label("wait_s", at.tpot_s)
+        rate = label("rate", at.beat.requests * load.output_tokens / step_s / one.chips)
+        score = label("score", where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -wait_s)))
+        this = Paced(where(batch > 0, 1.0, 0.0), rate, at.reading_s / step_s, at.looking_s / step_s, running, one.chips, wait_s, at.ttft_s)
+        better = best is None or score > most
         best = this if best is None else Paced(*(where(better, one, other) for one, other in zip(vars(this).values(), vars(best).values())))
+        most = score if most is None else maximum(score, most)
     return Paced(**{key: name(f"of_{key}", value) for key, value in vars(best).items()})
 
 
