@@ -2,7 +2,8 @@
 
 The third leaderboard (2026) and the second (2024) differ in prompts and engines: their tasks carry different names. All
 figures are of the accelerators alone, without host, network or building. MLPerf's are of whole systems. Not read: the second leaderboard's 42 rows on
-pictures and text (all of its models read pictures, and their shapes the catalog does not hold).
+pictures and text (all of its models read pictures, and their shapes the catalog does not hold), and 37 rows of InferenceX on DeepSeek-V4-Pro,
+of which nobody published how its cache is compressed.
 """
 
 from __future__ import annotations
