@@ -69,7 +69,7 @@ def test_no_speed_has_more_than_a_slower_one_and_each_best_point_is_met(rates, s
 
 def test_drafts_on_one_side_make_most_of_a_lead():
     plain, one_sided, both = (lead(serving_points("DeepSeek-V3", *SHORT, drafts), "GB300", "H200 SXM", SPEEDS) for drafts in vendor.DRAFTS)
-    assert plain[0] < 5 and one_sided[4] > 15 and one_sided[4] > 2 * both[4]
+    assert plain[0] < 5 and one_sided[4] > 35 and one_sided[4] > 2 * both[4]
     small = lead(serving_points("gpt-oss-120b", *SHORT), "GB300", "H200 SXM", SPEEDS)
     assert small.max() < one_sided.max() / 2
 
@@ -89,9 +89,9 @@ def test_measured_leads_are_near_the_predicted_ones():
 def test_published_points_of_a_rack_and_a_server_stand_near_the_model():
     both, none = (serving_points("DeepSeek-V3", *SHORT, drafts) for drafts in ("both", "none"))
     rack, server = both.query("accelerator == 'GB300'"), serving_points("DeepSeek-V3", *SHORT, "none", ("B200",), "FP8")
-    assert 1 / 2.5 < best_rate(rack, 71.0) / (11951.3 / 2) < 2.5
     assert 1 / 2.5 < best_rate(server, 42.0) / (4791.6 / 2) < 2.5
     assert best_rate(none.query("accelerator == 'GB300'"), 184.0) < best_rate(rack, 184.0) / 3
+    assert best_rate(rack, 71.0) == pytest.approx(11951.3 / 2, rel=0.25)
 
 
 def test_a_verdict_says_where_a_claim_holds():

@@ -133,14 +133,14 @@ def measured_points(model: str, input_tokens: float, output_tokens: float) -> pd
 def _front(name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None) -> pd.DataFrame:
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return frontier(catalog.model(name), load, [chip], precision, most_chips=GROUP, software=ENGINE, pipeline=1)
+    return pd.concat([frontier(catalog.model(name), load, [chip], precision, most_chips=GROUP, split=split, software=ENGINE, pipeline=1) for split in (False, True)])
 
 
 @search
 def serving_points(
     name: str, input_tokens: float, output_tokens: float, drafts: str = "none", chips: tuple[str, ...] = PUBLISHED, precision: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Operating points of a model by the book's own model of serving: the front of each chip over all layouts of up to `GROUP` chips without pipelines.
+    """Operating points of a model by the book's own model of serving: the front of each chip over all layouts of up to `GROUP` chips without pipelines, prompts computed beside answers or on chips apart.
 
     Parameters
     ----------
