@@ -16,7 +16,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import OperatingPoint, engine_step, room
+from scaleright.inference.serving import FRONT_S, OperatingPoint, engine_step, room
 from scaleright.ops import maximum, minimum, where
 from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
 
@@ -120,7 +120,7 @@ def disaggregated(
     step = engine_step(decode, load, batch, slowdowns)
     prompt_step = engine_step(prefill, load, 0.0, slowdowns, prefill_tokens=full, prefill_context=load.prompt_context)
     rhythm, transfer_s = Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0), transfer_seconds(prefill, decode, load.input_tokens)
-    ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s
+    ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
     served = rhythm.requests / step.total
     return Disaggregated(
         decode, load, batch + served * ttft_s, most, batch, step, step, step, step, rhythm, 0.0, ttft_s, step.total / load.tokens_per_step,
