@@ -12,8 +12,7 @@ from typing import Any, Mapping
 import numpy as np
 import pandas as pd
 
-from scaleright import catalog
-from scaleright.catalog import fact, remembered, table
+from scaleright.catalog import accelerator, fact, model, remembered, table
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
 from scaleright.inference.deployment import Deployment
@@ -30,8 +29,6 @@ GROUP, ENGINE = 64, "TensorRT-LLM 1.2"
 """Chips that may serve one copy of a model together, over the network where their fabric ends; and the software of both generations."""
 PUBLISHED = ("H100 SXM", "H200 SXM", "B200", "B300", "GB200", "GB300")
 """Chips for which the publisher of the measurements that the vendor quotes states an hour's price and the power."""
-
-
 CHECKED_SPEEDS = 10
 """Speeds per user at which measured leads are compared with predicted ones."""
 DRAFTED = Speculation(draft_tokens=3, acceptance=0.7)
@@ -118,12 +115,12 @@ def published_use(name: str) -> dict[str, float]:
 
 
 @remembered
-def measured_points(model: str, input_tokens: float, output_tokens: float) -> pd.DataFrame:
+def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.DataFrame:
     """Published operating points of a model whose speed per user and throughput were both measured, lengths within 15 %.
 
     Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s (output, of one chip) [token/s], source.
     """
-    rows = table("measured/serving").query("model == @model").rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
+    rows = table("measured/serving").query("model == @name").rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
     near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (rows["output_tokens"] / output_tokens).between(0.85, 1.15)
     rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(subset=["interactivity", "tokens_per_s"])
     return rows[["accelerator", "precision", "software", "concurrency", "interactivity", "tokens_per_s", "source"]].reset_index(drop=True)
@@ -133,7 +130,7 @@ def measured_points(model: str, input_tokens: float, output_tokens: float) -> pd
 def _front(name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None) -> pd.DataFrame:
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return pd.concat([frontier(catalog.model(name), load, [chip], precision, most_chips=GROUP, split=split, software=ENGINE, pipeline=1) for split in (False, True)])
+    return pd.concat([frontier(model(name), load, [chip], precision, most_chips=GROUP, split=split, software=ENGINE, pipeline=1) for split in (False, True)])
 
 
 @search
@@ -152,9 +149,9 @@ def serving_points(
     Columns: those of `inference.frontier`, and tokens_per_s (output, of one chip) [token/s].
     """
     one_of(drafts, DRAFTS, "drafts")
-    published = str(table("models").set_index("name").loc[catalog.model(name).name, "precision"])
+    published = str(table("models").set_index("name").loc[model(name).name, "precision"])
     form = precision or ("MXFP4" if published.startswith("MXFP4") else None)
-    guesses = (drafts == "both" or (drafts == "new" and "fp4" in catalog.accelerator(chip).dense) for chip in chips)
+    guesses = (drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips)
     points = pd.concat([_front(name, chip, (input_tokens, output_tokens), guess, form) for chip, guess in zip(chips, guesses)], ignore_index=True)
     return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
 
@@ -186,7 +183,8 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
 @search
 def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
     """Tokens per second of a new chip over those of an old one at each speed per user [1]; infinite where only the new one is as fast."""
-    rates = [best_rate(points[points["accelerator"] == one_of(name, set(points["accelerator"]), "accelerator of these points")], speed) for name in (new, old)]
+    known = set(points["accelerator"])
+    rates = [best_rate(points[points["accelerator"] == one_of(name, known, "accelerator of these points")], speed) for name in (new, old)]
     with np.errstate(divide="ignore", invalid="ignore"):
         return rates[0] / rates[1]
 
@@ -203,7 +201,7 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
     rows = rows.assign(measured_speed=1 / rows["measured_tpot_s"], measured=rows["measured_output_tokens_per_s_per_accelerator"], predicted_speed=0.0, predicted=0.0)
     layout = ["model", "precision", "tensor_parallel", "expert_parallel", "input_tokens", "output_tokens", "accelerator"]
     for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(layout):
-        engine = Deployment(catalog.model(name), catalog.accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
+        engine = Deployment(model(name), accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
         found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
         rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack([found.interactivity, found.output_tokens_per_s_per_chip], axis=1)
     leads = []
@@ -218,7 +216,7 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
 
 
 @search
-def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, claimed: float, uses: Mapping[str, float], what: str = "tokens for a dollar") -> Verdict:
+def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, claimed: float, uses: Mapping[str, float]) -> Verdict:
     """Whether a claimed lead holds: over all speeds per user that the old chip reaches.
 
     Parameters
@@ -228,7 +226,6 @@ def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, cl
     speed : speeds per user to look at [token/s]
     claimed : how many times better the new one is said to be [1]
     uses : what an hour of each chip takes, by name: dollars, kilowatts; see `advantage`
-    what : what is compared, in words
 
     >>> points = pd.DataFrame({"accelerator": ["new", "new", "old", "old"], "interactivity": [10, 100, 10, 100], "tokens_per_s": [90, 60, 30, 1]})
     >>> vendor_claim(points, "new", "old", np.array([10.0, 100.0]), 35.0, {"new": 2.0, "old": 1.0}).what
@@ -243,9 +240,9 @@ def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, cl
     at = f"{speed[most]:g} tokens/s per user"
     answer = f"from {held.min():g} to {held.max():g} tokens/s per user" if held.size else f"nowhere: at most {leads[most]:.2g} times, at {at}"
     reasons = (
-        f"{what}: {leads[reached][0]:.2g} times at {ends[0]:g} and {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {at}",
+        f"tokens for the same use: {leads[reached][0]:.2g} times at {ends[0]:g} and {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {at}",
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
-        f"beyond {ends[-1]:g} tokens/s per user {old} does not keep up, and any ratio can be had",
+        f"{old} keeps up to {ends[-1]:g} tokens/s per user" + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
     )
     numbers = {"most": (float(leads[most]), "1"), "at slow speed": (float(leads[reached][0]), "1"), "claimed": (claimed, "1")}
     return Verdict(f"Is {claimed:g} times true for {new} over {old}?", answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held.size))
