@@ -31,6 +31,7 @@ from scaleright.costs import pretraining
 from scaleright.costs.regret import switch_probability
 from scaleright.costs.rent import cloud_usd_per_month, compute_usd, rent_usd_per_year
 from scaleright.costs.serving import Serving
+from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import architecture_bets as bets
@@ -48,7 +49,10 @@ from scaleright.inference.fleet import Service
 from scaleright.inference.fleet import chips as fleet_size
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import climb
-from scaleright.inference.measured import TokenSeconds, token_seconds
+from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.lengths import Load
+from scaleright.inference.serving import slots
 from scaleright.power import energy_kwh
 from scaleright.press import Book, repository, scenarios
 from scaleright.press.pages import sentence
@@ -94,10 +98,22 @@ def step(values: dict) -> transformer.DecodeStep:
 
 def serving(values: dict) -> Serving:
     """The service that the controls of `token_cost` describe."""
-    row = token_seconds(values["model"], values["accelerator"]).iloc[0]
-    request = (values[name] for name in ("rent_usd_per_hour", "utilization", "input_tokens", "output_tokens", "cached_share"))
-    asked = (values[name] for name in ("api_input", "api_cached", "api_output"))
-    return Serving(TokenSeconds(row["per_input_s"], row["per_output_s"], row["per_context_s"]), *request, *asked, values["speed"])
+    found = curves(engines(catalog.model(values["model"]), catalog.accelerator(values["accelerator"])))
+    request = tuple(values[name] for name in ("input_tokens", "output_tokens", "cached_share"))
+    speed = fastest(found, Load(*request), 1 / values["pace_tokens_per_s"])
+    paid, asked = ((values[name] for name in names) for names in (("rent_usd_per_hour", "utilization"), ("api_input", "api_cached", "api_output")))
+    return Serving(speed.tokens_per_s, speed.reading, *paid, *request, *asked)
+
+
+def crowd(values: dict) -> dict[str, float]:
+    """What the controls of `inference_roofline` ask: the cost of a million tokens, the tokens a second for each reader, and who fits."""
+    model, chip, load = catalog.model(values["model"]), catalog.accelerator(values["accelerator"]), Load(*(values[name] for name in ("input_tokens", "output_tokens", "cached_share")))
+    tried = (Deployment(model, chip, values["precision"], tensor=n, expert=n if model.experts else 1, software="vLLM") for n in (1, 2, 4, 8))
+    (one,) = curves([next(d for d in tried if valid(d) and slots(d, Load(2000, 500)) >= 128)])
+    room = one.slots(load)
+    point = one.at(min(values["batch"], room), load)
+    speed = point.beat.requests * load.output_tokens / point.step_s
+    return {"price": usd_per_million_tokens(values["rent_usd_per_hour"] * one.chips, speed, values["utilization"]), "pace_now": 1 / point.tpot_s, "room": room}
 
 
 def split(values: dict) -> float:
@@ -273,13 +289,15 @@ BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
 TOKEN, PRICES, CHIPS = (f"notebooks/{name}.html" for name in ("token_cost", "gpu_prices", "hardware_compare"))
 RECORDS = "notebooks/pretraining_records.html"
 FASTER = "notebooks/mlperf.html"
+AT_ONCE = "notebooks/inference_roofline.html"
+FULL_NODE = {"model": "DeepSeek-V3", "accelerator": "B200", "batch": 2048, "input_tokens": 600, "output_tokens": 3000, "cached_share": 0.3}
 RADAR = "notebooks/hardware_radar.html"
 FRUGAL = {"benchmark": "stable-diffusion-xl", "weight_speed": 0.0, "weight_energy": 3.0, "span": 4.0, "stand_ins": True}
 OWNED = {"benchmark": "gpt-oss-120b", "scenario": "Server", "paid": "own", "weight_cost": 2.5}
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {"rent_usd_per_hour": 0.4, "usd_per_kwh": 0.3, "years": 4.0, "value_kept_per_year": 0.6}
 MIXTURE = {"model": "DeepSeek-V3", "accelerator": "B200", "accelerators": 32, "context": 65536, "batch": 64, "weights": "FP8"}
-REASONING = {"model": "DeepSeek-R1-0528", "accelerator": "B200", "utilization": 0.7, "input_tokens": 1000, "output_tokens": 4000, "cached_share": 0.5}
+REASONING = {"model": "DeepSeek-R1-0528", "accelerator": "B200", "utilization": 0.7, "input_tokens": 1000, "output_tokens": 4000, "cached_share": 0.5, "pace_tokens_per_s": 45.0}
 ONE_OF_MANY = {"accelerator": "A100 SXM 80GB", "accelerators": 1, "used_share": 0.05, "moved_gb_per_month": 20}
 TRAINING = {"task": "training", "model": "Llama-3.1-8B", "context": 8192, "precision": "BF16", "tokens_per_s": 2e5, "slowdown": 2.0}
 OWN_CARD = {"model": "Llama-3.1-8B", "precision": "INT4", "paid": "own", "segment": "consumer", "least_providers": 1, "tokens_per_s": 500}
@@ -326,6 +344,7 @@ LIVE = [
     *((TOKEN, case, "rented", lambda v: serving(v).rented_usd_per_million()) for case in ({}, REASONING)),
     *((TOKEN, case, "even", lambda v: serving(v).break_even) for case in ({}, REASONING)),
     *((TOKEN, case, "asked", lambda v: serving(v).api_usd_per_million) for case in ({}, REASONING)),
+    *((AT_ONCE, case, name, lambda v, name=name: crowd(v)[name]) for case in ({}, FULL_NODE) for name in ("price", "pace_now", "room")),
     *((PRICES, case, "bill", least_bill) for case in ({}, ONE_OF_MANY)),
     *((CHIPS, case, name, lambda v, name=name: choice(v)[name]) for case in ({}, TRAINING, OWN_CARD) for name in ("usd_per_million", "chips")),
     *((RECORDS, case, name, lambda v, name=name: trained(v)[name]) for case in ({}, FINE_TUNED, OF_2024) for name in ("seconds", "rent", "meter")),
@@ -351,7 +370,7 @@ LIVE = [
         for case in ({}, MANY_USERS) for name in ("size", "tokens", "smaller_said", "longer_said", "saved")
     ),
 ]
-IN_PHRASES = ("points", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")
+IN_PHRASES = ("points", "price", "pace_now", "room", "range_", "rented", "even", "usd_per_million", "chips", "regret", "flip", "gain")
 """Numbers that the page says within words of their own."""
 
 

@@ -6,16 +6,15 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, market
+from scaleright import market
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
-from scaleright.inference import measured
-from scaleright.inference.measured import TokenSeconds, held_out, operating_points, split, token_seconds
+from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
+from scaleright.ranges import Range, tornado
 
 from refresh import RefreshError, api_prices
 from refresh import measured as importer
@@ -270,81 +269,13 @@ def test_what_is_unknown_is_named_with_what_is_near(call, message):
         call()
 
 
-# the split
-
-SHAPES = tuple(np.array(side, dtype=float) for side in ((128, 128, 1000, 2048, 5000, 20000), (128, 4096, 1000, 128, 500, 2000)))
-seconds = st.floats(1e-6, 1e-2)
-
-
-@given(read=seconds, write=seconds, look=st.floats(1e-9, 1e-6))
-def test_the_split_finds_the_figures_from_which_speeds_were_made(read, write, look):
-    true = TokenSeconds(read, write, look)
-    found = split(*SHAPES, true.output_tokens_per_s(*SHAPES))
-    assert found.output_tokens_per_s(*SHAPES) == pytest.approx(true.output_tokens_per_s(*SHAPES), rel=1e-6)
-
-
-@given(st.lists(st.floats(10.0, 1e5), min_size=6, max_size=6), st.floats(0.1, 10.0))
-def test_the_split_is_never_negative_and_scales_with_the_speed(speeds, factor):
-    one, other = split(*SHAPES, np.array(speeds)), split(*SHAPES, np.array(speeds) * factor)
-    assert min(vars(one).values()) >= 0
-    assert one.output_tokens_per_s(*SHAPES) == pytest.approx(other.output_tokens_per_s(*SHAPES) / factor, rel=1e-6)
-
-
-def test_a_longer_prompt_never_serves_faster_and_a_cached_one_never_slower():
-    for figures in token_seconds("Llama-3.3-70B").itertuples():
-        one = TokenSeconds(figures.per_input_s, figures.per_output_s, figures.per_context_s)
-        assert one.output_tokens_per_s(2000, 500) <= one.output_tokens_per_s(1000, 500)
-        assert one.output_tokens_per_s(2000, 500, 0.5) >= one.output_tokens_per_s(2000, 500)
-
-
-@pytest.mark.parametrize(
-    "shapes, message",
-    [
-        (([1000, 1000, 1000], [1000, 1000, 500], [10, 11, 12]), "2 different shapes of request, needs 3 or more"),
-        (([1000, 2000, 500], [1000, 1000, 500], [10, 0, 12]), "must be above 0, found 0"),
-    ],
-)
-def test_a_split_that_cannot_be_is_refused(shapes, message):
-    with pytest.raises(ValueError, match=message):
-        split(*map(np.array, shapes))
-
-
-def test_a_model_measured_at_too_few_shapes_is_refused(monkeypatch):
-    few = operating_points("Llama-3.1-8B").head(3)
-    monkeypatch.setattr(measured, "operating_points", lambda *_: few)
-    with pytest.raises(LookupError, match="no system served Llama-3.1-8B at 4 shapes"):
-        token_seconds("Llama-3.1-8B")
-
-
-def test_shapes_left_out_are_predicted_far_better_than_by_a_median():
-    seen = held_out(operating_points())
-    assert len(seen) > 350 and seen["error"].abs().median() < 0.08 and seen["error"].abs().quantile(0.9) < 0.3
-    assert seen["baseline_error"].abs().median() > 5 * seen["error"].abs().median()
-
-
-def test_a_shape_is_left_out_with_all_its_runs():
-    """A second run of a shape, at another speed, tells nothing of that shape: it is predicted from the others as before."""
-    points = operating_points("Llama-3.1-8B", "H100")
-    twin = points.iloc[[0]].assign(tokens_per_s=lambda rows: 0.3 * rows["tokens_per_s"])
-    alone, twice = held_out(points), held_out(pd.concat([points, twin], ignore_index=True))
-    assert twice.iloc[[0, -1]]["predicted"].tolist() == pytest.approx(2 * [alone.iloc[0]["predicted"]], rel=1e-12)
-
-
-def test_systems_come_with_the_most_shapes_first():
-    for model in ("Llama-3.3-70B", "gpt-oss-120b"):
-        shapes = token_seconds(model)["shapes"]
-        assert shapes.is_monotonic_decreasing and shapes.min() >= measured.LEAST_SHAPES
-    assert set(operating_points()["source"]) == {"tensorrtllm2025"}
-
-
 # one's own cost beside an API
 
 positive, shares = st.floats(0.05, 50.0), st.floats(0.01, 1.0)
-LLAMA = TokenSeconds(1.37e-4, 1.42e-4, 1.37e-7)
 
 
 def _case(rent=4.0, load=0.4, cached=0.0, speed=1.0) -> Serving:
-    return Serving(LLAMA, rent, load, 2000.0, 500.0, cached, 0.6, 0.3, 0.72, speed)
+    return Serving(566.0, 0.4, rent, load, 2000.0, 500.0, cached, 0.6, 0.3, 0.72, speed)
 
 
 @given(rent=positive, load=shares, cached=st.floats(0.0, 0.95), speed=st.floats(0.1, 2.0))
@@ -373,12 +304,13 @@ def test_whole_groups_never_pass_the_utilization_and_none_is_spare(daily, group)
 
 
 def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
-    spread = {"rent_low": 0.6, "rent_high": 2.0, "error": 0.25}
+    spread = {"rent_low": 0.6, "rent_high": 2.0, "speed_low": 0.8, "speed_high": 1.25}
     spread |= {f"{kind}_{end}": factor for kind in ("input", "cached", "output") for end, factor in (("low", 0.2), ("high", 4.0))}
     one = _case()
     for (low, high), best in ((one.break_even_interval(spread), one.break_even), (one.rented_interval(spread), one.rented_usd_per_million())):
         assert low < best < high
-    assert [swing.name for swing in one.swings(spread)] == ["api_level", "usd_per_hour", "speed"]
+    swings = tornado(one.changed_break_even, **{name: Range(*values) for name, values in one.ends(spread).items()})
+    assert [swing.name for swing in swings] == ["api_level", "usd_per_hour", "speed"]
     assert one.ends(spread)["api_level"] == pytest.approx((0.2, 1.0, 4.0))
 
 

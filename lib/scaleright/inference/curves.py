@@ -18,7 +18,7 @@ from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import DEGREES, Deployment, check, valid
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
-from scaleright.inference.phases import KINDS, step_parts
+from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import SEQUENCES, slots
 from scaleright.inference.slowdowns import slowdowns as stored
@@ -29,7 +29,7 @@ RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "IN
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
 _USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
-_DECODING, _READING = 2.0 ** np.arange(13), 90.0 * 2.0 ** np.arange(11)
+_DECODING, _READING = (tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11)))
 """Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160 (no multiples of a tile, which flatter)."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
@@ -43,10 +43,10 @@ def _as_is(key: str, value: Any) -> Any:
     return value
 
 
-def _between(table: Any, points: np.ndarray, x: Any) -> Any:
+def _between(table: Any, points: Sequence[float], x: Any) -> Any:
     """What a table of values at `points`, each twice the one before, says at `x`: on straight lines between them, and on the last beyond it."""
     x = x / points[0]
-    at = minimum(maximum(floor(log(x) / np.log(2).item() + 1e-12), 0.0), len(points) - 2.0)
+    at = minimum(maximum(floor(log(x) / log(2.0) + 1e-12), 0.0), len(points) - 2.0)
     return item(table, at) + (item(table, at + 1) - item(table, at)) * (x / 2**at - 1)
 
 
@@ -93,9 +93,11 @@ class Curve:
     """The steps of a deployment as numbers; a load needs `new_tokens`, `output_tokens`, `context` and `prompt_context`.
 
     chips, replicas : of the engine; its groups and stages that work side by side [1]
+    waiting : groups of attention that wait for each other at the experts, 1 where none do [1]
     budget : most tokens of a step [token]
     most : sequences that the engine runs at most [1]
-    decoding, reading : tables of the time of a step without context by its tokens, of answers alone and of prompts [s]
+    decoding, reading, grouped : tables of the time of a step without context by its tokens: of answers alone; of prompts, by the tokens of the
+        busiest group times the groups; of what they do at the experts and in small operations, by all tokens [s]
     each_s : what a decoding sequence adds to a step with prompts beyond its token [s]
     near : tokens beyond which looking back costs less (a window, a selection) [token]
     look, read, hold : for each token of context, and for each of the nearest besides: seconds of a decoding sequence, seconds of a token of a
@@ -104,10 +106,12 @@ class Curve:
 
     chips: Any
     replicas: Any
+    waiting: Any
     budget: Any
     most: Any
     decoding: Any
     reading: Any
+    grouped: Any
     each_s: Any
     near: Any
     look: Any
@@ -132,15 +136,21 @@ class Curve:
     def prompt_s(self, tokens: Any) -> Any:
         """A prompt read from its start with nothing beside it, in pieces as large as the engine takes [s]."""
         piece = minimum(tokens, self.budget)
-        return tokens / piece * _between(self.reading, _READING, piece) + tokens * self._over(self.read, tokens / 2)
+        return tokens / piece * self._mixed_s(0.0, piece, tokens / 2)
+
+    def _mixed_s(self, beside: Any, chunk: Any, context: Any, name: Name = _as_is) -> Any:
+        """A step that reads a chunk of prompts beside decoding sequences, but for what these look back on."""
+        each = busiest_prompt(chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas)
+        wide, together = name("wide", self.replicas * each), name("together", beside + chunk)
+        products = _between(self.reading, _READING, name("busy", beside + wide)) + _between(self.grouped, _READING, together)
+        return products + wide * self._over(self.read, context) + beside * self.each_s
 
     def at(self, batch: Any, load: Load, name: Name = _as_is) -> CurvePoint:
         """The steady state at so many sequences."""
-        beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas, name=name)
+        beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas / self.waiting, name=name)
         looking, beside = self.looking_s(batch, load.context), beat.beside * self._over(self.look, load.context)
         plain_s = name("plain_s", self.writing_s(batch) + looking)
-        together = _between(self.reading, _READING, name("together", beat.beside + beat.chunk))
-        mixed_s = name("mixed_s", together + beat.chunk * self._over(self.read, load.prompt_context) + beat.beside * self.each_s + beside)
+        mixed_s = name("mixed_s", self._mixed_s(beat.beside, beat.chunk, load.prompt_context, name) + beside)
         return CurvePoint(batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside)
 
     def batch_at(self, tpot_s: Any, load: Load, name: Name = _as_is) -> Any:
@@ -170,7 +180,7 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
     >>> from scaleright import catalog
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
-    10.4
+    13.4
     """
     d = replace(found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES})
     t, replicas, factors = d.model, d.attention_data * d.pipeline, stored(d) if slowdowns is None else slowdowns
@@ -180,8 +190,14 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
     steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [(0.0, 0.0, _LONG, context) for context in contexts]
     steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
     parts = step_parts(d, *np.array(steps).T)
-    seconds = sum(np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps))) for kind in kinds)
-    decoding, reading, look, read, bases = np.split(seconds, np.cumsum([len(_DECODING), len(_READING), 3, 3]), axis=1)
+    slowed = {kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps))) for kind in kinds}
+    ends = np.cumsum([len(_DECODING), len(_READING), 3, 3])
+    decoding, reading, look, _, bases = np.split(sum(slowed.values()), ends, axis=1)
+    none = np.zeros_like(slowed[kinds[0]])
+    grouped = sum(slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise"))[:, ends[0]:ends[1]]
+    scores = slowed.get("attention", none)[:, ends[2]:ends[3]]
+    waiting = d.attention_data if t.experts else np.ones_like(d.attention_data)
+    wide = replicas * busiest_prompt(_LONG / replicas, 2 * contexts, waiting, d.chunk_tokens)
 
     def slopes(of: np.ndarray) -> np.ndarray:
         far = (of[:, 2] - of[:, 1]) / (contexts[2] - contexts[1])
@@ -190,10 +206,11 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
     free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
     hold = cache_per_chip(d, contexts) / (np.maximum(free, 1.0) * d.attention_data)
     most = (d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))) * d.attention_data
-    columns = (d.chips, replicas, d.chunk_tokens * replicas, most, decoding, reading, (bases[:, 2:] - bases[:, 1:2]) / _MANY,
-               np.full_like(free, near), slopes((look - bases[:, :1]) / _MANY), slopes((read - bases[:, 1:2]) / _LONG), slopes(hold))  # fmt: skip
+    columns = (d.chips, replicas, waiting, d.chunk_tokens * replicas, most, decoding, reading - grouped, grouped,
+               (bases[:, 2:] - bases[:, 1:2]) / _MANY, np.full_like(free, near), slopes((look - bases[:, :1]) / _MANY),
+               slopes(scores / wide), slopes(hold))  # fmt: skip
     cut = [[[float(f"{value:.{_DIGITS}g}") for value in row] for row in column.astype(float)] for column in columns]
-    tables = ("decoding", "reading", "look", "read", "hold")
+    tables = ("decoding", "reading", "grouped", "look", "read", "hold")
     return [Curve(**{name: of if name in tables else of[0] for name, of in zip(Curve.__dataclass_fields__, row)}) for row in zip(*cut)]
 
 

@@ -184,16 +184,21 @@ def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _busiest_prompt(d: Deployment, mean_tokens, length):
-    """Tokens of prompts on the busiest of the attention groups that wait for each other at the experts, in one micro-batch.
+@closed_form(mean_tokens=NON_NEGATIVE, length=NON_NEGATIVE, groups=COUNT, chunk_tokens=COUNT)
+def busiest_prompt(mean_tokens, length, groups, chunk_tokens):
+    """Tokens of prompts on the busiest of the attention groups that wait for each other at the experts, in one micro-batch [token].
 
     Prompts are not cut over groups and fall on them at random: of r groups with n prompts each in the mean, the busiest has about
     n + sqrt(2 n ln r), at most all of them or a full step.
+
+    mean_tokens : of a group [token]; length : of a prompt [token]; groups : that wait for each other, 1 where none do [1]
+    chunk_tokens : most tokens of a step [token]
+
+    >>> busiest_prompt(500.0, 2000.0, 1, 8192), round(busiest_prompt(500.0, 2000.0, 8, 8192))
+    (500.0, 2539)
     """
-    if not d.model.experts:
-        return mean_tokens
-    most = minimum(mean_tokens * d.attention_data, maximum(d.chunk_tokens, mean_tokens))
-    return minimum(mean_tokens + sqrt(2 * log(d.attention_data) * mean_tokens * length), most)
+    most = minimum(mean_tokens * groups, maximum(chunk_tokens, mean_tokens))
+    return minimum(mean_tokens + sqrt(2 * log(groups) * mean_tokens * length), most)
 
 
 @search
@@ -225,7 +230,7 @@ def step_parts(
     t, of, pp, moe = d.model, _Machine(d), d.pipeline, d.model.moe_layers / d.model.layers
     groups = d.attention_data * pp
     decoding = maximum(batch / groups, minimum(batch, 1.0))  # of the busiest group, in one micro-batch
-    prompt = _busiest_prompt(d, prefill_tokens / groups, 2 * prefill_context)
+    prompt = busiest_prompt.__wrapped__(prefill_tokens / groups, 2 * prefill_context, d.attention_data if d.model.experts else 1.0, d.chunk_tokens)
     rows, asked = maximum(decoding * query_tokens + prompt, 1.0), maximum(decoding * query_tokens, 1.0)
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     layer = dict.fromkeys(KINDS, 0.0) | _attention(d, of, rows, decoding, context, query_tokens, prompt, prefill_context)
