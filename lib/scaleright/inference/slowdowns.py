@@ -59,7 +59,7 @@ def families(d: Deployment) -> dict[str, str]:
     studied = engine in ("TensorRT-LLM", "vLLM V1")
     return dict.fromkeys(KINDS, "any") | {
         "matmul": chip, "grouped": f"{engine}, {chip}{low}" if studied else chip + low, "cache": chip, "attention": chip, "tensor": links,
-        "expert": links, "launch": engine + low if engine == "vLLM V1" else engine, "host": f"{engine}, {chip}",
+        "expert": links, "launch": engine + low if engine == "vLLM V1" and d.model.experts else engine, "host": f"{engine}, {chip}",
         "sequences": f"{engine}, {chip}",
     }  # fmt: skip
 

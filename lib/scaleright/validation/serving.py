@@ -30,6 +30,8 @@ FITTED = ("throughput", "TPOT", "ITL")
 """Figures that take part in fits; TTFT, mostly waiting, is set beside them by its factor."""
 PROMPTED = ("chat", "code completion", "chat 2024", "code 2024")
 """Tasks of which nobody published how long their prompts are: one fitted constant each."""
+LENGTHS = (120.0, 180.0, 270.0, 400.0, 600.0, 900.0, 1300.0, 1900.0, 2800.0)
+"""Lengths among which that of a task is looked for [token]."""
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
@@ -73,33 +75,32 @@ def prompts() -> dict[str, float]:
     return rows[rows["constant"] == "prompt"].set_index("family")["value"].to_dict()
 
 
-def _rows(lengths: dict[str, float]) -> pd.DataFrame:
-    """The book's measurements: rows of serving, and those of energy that ask for text."""
+def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
+    """Measurements of energy that ask for text, in the columns of those of serving."""
     energy = catalog.table("measured/energy")
     text = energy[energy["task"].isin([*PROMPTED, "gpqa"])].to_dict("records")
-    return pd.concat([catalog.table(KIND.table), pd.DataFrame([serving_row(row, lengths) for row in text])], ignore_index=True)
+    return pd.DataFrame([dict.fromkeys(catalog.table(KIND.table)) | serving_row(row, lengths) for row in text])
 
 
-def book(given: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Case], np.ndarray]:
+def book(lengths: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's figures, as rows and as cases, and which of them take part in fits."""
-    rows, every = cases(_rows(prompts() if given is None else given), KIND.table, False)
+    energy = _energy_rows(prompts() if lengths is None else lengths)
+    rows, every = cases(pd.concat([catalog.table(KIND.table), energy], ignore_index=True), KIND.table, False)
     return rows, every, np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows)
 
 
-def _error(lengths: dict[str, float]) -> float:
-    """Mean absolute error of all fitted figures when prompts have these lengths."""
-    _, every, fitted = book(lengths)
-    of = [one for one, use in zip(every, fitted) if use]
-    by = constants(of)
-    return float(np.mean([abs(math.log(predicted(one, by) / one.value)) for one in of]))
-
-
 def fit_prompts(start: dict[str, float]) -> dict[str, float]:
-    """Lengths of prompts that the measured figures agree with best, each task in turn, by steps of a quarter [token]."""
-    best = dict(start)
+    """Lengths of prompts that the measured figures agree with best, each task in turn, of `LENGTHS` [token]."""
+    best, (rows, every, fitted) = dict(start), book(start)
     for task in PROMPTED:
-        tried = {length: _error(best | {task: length}) for length in best[task] * 1.25 ** np.arange(-2.0, 3.0)}
-        best[task] = round(min(tried, key=tried.get))
+        others = [one for one, use, of in zip(every, fitted, rows["task"]) if use and of != task]
+        errors = {}
+        for length in LENGTHS:
+            energy = _energy_rows({task: length})
+            of = others + [one for one in cases(energy[energy["task"] == task], task, False)[1] if not one.why]
+            by = constants(of)
+            errors[length] = np.mean([abs(math.log(predicted(one, by) / one.value)) for one in of])
+        best[task] = min(errors, key=errors.get)
     return best
 
 
