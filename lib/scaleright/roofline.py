@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from scaleright.catalog import Accelerator, accelerators
-from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import ceil
 
@@ -77,23 +77,6 @@ def matmul_seconds(
     return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (1 / 3)
 
 
-@closed_form(bytes_moved=NON_NEGATIVE, bytes_per_s=POSITIVE, efficiency=FRACTION, latency_s=NON_NEGATIVE)
-def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0):
-    """Time of an operation that moves bytes and computes little: norms, activations, additions, rotations, casts.
-
-    Parameters
-    ----------
-    bytes_moved : read and written [B]
-    bytes_per_s : memory bandwidth [B/s]
-    efficiency : share of it that is reached [1]; 1 where `bytes_per_s` is already what is achieved (`Speeds`)
-    latency_s : launch and the first byte's way [s]
-
-    >>> memory_bound_seconds(3e9, 3e12, latency_s=5e-6)
-    0.001005
-    """
-    return latency_s + bytes_moved / (bytes_per_s * efficiency)
-
-
 @closed_form(flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE)
 def balance_rows(flops, bytes_per_s, element_bytes):
     """Rows for which the arithmetic of a weight takes as long as its reading: with fewer, memory sets the pace [1].
@@ -119,9 +102,7 @@ class Speeds:
     ----------
     peak_flops : dense peak of the datasheet [FLOP/s], for MFU
     matmul_flops : best matrix product, measured or by its family's share of the peak [FLOP/s]
-    matmul_basis : "measured", or whose share of the peak it borrows
     memory_bytes_per_s : bandwidth that streaming operations reach [B/s]
-    memory_basis : whose share of the datasheet's bandwidth that is
     units : compute units (SMs, CUs); 1 where none is known
     exponentials_per_s : bound of softmax, of the chip or by the nearest chips' ratio to the BF16 peak [1/s]
     launch_s : shortest time of a kernel [s]
@@ -129,24 +110,21 @@ class Speeds:
 
     peak_flops: float
     matmul_flops: float
-    matmul_basis: str
     memory_bytes_per_s: float
-    memory_basis: str
     units: float
     exponentials_per_s: float
     launch_s: float
 
 
-def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[float, str]:
-    """Median figure of the nearest kin that have one, and who they are: same chip and form, same chip, same vendor, any."""
+def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> float:
+    """Median figure of the nearest kin that have one: same chip and form, same chip, same vendor, any."""
     word = chip.name.split()[0]
     kin = (
-        (word, lambda other: other.name.split()[0] == word and other.form == chip.form),
-        (word, lambda other: other.name.split()[0] == word), (chip.vendor, lambda other: other.vendor == chip.vendor),
-        ("all chips", lambda other: True),
+        lambda other: other.name.split()[0] == word and other.form == chip.form, lambda other: other.name.split()[0] == word,
+        lambda other: other.vendor == chip.vendor, lambda other: True,
     )  # fmt: skip
-    near = ((name, [value for other, value in known if related(other)]) for name, related in kin)
-    return next((median(values), name) for name, values in near if values)
+    near = ([value for other, value in known if related(other)] for related in kin)
+    return next(median(values) for values in near if values)
 
 
 @lookup
@@ -154,7 +132,7 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 
     Where nobody measured the chip's matrix products in the format, it gets the share of the dense peak that its nearest kin
-    reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says whose.
+    reach, FP16 and INT8 by BF16's and FP4 by FP8's.
 
     Raises
     ------
@@ -162,19 +140,16 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     DataError : the catalog has no memory bandwidth of the chip.
 
     >>> from scaleright.catalog import accelerator
-    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"), "FP8").matmul_basis
-    ('measured', 'fp8 share of H100')
+    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_flops == accelerator("H100 SXM").measured["bf16"]
+    True
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES
     name = names[one_of(precision, names, "format of matrix products")]
     peak, bandwidth, others = chip.peak_flops(name), chip.require("memory_bytes_per_s"), accelerators().values()
     like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
-    if name in chip.measured:
-        matmul, basis = chip.measured[name], "measured"
-    else:
-        share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
-        matmul, basis = share * peak, f"{like} share of {kin}"
+    if not (matmul := chip.measured.get(name)):
+        matmul = peak * _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
     if not (exponentials := chip.exponentials_per_s):
-        ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
+        ratio = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
         exponentials = ratio * chip.dense.get("bf16", peak)
-    return Speeds(peak, matmul, basis, MEMORY_SHARE * bandwidth, "A100 and H100", chip.compute_units or 1.0, exponentials, LAUNCH_S)
+    return Speeds(peak, matmul, MEMORY_SHARE * bandwidth, chip.compute_units or 1.0, exponentials, LAUNCH_S)
