@@ -45,6 +45,7 @@ def test_a_curve_is_the_deployment(d, limit):
                 continue
             true, found = steady(d, load, batch=batch), one.at(batch, load)
             off += [found.step_s / true.step.total - 1, found.tpot_s / true.tpot_s - 1]
+            assert found.ttft_s == pytest.approx(true.ttft_s, rel=2 * limit)
             assert found.beat.requests == pytest.approx(true.rhythm.requests, rel=1e-9)
             assert 0 < found.looking_s + found.reading_s < found.step_s
     assert np.median(np.abs(off)) < limit / 3 and max(np.abs(off)) < limit

@@ -20,7 +20,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
 from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import SEQUENCES, slots
+from scaleright.inference.serving import FRONT_S, SEQUENCES, slots
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import floor, item, log, maximum, minimum, where
 
@@ -83,9 +83,9 @@ class CurvePoint:
 
     @property
     def ttft_s(self) -> Any:
-        """Time of the first token where a slot is free: the rest of the step under way, and the steps of the prompt [s]."""
+        """Time of the first token where a slot is free: the way in, the rest of the step under way, and the steps of the prompt [s]."""
         squares = (1 - self.beat.carrying) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
-        return minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s) + self.beat.prompt_steps * self.mixed_s
+        return minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s) + self.beat.prompt_steps * self.mixed_s + FRONT_S
 
 
 @dataclass(frozen=True)
