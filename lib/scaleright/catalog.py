@@ -320,6 +320,16 @@ def fact(name: str) -> float:
     return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
 
 
+@remembered
+def fitted(name: str) -> Mapping[tuple[str, str], tuple[float, float, float]]:
+    """Value, low and high of every row of a table of fitted constants, by family and constant.
+
+    >>> fitted("training_constants")["any", "host"]
+    (1.0, 1.0, 1.0)
+    """
+    return {(row.family, row.constant): (row.value, row.low, row.high) for row in table(name).itertuples()}
+
+
 def html_table(caption: str, rows: pd.DataFrame, below: str | None = None) -> str:
     """A table of texts as HTML, its first column heading its rows; `charts.table` is the one for numbers.
 

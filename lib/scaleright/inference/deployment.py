@@ -7,6 +7,7 @@ A `Deployment` is one engine: `tensor` chips share every layer, `pipeline` stage
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Iterator
 
 import numpy as np
@@ -174,7 +175,4 @@ def valid(d: Deployment) -> np.ndarray:
     >>> valid(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=np.array([3, 4, 8])))
     array([False,  True,  True])
     """
-    kept = np.True_
-    for holds, _ in _rules(d):
-        kept = kept & np.asarray(holds)
-    return kept
+    return reduce(np.logical_and, (holds for holds, _ in _rules(d)))

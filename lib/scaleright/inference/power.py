@@ -149,12 +149,6 @@ def phase_watts(d: Deployment, batch: Any, context: Any, prompt_tokens: Any, fac
     return drawn | {"waiting": chip_draws(d.chip)["static"][0] * d.chip.require("tdp_watts")}
 
 
-@catalog.remembered
-def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
-    rows = catalog.table("energy_constants")
-    return {(row.family, row.constant): (row.value, row.low, row.high) for row in rows.itertuples()}
-
-
 @lookup
 def families(chip: Accelerator) -> dict[str, str]:
     """Whose constants a chip has, by kind of draw: its architecture's, or those that all chips share."""
@@ -168,7 +162,7 @@ def chip_draws(chip: Accelerator) -> dict[str, tuple[float, bool]]:
     >>> chip_draws(catalog.accelerator("H100 SXM"))["compute"][1], chip_draws(catalog.accelerator("MI300X"))["compute"][1]
     (False, True)
     """
-    known = {key: value for key, (value, _, _) in _stored().items()}
+    known = {key: value for key, (value, _, _) in catalog.fitted("energy_constants").items()}
     return {kind: constant(known, [name], kind) for kind, name in families(chip).items()}
 
 
@@ -186,5 +180,4 @@ def interval(d: Deployment) -> tuple[float, float]:
     Wider for mixtures of experts, and where a chip borrows its constants.
     """
     kind = ("experts" if d.model.experts else "dense") + (", borrowed" if borrowed(d.chip) else "")
-    _, low, high = _stored()[kind, "interval"]
-    return low, high
+    return catalog.fitted("energy_constants")[kind, "interval"][1:]

@@ -5,6 +5,7 @@ value that keeps it. Whether the run fits in memory is not a rule of this kind: 
 """
 
 from dataclasses import fields, replace
+from functools import reduce
 from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
@@ -217,7 +218,4 @@ def valid(run: TrainingRun, layout: Layout) -> np.ndarray:
     >>> valid(run, Layout(tensor=np.array([7, 8, 0]), pipeline=8, data=16))
     array([False,  True, False])
     """
-    kept = np.True_
-    for holds, _ in _rules(run, layout):
-        kept = kept & holds
-    return kept
+    return reduce(np.logical_and, (holds for holds, _ in _rules(run, layout)))

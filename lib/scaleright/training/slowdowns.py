@@ -24,6 +24,8 @@ PRIOR = dict.fromkeys(KINDS, 1.0) | {
     "matmul": 1.1, "grouped": 1.3, "attention": 1.6, "elementwise": 1.4, "routing": 1.3, "pipeline": 0.8, "data": 1.5, "optimizer": 1.3,
 }  # fmt: skip
 """Where the fit starts from: what is left of a peak in practice, before any row is seen."""
+TABLE = "training_constants"
+"""Where the fitted constants are kept."""
 FIXED = ("optimizer", "host", "context")
 """Kinds of work that are too small a share of any published run to be fitted."""
 
@@ -100,16 +102,10 @@ def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -
     return pooling.constant(constants, (name, other), kind)
 
 
-@catalog.remembered
-def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
-    rows = catalog.table("training_constants")
-    return {(row.family, row.constant): (row.value, row.low, row.high) for row in rows.itertuples()}
-
-
 @lookup
 def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
     """The stored slowdowns of a run (`data/training_constants.csv`); what its families lack is borrowed from all."""
-    of, constants = stack(software), {key: value for key, (value, _, _) in _stored().items()}
+    of, constants = stack(software), {key: value for key, (value, _, _) in catalog.fitted(TABLE).items()}
     found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
     return Slowdowns({kind: value for kind, (value, _) in found.items()}, of, tuple(kind for kind, (_, lent) in found.items() if lent))
 
@@ -120,7 +116,7 @@ def borrowed(run: TrainingRun, software: str | None = None) -> str:
     if lacking := slowdowns(run, software).borrowed:
         why = f"no run of {family(run.chip)} chips was fitted: " if "matmul" in lacking else ""
         return f"{why}{', '.join(lacking)} as the mean of all chips"
-    seen = (run.chip.name, "runs") in _stored()
+    seen = (run.chip.name, "runs") in catalog.fitted(TABLE)
     return "" if seen else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
 
 
@@ -131,5 +127,4 @@ def interval(run: TrainingRun, software: str | None = None) -> tuple[float, floa
     Wider for mixtures of experts, and where a chip borrows its constants.
     """
     kind = ("experts" if run.model.experts else "dense") + (", borrowed" if borrowed(run, software) else "")
-    _, low, high = _stored()[kind, "interval"]
-    return low, high
+    return catalog.fitted(TABLE)[kind, "interval"][1:]

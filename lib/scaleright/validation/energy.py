@@ -21,7 +21,9 @@ from scaleright.units import si
 from scaleright.validation import serving, serving_cases
 from scaleright.validation.cases import given
 from scaleright.validation.counts import SHAPE_TYPES
-from scaleright.validation.left_out import TAILS, bounds, groups, held_out, left_out, median_and_p90, ranges
+from scaleright.validation.left_out import (
+    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, with_ranges,
+)  # fmt: skip
 from scaleright.validation.report import Kind
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
@@ -97,10 +99,10 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
 
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
-    """A reader's rows as cases; errors as `serving_cases.case` raises them."""
+    """A reader's rows as cases; errors as `serving_cases.of_row` raises them."""
     blank = dict.fromkeys(field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"])
     of = [(row, blank | serving_cases.serving_row(row, {})) for row in rows.to_dict("records")]
-    return [case(row, serving_cases.case(asked, "throughput", f"{label}, line {line}", True)) for line, (row, asked) in enumerate(of, 2)]
+    return [case(row, *serving_cases.of_row(asked, f"{label}, line {line}", True, ["throughput"])) for line, (row, asked) in enumerate(of, 2)]
 
 
 @catalog.remembered
@@ -154,21 +156,15 @@ def refit() -> pd.DataFrame:
     """
     table, every, fitted = books()[0]
     known, table = [one for one, use in zip(every, fitted) if use], table[fitted]
-    models = groups(table, MODES["model"])
-    without = [constants(one for one, its in zip(known, models) if its != model) for model in dict.fromkeys(models)]
-    rows = []
-    for name, kind, value, low, high in ranges(constants(known), without):
-        seen = sum(one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind]) for one in known)
-        rows.append((name, kind, value, low, high, seen, "fit"))
+
+    def shows(one: Case, name: str, kind: str) -> bool:
+        return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])
+
+    rows = constant_rows(known, table, constants, shows)
     measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
     for suffix, mode in (("", "model"), (", borrowed", "chip")):
-        ratios = measured / _left_out(known, table, mode)[1]
-        for kind in ("dense", "experts"):
-            low, middle, high = np.quantile(ratios[kinds == kind], [TAILS[0], 0.5, TAILS[1]])
-            rows.append((kind + suffix, "interval", middle, low, high, (kinds == kind).sum(), "quantile"))
-    rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
-    columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
-    return pd.DataFrame(rows, columns=columns).assign(source="scalerightenergy", note="").round(4)
+        rows += interval_rows(measured / _left_out(known, table, mode)[1], kinds, suffix)
+    return constants_table(rows, table, "scalerightenergy")
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -182,29 +178,23 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         for what, ratio in (("", found / measured), ("speed_", rate / speeds), ("watts_", metered / measured)):
             judged[f"{what}error_percent{f' {mode} left out' if mode else ''}"] = 100 * (ratio - 1)
     floor = np.array([one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of])
-    limits = bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), judged["kind"].to_numpy(str), rows["model"].to_numpy(str))
-    for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
-        limits[place] = interval(of[place].timed.deployment) if of[place].known else math.nan
-    low, high = (judged["predicted"] * limits[:, side] for side in (0, 1))
-    return judged.assign(
-        baseline_error_percent=100 * (floor / measured - 1), low=low, high=high, within_range=(low <= measured) & (measured <= high),
-        width_percent=100 * (high - low) / judged["predicted"], family=rows["accelerator"] + ", " + rows["software"].fillna("engine not stated"),
-    )  # fmt: skip
+    family = rows["accelerator"] + ", " + rows["software"].fillna("engine not stated")
+    judged = judged.assign(baseline_error_percent=100 * (floor / measured - 1), family=family)
+
+    def readers(place: int) -> tuple[float, float]:
+        return interval(of[place].timed.deployment) if of[place].known else (math.nan, math.nan)
+
+    return with_ranges(judged, judged["kind"].to_numpy(str), judged["scored"], own | held_out(rows), readers)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Errors by chip and engine: of the energy of a token, and of the speed and the watts that it comes from."""
-    by = rows[rows["scored"]].groupby("family")
-
-    def errors(column: str) -> pd.Series:
-        return by[column].agg(median_and_p90)
-
-    return {"by chip and engine, median / p90 of the absolute error [%]; left out: the row's own group, its model, its chip": pd.DataFrame({
-        "rows": by.size(), "energy": errors("error_percent"), "speed": errors("speed_error_percent"),
-        "watts at measured speed": errors("watts_error_percent"), "model out": errors("error_percent model left out"),
-        "chip out": errors("error_percent chip left out"), "roofline": errors("baseline_error_percent"),
-        "in range %": (100 * by["within_range"].mean()).round(0),
-    })}  # fmt: skip
+    errors = {
+        "energy": "error_percent", "speed": "speed_error_percent", "watts at measured speed": "watts_error_percent",
+        "model out": "error_percent model left out", "chip out": "error_percent chip left out", "roofline": "baseline_error_percent",
+    }  # fmt: skip
+    title = "by chip and engine, median / p90 of the absolute error [%]; left out: the row's own group, its model, its chip"
+    return {title: errors_by(rows[rows["scored"]], "family", errors).drop(columns="width %").sort_index()}
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
@@ -227,7 +217,6 @@ KIND = Kind(
     fill=_fill,
     judge=_judge,
     line=_line,
-    why=lambda row: row.why,
     shows="measured and predicted energy of an output token",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),

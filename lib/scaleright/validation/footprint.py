@@ -115,11 +115,9 @@ def _fill(rows: pd.DataFrame) -> dict[str, Any]:
 KIND = Kind(
     table="measured/footprint",
     required=("run", "accelerator", "accelerator_hours"),
-    also={},
     fill=_fill,
     judge=_judge,
     line=_line,
-    why=lambda row: row.why,
     shows="published, predicted",
     group="accelerator",
     baseline="design power x hours, x the world's mean carbon",

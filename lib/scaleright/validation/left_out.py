@@ -72,3 +72,67 @@ def median_and_p90(errors: pd.Series) -> str:
     """Two figures of the absolute errors [%] as a report prints them."""
     middle, far = errors.abs().quantile([0.5, 0.9])
     return f"{middle:.1f} / {far:.0f}"
+
+
+def constant_rows(
+    of: Sequence[Any], rows: pd.DataFrame, fit: Callable[[list[Any]], Constants], shows: Callable[[Any, str, str], bool],
+    fixed: Iterable[str] = (),
+) -> list[tuple]:  # fmt: skip
+    """Rows of a table of constants: family, kind, value, lowest and highest over fits that leave one model out, cases that show it, basis.
+
+    shows : whether a case shows the constant of a family and kind
+    fixed : kinds that are assumed; so are constants that no case shows
+    """
+    models, found = groups(rows, ("model",)), []
+    without = [fit([one for one, its in zip(of, models) if its != model]) for model in dict.fromkeys(models)]
+    for (name, kind), value in fit(list(of)).items():
+        span, seen = [value, *(others.get((name, kind), value) for others in without)], sum(shows(one, name, kind) for one in of)
+        found.append((name, kind, value, min(span), max(span), seen, "fit" if seen and kind not in fixed else "assumed"))
+    return found
+
+
+def interval_rows(ratios: np.ndarray, kinds: np.ndarray, suffix: str) -> list[tuple]:
+    """Rows of a table of constants that hold how far measured and predicted values lie apart, by kind of case."""
+    each = ((name, ratios[kinds == name]) for name in dict.fromkeys(sorted(kinds)))
+    return [(name + suffix, "interval", np.median(mine), *np.quantile(mine, TAILS), len(mine), "quantile") for name, mine in each]
+
+
+def constants_table(rows: list[tuple], runs: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A table of constants from its rows, with how many runs of each chip were fitted."""
+    counts = [(chip, "runs", *[count] * 4, "count") for chip, count in runs.groupby("accelerator").size().items()]
+    columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
+    return pd.DataFrame(rows + counts, columns=columns).assign(source=source, note="").round(4)
+
+
+def with_ranges(
+    judged: pd.DataFrame, kinds: np.ndarray, counted: np.ndarray, unseen: np.ndarray, interval: Callable[[int], tuple[float, float]]
+) -> pd.DataFrame:
+    """Judged rows with the range of each prediction, its width, and whether what was measured lies inside.
+
+    Parameters
+    ----------
+    judged : columns published, predicted, model
+    kinds : whose range a row has
+    counted : rows whose ratio of published to predicted widens the range of other models
+    unseen : rows that no fit sees; they get the range that a reader's run gets
+    interval : that range of the row at a place
+    """
+    published, predicted = judged["published"], judged["predicted"]
+    span = bounds(np.where(counted, published / predicted, math.nan), kinds, judged["model"].to_numpy(str))
+    for place in np.flatnonzero(unseen):
+        span[place] = interval(place)
+    low, high = (predicted * span[:, side] for side in (0, 1))
+    inside = (low <= published) & (published <= high)
+    return judged.assign(kind=kinds, low=low, high=high, within_range=inside, width_percent=100 * (high - low) / predicted)
+
+
+def errors_by(rows: pd.DataFrame, key: Any, errors: Mapping[str, str]) -> pd.DataFrame:
+    """Rows by group, the largest first: median and 90th percentile of the absolute errors, how often and how widely the range holds.
+
+    errors : column of errors by the words that head it
+    """
+    each = rows.groupby(key)
+    columns = {"rows": each.size()} | {words: each[column].agg(median_and_p90) for words, column in errors.items()}
+    inside, width = (100 * each["within_range"].mean()).round(0), each["width_percent"].median().round(0)
+    order = columns["rows"].sort_values(ascending=False, kind="stable").index
+    return pd.DataFrame(columns | {"in range %": inside, "width %": width}).loc[order]

@@ -76,7 +76,6 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 KIND = Kind(
     table="measured/memory",
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
-    also={},
     fill=lambda rows: _FILL,
     judge=_judge,
     line=lambda row: f"{row.run:<36}{row.part:<14}{si(row.published_bytes, 'B'):>12}{si(row.predicted, 'B'):>12}",

@@ -6,8 +6,8 @@ rule decides, never a list.
 """
 
 import json
-from dataclasses import dataclass
-from typing import Any, Callable
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping
 
 import pandas as pd
 
@@ -34,15 +34,15 @@ class Kind:
 
     table: str
     required: tuple[str, ...]
-    also: dict[str, str]
     fill: Callable[[pd.DataFrame], dict[str, Any]]
     judge: Callable[[pd.DataFrame, str], pd.DataFrame]
     line: Callable[[Any], str]
-    why: Callable[[Any], str]
     shows: str
     baseline: str
     rule: str
     caveat: str = ""
+    also: Mapping[str, str] = field(default_factory=dict)
+    why: Callable[[Any], str] = lambda row: row.why
     group: str = "family"
     fitted_constants: int | Callable[[], int] = 0
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]] = lambda rows: {}

@@ -17,7 +17,9 @@ from scaleright.training.slowdowns import FIXED, constant, family, fit, interval
 from scaleright.units import si
 from scaleright.validation.cases import Case, cases, given
 from scaleright.validation.counts import SHAPE_TYPES
-from scaleright.validation.left_out import TAILS, bounds, groups, held_out, left_out, median_and_p90, ranges, strangers
+from scaleright.validation.left_out import (
+    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, strangers, with_ranges,
+)  # fmt: skip
 from scaleright.validation.report import Kind
 
 MODES = {
@@ -89,22 +91,15 @@ def refit() -> pd.DataFrame:
     """
     table, every, fitted = _book()
     book, table = [one for one, use in zip(every, fitted) if use], table[fitted]
-    models = groups(table, MODES["model"])
-    without = [constants(one for one, its in zip(book, models) if its != model) for model in dict.fromkeys(models)]
-    rows = []
-    for name, kind, *span in ranges(constants(book), without):
-        place = KINDS.index(kind)
-        seen = sum(one.seconds[place] > 0.005 * one.measured_s and name in ("any", one.families[kind]) for one in book)
-        rows.append((name, kind, *span, seen, "assumed" if kind in FIXED else "fit"))
-    measured, experts = (np.array(values) for values in zip(*((one.measured_s, one.run.model.experts > 0) for one in book)))
+
+    def shows(one: Case, name: str, kind: str) -> bool:
+        return one.seconds[KINDS.index(kind)] > 0.005 * one.measured_s and name in ("any", one.families[kind])
+
+    rows = constant_rows(book, table, constants, shows, FIXED)
+    measured, kinds = np.array([one.measured_s for one in book]), np.array([_class(one)[-1] for one in book])
     for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
-        ratios = measured / strangers(book, table, columns, constants, _predicted)
-        for kind, mine in (("dense", ~experts), ("experts", experts)):
-            low, middle, high = np.quantile(ratios[mine], [TAILS[0], 0.5, TAILS[1]])
-            rows.append((kind + suffix, "interval", middle, low, high, mine.sum(), "quantile"))
-    rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
-    columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
-    return pd.DataFrame(rows, columns=columns).assign(source="scalerighttraining", note="").round(4)
+        rows += interval_rows(measured / strangers(book, table, columns, constants, _predicted), kinds, suffix)
+    return constants_table(rows, table, "scalerighttraining")
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -122,14 +117,12 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         for what, found in zip(("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
-    found = bounds(np.where(judged["scored"], measured / judged["predicted"], math.nan), kinds, judged["model"].to_numpy(str))
-    for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
-        found[place] = interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else math.nan
-    low, high = (judged["predicted"] * found[:, side] for side in (0, 1))
-    return judged.assign(
-        kind=kinds, low=low, high=high, within_range=(low <= measured) & (measured <= high),
-        width_percent=100 * (high - low) / judged["predicted"], family=[family(catalog.accelerator(name)) for name in rows["accelerator"]],
-    )  # fmt: skip
+    judged["family"] = [family(catalog.accelerator(name)) for name in rows["accelerator"]]
+
+    def readers(place: int) -> tuple[float, float]:
+        return interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else (math.nan, math.nan)
+
+    return with_ranges(judged, kinds, judged["scored"], own | held_out(rows), readers)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -137,23 +130,16 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     scored = rows[rows["scored"]]
     few = (scored["source"] == "llmfoundry") & (scored["precision"] == "FP8")  # seven, of another format than all others there
     words = ((scored["kind"] == "experts", ", experts"), (few, ", FP8"), (held_out(scored), ", never fitted"))
-    groups = scored.groupby(sum((np.where(of, word, "").astype(object) for of, word in words), start=scored["source"]))
-    order = groups.size().sort_values(ascending=False, kind="stable").index
-
-    def errors(column: str) -> pd.Series:
-        return groups[column].agg(median_and_p90)
-
-    beside = pd.DataFrame({
-        "rows": groups.size(), "ours": errors("error_percent"), "model out": errors("error_percent model left out"),
-        "look-up": errors("baseline_error_percent"), "regression": errors("regression_error_percent"),
-        "in range %": (100 * groups["within_range"].mean()).round(0), "width %": groups["width_percent"].median().round(0),
-    }).loc[order]  # fmt: skip
-    modes = ("release", "cluster size", "chip")
-    strict = pd.DataFrame({f"{mode} out": errors(f"error_percent {mode} left out") for mode in modes}).loc[order]
+    key = sum((np.where(of, word, "").astype(object) for of, word in words), start=scored["source"])
+    modes = {f"{mode} out": f"error_percent {mode} left out" for mode in ("model", "release", "cluster size", "chip")}
+    baselines = {"look-up": "baseline_error_percent", "regression": "regression_error_percent"}
+    every = errors_by(scored, key, {"ours": "error_percent"} | modes | baselines)
+    stricter = list(modes)[1:]
     return {
-        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours), its whole model (model out)": beside,
-        "the same for ours, with all runs of its release, cluster size or chip left out": strict,
-    }
+        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours), its whole model (model out)":
+            every.drop(columns=stricter),
+        "the same for ours, with all runs of its release, cluster size or chip left out": every[stricter],
+    }  # fmt: skip
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
@@ -174,7 +160,6 @@ KIND = Kind(
     fill=_fill,
     judge=_judge,
     line=_line,
-    why=lambda row: row.why,
     shows="measured and predicted time of a step",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("training_constants")["basis"] == "fit").sum()),
