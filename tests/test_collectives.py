@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.collectives import all_gather_seconds, all_reduce_seconds, exposed, network, send_recv_seconds
+from scaleright.collectives import (
+    all_gather_seconds, all_reduce_seconds, all_to_all_seconds, exposed, network, reduce_scatter_seconds, send_recv_seconds,
+)  # fmt: skip
 
 PLAIN = dict(up_latency_s=0.0, up_bytes_per_s=400e9, out_latency_s=0.0, out_bytes_per_s=50e9, start_s=0.0)
-COLLECTIVES = [all_gather_seconds, all_reduce_seconds]
+COLLECTIVES = [all_gather_seconds, reduce_scatter_seconds, all_reduce_seconds, all_to_all_seconds]
 LARGE = 4e6
 """Payload from which bandwidth counts more than latency [B]."""
 
@@ -106,6 +108,8 @@ def test_bus_and_algorithm_bandwidth():
     payload = 8e9
     assert all_gather_seconds(payload, 8, 8, **PLAIN) == pytest.approx(payload * 7 / 8 / 400e9)
     assert all_reduce_seconds(payload, 8, 8, **PLAIN) == pytest.approx(2 * all_gather_seconds(payload, 8, 8, **PLAIN))
+    assert reduce_scatter_seconds(payload, 8, 8, **PLAIN) == all_gather_seconds(payload, 8, 8, **PLAIN)
+    assert all_to_all_seconds(payload, 8, 8, **PLAIN) == all_gather_seconds(payload, 8, 8, **PLAIN)
     assert send_recv_seconds(payload, 0.0, 50e9, 0.0) == 0.16
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog, roofline
-from scaleright.roofline import matmul_seconds, speeds
+from scaleright.roofline import matmul_seconds, memory_bound_seconds, speeds
 from scipy.optimize import minimize
 
 CONSTANTS = (roofline.SUSTAINED_SHARE, roofline.RAMP_K, roofline.LAUNCH_S, roofline.MEMORY_SHARE)
@@ -106,6 +106,7 @@ def test_streaming_operations_reach_the_share_of_bandwidth_that_is_assumed_and_o
     share = reached.groupby([rows["operation"], rows["accelerator"]]).median().unstack()
     assert share.loc["add", "A100 SXM 80GB"] == pytest.approx(roofline.MEMORY_SHARE, abs=0.02)
     assert (share.loc["add"] >= share).all(axis=None) and (share["H100 SXM"] >= share["A100 SXM 80GB"]).all()
+    assert memory_bound_seconds(3e9, 3e12, 0.5, 1e-5) == pytest.approx(0.00201)
 
 
 def test_every_chip_has_speeds_below_its_datasheet():

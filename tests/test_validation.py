@@ -99,7 +99,7 @@ def test_a_missing_file_is_named(tmp_path):
         validate("counts", tmp_path / "absent.csv")
 
 
-@pytest.mark.parametrize("kind, message", [("serving", "schema: data/measured/serving.csv"), ("count", "nearest: counts")])
+@pytest.mark.parametrize("kind, message", [("kernels", "schema: data/measured/kernels.csv"), ("count", "nearest: counts")])
 def test_kinds_without_a_predictor_say_so(kind, message):
     with pytest.raises(LookupError, match=message):
         validate(kind)

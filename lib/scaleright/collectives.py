@@ -129,6 +129,10 @@ def all_gather_seconds(
     return where(group > 1, start_s + _sooner(nodes, hops_s, wire_s), 0.0)
 
 
+reduce_scatter_seconds = all_gather_seconds
+"""Time until each member has its equal part of the sum of all payloads: an all-gather run backward, as long as one [thakur2005, section 4]."""
+
+
 @closed_form(payload_bytes=NON_NEGATIVE, in_network=FLAG, **_LINKS)
 def all_reduce_seconds(
     payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
@@ -153,6 +157,29 @@ def all_reduce_seconds(
     switch_s = NVLS_LATENCY_S + payload_bytes * (1 + 1 / group) / (NVLS_SHARE * fast)
     ring_s = _sooner(nodes, hops_s, wire_s)
     return where(group > 1, start_s + minimum(ring_s, where(nodes > 1, tree_s, where(in_network > 0, switch_s, ring_s))), 0.0)
+
+
+@closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
+def all_to_all_seconds(
+    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    pair_bytes_per_s=INFINITY,
+):  # fmt: skip
+    """Time until each member has exchanged an equal part of its payload with each other one (dispatch or combine of experts).
+
+    payload_bytes : what one member sends in all, the part that it keeps included [B]
+
+    What stays in the node and what leaves it travel at the same time, the latter over the member's own link.
+
+    Source: definition; achieved bandwidths as [deepep2025] measured them (see the tests).
+
+    >>> all_to_all_seconds(1e9, 16, 8, 0, 350e9, 0, 50e9, 0)
+    0.01
+    """
+    inside, nodes, fast = _spread(group, per_node, up_bytes_per_s, pair_bytes_per_s)
+    up_s = payload_bytes * (inside - 1) / group / fast
+    out_s = payload_bytes * (group - inside) / group / out_bytes_per_s
+    latency_s = start_s + where(nodes > 1, out_latency_s, up_latency_s)
+    return where(group > 1, latency_s + maximum(up_s, out_s), 0.0)
 
 
 @closed_form(payload_bytes=NON_NEGATIVE, latency_s=NON_NEGATIVE, bytes_per_s=POSITIVE, start_s=NON_NEGATIVE)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from scaleright.catalog import Accelerator, accelerators
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup
+from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import ceil
 
@@ -75,6 +75,23 @@ def matmul_seconds(
     given, written = (element_bytes if other is None else other for other in (input_bytes, output_bytes))
     memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
     return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (1 / 3)
+
+
+@closed_form(bytes_moved=NON_NEGATIVE, bytes_per_s=POSITIVE, efficiency=FRACTION, latency_s=NON_NEGATIVE)
+def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0):
+    """Time of an operation that moves bytes and computes little: norms, activations, additions, rotations, casts.
+
+    Parameters
+    ----------
+    bytes_moved : read and written [B]
+    bytes_per_s : memory bandwidth [B/s]
+    efficiency : share of it that is reached [1]; 1 where `bytes_per_s` is already what is achieved (`Speeds`)
+    latency_s : launch and the first byte's way [s]
+
+    >>> memory_bound_seconds(3e9, 3e12, latency_s=5e-6)
+    0.001005
+    """
+    return latency_s + bytes_moved / (bytes_per_s * efficiency)
 
 
 @closed_form(flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE)
