@@ -24,9 +24,9 @@ def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int
 
     weights, factors = np.ones(len(shares)), prior
     for _ in range(rounds):
-        weighted, held = shares * weights[:, None], ties / np.maximum(np.abs(factors / prior - 1), 1.0)
-        root = np.linalg.cholesky(weighted.T @ shares + np.diag(held / prior**2))  # the normal equations' root: as many rows as factors
-        factors, _ = nnls(root.T, np.linalg.solve(root, weighted.sum(axis=0) + held / prior))
+        weighted, held = shares * np.sqrt(weights)[:, None], ties / np.maximum(np.abs(factors / prior - 1), 1.0)
+        root = np.linalg.cholesky(weighted.T @ weighted + np.diag(held / prior**2))  # the normal equations' root: as many rows as factors
+        factors, _ = nnls(root.T, np.linalg.solve(root, weights @ shares + held / prior))
         weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
     return factors
 

@@ -42,8 +42,8 @@ class Case:
 
 
 def given(row: dict[str, Any], column: str, default: Any) -> Any:
-    """A cell, or what stands for an empty one."""
-    return default if pd.isna(row[column]) else row[column]
+    """A cell, or what stands for an empty one or a column that is not there."""
+    return default if pd.isna(row.get(column)) else row[column]
 
 
 def _undetermined(row: dict[str, Any], experts: int) -> str:

@@ -20,7 +20,9 @@ from scaleright.transformer.flops import forward_flop
 from scaleright.transformer.memory import bytes_per_parameter, decode_bytes_per_step, sequence_kv_bytes
 from scaleright.units import si
 from scaleright.validation.counts import SHAPE_TYPES
-from scaleright.validation.left_out import TAILS, bounds, groups, held_out, left_out, median_and_p90, ranges, strangers
+from scaleright.validation.left_out import (
+    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, strangers, with_ranges,
+)  # fmt: skip
 from scaleright.validation.report import Kind
 from scaleright.validation.serving_cases import FIGURES, Case, cases, serving_row
 
@@ -32,6 +34,11 @@ PROMPTED = ("chat", "code completion", "chat 2024", "code 2024")
 """Tasks of which nobody published how long their prompts are: one fitted constant each."""
 LENGTHS = (120.0, 180.0, 270.0, 400.0, 600.0, 900.0, 1300.0, 1900.0, 2800.0)
 """Lengths among which that of a task is looked for [token]."""
+
+WAITING = "mostly waiting: judged by its factor"
+"""Why TTFT is not scored."""
+BENCHMARK_ROUNDS = 10
+"""Requests of a run over its concurrency, all clients beginning at once: how InferenceX measures [inferencemax2026]."""
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
@@ -49,7 +56,8 @@ def predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
     """A case's figure by fitted constants, in its own unit."""
     slow = factors(one, by)
     if one.figure == "TTFT":
-        return float(steady(one.deployment, one.load, **one.asked, slowdowns=slow).ttft_s)
+        burst = BENCHMARK_ROUNDS * one.asked.get("concurrency", math.inf)
+        return float(steady(one.deployment, one.load, **one.asked, requests=burst, slowdowns=slow).ttft_s)
     seconds = float(one.seconds @ list(slow.values()))
     return 1 / seconds if one.figure == "throughput" else seconds
 
@@ -84,9 +92,13 @@ def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
 
 def book(lengths: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's figures, as rows and as cases, and which of them take part in fits."""
-    energy = _energy_rows(prompts() if lengths is None else lengths)
-    rows, every = cases(pd.concat([catalog.table(KIND.table), energy], ignore_index=True), KIND.table, False)
-    return rows, every, np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows)
+    rows, every = _book(tuple((prompts() if lengths is None else lengths).items()))
+    return rows.copy(), every, np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows)
+
+
+@catalog.remembered
+def _book(lengths: tuple[tuple[str, float], ...]) -> tuple[pd.DataFrame, list[Case]]:
+    return cases(pd.concat([catalog.table(KIND.table), _energy_rows(dict(lengths))], ignore_index=True), KIND.table, False)
 
 
 def fit_prompts(start: dict[str, float]) -> dict[str, float]:
@@ -115,80 +127,57 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     lengths = prompts() if lengths is None else lengths
     table, every, fitted = book(lengths)
     of, table = [one for one, use in zip(every, fitted) if use], table[fitted]
-    models = groups(table, MODES["model"])
-    without = [constants(one for one, its in zip(of, models) if its != model) for model in dict.fromkeys(models)]
-    rows = []
-    for name, kind, *span in ranges(constants(of), without):
-        place = KINDS.index(kind)
-        seen = sum(one.seconds[place] > 0.002 * one.measured_s and name == one.families[kind] for one in of)
-        rows.append((name, kind, *span, seen, "fit" if seen else "assumed"))
+
+    def shows(one: Case, name: str, kind: str) -> bool:
+        return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
+
+    rows = constant_rows(of, table, constants, shows)
     measured, classes = np.array([one.value for one in of]), np.array([spread_class(one.deployment, one.figure) for one in of])
     for suffix, columns in (("", MODES["model"]), (", borrowed", (*MODES["model"], *MODES["chip"]))):
-        ratios = measured / strangers(of, table, columns, constants, predicted)
-        for name in dict.fromkeys(classes):
-            mine = ratios[classes == name]
-            low, middle, high = np.quantile(mine, [TAILS[0], 0.5, TAILS[1]])
-            rows.append((name + suffix, "interval", middle, low, high, len(mine), "quantile"))
+        rows += interval_rows(measured / strangers(of, table, columns, constants, predicted), classes, suffix)
     rows += [(task, "prompt", *[length] * 3, (table["task"] == task).sum(), "fit") for task, length in lengths.items()]
-    rows += [(chip, "runs", *[count] * 4, "count") for chip, count in table.groupby("accelerator").size().items()]
-    columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
-    return pd.DataFrame(rows, columns=columns).assign(source="scalerightserving", note="").round(4)
+    return constants_table(rows, table, "scalerightserving")
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = label != KIND.table
     table, every, fitted = book()
     rows, of = cases(rows.reset_index(drop=True), label, True) if own else (table, every)
-    fits = [one for one, use in zip(every, fitted) if use]
-    known = [one if one.point else None for one in of]
-    values = np.array([one.value for one in of])
-    judged = rows.assign(published=values, why=[_why(one) for one in of], scored=[not _why(one) for one in of])
+    fits, known = [one for one, use in zip(every, fitted) if use], [one if one.point else None for one in of]
+    values, why = np.array([one.value for one in of]), [one.why or ("" if one.figure in FITTED else WAITING) for one in of]
+    judged = rows.assign(published=values, why=why, scored=[not reason for reason in why])
     for mode, columns in MODES.items():
-        its, name = groups(rows, columns), f" {mode} left out" if mode else ""
-        found = left_out(known, its, fits, groups(table[fitted], columns), constants, predicted)
+        found = left_out(known, groups(rows, columns), fits, groups(table[fitted], columns), constants, predicted)
         judged["predicted"] = judged.get("predicted", found)
-        judged[f"error_percent{name}"] = 100 * (found / values - 1)
+        judged[f"error_percent{f' {mode} left out' if mode else ''}"] = 100 * (found / values - 1)
     judged["baseline_error_percent"] = 100 * (np.array([roofline(one) if one.point else math.nan for one in of]) / values - 1)
+    judged["family"] = [chip_family(one.deployment) if one.point else "" for one in of]
     classes = np.array([spread_class(one.deployment, one.figure) if one.point else "" for one in of])
-    span = bounds(np.where(judged["scored"] & ~held_out(rows), values / judged["predicted"], math.nan), classes, judged["model"].to_numpy(str))
-    for place in np.flatnonzero(own | held_out(rows)):  # what the fit never sees gets the range that a reader's run gets
+
+    def readers(place: int) -> tuple[float, float]:
         one = of[place]
-        span[place] = interval(one.deployment, one.figure) if one.point and one.figure in FITTED else math.nan
-    low, high = (judged["predicted"] * span[:, side] for side in (0, 1))
-    return judged.assign(
-        kind=["" if one.point is None else "experts" if one.deployment.model.experts else "dense" for one in of],
-        low=low, high=high, within_range=(low <= values) & (values <= high), width_percent=100 * (high - low) / judged["predicted"],
-        family=["" if one.point is None else chip_family(one.deployment) for one in of],
-    )  # fmt: skip
+        return interval(one.deployment, one.figure) if one.point and one.figure in FITTED else (math.nan, math.nan)
 
-
-def _why(one: Case) -> str:
-    """Why a case is not scored."""
-    return one.why or ("" if one.figure in FITTED else "mostly waiting, which the run's start decides: judged by its factor")
+    return with_ranges(judged, classes, judged["scored"] & ~held_out(rows), own | held_out(rows), readers)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Errors by source, figure and family of chips: ours and the baseline's, how often and how widely the range holds; then as more is left out."""
+    """Errors by source and figure and by chip and model: ours, as ever more is left out, and the roofline's; then TTFT by its factor."""
     scored = rows[rows["scored"]]
-    name = scored["source"] + " " + scored["figure"] + np.where(held_out(scored), ", never fitted", "")
-    by = {"source and figure": name, "family of chips and kind of model": scored["family"] + ", " + scored["kind"]}
-    found = {}
-    for title, key in by.items():
-        each = scored.groupby(key)
-        order = each.size().sort_values(ascending=False, kind="stable").index
-        errors = {words: each[f"error_percent{mode}"].agg(median_and_p90) for words, mode in (
-            ("ours", ""), ("model out", " model left out"), ("release out", " release left out"), ("chip out", " chip left out"))}  # fmt: skip
-        found[f"by {title}, median / p90 of the absolute error [%]; left out: the row's own group (ours), all of its model, release or chip"] = pd.DataFrame({
-            "rows": each.size(), **errors, "roofline": each["baseline_error_percent"].agg(median_and_p90),
-            "in range %": (100 * each["within_range"].mean()).round(0), "width %": each["width_percent"].median().round(0),
-        }).loc[order]  # fmt: skip
+    modes = {f"{mode} out": f"error_percent {mode} left out" for mode in MODES if mode}
+    errors = {"ours": "error_percent"} | modes | {"roofline": "baseline_error_percent"}
+    kind = scored["kind"].str.extract(", (.*)")[0]
+    by = {
+        "source and figure": scored["source"] + " " + scored["figure"] + np.where(held_out(scored), ", never fitted", ""),
+        "family of chips and kind of model": scored["family"] + ", " + kind,
+    }  # fmt: skip
+    words = "median / p90 of the absolute error [%]; left out: the row's own group (ours), all of its model, release or chip"
+    found = {f"by {title}, {words}": errors_by(scored, key, errors) for title, key in by.items()}
     first = rows[(rows["figure"] == "TTFT") & rows["predicted"].notna()]
-    if len(first):
-        factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(first["source"])
-        found["TTFT, factor between predicted and measured"] = pd.DataFrame({
-            "rows": factor.size(), "median": factor.median().round(2), "within 2 %": (100 * (factor.agg(lambda f: (f <= 2).mean()))).round(0),
-        })  # fmt: skip
-    return found
+    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(first["source"])
+    near = 100 * factor.agg(lambda each: (each <= 2).mean())
+    waits = pd.DataFrame({"rows": factor.size(), "median": factor.median().round(2), "within a factor of 2, %": near.round(0)})
+    return found | ({"time to the first token, factor between predicted and measured": waits} if len(first) else {})
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
@@ -211,7 +200,6 @@ KIND = Kind(
     fill=_fill,
     judge=_judge,
     line=_line,
-    why=lambda row: row.why,
     shows="measured and predicted: tokens per second of a chip, or seconds",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("serving_constants")["basis"] == "fit").sum()),

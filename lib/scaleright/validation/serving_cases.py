@@ -6,7 +6,7 @@ A row may state several figures (throughput, TPOT, ITL, TTFT): each is a case of
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from scaleright import catalog
 from scaleright.inference.deployment import MEMORY_SHARE, Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import KINDS, StepSeconds
-from scaleright.inference.serving import OperatingPoint, offline, slots, steady
+from scaleright.inference.serving import OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
 from scaleright.validation.cases import given
 from scaleright.validation.counts import model_of
@@ -105,8 +105,8 @@ def _deployment(row: Mapping[str, Any], where: str) -> Deployment:
     )  # fmt: skip
 
 
-def _undetermined(row: Mapping[str, Any], figure: str) -> str:
-    """Why a row's configuration does not determine its figure; empty if it does."""
+def _undetermined(row: Mapping[str, Any]) -> str:
+    """Why a row's configuration does not determine its figures; empty if it does."""
     for column in ("input_tokens", "output_tokens", "tensor_parallel", "precision"):
         if pd.isna(row[column]):
             return f"does not state {column}"
@@ -116,50 +116,55 @@ def _undetermined(row: Mapping[str, Any], figure: str) -> str:
         return f"the load of scenario {row['scenario']} is not stated"
     if given(row, "draft_tokens", 0):
         return "drafts tokens, and does not state how many are accepted"
-    return "" if figure == "throughput" or pd.notna(row["batch"]) or pd.notna(row["concurrency"]) else "does not state its concurrency"
+    latency = any(given(row, FIGURES[name], 0) for name in ("TPOT", "ITL", "TTFT"))
+    return "does not state its concurrency" if latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"]) else ""
 
 
 def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[str, float]:
-    """The batch or concurrency that a row states; a batch that does not fit is a mean that counts those who wait."""
-    if given(row, "batch", 0):
-        return {"batch": min(float(row["batch"]), float(slots(deployment, load)))}
-    return {"concurrency": float(row["concurrency"])} if given(row, "concurrency", 0) else {}
+    """The concurrency or batch that a row states; a batch that does not fit is a mean that counts those who wait."""
+    if given(row, "concurrency", 0):
+        return {"concurrency": float(row["concurrency"])}
+    return {"batch": min(float(row["batch"]), float(room(deployment, load)))} if given(row, "batch", 0) else {}
 
 
-def case(row: Mapping[str, Any], figure: str, where: str, own: bool) -> Case:
-    """One figure of a row as a case.
+def _served(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """What a row ran, as fields of a case, at measured peaks."""
+    deployment, load = _deployment(row, where), Load(float(row["input_tokens"]), float(row["output_tokens"]))
+    if deployment.chips != row["accelerators"]:
+        raise ValueError(f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators = {row['accelerators']}")
+    asked, requests = _asked(row, deployment, load), given(row, "requests", 0)
+    point = offline(deployment, load, requests, **asked, slowdowns={}) if requests else steady(deployment, load, **asked, slowdowns={})
+    return {"deployment": deployment, "load": load, "asked": asked, "point": point, "families": families(deployment)}
+
+
+def of_row(row: Mapping[str, Any], where: str, own: bool, figures: Iterable[str] = tuple(FIGURES)) -> list[Case]:
+    """Each of these figures that a row states as a case; one without any counts as throughput.
 
     Raises
     ------
     LookupError, DataError : a value of a reader's own file that cannot be used: which line, which column, what is allowed.
     """
-    value = float(given(row, FIGURES[figure], math.nan))
-    if why := _undetermined(row, figure):
-        return Case(figure, why, value)
-    if not own and row["model"] not in catalog.models():
-        return Case(figure, "its model's shape is not published", value)
+    values = {name: float(given(row, FIGURES[name], math.nan)) for name in figures}
+    stated = [name for name, value in values.items() if not math.isnan(value)] or ["throughput"]
+    why = _undetermined(row) or ("" if own or row["model"] in catalog.models() else "its model's shape is not published")
+    served: dict[str, Any] = {}
     try:
-        deployment, load = _deployment(row, where), Load(float(row["input_tokens"]), float(row["output_tokens"]))
-        if deployment.chips != row["accelerators"]:
-            raise ValueError(f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators = {row['accelerators']}")
-        asked = _asked(row, deployment, load)
-        requests = given(row, "requests", 0)
-        point = offline(deployment, load, requests, **asked, slowdowns={}) if requests else steady(deployment, load, **asked, slowdowns={})
+        served = {} if why else _served(row, where)
     except (ValueError, LookupError) as error:
+        why = str(error)
         if own:
-            raise type(error)(f"{where}: {str(error).removeprefix(f'{where}: ')}") from None
-        return Case(figure, str(error), value)
+            raise type(error)(f"{where}: {why.removeprefix(f'{where}: ')}") from None
     note = given(row, "note", "")
-    why = f"anomaly: {note.partition('anomaly: ')[2]}" if "anomaly: " in note else "" if value > 0 else f"states no {figure}"
-    return Case(figure, why, value, deployment, load, asked, point, _seconds(figure, point), families(deployment))
+    why = why or ("anomaly: " + note.partition("anomaly: ")[2] if "anomaly: " in note else "")
+    return [
+        Case(name, why or ("" if values[name] > 0 else f"states no {name}"), values[name], **served,
+             seconds=_seconds(name, served["point"]) if served else None)
+        for name in stated
+    ]  # fmt: skip
 
 
 def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list[Case]]:
-    """Every figure of every row, as a frame of rows with the column `figure` and as cases; a row without any counts as throughput."""
-    found, which = [], []
-    for line, row in enumerate(rows.to_dict("records"), 2):
-        figures = [name for name, column in FIGURES.items() if pd.notna(row.get(column))]
-        for figure in figures or ["throughput"]:
-            found.append(case(row, figure, f"{label}, line {line}", own))
-            which.append(line - 2)
-    return rows.iloc[which].reset_index(drop=True).assign(figure=[one.figure for one in found]), found
+    """Every figure of every row, as a frame of rows with the column `figure` and as cases."""
+    found = [of_row(row, f"{label}, line {line}", own) for line, row in enumerate(rows.to_dict("records"), 2)]
+    every = [one for of in found for one in of]
+    return rows.iloc[np.repeat(range(len(rows)), list(map(len, found)))].reset_index(drop=True).assign(figure=[one.figure for one in every]), every
