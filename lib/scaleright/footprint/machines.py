@@ -9,7 +9,7 @@ from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodie
 from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
-from scaleright.names import nearest
+from scaleright.names import one_of
 
 ENDS = ("low", "best", "high")
 
@@ -109,8 +109,7 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     >>> round(machine("H100 SXM").chip_watts), round(machine("H100 SXM").host_watts), machine("H100 SXM", chip_watts=500.0).chip_watts
     (532, 437, 500.0)
     """
-    if end not in ENDS:
-        nearest(end, ENDS, "end of a range")
+    one_of(end, ENDS, "end of a range")
     chip = accelerator(name)
     at_home = chip.segment == "consumer"
 

@@ -13,7 +13,7 @@ from typing import Any, Mapping
 from scaleright.catalog import DataError, remembered, table
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
-from scaleright.names import nearest
+from scaleright.names import nearest, one_of
 
 BASES = ("lifecycle", "direct")
 """What a carbon intensity counts: fuel supply and plants as well, or what leaves the stack alone; the first one known is taken."""
@@ -151,9 +151,7 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
     """
     called, figures = _known("cloud_regions")
     if (key := (provider, region)) not in called:
-        providers = {of for of, _ in called}
-        if provider not in providers:
-            nearest(provider, sorted(providers), "cloud provider")
+        one_of(provider, sorted({of for of, _ in called}), "cloud provider")
         nearest(region, [name for of, name in called if of == provider], f"region of {provider}")
     location, zone = called[key]
     country, (basis, carbon) = grid(zone, year), _carbon(figures[key], year)
