@@ -16,9 +16,18 @@ max(datum.price,2.0)
 
 import math
 import sys
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
+
+
+Keep = Callable[[str, Any], Any]
+"""What a page hands to a formula to keep an intermediate value under a name, so that its expression is written once."""
+
+
+def as_it_is(name: str, value: Any) -> Any:
+    """Keep nothing: an intermediate value as it is."""
+    return value
 
 
 def is_expression(value: Any) -> bool:

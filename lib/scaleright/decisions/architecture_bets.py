@@ -6,21 +6,20 @@ price per unit of work on each kind of model against the odds of each. `scale_up
 """
 
 from functools import reduce
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, remembered, table
 from scaleright.costs.break_even import INFINITY
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
-from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import recent_rental_price
 from scaleright.mlperf import generation_gains, per_chip, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.names import one_of
-from scaleright.ops import minimum, where
+from scaleright.ops import Keep, as_it_is, minimum, where
 
 SOURCE = "S4, hardware bound to model architecture"
 ARCHITECTURES = {"dense": "dense language model", "mixture": "mixture of experts", "images": "diffusion"}
@@ -103,7 +102,7 @@ def rents() -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def relative_costs(prices: list, rates: list, keep: Callable[[str, Any], Any] = as_it_is) -> list:
+def relative_costs(prices: list, rates: list, keep: Keep = as_it_is) -> list:
     """Cost of a unit of work on each chip, over that of the cheapest [1]; `UNMEASURED` where a rate is 0.
 
     Parameters

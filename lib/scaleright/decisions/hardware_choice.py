@@ -6,7 +6,7 @@ takes and what a million tokens then cost (`Fit`), for numbers, for all chips at
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_siz
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import maximum, minimum, where
+from scaleright.ops import Keep, as_it_is, maximum, minimum, where
 from scaleright.transformer import (
     compute_seconds, decode_step, forward_flop, memory_seconds, parameters, token_seconds, training_flop_per_token, weight_bytes,
 )  # fmt: skip
@@ -132,12 +132,7 @@ class Fit:
     runs: Any
 
 
-def as_it_is(name: str, value: Any) -> Any:
-    """Keep an intermediate result of `fit` as it is."""
-    return value
-
-
-def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep: Callable[[str, Any], Any] = as_it_is) -> Fit:
+def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep: Keep = as_it_is) -> Fit:
     """A workload on a kind of chip, or on many kinds at once, by the roofline times a slowdown.
 
     A group is the smallest that holds all sequences of a step and keeps the limit on its time; where a server has no

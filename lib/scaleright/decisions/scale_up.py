@@ -4,7 +4,7 @@ A larger domain holds one copy of the weights instead of many: its chips keep mo
 their bandwidth on weights, the more so the less time a token may take. What the chips say to each other is left out.
 """
 
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,8 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, accelerator, fact, model
 from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits
-from scaleright.decisions.hardware_choice import as_it_is
 from scaleright.market import matmul_chips
-from scaleright.ops import maximum, where
+from scaleright.ops import Keep, as_it_is, maximum, where
 from scaleright.transformer import bytes_per_parameter, decode_step
 
 MEMORY_SHARE = 0.9
@@ -43,7 +42,7 @@ def chip_limits(name: str) -> dict[str, float]:
 
 
 def decode_rate(
-    t: Transformer, chip: Mapping[str, Any], context: Any, limit_s: Any, slowdown: Any = 1.0, keep: Callable[[str, Any], Any] = as_it_is,
+    t: Transformer, chip: Mapping[str, Any], context: Any, limit_s: Any, slowdown: Any = 1.0, keep: Keep = as_it_is,
 ):  # fmt: skip
     """Tokens per second of one chip whose whole domain decodes one copy of a model, by the roofline [token/s]; 0 if it cannot.
 
@@ -71,7 +70,7 @@ def decode_rate(
     return where(batch >= 1, batch / (keep("step", step.seconds) * slowdown * chip["chips"]), 0.0)
 
 
-def share_of(t: Transformer, chip: Mapping[str, Any], other: Mapping[str, Any], *terms: Any, keep: Callable[[str, Any], Any] = as_it_is):
+def share_of(t: Transformer, chip: Mapping[str, Any], other: Mapping[str, Any], *terms: Any, keep: Keep = as_it_is):
     """What a chip does over what another does, each in its own domain [1]; 0 where neither or only the other can; see `decode_rate`."""
     ends = (("one", chip), ("other", other))
     rates = [decode_rate(t, of, *terms, keep=lambda name, value, end=end: keep(f"{end}_{name}", value)) for end, of in ends]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Callable, Self
+from typing import Any, Self
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodied_kg, energy_kwh, water_liters
@@ -10,6 +10,7 @@ from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import one_of
+from scaleright.ops import Keep, as_it_is
 
 ENDS = ("low", "best", "high")
 
@@ -44,9 +45,7 @@ class Footprint:
     water: Water
 
     @classmethod
-    def of(
-        cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place, keep: Callable[[str, Any], Any] = lambda name, value: value
-    ) -> Self:
+    def of(cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place, keep: Keep = as_it_is) -> Self:
         """The footprint of hours of work on a machine in a place.
 
         Parameters

@@ -8,7 +8,7 @@ hold how far the two lie apart.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import FRONT_S, SEQUENCES, slots
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import floor, item, log, maximum, minimum, where
+from scaleright.ops import Keep, as_it_is, floor, item, log, maximum, minimum, where
 
 RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
 """Models whose weights were published in four bits [gptoss; kimik2]."""
@@ -34,13 +34,6 @@ _DECODING, _READING = (tuple(first * 2.0**power for power in range(count)) for f
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
 _DIGITS = 4
-
-Name = Callable[[str, Any], Any]
-"""Gives an expression that is long on a page a name, as `Controls.define` does."""
-
-
-def _as_is(key: str, value: Any) -> Any:
-    return value
 
 
 def _between(table: Any, points: Sequence[float], x: Any) -> Any:
@@ -138,14 +131,14 @@ class Curve:
         piece = minimum(tokens, self.budget)
         return tokens / piece * self._mixed_s(0.0, piece, tokens / 2)
 
-    def _mixed_s(self, beside: Any, chunk: Any, context: Any, name: Name = _as_is) -> Any:
+    def _mixed_s(self, beside: Any, chunk: Any, context: Any, name: Keep = as_it_is) -> Any:
         """A step that reads a chunk of prompts beside decoding sequences, but for what these look back on."""
         each = busiest_prompt(chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas)
         wide, together = name("wide", self.replicas * each), name("together", beside + chunk)
         products = _between(self.reading, _READING, name("busy", beside + wide)) + _between(self.grouped, _READING, together)
         return products + wide * self._over(self.read, context) + beside * self.each_s
 
-    def at(self, batch: Any, load: Load, name: Name = _as_is) -> CurvePoint:
+    def at(self, batch: Any, load: Load, name: Keep = as_it_is) -> CurvePoint:
         """The steady state at so many sequences."""
         beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas / self.waiting, name=name)
         looking, beside = self.looking_s(batch, load.context), beat.beside * self._over(self.look, load.context)
@@ -153,7 +146,7 @@ class Curve:
         mixed_s = name("mixed_s", self._mixed_s(beat.beside, beat.chunk, load.prompt_context, name) + beside)
         return CurvePoint(batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside)
 
-    def batch_at(self, tpot_s: Any, load: Load, name: Name = _as_is) -> Any:
+    def batch_at(self, tpot_s: Any, load: Load, name: Keep = as_it_is) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
 
         Looked for between those of `BATCHES` on straight lines, which lie above the curve, and once more on the line from there to one alone.
@@ -236,7 +229,7 @@ class Paced:
 
 
 @search
-def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Name = _as_is) -> Paced:
+def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it_is) -> Paced:
     """The engine, of those of one model and chip, that writes most tokens per chip where none may take longer than `tpot_s`.
 
     Takes numbers, arrays and live expressions.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
-from scaleright.ops import exp, maximum, minimum, where
+from scaleright.ops import Keep, as_it_is, exp, maximum, minimum, where
 
 _TINY = 1e-12
 
@@ -33,7 +33,7 @@ class Rhythm:
 
     @classmethod
     def of(cls, running: Any, new_tokens: Any, further: Any, queries: Any, budget: Any, replicas: Any = 1.0, together: Any = 0.0,
-           name: Callable[[str, Any], Any] = lambda key, value: value) -> Rhythm:  # fmt: skip
+           name: Keep = as_it_is) -> Rhythm:  # fmt: skip
         """The rhythm of a batch.
 
         Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further)
