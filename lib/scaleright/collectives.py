@@ -22,7 +22,7 @@ from typing import Mapping, NamedTuple
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup
-from scaleright.ops import ceil, log, maximum, minimum, where
+from scaleright.ops import INFINITY, ceil, log, maximum, minimum, where
 
 START_S = 30e-6
 """Launch and synchronization of a collective, fitted on all-reduces inside a node of four kinds of chip."""
@@ -41,7 +41,6 @@ _LINKS = {
     "group": COUNT, "per_node": COUNT, "up_latency_s": NON_NEGATIVE, "up_bytes_per_s": POSITIVE, "out_latency_s": NON_NEGATIVE,
     "out_bytes_per_s": POSITIVE, "start_s": NON_NEGATIVE, "pair_bytes_per_s": POSITIVE,
 }  # fmt: skip
-INFINITY = float("inf")
 
 
 @dataclass(frozen=True)

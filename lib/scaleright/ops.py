@@ -21,6 +21,7 @@ from typing import Any, Callable
 import numpy as np
 
 
+INFINITY = float("inf")
 Keep = Callable[[str, Any], Any]
 """What a page hands to a formula to keep an intermediate value under a name, so that its expression is written once."""
 

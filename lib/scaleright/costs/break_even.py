@@ -7,11 +7,10 @@ from typing import Any
 from scaleright.costs.own import POWER, PURCHASE, RATE, YEARS, annuity_years
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, REAL, SHARE, Breakdown, Domain, closed_form
-from scaleright.ops import log, maximum, minimum, where
+from scaleright.ops import INFINITY, log, maximum, minimum, where
 from scaleright.power import energy_kwh_per_year
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
-INFINITY = float("inf")
 MONTHS = Domain(0.0, 600.0, (0.0, 180.0))
 
 

@@ -4,9 +4,8 @@ A commitment pays for every hour of its term at a share of the on-demand price o
 the hours are used, and loses if on-demand prices fall under it meanwhile.
 """
 
-from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
-from scaleright.ops import ceil, exp, log, where
+from scaleright.ops import INFINITY, ceil, exp, log, where
 from scaleright.training.goodput import SPAN, available_share, useful_share
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 

@@ -7,9 +7,8 @@ had, 1.3 is 30 % more. A bet's regret is what it costs above 1 [savage1951, sect
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
-from scaleright.ops import maximum, where
+from scaleright.ops import INFINITY, maximum, where
 
 COST = Domain(0.0, 1e15, (0.2, 20.0), open_low=True)
 

@@ -4,9 +4,8 @@ The time of a step is taken to shrink in proportion to the chips that share it. 
 chips that share a model spend time talking to each other.
 """
 
-from scaleright.costs.break_even import INFINITY
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form
-from scaleright.ops import ceil, floor, log, maximum, minimum
+from scaleright.ops import INFINITY, ceil, floor, log, maximum, minimum
 
 STEP = Domain(0.0, 1e9, (1e-3, 10.0), open_low=True)
 LIMIT = Domain(0.0, INFINITY, (1e-2, 10.0), open_low=True)

@@ -11,7 +11,6 @@ from typing import Any, Mapping
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, remembered, table
-from scaleright.costs.break_even import INFINITY
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
@@ -19,7 +18,7 @@ from scaleright.market import recent_rental_price
 from scaleright.mlperf import generation_gains, per_chip, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.names import one_of
-from scaleright.ops import Keep, as_it_is, minimum, where
+from scaleright.ops import INFINITY, Keep, as_it_is, minimum, where
 
 SOURCE = "S4, hardware bound to model architecture"
 ARCHITECTURES = {"dense": "dense language model", "mixture": "mixture of experts", "images": "diffusion"}

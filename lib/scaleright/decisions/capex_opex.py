@@ -2,11 +2,11 @@
 
 from typing import Any, Mapping
 
-from scaleright.costs.break_even import INFINITY, fleet_usd_per_year
+from scaleright.costs.break_even import fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import minimum, where
+from scaleright.ops import INFINITY, minimum, where
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"

@@ -13,12 +13,11 @@ import pandas as pd
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import DataError
-from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import Keep, as_it_is, maximum, minimum, where
+from scaleright.ops import INFINITY, Keep, as_it_is, maximum, minimum, where
 from scaleright.transformer import (
     compute_seconds, decode_step, forward_flop, memory_seconds, parameters, token_seconds, training_flop_per_token, weight_bytes,
 )  # fmt: skip

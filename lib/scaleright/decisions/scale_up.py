@@ -11,10 +11,9 @@ import pandas as pd
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, accelerator, fact, model
-from scaleright.costs.break_even import INFINITY
 from scaleright.costs.sizing import batch_that_fits
 from scaleright.market import matmul_chips
-from scaleright.ops import Keep, as_it_is, maximum, where
+from scaleright.ops import INFINITY, Keep, as_it_is, maximum, where
 from scaleright.transformer import bytes_per_parameter, decode_step
 
 MEMORY_SHARE = 0.9

@@ -12,6 +12,7 @@ import numpy as np
 
 from scaleright.formulas import counting
 from scaleright.names import suggestion
+from scaleright.ops import INFINITY
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import TASKS, Layout, TrainingRun
 
@@ -21,7 +22,6 @@ Rule = tuple[Any, Callable[[Any], str]]
 FIELDS = tuple(field.name for field in fields(Layout))
 OPTIONS = {"zero": 3, "recompute": 2, "sequence_parallel": 1}
 """Fields of a layout that choose, and the highest choice; the others count something."""
-INFINITY = float("inf")
 LONGEST_SEQUENCE = 2**24
 """Longest sequence [token]: above the longest context that any model of the catalog was published with, 10 million."""
 MODULES_BESIDE_LAYERS = 3

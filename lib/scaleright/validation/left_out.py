@@ -62,12 +62,6 @@ def held_out(rows: pd.DataFrame) -> np.ndarray:
     return rows["held_out"].eq(True).to_numpy(bool, na_value=False)
 
 
-def ranges(constants: Constants, without: Sequence[Constants]) -> list[tuple[str, str, float, float, float]]:
-    """Each constant with its lowest and highest over the fits that leave one model out."""
-    spans = ((key, value, [value, *(found.get(key, value) for found in without)]) for key, value in constants.items())
-    return [(*key, value, min(others), max(others)) for key, value, others in spans]
-
-
 def median_and_p90(errors: pd.Series) -> str:
     """Two figures of the absolute errors [%] as a report prints them."""
     middle, far = errors.abs().quantile([0.5, 0.9])
