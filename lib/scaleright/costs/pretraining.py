@@ -21,14 +21,12 @@ from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
-from scaleright.training.step import model_flop
+from scaleright.training.step import COMMUNICATION, model_flop
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SETTING = "data center"
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 """Cost factors behind the goodput of a run."""
-COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
-"""Parts of a step that are communication which computing does not hide."""
 STEP_PARTS = {"compute_s": NON_NEGATIVE, "recompute_s": NON_NEGATIVE, "communication_s": NON_NEGATIVE, "bubble_s": NON_NEGATIVE}
 LONGEST_WHOLE_SEQUENCE = 8192
 """Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4] splits 131,072 tokens, not 8,192."""

@@ -10,14 +10,13 @@ from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory
 from scaleright.training.rules import check
 from scaleright.training.search import candidates
-from scaleright.training.step import StepTime, mfu, step_time
+from scaleright.training.step import COMMUNICATION, StepTime, mfu, step_time
 from scaleright.transformer.parameters import parameters
 
 SOURCE = "S2, Parallelism Selector"
 SOURCE_BYTES_PER_PARAMETER = 16
 SIMPLER_WITHIN = 0.02
 """A simpler strategy is taken if it is slower by no more than this share: less than the model of a step can tell apart."""
-COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
 ACCEPTS = {
     "data parallelism": ("data", "sharded data"), "model parallelism": ("tensor", "pipeline"), "pipeline or hybrid": ("pipeline", "hybrid"),
     "a smaller model or mid-tier chips": (),

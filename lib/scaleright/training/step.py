@@ -49,6 +49,8 @@ class StepTime(Breakdown):
     host_s: Any
 
 
+COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
+"""Parts of a step that are communication which computing does not hide."""
 BATCH = 16_384
 """Layouts worked out at once, so that their numbers stay in the processor's cache."""
 _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
