@@ -44,6 +44,24 @@ def test_units_say_what_a_person_would():
     assert units.duration(4.2e-8) == "42.0 ns" and units.duration(3e-6) == "3.00 µs"
 
 
+@given(best=st.floats(1, 100), below=st.floats(0, 1), above=st.floats(0, 50))
+def test_draws_stay_in_their_range(best, below, above):
+    inputs = ranges.Range(best - below, best, best + above)
+    drawn = ranges.draws(500, x=inputs)["x"]
+    assert inputs.low <= drawn.min() and drawn.max() <= inputs.high
+
+
+def test_draws_of_an_input_do_not_depend_on_the_others():
+    one, two = ranges.Range(1, 2, 3), ranges.Range(5, 6, 9)
+    assert (ranges.draws(50, a=one)["a"] == ranges.draws(50, b=two, a=one)["a"]).all()
+    assert (ranges.draws(50, a=one)["a"] != ranges.draws(50, b=one)["b"]).any()
+
+
+def test_the_mean_of_the_draws_is_that_of_the_pert_distribution():
+    drawn = ranges.draws(200_000, price=ranges.Range(1.0, 2.0, 6.0))["price"]
+    assert drawn.mean() == pytest.approx((1 + 4 * 2 + 6) / 6, rel=5e-3)
+
+
 def test_ends_of_the_interval_are_those_of_drawn_inputs():
     generator = np.random.default_rng(3)
     drawn = {name: np.exp(generator.normal(0, spread / 1.645, 200_000)) for name, spread in (("a", 0.3), ("b", 0.5))}
@@ -51,8 +69,10 @@ def test_ends_of_the_interval_are_those_of_drawn_inputs():
     assert ranges.interval(lambda a, b: a * b, **ends) == pytest.approx(np.quantile(drawn["a"] * drawn["b"], [0.05, 0.95]), rel=0.02)
 
 
-def test_the_tornado_is_sorted():
+def test_percentiles_are_in_order_and_the_tornado_is_sorted():
     inputs = {"a": ranges.Range(1, 2, 3), "b": ranges.Range(10, 20, 40)}
+    found = ranges.monte_carlo(lambda a, b: a * b, **inputs)
+    assert found.p5 < found.p50 < found.p95
     swings = ranges.tornado(lambda a, b: a * b, **inputs)
     assert [s.size for s in swings] == sorted((s.size for s in swings), reverse=True)
 

@@ -23,6 +23,9 @@ from scaleright.transformer import (
     experts_touched,
     forward_flop,
     kv_bytes_per_token,
+    matmul_parameters,
+    megatron_batch_flop,
+    megatron_hardware_flop,
     model_weight_bytes,
     parameters,
     sequence_kv_bytes,
@@ -30,29 +33,6 @@ from scaleright.transformer import (
 )
 
 MODELS = catalog.models()
-
-
-def matmul_parameters(t):
-    """Weights that multiply one token's activations, counted apart from `forward_flop`: twice this is its work without attention."""
-    feed, latent = (2 + t.gated_ffn) * t.hidden, t.kv_lora_rank > 0
-    query = t.q_lora_rank * (t.hidden + t.heads * t.head_dim) if t.q_lora_rank else t.hidden * t.heads * t.head_dim
-    expanded = t.kv_lora_rank * t.heads * (t.head_dim - t.qk_rope_head_dim + t.v_head_dim)
-    keys = t.hidden * (t.kv_lora_rank + t.qk_rope_head_dim) + expanded if latent else t.hidden * t.kv_heads * (t.head_dim + t.v_head_dim)
-    index = (t.q_lora_rank or t.hidden) * t.index_heads * t.index_head_dim + t.hidden * (t.index_head_dim + t.index_heads)
-    layers = t.layers * (query + keys + t.hidden * t.heads * t.v_head_dim + (t.index_heads > 0) * index)
-    mixture = t.moe_layers * (feed * (t.experts_per_token * t.expert_ffn + t.shared_ffn) + t.hidden * t.experts)
-    narrow = 2 * (t.embedding_width != t.hidden) * t.embedding_width * t.hidden
-    return layers + (t.layers - t.moe_layers) * feed * t.ffn + mixture + t.vocab * t.embedding_width + narrow
-
-
-def megatron_flop(batch, sequence, layers, hidden, vocab, recompute="none"):
-    """FLOP of a step as Megatron prints them [korthikanti2022, appendix A; narayanan2021, equation 3], non-causal.
-
-    For selective recomputation the paper prints s / 3h in place of s / 6h, which charges the attention core a second forward and
-    backward pass; its hardware utilization follows that formula, though one forward pass more would be 2 s / 9h.
-    """
-    layer, core, head = 72.0 * batch * sequence * layers * hidden * hidden, sequence / (6 * hidden), vocab / (12 * layers * hidden)
-    return layer * {"none": 1 + core + head, "selective": 1 + 2 * core + head, "full": 4 / 3 * (1 + core) + head}[recompute]
 
 
 @st.composite
@@ -103,16 +83,16 @@ def test_forward_flop_of_405b_causal_and_not():
 
 
 def test_megatron_formula_and_the_exact_count_agree():
-    assert f"{megatron_flop(1536, 2048, 96, 12288, 51200):.4e}" == "3.3862e+18"
+    assert f"{megatron_batch_flop(1536, 2048, 96, 12288, 51200):.4e}" == "3.3862e+18"
     exact = 3 * forward_flop(MODELS["GPT-3 175B (Megatron)"], 2048, causal=False).total * 1536 * 2048
-    assert exact == pytest.approx(megatron_flop(1536, 2048, 96, 12288, 51200), rel=1e-12)
+    assert exact == pytest.approx(megatron_batch_flop(1536, 2048, 96, 12288, 51200), rel=1e-12)
 
 
 def test_full_recompute_is_four_thirds_of_the_layer_part():
     shape = MODELS["GPT-3 175B (Megatron)"]
     forward = forward_flop(shape, 2048, causal=False)
     hardware = training_flop_per_token(forward.total, forward.total - forward.head_flop) * 1536 * 2048
-    assert hardware == pytest.approx(megatron_flop(1536, 2048, 96, 12288, 51200, "full"), rel=1e-12)
+    assert hardware == pytest.approx(megatron_hardware_flop(1536, 2048, 96, 12288, 51200), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +100,7 @@ def test_full_recompute_is_four_thirds_of_the_layer_part():
     [(48, 6144, 4, 41.5, 43.7), (96, 12288, 64, 51.4, 52.8), (105, 20480, 280, 56.0, 57.0), (128, 25600, 512, 56.3, 57.0)],
 )
 def test_selective_recompute_explains_the_published_hardware_utilization(layers, hidden, batch, mfu, hfu):
-    ratio = megatron_flop(batch, 2048, layers, hidden, 51200, "selective") / megatron_flop(batch, 2048, layers, hidden, 51200)
+    ratio = megatron_hardware_flop(batch, 2048, layers, hidden, 51200, 0) / megatron_batch_flop(batch, 2048, layers, hidden, 51200)
     assert ratio == pytest.approx(hfu / mfu, abs=0.003)
 
 

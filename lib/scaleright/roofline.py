@@ -119,7 +119,9 @@ class Speeds:
     ----------
     peak_flops : dense peak of the datasheet [FLOP/s], for MFU
     matmul_flops : best matrix product, measured or by its family's share of the peak [FLOP/s]
+    matmul_basis : "measured", or whose share of the peak it borrows
     memory_bytes_per_s : bandwidth that streaming operations reach [B/s]
+    memory_basis : whose share of the datasheet's bandwidth that is
     units : compute units (SMs, CUs); 1 where none is known
     exponentials_per_s : bound of softmax, of the chip or by the nearest chips' ratio to the BF16 peak [1/s]
     launch_s : shortest time of a kernel [s]
@@ -127,21 +129,24 @@ class Speeds:
 
     peak_flops: float
     matmul_flops: float
+    matmul_basis: str
     memory_bytes_per_s: float
+    memory_basis: str
     units: float
     exponentials_per_s: float
     launch_s: float
 
 
-def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> float:
-    """Median figure of the nearest kin that have one: same chip and form, same chip, same vendor, any."""
+def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[float, str]:
+    """Median figure of the nearest kin that have one, and who they are: same chip and form, same chip, same vendor, any."""
     word = chip.name.split()[0]
     kin = (
-        lambda other: other.name.split()[0] == word and other.form == chip.form, lambda other: other.name.split()[0] == word,
-        lambda other: other.vendor == chip.vendor, lambda other: True,
+        (word, lambda other: other.name.split()[0] == word and other.form == chip.form),
+        (word, lambda other: other.name.split()[0] == word), (chip.vendor, lambda other: other.vendor == chip.vendor),
+        ("all chips", lambda other: True),
     )  # fmt: skip
-    near = ([value for other, value in known if related(other)] for related in kin)
-    return next(median(values) for values in near if values)
+    near = ((name, [value for other, value in known if related(other)]) for name, related in kin)
+    return next((median(values), name) for name, values in near if values)
 
 
 @lookup
@@ -149,7 +154,7 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 
     Where nobody measured the chip's matrix products in the format, it gets the share of the dense peak that its nearest kin
-    reach, FP16 and INT8 by BF16's and FP4 by FP8's.
+    reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says whose.
 
     Raises
     ------
@@ -157,16 +162,19 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     DataError : the catalog has no memory bandwidth of the chip.
 
     >>> from scaleright.catalog import accelerator
-    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_flops == accelerator("H100 SXM").measured["bf16"]
-    True
+    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"), "FP8").matmul_basis
+    ('measured', 'fp8 share of H100')
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES
     name = names[one_of(precision, names, "format of matrix products")]
     peak, bandwidth, others = chip.peak_flops(name), chip.require("memory_bytes_per_s"), accelerators().values()
     like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
-    if not (matmul := chip.measured.get(name)):
-        matmul = peak * _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
+    if name in chip.measured:
+        matmul, basis = chip.measured[name], "measured"
+    else:
+        share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
+        matmul, basis = share * peak, f"{like} share of {kin}"
     if not (exponentials := chip.exponentials_per_s):
-        ratio = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
+        ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
         exponentials = ratio * chip.dense.get("bf16", peak)
-    return Speeds(peak, matmul, MEMORY_SHARE * bandwidth, chip.compute_units or 1.0, exponentials, LAUNCH_S)
+    return Speeds(peak, matmul, basis, MEMORY_SHARE * bandwidth, "A100 and H100", chip.compute_units or 1.0, exponentials, LAUNCH_S)

@@ -158,6 +158,41 @@ def inference_flop(parameters, tokens):
     return 2 * parameters * tokens
 
 
+@closed_form(batch=COUNT, sequence=COUNT, layers=COUNT, hidden=COUNT, vocab=COUNT)
+def megatron_batch_flop(batch, sequence, layers, hidden, vocab):
+    """Model FLOP of one training step as Megatron counts it: 72 B s L h^2 (1 + s / 6h + V / 12 L h), non-causal.
+
+    Parameters
+    ----------
+    batch : sequences of the step
+    sequence : tokens of each [token]
+    layers, hidden, vocab : shape of a GPT with an ungated feed-forward of 4 h and as many key as query heads
+
+    Source: [korthikanti2022, appendix A, equation 7].
+
+    >>> f"{megatron_batch_flop(1536, 2048, 96, 12288, 51200):.4e}"
+    '3.3862e+18'
+    """
+    return 72.0 * batch * sequence * layers * hidden * hidden * (1 + sequence / (6 * hidden) + vocab / (12 * layers * hidden))
+
+
+@closed_form(batch=COUNT, sequence=COUNT, layers=COUNT, hidden=COUNT, vocab=COUNT, full_recompute=FLAG)
+def megatron_hardware_flop(batch, sequence, layers, hidden, vocab, full_recompute=1):
+    """Hardware FLOP of one step as Megatron prints them: with full or with selective recomputation.
+
+    Full recomputation runs the forward pass of the layers again: 4/3 of the layer part. For selective recomputation
+    the paper prints s / 3h in place of s / 6h, which charges the attention core a whole second forward and backward
+    pass; its reported hardware utilization follows that formula, though one forward pass more would be 2 s / 9h.
+
+    Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 8] selective.
+
+    >>> round(megatron_hardware_flop(64, 2048, 96, 12288, 51200, 0) / megatron_batch_flop(64, 2048, 96, 12288, 51200), 3)
+    1.027
+    """
+    layer, core, head = 72.0 * batch * sequence * layers * hidden * hidden, sequence / (6 * hidden), vocab / (12 * layers * hidden)
+    return layer * where(full_recompute > 0, 4 / 3 * (1 + core) + head, 1 + 2 * core + head)
+
+
 @closed_form(flop=NON_NEGATIVE, peak_flops=POSITIVE, efficiency=FRACTION)
 def compute_seconds(flop, peak_flops, efficiency):
     """Time of arithmetic at a share of the dense peak.

@@ -158,6 +158,23 @@ def active_parameters(t: Transformer, input_embedding: bool = True) -> Parameter
     return _parameters(t, t.experts_per_token, counted + adapter_weights(t))
 
 
+@counting
+def matmul_parameters(t: Transformer):
+    """Weights that multiply one token's activations: twice this is the forward FLOP apart from attention itself.
+
+    Without the embedding look-up (no arithmetic), norms and biases (vectors), and BERT's pooler (once a sequence);
+    with the output head, tied or not.
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> matmul_parameters(tiny)
+    186880
+    """
+    dense = (t.layers - t.moe_layers) * feed_forward_weights(t, t.ffn)
+    visited = t.experts_per_token * feed_forward_weights(t, t.expert_ffn) + feed_forward_weights(t, t.shared_ffn)
+    mixture = t.moe_layers * (visited + t.hidden * t.experts)
+    return t.layers * (projection_weights(t) + indexer_weights(t)) + dense + mixture + t.vocab * t.embedding_width + 2 * adapter_weights(t)
+
+
 @closed_form(layers=COUNT, hidden=COUNT)
 def rule_of_thumb_parameters(layers, hidden):
     """12 L h^2, the oldest rule: attention 4 h^2 and an ungated feed-forward of 4 h, no embedding, no experts.
