@@ -62,7 +62,7 @@ def fit(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: 
     Robust least squares on the relative error of the prediction, which is linear in the constants. A family with few rows stays near all
     others (partial pooling).
 
-    >>> found = fit(np.array([[0.5]] * 20), np.full((20, 1), "Hopper"), {"matmul": 1.0}, {"matmul": 1e-4})
+    >>> found = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0}, {"matmul": 1e-4})
     >>> found["any", "matmul"], found["Hopper", "matmul"] > 1.8
     (1.0, True)
     """

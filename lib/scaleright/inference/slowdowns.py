@@ -5,7 +5,6 @@ is borrowed: from the same engine on other chips, else work is taken to reach me
 """
 
 import re
-from typing import Mapping
 
 from scaleright import catalog
 from scaleright.formulas import lookup
@@ -15,12 +14,13 @@ from scaleright.names import one_of
 from scaleright.pooling import kin_constant
 from scaleright.training.slowdowns import FAMILIES
 
+TABLE = "serving_constants"
 PLAIN = dict.fromkeys(KINDS, 1.0)
 """The mean of all families: work at measured peaks. What no run has shown is taken to reach them."""
 ENGINE_KINDS = ("launch", "host", "sequences")
 TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5} | dict.fromkeys(ENGINE_KINDS, 2e-6)
 """How alike families are, as weights per row: chips keep close to their measured peaks, engines differ in what their hosts take."""
-SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency", "TTFT": "TTFT"}
+SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency"}
 """Figures that share the bounds of what was measured over what is predicted."""
 
 
@@ -55,7 +55,7 @@ def families(d: Deployment) -> dict[str, str]:
     part = "experts" if d.model.experts else "dense"
     form = d.compute_format(part)
     low = " FP8" if form == "FP8" else ", weight-only" if d.formats[part] != form else ""
-    links = "PCIe" if chip == "Blackwell GDDR" else "NVLink"
+    links = "fabric" if d.chip.scale_up_chips else "PCIe"
     studied = engine in ("TensorRT-LLM", "vLLM V1")
     return dict.fromkeys(KINDS, "any") | {
         "matmul": chip, "grouped": f"{engine}, {chip}{low}" if studied else chip + low, "cache": chip, "attention": chip, "tensor": links,
@@ -65,14 +65,9 @@ def families(d: Deployment) -> dict[str, str]:
 
 
 @catalog.remembered
-def _stored() -> Mapping[tuple[str, str], tuple[float, float, float]]:
-    rows = catalog.table("serving_constants")
-    return {(row.family, row.constant): (row.value, row.low, row.high) for row in rows.itertuples()}
-
-
-def _found(d: Deployment) -> dict[str, tuple[float, bool]]:
-    constants = {key: value for key, (value, _, _) in _stored().items()}
-    return {kind: kin_constant(constants, name, kind) for kind, name in families(d).items()}
+def _constant(name: str, kind: str) -> tuple[float, bool]:
+    """A family's stored constant of a kind of work, and whether it is borrowed."""
+    return kin_constant({key: value for key, (value, _, _) in catalog.fitted(TABLE).items()}, name, kind)
 
 
 @lookup
@@ -84,17 +79,17 @@ def slowdowns(d: Deployment) -> dict[str, float]:
     >>> 0.5 < found["matmul"] < 2.0
     True
     """
-    return {kind: value for kind, (value, _) in _found(d).items()}
+    return {kind: _constant(name, kind)[0] for kind, name in families(d).items()}
 
 
 @lookup
 def borrowed(d: Deployment) -> str:
     """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and its families lack none."""
-    lacking = [kind for kind, (_, lent) in _found(d).items() if lent and kind in (*ENGINE_KINDS, "matmul")]
+    lacking = [kind for kind, name in families(d).items() if kind in (*ENGINE_KINDS, "matmul") and _constant(name, kind)[1]]
     if lacking:
         engine = generation(d.software) if d.engine else "no engine"
         return f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips {'was' if len(lacking) == 1 else 'were'} not fitted"
-    seen = (d.chip.name, "runs") in _stored()
+    seen = (d.chip.name, "runs") in catalog.fitted(TABLE)
     return "" if seen else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
 
 
@@ -102,11 +97,11 @@ def borrowed(d: Deployment) -> str:
 def interval(d: Deployment, figure: str) -> tuple[float, float]:
     """Bounds of measured over predicted figure that hold nine of ten runs whose model, number of chips and release no fit saw [1].
 
-    figure : "throughput", "TPOT", "ITL" or "TTFT"
+    figure : "throughput", "TPOT" or "ITL"
 
     Wider for mixtures of experts, and where a chip or an engine borrows its constants.
     """
-    _, low, high = _stored()[spread_class(d, figure, bool(borrowed(d))), "interval"]
+    _, low, high = catalog.fitted(TABLE)[spread_class(d, figure, bool(borrowed(d))), "interval"]
     return low, high
 
 
