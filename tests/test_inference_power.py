@@ -82,4 +82,4 @@ def test_reading_draws_more_than_writing_and_writing_more_than_waiting(name, ten
     """Prompts are bound by arithmetic, decoding by memory, and more sequences draw more."""
     d = Deployment(LLAMA.model, catalog.accelerator(name), tensor=tensor)
     few, many = (phase_watts(d, batch, 1000, 4000) for batch in (1, 256))
-    assert few["waiting"] < few["decode"] < many["decode"] <= many["prefill"] * 1.2 and few["prefill"] == many["prefill"]
+    assert few["waiting"] < few["decode"] < many["decode"] <= many["prefill"] * 1.15 and few["prefill"] == many["prefill"]

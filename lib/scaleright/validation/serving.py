@@ -104,8 +104,8 @@ def _book(lengths: tuple[tuple[str, float], ...]) -> tuple[pd.DataFrame, list[Ca
 def fit_prompts(start: dict[str, float]) -> dict[str, float]:
     """Lengths of prompts that the measured figures agree with, each task in turn [token].
 
-    Of `LENGTHS` the longest with which the mean error of all figures is within a hundredth of the least: what prompts take and what hosts
-    take for each sequence stand for each other, and the gap between mean step and median inter-token latency speaks for the longer ones.
+    Of `LENGTHS` the shortest with which the mean error of all figures is within a hundredth of the least: what prompts take and what hosts
+    take for each sequence stand for each other, and with longer ones the arithmetic of prompts would draw less power than it is measured to.
     """
     best, (rows, every, fitted) = dict(start), book(start)
     for task in PROMPTED:
@@ -116,7 +116,7 @@ def fit_prompts(start: dict[str, float]) -> dict[str, float]:
             mine = [one for one in cases(energy[energy["task"].str.startswith(task)], task, False)[1] if not one.why]
             by = constants(others + mine)
             errors[length] = np.mean([abs(math.log(predicted(one, by) / one.value)) for one in others + mine])
-        best[task] = max(length for length, error in errors.items() if error <= 1.01 * min(errors.values()))
+        best[task] = min(length for length, error in errors.items() if error <= 1.01 * min(errors.values()))
     return best | {"chat 2024": best["chat"]}
 
 
