@@ -56,6 +56,19 @@ def test_each_part_stays_small(rooms, limit):
     assert chosen and sum(code_lines(path.read_text()) for path in chosen) < limit
 
 
+def test_importing_a_module_reads_no_table():
+    """What a chapter's data record names is what the chapter asked for, not what some module looks up as it is imported."""
+    code = """if True:
+        import importlib, pkgutil, scaleright
+        from scaleright import catalog
+        for module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
+            importlib.import_module(module.name)
+        assert catalog.data_record().names == [], catalog.data_record().names
+    """
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+
+
 def test_the_library_knows_nothing_of_the_importers():
     code = "import sys, scaleright.cli, scaleright.press.datacheck; sys.exit('refresh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

@@ -28,7 +28,7 @@ ULTRA, RACK, HOPPER = "GB300", "GB200", ("H100 SXM", "H200 SXM")
 SHORT, LONG_PROMPT = (1024, 1024), (8192, 1024)
 SPEEDS = np.array([20.0, 30.0, 40.0, 50.0, 60.0, 75.0, 100.0, 125.0, 150.0])
 """Tokens per second that a user sees, from slow reading to faster than anyone reads."""
-YEARS, TENSOR = fact("nvl72_claimed_years"), 8
+TENSOR = 8
 
 
 def _ratios(points: pd.DataFrame, new: str, use: str, speeds: np.ndarray, olds: tuple[str, ...] = HOPPER) -> list[float]:
@@ -61,7 +61,7 @@ def _sold(utilization: float) -> float:
     points, price = measured_points(SERVED, *LONG_PROMPT), api_price(SERVED)
     rate = RACK_CHIPS * best_rate(points[points["accelerator"] == RACK], 50.0)
     mix = mix_usd_per_million(*LONG_PROMPT, 0.0, price.input.best, price.output.best, price.cache_read.best)
-    return float(returns(1.0, rate, mix, YEARS, utilization).sales_usd)
+    return float(returns(1.0, rate, mix, fact("nvl72_claimed_years"), utilization).sales_usd)
 
 
 def s0_75m() -> Recomputed:
@@ -71,8 +71,8 @@ def s0_75m() -> Recomputed:
 
 def s0_15x() -> Recomputed:
     sales, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
-    running = RACK_CHIPS * Ownership.typical(RACK, "data center").running_usd_per_year(24.0)
-    bills = [returns(investment, 1.0, 1e6 * sales / (YEARS * 8766 * 3600), YEARS, 1.0, each) for each in (0.0, running)]
+    years, running = fact("nvl72_claimed_years"), RACK_CHIPS * Ownership.typical(RACK, "data center").running_usd_per_year(24.0)
+    bills = [returns(investment, 1.0, 1e6 * sales / (years * 8766 * 3600), years, 1.0, each) for each in (0.0, running)]
     return span(*(bill.return_on_investment for bill in bills), Condition("revenue called return", bills[0].multiple))
 
 

@@ -63,9 +63,9 @@ def held_out(rows: pd.DataFrame) -> np.ndarray:
 
 
 def median_and_p90(errors: pd.Series) -> str:
-    """Two figures of the absolute errors [%] as a report prints them."""
+    """Two figures of the absolute errors [%] as a report prints them; a dash where there are none."""
     middle, far = errors.abs().quantile([0.5, 0.9])
-    return f"{middle:.1f} / {far:.0f}"
+    return "–" if math.isnan(middle) else f"{middle:.1f} / {far:.0f}"
 
 
 def constant_rows(
