@@ -1,12 +1,16 @@
-"""Measure a chip of your own as the book's tables do: matrix products by shape and format, streaming, decoding of a model, watts.
+"""Measure a chip of your own as the book's tables do: matrix products by shape and format,
+streaming, decoding of a model, watts.
 
-    python benchmarks/calibrate_chip.py --accelerator "H100 SXM" --model Llama-3.1-8B --out calibration
+    python benchmarks/calibrate_chip.py --accelerator "H100 SXM" --model Llama-3.1-8B --out
+    calibration
 
-It needs PyTorch and the library, and takes minutes. Into the folder come rows in the columns of the book's own tables, each beside what
-the library predicts on the screen: `kernels.csv` (measured/kernels), `accelerator_specs.csv` (best product of each format, bandwidth),
-`serving.csv` and `energy.csv` (measured/serving, measured/energy: decoding with random weights, the chip alone). Hand the latter two to
-`scaleright validate serving FILE` and `scaleright validate energy FILE`. Weights and inputs are random: their size is what is timed.
-Without PyTorch and without arguments it says so and stops (`make bench` runs every script of this folder).
+It needs PyTorch and the library, and takes minutes. Into the folder come rows in the columns of the
+book's own tables, each beside what the library predicts on the screen: `kernels.csv`
+(measured/kernels), `accelerator_specs.csv` (best product of each format, bandwidth), `serving.csv`
+and `energy.csv` (measured/serving, measured/energy: decoding with random weights, the chip alone).
+Hand the latter two to `scaleright validate serving FILE` and `scaleright validate energy FILE`.
+Weights and inputs are random: their size is what is timed. Without PyTorch and without arguments it
+says so and stops (`make bench` runs every script of this folder).
 """
 
 from __future__ import annotations
@@ -37,15 +41,27 @@ CACHE_BYTES = 512e6
 
 
 class Meter:
-    """Mean draw of the chip while a block runs, by nvidia-smi every 50 ms; None where there is no such tool or the device is no GPU."""
+    """Mean draw of the chip while a block runs, by nvidia-smi every 50 ms; None where there is no
+    such tool or the device is no GPU.
+    """
 
     def __init__(self, device: str):
         self.device, self.watts = device, None
 
     def __enter__(self) -> "Meter":
-        command = ["nvidia-smi", "--id=0", "--query-gpu=power.draw", "--format=csv,noheader,nounits", "--loop-ms=50"]
+        command = [
+            "nvidia-smi",
+            "--id=0",
+            "--query-gpu=power.draw",
+            "--format=csv,noheader,nounits",
+            "--loop-ms=50",
+        ]
         try:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True) if self.device == "cuda" else None
+            self.process = (
+                subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                if self.device == "cuda"
+                else None
+            )
         except FileNotFoundError:
             self.process = None
         self.seen: list[float] = []
@@ -60,7 +76,9 @@ class Meter:
     def __exit__(self, *_) -> None:
         if self.process:
             self.process.terminate()
-        self.watts = fmean(self.seen[len(self.seen) // 4 :]) if len(self.seen) > 7 else None  # the first quarter still rises
+        self.watts = (
+            fmean(self.seen[len(self.seen) // 4 :]) if len(self.seen) > 7 else None
+        )  # the first quarter still rises
 
 
 class Bench:
@@ -103,19 +121,35 @@ class Bench:
 
     def random(self, *shape: int, dtype: Any = None):
         """A tensor of small random numbers."""
-        return (self.torch.randn(*shape, device=self.device) * 0.02).to(dtype or self.torch.bfloat16)
+        return (self.torch.randn(*shape, device=self.device) * 0.02).to(
+            dtype or self.torch.bfloat16
+        )
 
     def product(self, precision: str, m: int, n: int, k: int) -> float:
-        """Seconds of a product of activations (m x k) with weights (k x n), whose copies exceed the chip's caches."""
-        torch, copies = self.torch, max(1, int(CACHE_BYTES / (2 * n * k)) if self.device == "cuda" else 1)
+        """Seconds of a product of activations (m x k) with weights (k x n), whose copies exceed the
+        chip's caches.
+        """
+        torch, copies = (
+            self.torch,
+            max(1, int(CACHE_BYTES / (2 * n * k)) if self.device == "cuda" else 1),
+        )
         a, weights = self.random(m, k), [self.random(n, k) for _ in range(copies)]
         if precision in ("BF16", "FP16"):
             kind = torch.bfloat16 if precision == "BF16" else torch.float16
             a, weights = a.to(kind), [w.to(kind).t() for w in weights]
             each = [lambda w=w: a @ w for w in weights]
         elif precision == "FP8":
-            a, weights, one = a.to(torch.float8_e4m3fn), [w.to(torch.float8_e4m3fn).t() for w in weights], torch.ones((), device=self.device)
-            each = [lambda w=w: torch._scaled_mm(a, w, scale_a=one, scale_b=one, out_dtype=torch.bfloat16) for w in weights]
+            a, weights, one = (
+                a.to(torch.float8_e4m3fn),
+                [w.to(torch.float8_e4m3fn).t() for w in weights],
+                torch.ones((), device=self.device),
+            )
+            each = [
+                lambda w=w: torch._scaled_mm(
+                    a, w, scale_a=one, scale_b=one, out_dtype=torch.bfloat16
+                )
+                for w in weights
+            ]
         else:  # INT8
             a, weights = a.to(torch.int8), [w.to(torch.int8).t() for w in weights]
             each = [lambda w=w: torch._int_mm(a, w) for w in weights]
@@ -124,12 +158,16 @@ class Bench:
 
 
 def shapes(model) -> dict[str, tuple[int, int]]:
-    """Columns and inner width of the products of one layer on one chip, by the names of the table of kernels."""
+    """Columns and inner width of the products of one layer on one chip, by the names of the table
+    of kernels.
+    """
     keys = model.kv_heads * (model.head_dim + model.v_head_dim)
     return {
-        "query key value": (model.heads * model.head_dim + keys, model.hidden), "attention output": (model.hidden, model.heads * model.v_head_dim),
-        "feed-forward up": ((1 + model.gated_ffn) * model.ffn, model.hidden), "feed-forward down": (model.hidden, model.ffn),
-    }  # fmt: skip
+        "query key value": (model.heads * model.head_dim + keys, model.hidden),
+        "attention output": (model.hidden, model.heads * model.v_head_dim),
+        "feed-forward up": ((1 + model.gated_ffn) * model.ffn, model.hidden),
+        "feed-forward down": (model.hidden, model.ffn),
+    }
 
 
 def products(bench: Bench, model, chip, tokens: tuple[int, ...]) -> Iterator[dict]:
@@ -140,51 +178,94 @@ def products(bench: Bench, model, chip, tokens: tuple[int, ...]) -> Iterator[dic
             seconds = bench.product("BF16", m, columns, inner)
             say = f"{operation:<18} {m:>5} x {columns:>6} x {inner:>6}: {seconds * 1e6:10.1f} us"
             if of:
-                predicted = matmul_seconds(m, columns, inner, of.matmul_flops, of.memory_bytes_per_s, units=of.units)
+                predicted = matmul_seconds(
+                    m, columns, inner, of.matmul_flops, of.memory_bytes_per_s, units=of.units
+                )
                 say += f", the library says {predicted * 1e6:10.1f} us"
             print(say)
-            yield {"operation": operation, "tokens": m, "columns": columns, "inner": inner, "measured_s": seconds}
+            yield {
+                "operation": operation,
+                "tokens": m,
+                "columns": columns,
+                "inner": inner,
+                "measured_s": seconds,
+            }
 
 
 def streams(bench: Bench, model, tokens: int) -> Iterator[dict]:
     """Rows of the table of kernels: memory-bound operations."""
     torch = bench.torch
-    x, y, gates = bench.random(tokens, model.hidden), bench.random(tokens, model.hidden), bench.random(tokens, 2, model.ffn)
+    x, y, gates = (
+        bench.random(tokens, model.hidden),
+        bench.random(tokens, model.hidden),
+        bench.random(tokens, 2, model.ffn),
+    )
     works = {
         "add": (lambda: torch.add(x, y), 6 * x.numel()),
         "norm": (lambda: torch.nn.functional.rms_norm(x, (model.hidden,)), 4 * x.numel()),
-        "activation": (lambda: torch.nn.functional.silu(gates[:, 0]) * gates[:, 1], 10 * tokens * model.ffn),
+        "activation": (
+            lambda: torch.nn.functional.silu(gates[:, 0]) * gates[:, 1],
+            10 * tokens * model.ffn,
+        ),
     }
     for operation, (work, moved) in works.items():
         seconds = bench.seconds(bench.captured(work))
         print(f"{operation:<18} {moved / seconds / 1e9:10.0f} GB/s")
-        yield {"operation": operation, "tokens": tokens, "moved_bytes": moved, "measured_s": seconds}
+        yield {
+            "operation": operation,
+            "tokens": tokens,
+            "moved_bytes": moved,
+            "measured_s": seconds,
+        }
 
 
 def peaks(bench: Bench, chip, sides: tuple[int, ...], copied_bytes: int) -> Iterator[dict]:
-    """Rows of the table of specifications: the best product of each format, and what copying reaches."""
+    """Rows of the table of specifications: the best product of each format, and what copying
+    reaches.
+    """
     for precision in ("BF16", "FP16", "FP8", "INT8"):
         try:
             tried = ((m, n, sides[0]) for m in sides for n in sides)
-            best = max((2.0 * m * n * k / bench.product(precision, m, n, k), (m, n, k)) for m, n, k in tried)
+            best = max(
+                (2.0 * m * n * k / bench.product(precision, m, n, k), (m, n, k))
+                for m, n, k in tried
+            )
         except (RuntimeError, NotImplementedError) as error:
             print(f"{precision}: not on this device ({str(error).splitlines()[0][:80]})")
             continue
         dense = chip.dense.get(precision.lower()) if chip else None
-        print(f"{precision}: {best[0] / 1e12:.1f} TFLOP/s" + (f", {best[0] / dense:.0%} of the datasheet's" if dense else ""))
-        yield {"quantity": f"measured_{precision.lower()}_matmul_flops", "value": best[0], "note": f"best shape {'x'.join(map(str, best[1]))}"}
+        print(
+            f"{precision}: {best[0] / 1e12:.1f} TFLOP/s"
+            + (f", {best[0] / dense:.0%} of the datasheet's" if dense else "")
+        )
+        yield {
+            "quantity": f"measured_{precision.lower()}_matmul_flops",
+            "value": best[0],
+            "note": f"best shape {'x'.join(map(str, best[1]))}",
+        }
     x = bench.random(copied_bytes // 2)
     y = bench.torch.empty_like(x)
     reached = 2 * copied_bytes / bench.seconds(lambda: y.copy_(x))
-    print(f"copying: {reached / 1e9:.0f} GB/s" + (f", {reached / chip.memory_bytes_per_s:.0%} of the datasheet's" if chip else ""))
+    print(
+        f"copying: {reached / 1e9:.0f} GB/s"
+        + (f", {reached / chip.memory_bytes_per_s:.0%} of the datasheet's" if chip else "")
+    )
     yield {"quantity": "measured_copy_bytes_per_s", "value": reached, "note": "read and written"}
 
 
 def decoder(bench: Bench, model, batch: int, context: int) -> Callable[[], object]:
-    """One step of decoding: a token for each of `batch` sequences that look back on `context` tokens."""
+    """One step of decoding: a token for each of `batch` sequences that look back on `context`
+    tokens.
+    """
     torch, head, norm = bench.torch, model.head_dim, bench.torch.nn.functional.rms_norm
-    layers = [{name: bench.random(inner, columns) for name, (columns, inner) in shapes(model).items()} for _ in range(model.layers)]
-    caches = [[bench.random(batch, model.kv_heads, context, width) for width in (head, model.v_head_dim)] for _ in range(model.layers)]
+    layers = [
+        {name: bench.random(inner, columns) for name, (columns, inner) in shapes(model).items()}
+        for _ in range(model.layers)
+    ]
+    caches = [
+        [bench.random(batch, model.kv_heads, context, width) for width in (head, model.v_head_dim)]
+        for _ in range(model.layers)
+    ]
     table, output = bench.random(model.vocab, model.hidden), bench.random(model.hidden, model.vocab)
     tokens = torch.zeros(batch, dtype=torch.long, device=bench.device)
     widths = (model.heads * head, model.kv_heads * head, model.kv_heads * model.v_head_dim)
@@ -192,9 +273,16 @@ def decoder(bench: Bench, model, batch: int, context: int) -> Callable[[], objec
     def step() -> None:
         x = table[tokens]
         for weights, (keys, values) in zip(layers, caches):
-            query, key, value = (norm(x, (model.hidden,)) @ weights["query key value"]).split(widths, dim=-1)
-            keys[:, :, -1], values[:, :, -1] = key.view(batch, model.kv_heads, head), value.view(batch, model.kv_heads, model.v_head_dim)
-            seen = torch.nn.functional.scaled_dot_product_attention(query.view(batch, model.heads, 1, head), keys, values, enable_gqa=True)
+            query, key, value = (norm(x, (model.hidden,)) @ weights["query key value"]).split(
+                widths, dim=-1
+            )
+            keys[:, :, -1], values[:, :, -1] = (
+                key.view(batch, model.kv_heads, head),
+                value.view(batch, model.kv_heads, model.v_head_dim),
+            )
+            seen = torch.nn.functional.scaled_dot_product_attention(
+                query.view(batch, model.heads, 1, head), keys, values, enable_gqa=True
+            )
             x = x + seen.reshape(batch, -1) @ weights["attention output"]
             up = norm(x, (model.hidden,)) @ weights["feed-forward up"]
             gate, inner = up.chunk(2, dim=-1)
@@ -204,8 +292,12 @@ def decoder(bench: Bench, model, batch: int, context: int) -> Callable[[], objec
     return step
 
 
-def decoding(bench: Bench, model, chip, batches: tuple[int, ...], context: int, steps: int) -> Iterator[dict]:
-    """Seconds and watts of decoding by batch, beside the library's step without an engine's host work."""
+def decoding(
+    bench: Bench, model, chip, batches: tuple[int, ...], context: int, steps: int
+) -> Iterator[dict]:
+    """Seconds and watts of decoding by batch, beside the library's step without an engine's host
+    work.
+    """
     for batch in batches:
         try:
             with bench.torch.inference_mode():
@@ -215,19 +307,30 @@ def decoding(bench: Bench, model, chip, batches: tuple[int, ...], context: int, 
         except bench.torch.OutOfMemoryError:
             print(f"batch {batch}: does not fit")
             break
-        say = f"decoding, batch {batch:>4}: {seconds * 1e3:8.2f} ms a token" + (f", {meter.watts:.0f} W" if meter.watts else "")
+        say = f"decoding, batch {batch:>4}: {seconds * 1e3:8.2f} ms a token" + (
+            f", {meter.watts:.0f} W" if meter.watts else ""
+        )
         if chip:
-            predicted = step_seconds(Deployment(model, chip), batch, context, slowdowns={"host": 0.0, "sequences": 0.0}).total
+            predicted = step_seconds(
+                Deployment(model, chip), batch, context, slowdowns={"host": 0.0, "sequences": 0.0}
+            ).total
             say += f", the library says {predicted * 1e3:8.2f} ms"
         print(say)
         yield {"batch": batch, "seconds": seconds, "watts": meter.watts}
 
 
 def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
-    """Write rows in the columns of one of the book's tables, and read them back as its schema types them."""
+    """Write rows in the columns of one of the book's tables, and read them back as its schema types
+    them.
+    """
     schema = catalog.resource(table)["schema"]
-    names, path = [field["name"] for field in schema["fields"]], folder / f"{table.split('/')[-1]}.csv"
-    frame = pd.DataFrame([{name: (common | row).get(name) for name in names} for row in rows], columns=names)
+    names, path = (
+        [field["name"] for field in schema["fields"]],
+        folder / f"{table.split('/')[-1]}.csv",
+    )
+    frame = pd.DataFrame(
+        [{name: (common | row).get(name) for name in names} for row in rows], columns=names
+    )
     whole = [field["name"] for field in schema["fields"] if field["type"] == "integer"]
     frame = frame.astype(dict.fromkeys(whole, "Int64"))
     frame.to_csv(path, index=False, lineterminator="\n")
@@ -238,11 +341,21 @@ def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--accelerator", required=len(sys.argv) > 1, help="its name; a name of the catalog puts predictions beside")
-    parser.add_argument("--model", default="Llama-3.1-8B", help="a dense model of the catalog with gated feed-forward layers")
+    parser.add_argument(
+        "--accelerator",
+        required=len(sys.argv) > 1,
+        help="its name; a name of the catalog puts predictions beside",
+    )
+    parser.add_argument(
+        "--model",
+        default="Llama-3.1-8B",
+        help="a dense model of the catalog with gated feed-forward layers",
+    )
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--out", type=Path, default=Path("calibration"))
-    parser.add_argument("--quick", action="store_true", help="few and small shapes: whether it runs at all")
+    parser.add_argument(
+        "--quick", action="store_true", help="few and small shapes: whether it runs at all"
+    )
     given = parser.parse_args()
     if importlib.util.find_spec("torch") is None:
         print("calibrate_chip needs PyTorch; without it there is nothing to measure")
@@ -254,23 +367,68 @@ def main() -> None:
     if not given.accelerator:
         parser.error("--accelerator: name the chip")
     if model.experts or model.kv_lora_rank or not model.gated_ffn:
-        parser.error(f"--model: {model.name} is none of the dense models with gated feed-forward layers, such as Llama-3.1-8B")
-    chip = next((chip for name, chip in catalog.accelerators().items() if name.casefold() == given.accelerator.casefold()), None)
+        parser.error(
+            f"--model: {model.name} is none of the dense models with gated feed-forward layers,"
+            " such as Llama-3.1-8B"
+        )
+    chip = next(
+        (
+            chip
+            for name, chip in catalog.accelerators().items()
+            if name.casefold() == given.accelerator.casefold()
+        ),
+        None,
+    )
     name = chip.name if chip else given.accelerator
     given.out.mkdir(parents=True, exist_ok=True)
     tokens, sides = (TOKENS[:3], (256,)) if given.quick else (TOKENS, (4096, 8192, 16384))
-    common = {"accelerator": name, "model": model.name, "tensor_parallel": 1, "source": f"own measurement {date.today()}"}
-    write(given.out, "accelerator_specs", list(peaks(bench, chip, sides, 2**26 if given.quick else 2**32)), common)
+    common = {
+        "accelerator": name,
+        "model": model.name,
+        "tensor_parallel": 1,
+        "source": f"own measurement {date.today()}",
+    }
+    write(
+        given.out,
+        "accelerator_specs",
+        list(peaks(bench, chip, sides, 2**26 if given.quick else 2**32)),
+        common,
+    )
     kernels = [*products(bench, model, chip, tokens), *streams(bench, model, tokens[-1])]
     write(given.out, "measured/kernels", kernels, common)
     batches, context, steps = (BATCHES[:2], 64, 2) if given.quick else (BATCHES, CONTEXT, STEPS)
     found = list(decoding(bench, model, chip, batches, context, steps))
-    common |= {"accelerators": 1, "precision": "BF16", "pipeline_parallel": 1, "expert_parallel": 1, "attention_data_parallel": 1, "data_parallel": 1,
-               "mode": "aggregated", "scenario": "one batch", "task": "chat", "boundary": "accelerator", "input_tokens": context - 1, "output_tokens": 2,
-               "software": f"PyTorch {bench.torch.__version__}", "note": "random weights, decoding alone, one CUDA graph a step"}  # fmt: skip
-    rows = [{"run": f"decode/{row['batch']}", "batch": row["batch"], "concurrency": row["batch"], "measured_tpot_s": row["seconds"],
-             "measured_itl_s": row["seconds"], "measured_output_tokens_per_s": row["batch"] / row["seconds"], "measured_watts": row["watts"],
-             "measured_joules_per_token": row["watts"] and row["watts"] * row["seconds"] / row["batch"]} for row in found]  # fmt: skip
+    common |= {
+        "accelerators": 1,
+        "precision": "BF16",
+        "pipeline_parallel": 1,
+        "expert_parallel": 1,
+        "attention_data_parallel": 1,
+        "data_parallel": 1,
+        "mode": "aggregated",
+        "scenario": "one batch",
+        "task": "chat",
+        "boundary": "accelerator",
+        "input_tokens": context - 1,
+        "output_tokens": 2,
+        "software": f"PyTorch {bench.torch.__version__}",
+        "note": "random weights, decoding alone, one CUDA graph a step",
+    }
+    rows = [
+        {
+            "run": f"decode/{row['batch']}",
+            "batch": row["batch"],
+            "concurrency": row["batch"],
+            "measured_tpot_s": row["seconds"],
+            "measured_itl_s": row["seconds"],
+            "measured_output_tokens_per_s": row["batch"] / row["seconds"],
+            "measured_watts": row["watts"],
+            "measured_joules_per_token": (
+                row["watts"] and row["watts"] * row["seconds"] / row["batch"]
+            ),
+        }
+        for row in found
+    ]
     write(given.out, "measured/serving", rows, common)
     write(given.out, "measured/energy", [row for row in rows if row["measured_watts"]], common)
 

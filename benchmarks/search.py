@@ -1,7 +1,8 @@
 """How fast the search of layouts is: run by hand with `make bench`; never part of the tests.
 
-Seconds of a whole search (every layout that keeps the rules, its memory, its time), layouts a second, and how many times
-faster that is than weighing the same layouts one at a time. `data/other_tools.csv` holds what other estimators take.
+Seconds of a whole search (every layout that keeps the rules, its memory, its time), layouts a
+second, and how many times faster that is than weighing the same layouts one at a time.
+`data/other_tools.csv` holds what other estimators take.
 """
 
 from __future__ import annotations
@@ -38,15 +39,24 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
 def main() -> None:
     """Search every run."""
     for model, chip, chips, sequence, batch, precision in RUNS:
-        run = TrainingRun(catalog.model(model), catalog.accelerator(chip), chips, sequence, batch, precision)
+        run = TrainingRun(
+            catalog.model(model), catalog.accelerator(chip), chips, sequence, batch, precision
+        )
         every = layouts(run)
         size = every.tensor.size
         some = [pick(every, index) for index in range(0, size, max(size // LOOP, 1))][:LOOP]
         single = [Layout(**{name: int(getattr(one, name)) for name in FIELDS}) for one in some]
         whole = seconds(lambda: search(run))
-        apart = seconds(lambda: [(training_memory(run, one), step_time(run, one)) for one in single], 1) * size / len(single)
+        apart = (
+            seconds(lambda: [(training_memory(run, one), step_time(run, one)) for one in single], 1)
+            * size
+            / len(single)
+        )
         name = f"{model} on {chips:,} {chip}"
-        print(f"{name:<44} {size:>8,} layouts {whole:6.3f} s {size / whole:>10,.0f} a second {apart / whole:6.0f} x a loop")
+        print(
+            f"{name:<44} {size:>8,} layouts {whole:6.3f} s {size / whole:>10,.0f} a second"
+            f" {apart / whole:6.0f} x a loop"
+        )
 
 
 if __name__ == "__main__":

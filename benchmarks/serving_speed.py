@@ -1,8 +1,8 @@
 """How fast serving is estimated: run by hand with `make bench`; never part of the tests.
 
-Estimates a second on one core: engine steps over batches and contexts and over layouts, and whole operating points (steady state: two
-kinds of step, TTFT, TPOT, throughput); beside them how many times faster that is than one at a time. `data/other_tools.csv` holds what
-other estimators reach.
+Estimates a second on one core: engine steps over batches and contexts and over layouts, and whole
+operating points (steady state: two kinds of step, TTFT, TPOT, throughput); beside them how many
+times faster that is than one at a time. `data/other_tools.csv` holds what other estimators reach.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import steady
 
 SIZE, BLOCK, LOOP = 262_144, 16_384, 100
-"""Estimates of a measurement, those worked out in one call (their numbers stay in the processor's cache), and calls of one each."""
+"""Estimates of a measurement, those worked out in one call (their numbers stay in the processor's
+cache), and calls of one each.
+"""
 CASES = [
     ("Llama-3.1-70B", "H100 SXM", {"precision": "FP8", "tensor": 8}),
     ("DeepSeek-V3", "H200 SXM", {"precision": "FP8", "attention_data": 8, "expert": 8}),
@@ -49,13 +51,30 @@ def main() -> None:
     batch, context, prompt = (draw(1, high, SIZE).astype(float) for high in (1024, 8192, 2048))
     tensor, concurrency = 2.0 ** draw(0, 4, SIZE), draw(1, 512, SIZE).astype(float)
     for model, chip, layout in CASES:
-        d, load = Deployment(catalog.model(model), catalog.accelerator(chip), **layout), Load(1000, 500)
+        d, load = (
+            Deployment(catalog.model(model), catalog.accelerator(chip), **layout),
+            Load(1000, 500),
+        )
         name = f"{model} on {chip}"
-        compare(f"{name}: steps by load", lambda at: step_seconds(d, batch[at], context[at], prompt[at], 500.0),
-                lambda i: step_seconds(d, batch[i], context[i], prompt[i], 500.0))  # fmt: skip
-        compare(f"{name}: steps by layout", lambda at: step_seconds(Deployment(d.model, d.chip, d.precision, tensor[at]), batch[at], context[at]),
-                lambda i: step_seconds(Deployment(d.model, d.chip, d.precision, tensor[i]), batch[i], context[i]))  # fmt: skip
-        compare(f"{name}: operating points", lambda at: steady(d, load, concurrency[at]), lambda i: steady(d, load, concurrency[i]))
+        compare(
+            f"{name}: steps by load",
+            lambda at: step_seconds(d, batch[at], context[at], prompt[at], 500.0),
+            lambda i: step_seconds(d, batch[i], context[i], prompt[i], 500.0),
+        )
+        compare(
+            f"{name}: steps by layout",
+            lambda at: step_seconds(
+                Deployment(d.model, d.chip, d.precision, tensor[at]), batch[at], context[at]
+            ),
+            lambda i: step_seconds(
+                Deployment(d.model, d.chip, d.precision, tensor[i]), batch[i], context[i]
+            ),
+        )
+        compare(
+            f"{name}: operating points",
+            lambda at: steady(d, load, concurrency[at]),
+            lambda i: steady(d, load, concurrency[i]),
+        )
 
 
 if __name__ == "__main__":

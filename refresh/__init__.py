@@ -1,15 +1,18 @@
 """Rebuild the committed tables from the raw public material: `scaleright data refresh --from DIR`.
 
-A maintainer's tool that runs from a checkout; the library needs none of it. The facts of the import are tables:
-`rules.csv` says what each raw name is called here (keep) or why its rows are left out (drop; skip: not even told),
-`columns.csv` which columns a raw file must have and what they become, `wrong.csv` which values of a source are known
-to be wrong, `models.csv` and `traits.csv` what configurations of models omit. The module `rules` reads them;
-`accelerators`, `prices` (rates, history, purchases), `api_prices`, `measured` and `models` walk the raw files,
-`mlperf_inference` (with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their neighbors
-contradict, `inference` MLPerf's language models and traces of requests, `documents` the tables of S4; `tables` merges and writes.
+A maintainer's tool that runs from a checkout; the library needs none of it. The facts of the import
+are tables: `rules.csv` says what each raw name is called here (keep) or why its rows are left out
+(drop; skip: not even told), `columns.csv` which columns a raw file must have and what they become,
+`wrong.csv` which values of a source are known to be wrong, `models.csv` and `traits.csv` what
+configurations of models omit. The module `rules` reads them; `accelerators`, `prices` (rates,
+history, purchases), `api_prices`, `measured` and `models` walk the raw files, `mlperf_inference`
+(with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their
+neighbors contradict, `inference` MLPerf's language models and traces of requests, `documents` the
+tables of S4; `tables` merges and writes.
 
-An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as `Doubtful` rows for
-which the refresh refuses, unless flagged rows are allowed. Facts entered by hand stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
+An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as
+`Doubtful` rows for which the refresh refuses, unless flagged rows are allowed. Facts entered by
+hand stay and win. All tables are swapped in at the end, so that an error leaves `data/` as it was.
 """
 
 from __future__ import annotations
@@ -18,8 +21,34 @@ import json
 import os
 from pathlib import Path
 
-from refresh import accelerators, api_prices, carbon, chinchilla, documents, energy, footprint, inference, measured, mlperf_inference, mlperf_training, models, prices, prices_purchases, profiling, training
-from refresh.tables import RefreshError, Report, counted_flags, merge, read_table, settle, sift, table_text
+from refresh import (
+    accelerators,
+    api_prices,
+    carbon,
+    chinchilla,
+    documents,
+    energy,
+    footprint,
+    inference,
+    measured,
+    mlperf_inference,
+    mlperf_training,
+    models,
+    prices,
+    prices_purchases,
+    profiling,
+    training,
+)
+from refresh.tables import (
+    RefreshError,
+    Report,
+    counted_flags,
+    merge,
+    read_table,
+    settle,
+    sift,
+    table_text,
+)
 
 __all__ = ["RefreshError", "Report", "refresh"]
 
@@ -29,23 +58,37 @@ IMPORTERS = {
     "accelerator_specs": (lambda raw, done: accelerators.rows(raw), accelerators.SOURCES),
     # Share-alike figures stay apart, and only what no other source gives.
     "accelerator_specs_stas": (
-        lambda raw, done: accelerators.stas_rows(raw, done["accelerator_specs"]), accelerators.STAS_SOURCES),
+        lambda raw, done: accelerators.stas_rows(raw, done["accelerator_specs"]),
+        accelerators.STAS_SOURCES,
+    ),
     "rental_prices": (lambda raw, done: prices.rows(raw), prices.SOURCES),
-    "commitment_ratios": (lambda raw, done: prices_purchases.commitment_rows(raw), prices_purchases.COMMITMENT_SOURCES),
-    "purchase_prices": (lambda raw, done: prices_purchases.rows(raw, done["accelerators"]), prices_purchases.SOURCES),
+    "commitment_ratios": (
+        lambda raw, done: prices_purchases.commitment_rows(raw),
+        prices_purchases.COMMITMENT_SOURCES,
+    ),
+    "purchase_prices": (
+        lambda raw, done: prices_purchases.rows(raw, done["accelerators"]),
+        prices_purchases.SOURCES,
+    ),
     "electricity_prices": _BY_HAND,
     "cost_factors": _BY_HAND,
     "grids": (lambda raw, done: carbon.grid_rows(raw), carbon.GRID_SOURCES),
     "cloud_regions": (lambda raw, done: carbon.region_rows(raw), carbon.REGION_SOURCES),
     "generation": _BY_HAND,
     "embodied": (lambda raw, done: footprint.embodied_rows(raw), footprint.EMBODIED_SOURCES),
-    "embodied_boavizta": (lambda raw, done: footprint.boavizta_rows(raw), footprint.BOAVIZTA_SOURCES),
+    "embodied_boavizta": (
+        lambda raw, done: footprint.boavizta_rows(raw),
+        footprint.BOAVIZTA_SOURCES,
+    ),
     "measured/memory": _BY_HAND,
     "measured/footprint": (lambda raw, done: footprint.footprint_rows(raw), footprint.SOURCES),
     "measured/images": (lambda raw, done: energy.image_rows(raw), energy.SOURCES),
     "measured/kernels": (lambda raw, done: profiling.kernel_rows(raw), profiling.SOURCES),
     "measured/collectives": (lambda raw, done: profiling.collective_rows(raw), profiling.SOURCES),
-    "measured/collectives_stas": (lambda raw, done: profiling.stas_rows(raw), profiling.STAS_SOURCES),
+    "measured/collectives_stas": (
+        lambda raw, done: profiling.stas_rows(raw),
+        profiling.STAS_SOURCES,
+    ),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "mlperf_training_benchmarks": _BY_HAND,
     "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
@@ -57,27 +100,44 @@ IMPORTERS = {
     "training_tokens": _BY_HAND,
     "api_prices": (lambda raw, done: api_prices.rows(raw, done["models"]), api_prices.SOURCES),
     "mlperf_benchmarks": _BY_HAND,
-    "mlperf_inference": (lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]), mlperf_inference.SOURCES),
-    "measured/serving": (lambda raw, done: measured.serving_rows(raw, done), measured.SERVING_SOURCES),
+    "mlperf_inference": (
+        lambda raw, done: mlperf_inference.rows(raw, done["mlperf_benchmarks"]),
+        mlperf_inference.SOURCES,
+    ),
+    "measured/serving": (
+        lambda raw, done: measured.serving_rows(raw, done),
+        measured.SERVING_SOURCES,
+    ),
     "measured/energy": (lambda raw, done: energy.energy_rows(raw, done), energy.SOURCES),
     "request_lengths": (lambda raw, done: inference.length_rows(raw), inference.LENGTH_SOURCES),
-    "s4_specifications": (lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]), documents.SOURCES),
-    "s4_results": (lambda raw, done: documents.result_rows(raw, done["s4_results"]), documents.SOURCES),
-}  # fmt: skip
-"""For each table, in order: its rows from the raw folder, the tables done before and its own as it stands, and the sources it owns."""
+    "s4_specifications": (
+        lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]),
+        documents.SOURCES,
+    ),
+    "s4_results": (
+        lambda raw, done: documents.result_rows(raw, done["s4_results"]),
+        documents.SOURCES,
+    ),
+}
+"""For each table, in order: its rows from the raw folder, the tables done before and its own as it
+stands, and the sources it owns.
+"""
 
 
 def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
-    """Rewrite the tables of `data`, beside their `datapackage.json`, from `raw`, laid out as its SOURCES.md says.
+    """Rewrite the tables of `data`, beside their `datapackage.json`, from `raw`, laid out as its
+    SOURCES.md says.
 
     Parameters
     ----------
     raw, data : folders
-    allow_flagged : keep rows whose unit, count or name cannot be trusted, with flags that say so, instead of refusing
+    allow_flagged : keep rows whose unit, count or name cannot be trusted, with flags that say so,
+        instead of refusing
 
     Raises
     ------
-    RefreshError : a raw file missing or laid out differently, a value that is no number, a doubtful row; nothing has been written.
+    RefreshError : a raw file missing or laid out differently, a value that is no number, a doubtful
+        row; nothing has been written.
     """
     if not raw.is_dir():
         raise RefreshError(f"raw folder {raw} does not exist")
@@ -85,7 +145,9 @@ def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
         package = json.loads((data / "datapackage.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RefreshError(f"no data package at {data / 'datapackage.json'}") from None
-    schemas = {entry["path"].removesuffix(".csv"): entry["schema"] for entry in package["resources"]}
+    schemas = {
+        entry["path"].removesuffix(".csv"): entry["schema"] for entry in package["resources"]
+    }
     reports, done = [], {}
     for table, (importer, sources) in IMPORTERS.items():
         if table not in schemas:
@@ -96,7 +158,9 @@ def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
         done[table], lost = merge(existing, found, schemas[table]["primaryKey"], sources)
         by_hand = sum(row["source"] not in sources for row in existing)
         counts = len(found) + len(dropped), len(done[table]), by_hand
-        reports.append(Report(table, *counts, (*dropped, *lost), tuple(doubted), counted_flags(done[table])))
+        reports.append(
+            Report(table, *counts, (*dropped, *lost), tuple(doubted), counted_flags(done[table]))
+        )
     _swap_in(data, {table: table_text(rows, schemas[table]) for table, rows in done.items()})
     return reports
 

@@ -1,6 +1,8 @@
-"""Store how far off predicted serving is: `python -m refresh.judged` writes `data/serving_errors.csv` from `validate serving` and `energy`.
+"""Store how far off predicted serving is: `python -m refresh.judged` writes
+`data/serving_errors.csv` from `validate serving` and `energy`.
 
-Fitting the constants anew for every group left out takes half a minute; a page must not. A test holds the stored rows to the library.
+Fitting the constants anew for every group left out takes half a minute; a page must not. A test
+holds the stored rows to the library.
 """
 
 from __future__ import annotations
@@ -16,12 +18,30 @@ from refresh.tables import Row, table_text
 DATA = Path(__file__).resolve().parents[1] / "data"
 TABLE = "serving_errors"
 KINDS = ("serving", "energy")
-_SAME = ("run", "source", "model", "accelerator", "accelerators", "precision", "software", "output_tokens", "held_out", "scored", "why")
+_SAME = (
+    "run",
+    "source",
+    "model",
+    "accelerator",
+    "accelerators",
+    "precision",
+    "software",
+    "output_tokens",
+    "held_out",
+    "scored",
+    "why",
+)
 _FIGURES = {
-    "published": "published", "predicted": "predicted", "low": "low", "high": "high", "error_percent": "error_percent",
-    "error_percent model left out": "model_out_percent", "error_percent release left out": "release_out_percent",
-    "error_percent chip left out": "chip_out_percent", "baseline_error_percent": "roofline_percent",
-}  # fmt: skip
+    "published": "published",
+    "predicted": "predicted",
+    "low": "low",
+    "high": "high",
+    "error_percent": "error_percent",
+    "error_percent model left out": "model_out_percent",
+    "error_percent release left out": "release_out_percent",
+    "error_percent chip left out": "chip_out_percent",
+    "baseline_error_percent": "roofline_percent",
+}
 
 
 def rows() -> list[Row]:
@@ -33,15 +53,21 @@ def rows() -> list[Row]:
         for row in judged.astype(object).where(judged.notna(), None).to_dict("records"):
             numbers = {ours: row.get(name) for name, ours in _FIGURES.items()}
             found.append(
-                {name: row[name] for name in _SAME} | {"figure": row["figure"]}
-                | {name: None if value is None or pd.isna(value) else float(f"{value:.4g}") for name, value in numbers.items()}
-            )  # fmt: skip
+                {name: row[name] for name in _SAME}
+                | {"figure": row["figure"]}
+                | {
+                    name: None if value is None or pd.isna(value) else float(f"{value:.4g}")
+                    for name, value in numbers.items()
+                }
+            )
     return found
 
 
 def main() -> None:
     package = json.loads((DATA / "datapackage.json").read_text(encoding="utf-8"))
-    schema = next(entry["schema"] for entry in package["resources"] if entry["path"] == f"{TABLE}.csv")
+    schema = next(
+        entry["schema"] for entry in package["resources"] if entry["path"] == f"{TABLE}.csv"
+    )
     (DATA / f"{TABLE}.csv").write_text(table_text(rows(), schema), encoding="utf-8", newline="\n")
 
 

@@ -1,4 +1,6 @@
-"""Published measurements of serving: NVIDIA's throughput tables, latencies of InferenceX, MLPerf's language models."""
+"""Published measurements of serving: NVIDIA's throughput tables, latencies of InferenceX, MLPerf's
+language models.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,29 @@ SERVING_SOURCES = frozenset({"tensorrtllm2025", "siliconrefs2026"}) | inference.
 TENSORRT_LLM = "inference_perf/tensorrt_llm_perf_overview.csv"
 SILICON = "inference_perf/aiconfigurator_silicon_refs.csv"
 _TOLERANCE = 0.1
-"""How far two chips' speeds may lie outside what their datasheets allow before the better chip's row is flagged."""
+"""How far two chips' speeds may lie outside what their datasheets allow before the better chip's
+row is flagged.
+"""
 _DRAWN = 0.9
-"""Mean length over the nominal one in InferenceX, whose harness draws lengths evenly from 80 to 100 % of it [inferencemax2026]; not in NVIDIA's own runs."""
+"""Mean length over the nominal one in InferenceX, whose harness draws lengths evenly from 80 to 100
+% of it [inferencemax2026]; not in NVIDIA's own runs.
+"""
 _ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
 
 
-_REQUESTS = (("128/128", 30000), ("128/2048|500/2000|1000/1000|1024/1024|2048/128", 3000), ("128/4096|1000/2000|2048/2048|5000/500|8192/1024|1024/8192", 1500),
-             ("20000/2000|32768/1024|1024/32768", 1000))  # fmt: skip
+_REQUESTS = (
+    ("128/128", 30000),
+    ("128/2048|500/2000|1000/1000|1024/1024|2048/128", 3000),
+    ("128/4096|1000/2000|2048/2048|5000/500|8192/1024|1024/8192", 1500),
+    ("20000/2000|32768/1024|1024/32768", 1000),
+)
 """Requests of a run by the lengths of its prompts and answers, from the page's own table."""
 
 
 def serving_rows(raw: Path, done: dict[str, list[Row]]) -> Items:
-    """Rows of `measured/serving`, those beyond what datasheets allow flagged; `done` are the tables before it."""
+    """Rows of `measured/serving`, those beyond what datasheets allow flagged; `done` are the tables
+    before it.
+    """
     models = {row["name"]: row for row in done["models"]}
     yield from _flagged(list(_tensorrt_llm(raw, models)), done["accelerator_specs"])
     yield from _silicon(raw)
@@ -36,19 +48,31 @@ def serving_rows(raw: Path, done: dict[str, list[Row]]) -> Items:
 def _tensorrt_llm(raw: Path, models: dict[str, Row]) -> Items:
     """Throughput under maximum load, one row a shape of request and system.
 
-    The pages serve mixtures of experts with attention data-parallel (their options say so): what they call the tensor
-    parallel degree of such a model spreads whole experts and whole sequences over the chips.
+    The pages serve mixtures of experts with attention data-parallel (their options say so): what
+    they call the tensor parallel degree of such a model spreads whole experts and whole sequences
+    over the chips.
     """
     for row in read_csv(raw, TENSORRT_LLM):
         version = rule(TENSORRT_LLM, "software", row["doc_version"]).ours
         model = rule(TENSORRT_LLM, "model", row["model"]).ours
         precision = rule(TENSORRT_LLM, "precision", f"{row['model']} | {row['precision']}").ours
-        chips, system = int(row["n_gpus"]), f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}"
+        chips, system = (
+            int(row["n_gpus"]),
+            f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}",
+        )
         run = f"trtllm-{version.rpartition(' ')[2]}/{row['model'].replace(' ', '-')}/{system}/{precision}/{row['isl']}-{row['osl']}"
-        layout = {name: int(degree) for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])}
+        layout = {
+            name: int(degree)
+            for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])
+        }
         if prod(layout.values()) != chips:
-            raise RefreshError(f"{TENSORRT_LLM}: {run}: {row['parallelism']} does not fill {chips} chips")
-        each, whole = (to_float(row[name], TENSORRT_LLM, run, name) for name in ("output_tok_s_per_gpu", "output_tok_s_total"))
+            raise RefreshError(
+                f"{TENSORRT_LLM}: {run}: {row['parallelism']} does not fill {chips} chips"
+            )
+        each, whole = (
+            to_float(row[name], TENSORRT_LLM, run, name)
+            for name in ("output_tok_s_per_gpu", "output_tok_s_total")
+        )
         if abs(whole - each * chips) > 0.01 * whole:
             yield Dropped(run, f"total ({whole:g}) and per chip ({each:g} x {chips}) disagree")
             continue
@@ -57,25 +81,52 @@ def _tensorrt_llm(raw: Path, models: dict[str, Row]) -> Items:
             notes.append("FP8 says the page; the weights are published in MXFP4")
         if int(models[model]["experts"]) and layout.get("TP", 1) > 1:
             layout["DEP"] = layout.pop("TP")
-            notes.append("TP says the page, whose options for mixtures of experts run attention data-parallel")
+            notes.append(
+                "TP says the page, whose options for mixtures of experts run attention"
+                " data-parallel"
+            )
         yield {
-            "run": run, "model": model, "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
-            "accelerators": chips, "precision": precision,
-            "kv_precision": rule(TENSORRT_LLM, "cache precision", f"{version} | {row['model']} | {row['gpu']}").ours,
-            "tensor_parallel": layout.get("TP", 1), "pipeline_parallel": layout.get("PP", 1),
-            "expert_parallel": layout.get("DEP"), "attention_data_parallel": layout.get("DEP"), "mode": "aggregated",
-            "scenario": "maximum load", "requests": next((count for pattern, count in _REQUESTS if f"{row['isl']}/{row['osl']}" in pattern.split("|")), None),
-            "input_tokens": int(row["isl"]), "output_tokens": int(row["osl"]), "software": version,
-            "measured_output_tokens_per_s_per_accelerator": each, "source": "tensorrtllm2025", "note": "; ".join(notes),
-        }  # fmt: skip
+            "run": run,
+            "model": model,
+            "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
+            "accelerators": chips,
+            "precision": precision,
+            "kv_precision": (
+                rule(
+                    TENSORRT_LLM, "cache precision", f"{version} | {row['model']} | {row['gpu']}"
+                ).ours
+            ),
+            "tensor_parallel": layout.get("TP", 1),
+            "pipeline_parallel": layout.get("PP", 1),
+            "expert_parallel": layout.get("DEP"),
+            "attention_data_parallel": layout.get("DEP"),
+            "mode": "aggregated",
+            "scenario": "maximum load",
+            "requests": next(
+                (
+                    count
+                    for pattern, count in _REQUESTS
+                    if f"{row['isl']}/{row['osl']}" in pattern.split("|")
+                ),
+                None,
+            ),
+            "input_tokens": int(row["isl"]),
+            "output_tokens": int(row["osl"]),
+            "software": version,
+            "measured_output_tokens_per_s_per_accelerator": each,
+            "source": "tensorrtllm2025",
+            "note": "; ".join(notes),
+        }
 
 
 def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
-    """Note rows of a chip that is measured further above, or below, a lesser chip than its datasheet leads.
+    """Note rows of a chip that is measured further above, or below, a lesser chip than its
+    datasheet leads.
 
-    A chip leads another one if none of its memory, bandwidth, peak and (beyond one chip) link is lower. Its best
-    system of the same page, model, format and request must then be neither slower nor faster by more than its
-    largest lead, give or take a tolerance: what a larger batch, a wider bus or more arithmetic could explain.
+    A chip leads another one if none of its memory, bandwidth, peak and (beyond one chip) link is
+    lower. Its best system of the same page, model, format and request must then be neither slower
+    nor faster by more than its largest lead, give or take a tolerance: what a larger batch, a wider
+    bus or more arithmetic could explain.
     """
     sheet: dict[str, dict[str, float]] = {}
     for fact in specs:
@@ -92,13 +143,22 @@ def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
         for (*shape, other), lesser in best.items():
             if shape != list(where[:-1]) or other == row["accelerator"]:
                 continue
-            names = [peak, *_ADVANTAGES[: 3 if max(row["accelerators"], lesser["accelerators"]) > 1 else 2]]
+            names = [
+                peak,
+                *_ADVANTAGES[: 3 if max(row["accelerators"], lesser["accelerators"]) > 1 else 2],
+            ]
             # A chip without FP4 arithmetic unpacks such weights to BF16.
-            mine, its = ([of.get(name, of["dense_bf16_flops"]) for name in names] for of in (sheet[row["accelerator"]], sheet[other]))
+            mine, its = (
+                [of.get(name, of["dense_bf16_flops"]) for name in names]
+                for of in (sheet[row["accelerator"]], sheet[other])
+            )
             leads = [a / b for a, b in zip(mine, its)]
             ratio = row[_SPEED] / lesser[_SPEED]
             if min(leads) >= 1 and not 1 - _TOLERANCE <= ratio <= (1 + _TOLERANCE) * max(leads):
-                flag = f"anomaly: {ratio:.2f} times the {other}, whose datasheet it leads by at most {max(leads):.2f}"
+                flag = (
+                    f"anomaly: {ratio:.2f} times the {other}, whose datasheet it leads by at most"
+                    f" {max(leads):.2f}"
+                )
                 row["note"] = "; ".join(filter(None, [row["note"], flag]))
     yield from items
 
@@ -110,7 +170,10 @@ def _silicon(raw: Path) -> Items:
     """Latencies at a stated batch or concurrency, with the whole layout."""
     seen: dict[tuple[str, str], str] = {}
     for row in read_csv(raw, SILICON):
-        run, facts = f"silicon/{row['id']}", dict(re.findall(r"(\w+)=([^;]+)", row["silicon_data_source"]))
+        run, facts = (
+            f"silicon/{row['id']}",
+            dict(re.findall(r"(\w+)=([^;]+)", row["silicon_data_source"])),
+        )
         action, model, reason = rule(SILICON, "model", row["model_path"])
         timed = (row["silicon_ttft_ms"], row["silicon_tpot_ms"])
         if action == "drop" or timed in seen:
@@ -122,28 +185,57 @@ def _silicon(raw: Path) -> Items:
             return int(row[pool + name]) if row[pool + name] not in ("", "0") else None
 
         def chips(pool: str) -> int:
-            return prod(degree(name, pool) or 1 for name in ("tp_size", "pp_size", "attention_dp_size", *(["num_workers"] if pool else [])))
+            return prod(
+                degree(name, pool) or 1
+                for name in (
+                    "tp_size",
+                    "pp_size",
+                    "attention_dp_size",
+                    *(["num_workers"] if pool else []),
+                )
+            )
 
-        pool, apart_chips = "decode_" if apart else "", (chips("prefill_"), chips("decode_")) if apart else (None, None)
+        pool, apart_chips = (
+            "decode_" if apart else "",
+            (chips("prefill_"), chips("decode_")) if apart else (None, None),
+        )
         notes = ["work in progress, says the source"] if facts.get("wip") == "True" else []
         nominal = "gap-analysis" in row["silicon_data_source"]
         if not nominal:
-            notes.append("lengths drawn from 80 to 100 % of the nominal ones, of which these are the means")
+            notes.append(
+                "lengths drawn from 80 to 100 % of the nominal ones, of which these are the means"
+            )
         if not row["precision"]:
             notes.append("format not stated: that of the published weights")
         if apart:
             notes.append("layout and batch are those of the decode pool")
         yield {
-            "run": run, "model": model, "accelerator": rule(SILICON, "accelerator", row["system"]).ours,
-            "accelerators": sum(apart_chips) if apart else chips(""), "precision": rule(SILICON, "precision", row["precision"]).ours,
-            "tensor_parallel": degree("tp_size", pool), "pipeline_parallel": degree("pp_size", pool),
-            "expert_parallel": degree("moe_ep_size", pool), "attention_data_parallel": degree("attention_dp_size", pool),
-            "mode": "disaggregated" if apart else "aggregated", "scenario": "concurrency",
-            "prefill_accelerators": apart_chips[0], "decode_accelerators": apart_chips[1],
-            "concurrency": to_float(facts.get("silicon_concurrency", ""), SILICON, run, "concurrency"),
-            "batch": degree("batch_size", pool), "software": f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}".strip(),
-            "released": facts.get("measured", "")[:10], "source": "siliconrefs2026", "note": "; ".join(notes),
+            "run": run,
+            "model": model,
+            "accelerator": rule(SILICON, "accelerator", row["system"]).ours,
+            "accelerators": sum(apart_chips) if apart else chips(""),
+            "precision": rule(SILICON, "precision", row["precision"]).ours,
+            "tensor_parallel": degree("tp_size", pool),
+            "pipeline_parallel": degree("pp_size", pool),
+            "expert_parallel": degree("moe_ep_size", pool),
+            "attention_data_parallel": degree("attention_dp_size", pool),
+            "mode": "disaggregated" if apart else "aggregated",
+            "scenario": "concurrency",
+            "prefill_accelerators": apart_chips[0],
+            "decode_accelerators": apart_chips[1],
+            "concurrency": to_float(
+                facts.get("silicon_concurrency", ""), SILICON, run, "concurrency"
+            ),
+            "batch": degree("batch_size", pool),
+            "software": (
+                f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}".strip()
+            ),
+            "released": facts.get("measured", "")[:10],
+            "source": "siliconrefs2026",
+            "note": "; ".join(notes),
         } | {
-            quantity: float(f"{value * (1 if nominal or not quantity.endswith('_tokens') else _DRAWN):.6g}")
+            quantity: float(
+                f"{value * (1 if nominal or not quantity.endswith('_tokens') else _DRAWN):.6g}"
+            )
             for quantity, value, _ in quantities(row, SILICON, run)
-        }  # fmt: skip
+        }

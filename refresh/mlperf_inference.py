@@ -1,8 +1,10 @@
-"""MLPerf Inference, closed division, data center: every row of the raw results with its count, unit and flags settled by rules.
+"""MLPerf Inference, closed division, data center: every row of the raw results with its count, unit
+and flags settled by rules.
 
-`data/mlperf_benchmarks.csv` says which unit a benchmark has in a round and scenario, `mlperf_rules.csv` which stored
-labels and counts are wrong, what to make of them, and which rows carry which flag: a line holds for the raw rows whose
-cells fit all its patterns. Nothing is silently dropped: what none of them settles makes the row doubtful.
+`data/mlperf_benchmarks.csv` says which unit a benchmark has in a round and scenario,
+`mlperf_rules.csv` which stored labels and counts are wrong, what to make of them, and which rows
+carry which flag: a line holds for the raw rows whose cells fit all its patterns. Nothing is
+silently dropped: what none of them settles makes the row doubtful.
 """
 
 from __future__ import annotations
@@ -17,10 +19,22 @@ import pandas as pd
 
 from refresh.plausibility import suspects
 from refresh.rules import facts, header, kept, rule
-from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
+from refresh.tables import (
+    Doubtful,
+    Dropped,
+    Items,
+    RefreshError,
+    Row,
+    parse_csv,
+    read_text,
+    to_float,
+)
 
 FOLDER = "mlperf_inference"
-FILES = tuple(f"{FOLDER}/mlperf_inference_datacenter_closed_{rounds}.csv" for rounds in ("v3.0_v3.1", "v4.0_v4.1", "v5.1_v6.0_v6.1"))
+FILES = tuple(
+    f"{FOLDER}/mlperf_inference_datacenter_closed_{rounds}.csv"
+    for rounds in ("v3.0_v3.1", "v4.0_v4.1", "v5.1_v6.0_v6.1")
+)
 POWER = f"{FOLDER}/mlperf_inference_power_subset.csv"
 SOURCES = frozenset({"mlcommons2024cm", "mlcommons2025v51", "mlcommons2026v60", "mlcommons2026v61"})
 _TARGETS = ("99.9", "99")
@@ -29,7 +43,9 @@ _UNSAID = {"", "N/A", "N/A. N/A"}
 
 
 def rows(raw: Path, benchmarks: list[Row]) -> Items:
-    """Rows of `mlperf_inference`; the power subset repeats rows of the three files and is left out as such."""
+    """Rows of `mlperf_inference`; the power subset repeats rows of the three files and is left out
+    as such.
+    """
     found: dict[str, tuple[Row, dict[str, str], str]] = {}
     read: dict[str, tuple[str, Row]] = {}
     for file in (*FILES, POWER):
@@ -40,8 +56,13 @@ def rows(raw: Path, benchmarks: list[Row]) -> Items:
                 if other == file:
                     raise RefreshError(f"{file}: row {key} is there twice")
                 for name in _FIGURES:
-                    if to_float(row[name], file, key, name) != to_float(before[name], other, key, name):
-                        raise RefreshError(f"{file}: row {key}, column {name!r}: {row[name]!r}, but {before[name]!r} in {other}")
+                    if to_float(row[name], file, key, name) != to_float(
+                        before[name], other, key, name
+                    ):
+                        raise RefreshError(
+                            f"{file}: row {key}, column {name!r}: {row[name]!r}, but"
+                            f" {before[name]!r} in {other}"
+                        )
                 yield Dropped(f"{key} ({Path(file).name})", f"repeats a row of {Path(other).name}")
                 continue
             read[key] = file, row
@@ -60,18 +81,37 @@ def rows(raw: Path, benchmarks: list[Row]) -> Items:
 def _read(raw: Path, file: str) -> Iterator[tuple[Row, str]]:
     """Rows of a raw file, with the unknown columns it has; a missing column is refused outright."""
     text = read_text(raw / file)
-    lines, names = parse_csv(text, file), {name.strip() for name in next(csv.reader(text.splitlines()), [])}
+    lines, names = (
+        parse_csv(text, file),
+        {name.strip() for name in next(csv.reader(text.splitlines()), [])},
+    )
     if missing := [name for name in header(file) if name not in names]:
-        raise RefreshError(f"{file}: missing column {missing[0]!r}; expected {', '.join(header(file))}")
+        raise RefreshError(
+            f"{file}: missing column {missing[0]!r}; expected {', '.join(header(file))}"
+        )
     strange = ", ".join(repr(name) for name in sorted(names - set(header(file))))
-    yield from ((row | {"accelerator": row["accelerator"] or "N/A", "system": row["system"] or row["platform"]}, strange) for row in lines)
+    yield from (
+        (
+            row
+            | {
+                "accelerator": row["accelerator"] or "N/A",
+                "system": row["system"] or row["platform"],
+            },
+            strange,
+        )
+        for row in lines
+    )
 
 
 def _id(row: Row) -> str:
-    """The source's id where it names one row; else with benchmark and scenario; else round, submitter and platform instead."""
+    """The source's id where it names one row; else with benchmark and scenario; else round,
+    submitter and platform instead.
+    """
     if row["id"] and "-" not in row["id"]:
         return f"{row['version'][1:]}/{row['id']}"
-    system = row["id"] or f"{row['version'][1:]}/{row['submitter']}/{row['platform']}".replace(" ", "-")
+    system = row["id"] or f"{row['version'][1:]}/{row['submitter']}/{row['platform']}".replace(
+        " ", "-"
+    )
     return f"{system}/{row['model']}/{row['scenario']}"
 
 
@@ -79,14 +119,27 @@ def _id(row: Row) -> str:
 def _lines(effect: str) -> list[dict[str, Any]]:
     """Lines of `mlperf_rules.csv` with this effect, their patterns by raw column."""
     lines = [line for line in facts("mlperf_rules.csv") if line["effect"] == effect]
-    return [line | {"where": dict(part.split("=", 1) for part in line["where"].split("; "))} if line["where"] else line for line in lines]
+    return [
+        (
+            line | {"where": dict(part.split("=", 1) for part in line["where"].split("; "))}
+            if line["where"]
+            else line
+        )
+        for line in lines
+    ]
 
 
 def _fitting(effect: str, row: Row) -> list[dict[str, Any]]:
-    return [line for line in _lines(effect) if all(fnmatchcase(row[column], pattern) for column, pattern in line["where"].items())]
+    return [
+        line
+        for line in _lines(effect)
+        if all(fnmatchcase(row[column], pattern) for column, pattern in line["where"].items())
+    ]
 
 
-def _row(row: Row, file: str, key: str, benchmarks: list[Row], strange: str) -> tuple[Row, dict[str, str]]:
+def _row(
+    row: Row, file: str, key: str, benchmarks: list[Row], strange: str
+) -> tuple[Row, dict[str, str]]:
     """One row of the table, its flags still a set, and what is in doubt about it: reasons by flag."""
     doubts = {"unknown_column": f"unknown column {strange}"} if strange else {}
     marks = _fitting("flag", row)
@@ -97,16 +150,35 @@ def _row(row: Row, file: str, key: str, benchmarks: list[Row], strange: str) -> 
     power = to_float(row["power_value"], file, key, "power_value")
     if row["power_unit"] not in ("", "Watts"):
         doubts["unknown_unit"] = f"power in {row['power_unit']!r}; known is Watts"
-    notes = [why, relabelled, *(line["reason"] for line in marks), *({row["notes"].removesuffix(". N/A")} - _UNSAID)]
+    notes = [
+        why,
+        relabelled,
+        *(line["reason"] for line in marks),
+        *({row["notes"].removesuffix(". N/A")} - _UNSAID),
+    ]
     return {
-        "id": key, "round": row["version"], "submitter": row["submitter"], "availability": row["availability"], "system": row["system"],
+        "id": key,
+        "round": row["version"],
+        "submitter": row["submitter"],
+        "availability": row["availability"],
+        "system": row["system"],
         "accelerator": _named("accelerator", row, file, flags, doubts),
-        "accelerators_per_node": _whole(row, "accelerators_per_node", file, key), "nodes": _whole(row, "nodes", file, key),
-        "accelerators": count, "accelerators_from": origin, "benchmark": benchmark, "accuracy_target": target,
-        "scenario": row["scenario"], "value": value, "unit": unit, "precision": rule(file, "precision", row["weight_dtype"]).ours,
-        "software": row["software"] if row["software"] not in _UNSAID else "", "system_watts": power and float(f"{power:.6g}"),
-        "flags": flags, "source": rule(file, "source", row["source"]).ours, "note": "; ".join(dict.fromkeys(filter(None, notes))),
-    }, doubts  # fmt: skip
+        "accelerators_per_node": _whole(row, "accelerators_per_node", file, key),
+        "nodes": _whole(row, "nodes", file, key),
+        "accelerators": count,
+        "accelerators_from": origin,
+        "benchmark": benchmark,
+        "accuracy_target": target,
+        "scenario": row["scenario"],
+        "value": value,
+        "unit": unit,
+        "precision": rule(file, "precision", row["weight_dtype"]).ours,
+        "software": row["software"] if row["software"] not in _UNSAID else "",
+        "system_watts": power and float(f"{power:.6g}"),
+        "flags": flags,
+        "source": rule(file, "source", row["source"]).ours,
+        "note": "; ".join(dict.fromkeys(filter(None, notes))),
+    }, doubts
 
 
 def _benchmark(model: str) -> tuple[str, str]:
@@ -121,14 +193,18 @@ def _benchmark(model: str) -> tuple[str, str]:
 
 def _named(what: str, row: Row, file: str, flags: set[str], doubts: dict[str, str]) -> str:
     """The catalog's name of the chip; the GH200's memory stands in the system's name only."""
-    name = row["accelerator"] + (f" | {row['system']}" if row["accelerator"].endswith("Superchip") else "")
+    name = row["accelerator"] + (
+        f" | {row['system']}" if row["accelerator"].endswith("Superchip") else ""
+    )
     try:
         ours = rule(file, what, name).ours
     except RefreshError as error:
         doubts["unknown_accelerator"] = str(error)
         return ""
     if not ours and not flags & {"cpu_only", "heterogeneous"}:
-        doubts["unknown_accelerator"] = f"{name!r} is a mixed system, but no line of mlperf_rules.csv flags it"
+        doubts["unknown_accelerator"] = (
+            f"{name!r} is a mixed system, but no line of mlperf_rules.csv flags it"
+        )
     return "" if "cpu_only" in flags else ours
 
 
@@ -139,45 +215,86 @@ def _whole(row: Row, column: str, file: str, key: str) -> int:
     return int(number)
 
 
-def _count(row: Row, file: str, key: str, flags: set[str], doubts: dict[str, str]) -> tuple[int, str, str]:
-    """Accelerators of a whole system, how they were established, and why if the source's number is not taken."""
+def _count(
+    row: Row, file: str, key: str, flags: set[str], doubts: dict[str, str]
+) -> tuple[int, str, str]:
+    """Accelerators of a whole system, how they were established, and why if the source's number is
+    not taken.
+    """
     for line in _fitting("accelerators", row):
         flags.add("corrected_count")
         return int(line["value"]), "corrected", line["reason"]
     count = _whole(row, "total_accelerators", file, key)
     if "cpu_only" in flags and count or "cpu_only" not in flags and not count:
-        doubts["no_count"] = f"{row['total_accelerators'] or 'no'} accelerators, but the row names {row['accelerator']}"
+        doubts["no_count"] = (
+            f"{row['total_accelerators'] or 'no'} accelerators, but the row names"
+            f" {row['accelerator']}"
+        )
     return count, rule(file, "count", row["total_accelerators_source"]).ours, ""
 
 
-def _value(row: Row, file: str, key: str, benchmark: str, benchmarks: list[Row], flags: set[str],
-           doubts: dict[str, str]) -> tuple[float, str, str]:  # fmt: skip
-    """The value in the unit of its benchmark version, that unit, and why if the stored label is not that."""
+def _value(
+    row: Row,
+    file: str,
+    key: str,
+    benchmark: str,
+    benchmarks: list[Row],
+    flags: set[str],
+    doubts: dict[str, str],
+) -> tuple[float, str, str]:
+    """The value in the unit of its benchmark version, that unit, and why if the stored label is not
+    that.
+    """
     value = to_float(row["metric_value"], file, key, "metric_value")
     if value is None or value <= 0:
-        raise RefreshError(f"{file}: row {key!r}, column 'metric_value': {row['metric_value']!r} is no positive number")
+        raise RefreshError(
+            f"{file}: row {key!r}, column 'metric_value': {row['metric_value']!r} is no positive"
+            " number"
+        )
     try:
         stored = rule(file, "unit", row["metric_unit"]).ours
     except RefreshError as error:
         doubts["unknown_unit"] = str(error)
         return value, row["metric_unit"], ""
-    unit = next((b["unit"] for b in benchmarks if (b["benchmark"], b["scenario"]) == (benchmark, row["scenario"])
-                 and _number(b["first_round"]) <= _number(row["version"]) <= _number(b["last_round"])), None)  # fmt: skip
+    unit = next(
+        (
+            b["unit"]
+            for b in benchmarks
+            if (b["benchmark"], b["scenario"]) == (benchmark, row["scenario"])
+            and _number(b["first_round"]) <= _number(row["version"]) <= _number(b["last_round"])
+        ),
+        None,
+    )
     if unit is None:
-        doubts["unknown_benchmark"] = f"no unit for {benchmark} {row['scenario']} in {row['version']}: add a line to mlperf_benchmarks.csv"
+        doubts["unknown_benchmark"] = (
+            f"no unit for {benchmark} {row['scenario']} in {row['version']}: add a line to"
+            " mlperf_benchmarks.csv"
+        )
         return value, stored, ""
-    line = next(iter(_fitting("unit", row)), None) if stored != unit else {"value": "1", "reason": ""}
+    line = (
+        next(iter(_fitting("unit", row)), None) if stored != unit else {"value": "1", "reason": ""}
+    )
     if line is None:
-        doubts["unknown_unit"] = f"labelled {row['metric_unit']}, but {benchmark} {row['scenario']} is in {unit} in {row['version']}"
+        doubts["unknown_unit"] = (
+            f"labelled {row['metric_unit']}, but {benchmark} {row['scenario']} is in {unit} in"
+            f" {row['version']}"
+        )
         return value, stored, ""
     factor = float(line["value"])
     if stored != unit:
         flags.add("relabelled_unit" if factor == 1 else "corrected_unit")
-    # The raw table has a correction of its own; it must come to the same, but for values that it does not convert and labels
-    # that a rule names as still wrong.
+    # The raw table has a correction of its own; it must come to the same, but for values that it
+    # does not convert and labels that a rule names as still wrong.
     overruled = "metric_unit_corrected" in line.get("where", {})
-    if factor == 1 and not overruled and kept(file, "unit").get(row["metric_unit_corrected"]) != unit:
-        doubts["unknown_unit"] = f"the raw table corrects {row['metric_unit']} to {row['metric_unit_corrected']}, this import to {unit}"
+    if (
+        factor == 1
+        and not overruled
+        and kept(file, "unit").get(row["metric_unit_corrected"]) != unit
+    ):
+        doubts["unknown_unit"] = (
+            f"the raw table corrects {row['metric_unit']} to {row['metric_unit_corrected']}, this"
+            f" import to {unit}"
+        )
     return (value if factor == 1 else float(f"{value * factor:.6g}")), unit, line["reason"]
 
 
@@ -189,7 +306,16 @@ def _mark_duplicates(entries: Iterator[Row]) -> None:
     """Flag a run reported to both accuracy targets once: the 99 % row of an equal 99.9 % row."""
     runs: dict[tuple, list[Row]] = {}
     for entry in entries:
-        names = ("round", "submitter", "system", "accelerators", "benchmark", "scenario", "value", "system_watts")
+        names = (
+            "round",
+            "submitter",
+            "system",
+            "accelerators",
+            "benchmark",
+            "scenario",
+            "value",
+            "system_watts",
+        )
         runs.setdefault(tuple(entry[name] for name in names), []).append(entry)
     for run in runs.values():
         strict = next((entry for entry in run if entry["accuracy_target"] == "99.9"), None)

@@ -11,6 +11,8 @@ SOURCES = prices_rates.SOURCES | prices_history.SOURCES
 
 
 def rows(raw: Path) -> Items:
-    """Listings first, then indexes and medians; the latter carry a basis of their own, which keeps them out of any price."""
+    """Listings first, then indexes and medians; the latter carry a basis of their own, which keeps
+    them out of any price.
+    """
     yield from prices_rates.rows(raw)
     yield from prices_history.rows(raw)

@@ -1,7 +1,8 @@
-"""Histories of rents: indexes, and medians of rate cards. Nobody rents at them, so their basis says index or normalized.
+"""Histories of rents: indexes, and medians of rate cards. Nobody rents at them, so their basis says
+index or normalized.
 
-Two series that mean different things differ in provider, segment or sku: an index of hyperscalers is none of neoclouds,
-and a value scaled to a standard contract is none of a rate card.
+Two series that mean different things differ in provider, segment or sku: an index of hyperscalers
+is none of neoclouds, and a value scaled to a standard contract is none of a rate card.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ WYLUDA = "gpu_prices/ewyluda_index_history_selected.csv"
 CONTRACT = "8 x SXM, on demand"
 """The contract that the monthly series scales every card to: one chip of an eight-chip SXM node."""
 SPOT_FLOOR = 0.2
-"""Least share of the on-demand median that a spot median can be; below it RunPod's 0.50 for 'none to rent' pulls it down."""
+"""Least share of the on-demand median that a spot median can be; below it RunPod's 0.50 for 'none
+to rent' pulls it down.
+"""
 FAILED = 1.0
-"""What the daily index shows in columns that its page did not fill: that day was read wrongly as a whole."""
+"""What the daily index shows in columns that its page did not fill: that day was read wrongly as a
+whole.
+"""
 DIP, ALIKE = 1 / 3, 0.05
-"""A value this far from both neighbors, while these are alike, is a fault of its day and no price."""
+"""A value this far from both neighbors, while these are alike, is a fault of its day and no price.
+"""
 
 
 def rows(raw: Path) -> Items:
@@ -38,10 +44,23 @@ def rows(raw: Path) -> Items:
     yield from _without_dips([*_wyluda(raw)])
 
 
-def _history(source: str, date: str, provider: str, chip: str, price: float, sku: str, *,
-             segment: str = "index", pricing: str = "on_demand", note: str = "", basis: str = "index") -> Row:  # fmt: skip
+def _history(
+    source: str,
+    date: str,
+    provider: str,
+    chip: str,
+    price: float,
+    sku: str,
+    *,
+    segment: str = "index",
+    pricing: str = "on_demand",
+    note: str = "",
+    basis: str = "index",
+) -> Row:
     count = 8 if sku == CONTRACT else 1
-    return listing(source, date, provider, segment, chip, count, "not stated", pricing, price, sku, note, basis)
+    return listing(
+        source, date, provider, segment, chip, count, "not stated", pricing, price, sku, note, basis
+    )
 
 
 def _monthly(raw: Path) -> Items:
@@ -50,32 +69,73 @@ def _monthly(raw: Path) -> Items:
         label, count = f"monthly {row['period']} {row['gpu']}", row["provider_count"]
         for entry in row["provider_values"].split(";"):
             name, _, text = entry.partition("=")
-            price, provider = to_float(text, MONTHLY, label, name), rule(MONTHLY, "provider", name).ours
-            yield _history("zhang2026", date, provider, chip, price, CONTRACT, segment="neocloud",
-                           note="scaled from its card to this contract by the source", basis="normalized")  # fmt: skip
+            price, provider = (
+                to_float(text, MONTHLY, label, name),
+                rule(MONTHLY, "provider", name).ours,
+            )
+            yield _history(
+                "zhang2026",
+                date,
+                provider,
+                chip,
+                price,
+                CONTRACT,
+                segment="neocloud",
+                note="scaled from its card to this contract by the source",
+                basis="normalized",
+            )
         medians = {pricing: price for pricing, price, _ in quantities(row, MONTHLY, label)}
         if index := to_float(row["index_value_usd_per_gpu_hr"], MONTHLY, label, "index"):
-            yield _history("zhang2026", date, "Median of scaled cards", chip, index, CONTRACT, note=f"of {count} providers")
+            yield _history(
+                "zhang2026",
+                date,
+                "Median of scaled cards",
+                chip,
+                index,
+                CONTRACT,
+                note=f"of {count} providers",
+            )
         for pricing, price in medians.items():
             if pricing == "spot" and price < SPOT_FLOOR * medians["on_demand"]:
-                yield Dropped(f"{label} spot median {price:g}", f"below a fifth of the on-demand median: {NONE_TO_RENT}")
+                yield Dropped(
+                    f"{label} spot median {price:g}",
+                    f"below a fifth of the on-demand median: {NONE_TO_RENT}",
+                )
                 continue
             above = pricing != "on_demand" and price > medians["on_demand"]
-            note = f"of cards as listed, {count} providers on demand" + "; above the on-demand median: other cards are in it" * above
-            yield _history("zhang2026", date, "Median of rate cards", chip, price, "as listed", pricing=pricing, note=note)
+            note = (
+                f"of cards as listed, {count} providers on demand"
+                + "; above the on-demand median: other cards are in it" * above
+            )
+            yield _history(
+                "zhang2026",
+                date,
+                "Median of rate cards",
+                chip,
+                price,
+                "as listed",
+                pricing=pricing,
+                note=note,
+            )
 
 
 def _gix(raw: Path) -> Items:
     for row in read_csv(raw, GIX):
-        chip, price = rule(GIX, "accelerator", row["gpu"]).ours, to_float(row["usd_per_gpu_hr"], GIX, row["date"], row["gpu"])
-        yield _history("zhang2026", row["date"], "GIX", chip, price, CONTRACT, note="last revision of the day")
+        chip, price = (
+            rule(GIX, "accelerator", row["gpu"]).ours,
+            to_float(row["usd_per_gpu_hr"], GIX, row["date"], row["gpu"]),
+        )
+        yield _history(
+            "zhang2026", row["date"], "GIX", chip, price, CONTRACT, note="last revision of the day"
+        )
 
 
 def _mckee(raw: Path) -> Items:
     """One figure a day for each kind of provider and chip.
 
-    A column that its page did not fill shows its left neighbor's value or 1.0. A day with a 1.0 was misread as a whole;
-    of other days only the repeated value is left out, since the one repeated goes on as on the days around.
+    A column that its page did not fill shows its left neighbor's value or 1.0. A day with a 1.0 was
+    misread as a whole; of other days only the repeated value is left out, since the one repeated
+    goes on as on the days around.
     """
     for row in read_csv(raw, MCKEE):
         found = list(quantities(row, MCKEE, row["date"]))
@@ -85,25 +145,55 @@ def _mckee(raw: Path) -> Items:
         for series, price, _ in found:
             segment, chip = series.split("/")
             if misread or price == left:
-                why = "a 1.0 among the day's columns: its page was misread" if misread else "repeats the column to its left"
+                why = (
+                    "a 1.0 among the day's columns: its page was misread"
+                    if misread
+                    else "repeats the column to its left"
+                )
                 yield Dropped(f"daily index {row['date']} {series} {price:g}", why)
             else:
-                yield _history("mckee2026", row["date"], "GPU rental index", chip, price, f"{segment}s", segment=segment)
+                yield _history(
+                    "mckee2026",
+                    row["date"],
+                    "GPU rental index",
+                    chip,
+                    price,
+                    f"{segment}s",
+                    segment=segment,
+                )
             left = price
 
 
 def _wyluda(raw: Path) -> Items:
     for row in read_csv(raw, WYLUDA):
         action, chip, reason = rule(WYLUDA, "accelerator", row["gpu_model"])
-        series, label = row["series"], f"daily index {row['date']} {row['gpu_model']} {row['series']} {row['usd_per_gpu_hour']}"
+        series, label = (
+            row["series"],
+            (
+                f"daily index {row['date']} {row['gpu_model']} {row['series']}"
+                f" {row['usd_per_gpu_hour']}"
+            ),
+        )
         price = to_float(row["usd_per_gpu_hour"], WYLUDA, label, "usd_per_gpu_hour")
         if action == "drop":
             yield Dropped(label, reason)
         elif price == STALE_USD:
             yield Dropped(label, STALE)
         else:
-            segment, pricing = rule(WYLUDA, "segment", series).ours, rule(WYLUDA, "pricing", series).ours
-            yield _history("ewyluda2026", row["date"], "GPU price index", chip, price, series, segment=segment, pricing=pricing)
+            segment, pricing = (
+                rule(WYLUDA, "segment", series).ours,
+                rule(WYLUDA, "pricing", series).ours,
+            )
+            yield _history(
+                "ewyluda2026",
+                row["date"],
+                "GPU price index",
+                chip,
+                price,
+                series,
+                segment=segment,
+                pricing=pricing,
+            )
 
 
 def _without_dips(items: Iterable[Row | Dropped]) -> Iterator[Row | Dropped]:
@@ -117,10 +207,19 @@ def _without_dips(items: Iterable[Row | Dropped]) -> Iterator[Row | Dropped]:
     for days in series.values():
         days.sort(key=lambda row: row["date"])
         for i, row in enumerate(days):
-            around = [days[j]["usd_per_accelerator_hour"] for j in (i - 1, i + 1) if 0 <= j < len(days)]
+            around = [
+                days[j]["usd_per_accelerator_hour"] for j in (i - 1, i + 1) if 0 <= j < len(days)
+            ]
             if _dips(row["usd_per_accelerator_hour"], around):
-                label = f"daily index {row['date']} {row['accelerator']} {row['sku']} {row['usd_per_accelerator_hour']:g}"
-                yield Dropped(label, f"a third away from the days around it, which agree: {around[0]:g} and {around[1]:g}")
+                label = (
+                    f"daily index {row['date']} {row['accelerator']} {row['sku']}"
+                    f" {row['usd_per_accelerator_hour']:g}"
+                )
+                yield Dropped(
+                    label,
+                    f"a third away from the days around it, which agree: {around[0]:g} and"
+                    f" {around[1]:g}",
+                )
             else:
                 yield row
 
@@ -134,4 +233,6 @@ def _dips(price: float, around: list[float]) -> bool:
     if len(around) < 2:
         return False
     before, after = around
-    return abs(before - after) <= ALIKE * after and all(abs(price - other) > DIP * other for other in around)
+    return abs(before - after) <= ALIKE * after and all(
+        abs(price - other) > DIP * other for other in around
+    )

@@ -19,7 +19,9 @@ RATIOS = "gpu_prices/henryzhang_committed_use_ratios.csv"
 
 
 def rows(raw: Path, chips: list[Row]) -> Items:
-    """Dated purchase prices for `purchase_prices`: single quotes, launch prices, yearly estimates; none before its chip."""
+    """Dated purchase prices for `purchase_prices`: single quotes, launch prices, yearly estimates;
+    none before its chip.
+    """
     years = {chip["name"]: chip["released"][:4] for chip in chips}
     for importer in (_quotes, _launches, _yearly):
         for item in importer(raw):
@@ -34,32 +36,54 @@ def commitment_rows(raw: Path) -> Items:
     """Headline price ratios of one- and three-year commitments for `commitment_ratios`."""
     for row in read_csv(raw, RATIOS):
         label = f"{row['vendor']} {row['tenor_years']} years"
-        ratio, years = (to_float(row[column], RATIOS, label, column) for column in ("price_ratio", "tenor_years"))
+        ratio, years = (
+            to_float(row[column], RATIOS, label, column)
+            for column in ("price_ratio", "tenor_years")
+        )
         if ratio is None or not 0 < ratio <= 1:
-            raise RefreshError(f"{RATIOS}: {label}: price_ratio {row['price_ratio']!r} is not in 0..1")
+            raise RefreshError(
+                f"{RATIOS}: {label}: price_ratio {row['price_ratio']!r} is not in 0..1"
+            )
         yield {
-            "provider": rule(RATIOS, "provider", row["vendor"]).ours, "term_years": int(years), "price_ratio": ratio,
-            "as_of": row["as_of"], "basis": "headline", "source": "zhang2026", "note": row["note"],
-        }  # fmt: skip
+            "provider": rule(RATIOS, "provider", row["vendor"]).ours,
+            "term_years": int(years),
+            "price_ratio": ratio,
+            "as_of": row["as_of"],
+            "basis": "headline",
+            "source": "zhang2026",
+            "note": row["note"],
+        }
 
 
 def _sale(date, chip, price, count, kind, vendor, source, note="") -> Row:
     if price <= 0:
         raise RefreshError(f"{source}: {chip} {date}: a price of {price:g} USD; allowed: above 0")
     return {
-        "date": date, "accelerator": chip, "usd_per_accelerator": round(price, 2), "accelerators": count, "kind": kind,
-        "vendor": vendor, "source": source, "note": note,
-    }  # fmt: skip
+        "date": date,
+        "accelerator": chip,
+        "usd_per_accelerator": round(price, 2),
+        "accelerators": count,
+        "kind": kind,
+        "vendor": vendor,
+        "source": source,
+        "note": note,
+    }
 
 
 def _quotes(raw: Path) -> Items:
     seen: set[tuple] = set()
     for row in read_csv(raw, QUOTES):
-        text, model, date, notes = (row[c] for c in ("Price (hardware purchase)", "Hardware model", "Price date", "Notes"))
+        text, model, date, notes = (
+            row[c] for c in ("Price (hardware purchase)", "Hardware model", "Price date", "Notes")
+        )
         if not text:
             continue
         label = f"{model} {date} {text}"
-        action, chip, reason = rule(QUOTES, "accelerator sold", f"{model} | {date[:4]} | {notes} {row['Cloud GPU description']}")
+        action, chip, reason = rule(
+            QUOTES,
+            "accelerator sold",
+            f"{model} | {date[:4]} | {notes} {row['Cloud GPU description']}",
+        )
         count = int(float(row["Number of GPUs"] or 1))
         price = to_float(text, QUOTES, label, "Price (hardware purchase)")
         if action == "drop":
@@ -71,7 +95,9 @@ def _quotes(raw: Path) -> Items:
             yield Dropped(label, "the same quote twice")
             continue
         seen.add(key)
-        yield _sale(date, chip, price, count, kind, _vendor(row["Price source"]), "epochprices", note)
+        yield _sale(
+            date, chip, price, count, kind, _vendor(row["Price source"]), "epochprices", note
+        )
 
 
 def _vendor(url: str) -> str:
@@ -80,7 +106,9 @@ def _vendor(url: str) -> str:
     >>> _vendor("https://web.archive.org/web/20241217210350/https://www.deltacomputer.com/nvidia-dgx-b200-1440gb.html")
     'deltacomputer.com'
     """
-    site = re.search(r"https?://(?:www\.)?([^/]+)", re.sub(r"^https://web\.archive\.org/web/\d+/", "", url))
+    site = re.search(
+        r"https?://(?:www\.)?([^/]+)", re.sub(r"^https://web\.archive\.org/web/\d+/", "", url)
+    )
     return site[1] if site else "not stated"
 
 
@@ -98,13 +126,17 @@ def _launches(raw: Path) -> Items:
 
 
 def _yearly(raw: Path) -> Items:
-    """Low and high ends of a year's estimated average price; the header repeats names, so columns go by position."""
+    """Low and high ends of a year's estimated average price; the header repeats names, so columns
+    go by position.
+    """
     names, *lines = [cells for cells in csv.reader(read_text(raw / YEARLY).splitlines()) if cells]
     for family, chips in kept(YEARLY, "accelerator").items():
         try:
             places = [(end, names.index(f"{family} {end}")) for end in ("low", "high")]
         except ValueError:
-            raise RefreshError(f"{YEARLY}: missing column '{family} low' or '{family} high'") from None
+            raise RefreshError(
+                f"{YEARLY}: missing column '{family} low' or '{family} high'"
+            ) from None
         for cells in lines:
             if f"{family} is stub" in " ".join(cells):
                 yield Dropped(f"{family} {cells[0]} yearly price", "the source calls it a stub")
@@ -113,4 +145,13 @@ def _yearly(raw: Path) -> Items:
                 price = to_float(cells[place], YEARLY, cells[0], names[place])
                 for chip in chips.split(";") if price else ():
                     note = f"{end} end of the year's average price"
-                    yield _sale(f"{cells[0]}-07-01", chip, price, 1, "estimate", "NVIDIA", "epochchips", note)
+                    yield _sale(
+                        f"{cells[0]}-07-01",
+                        chip,
+                        price,
+                        1,
+                        "estimate",
+                        "NVIDIA",
+                        "epochchips",
+                        note,
+                    )

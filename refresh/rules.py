@@ -1,6 +1,8 @@
-"""The facts beside this code, read by one function each: names, columns and factors, known-wrong values.
+"""The facts beside this code, read by one function each: names, columns and factors, known-wrong
+values.
 
-A name there may be a pattern (`*` stands for any text): a name's own line goes first, then the first pattern that fits.
+A name there may be a pattern (`*` stands for any text): a name's own line goes first, then the
+first pattern that fits.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Iterator, NamedTuple
 
 from refresh.tables import Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
 
-# What becomes of a raw name: keep it (as `ours`), drop it (for `reason`) or skip it (without a word).
+# What becomes of a raw name: keep it (as `ours`), drop it (for `reason`) or skip it (without a
+# word).
 Rule = NamedTuple("Rule", [("action", str), ("ours", str), ("reason", str)])
 
 
@@ -25,11 +28,17 @@ def facts(name: str) -> list[Row]:
 @cache
 def _lines(table: str, column: str, **where: str) -> dict[str, Row]:
     """Lines that hold for all of `where`, by what they say in `column`."""
-    return {line[column]: line for line in facts(table) if all(fnmatchcase(v, line[c]) for c, v in where.items())}
+    return {
+        line[column]: line
+        for line in facts(table)
+        if all(fnmatchcase(v, line[c]) for c, v in where.items())
+    }
 
 
 def _fitting(lines: dict[str, Row], name: str) -> Row | None:
-    return lines.get(name) or next((line for pattern, line in lines.items() if fnmatchcase(name, pattern)), None)
+    return lines.get(name) or next(
+        (line for pattern, line in lines.items() if fnmatchcase(name, pattern)), None
+    )
 
 
 def rule(file: str, what: str, name: str) -> Rule:
@@ -40,7 +49,9 @@ def rule(file: str, what: str, name: str) -> Rule:
     """
     line = _fitting(_lines("rules.csv", "name", file=file, what=what), name)
     if line is None:
-        raise RefreshError(f"{file}: unknown {what} {name!r}; add a line for it to refresh/rules.csv")
+        raise RefreshError(
+            f"{file}: unknown {what} {name!r}; add a line for it to refresh/rules.csv"
+        )
     return Rule(line["action"], line["ours"], line["reason"])
 
 
@@ -52,9 +63,14 @@ def kept(file: str, what: str) -> dict[str, str]:
 
 @cache
 def columns(file: str) -> list[tuple[list[str], list[str], Row]]:
-    """What `columns.csv` says of a raw file: columns (the first filled one counts), our quantities, the whole line."""
+    """What `columns.csv` says of a raw file: columns (the first filled one counts), our quantities,
+    the whole line.
+    """
     lines = [line for line in facts("columns.csv") if fnmatchcase(file, line["file"])]
-    return [(line["columns"].split(";"), line["ours"].split(";") if line["ours"] else [], line) for line in lines]
+    return [
+        (line["columns"].split(";"), line["ours"].split(";") if line["ours"] else [], line)
+        for line in lines
+    ]
 
 
 def header(file: str) -> list[str]:
@@ -68,7 +84,9 @@ def read_csv(raw: Path, file: str) -> list[Row]:
 
 
 def quantities(row: Row, file: str, name: str) -> Iterator[tuple[str, float, str]]:
-    """Each quantity that a raw row gives, in our units, with its note; `name` says in errors which row it was."""
+    """Each quantity that a raw row gives, in our units, with its note; `name` says in errors which
+    row it was.
+    """
     for names, ours, line in columns(file):
         column = next((c for c in names if row.get(c, "") != ""), names[0])
         value = to_float(row.get(column, ""), file, name, column) if ours else None
@@ -88,6 +106,8 @@ def without_wrong(items: Items) -> Items:
     for item in items:
         if not isinstance(item, Dropped):
             chip, quantity, source = item["accelerator"], item["quantity"], item["source"]
-            if line := _fitting(_lines("wrong.csv", "accelerator", source=source, quantity=quantity), chip):
+            if line := _fitting(
+                _lines("wrong.csv", "accelerator", source=source, quantity=quantity), chip
+            ):
                 item = Dropped(f"{chip} / {quantity} ({source})", line["reason"])
         yield item

@@ -1,6 +1,7 @@
 """Read raw rows strictly, merge them with facts kept by hand, write byte-stable CSV.
 
-A table's importer owns the sources that its rows name; every other row of a committed table was entered by hand.
+A table's importer owns the sources that its rows name; every other row of a committed table was
+entered by hand.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Dropped(NamedTuple):
 
 
 class Doubtful(NamedTuple):
-    """A row that says in its `flags` what is wrong with it: the import refuses it, unless told to keep such rows."""
+    """A row that says in its `flags` what is wrong with it: the import refuses it, unless told to
+    keep such rows.
+    """
 
     row: Row
     where: str
@@ -38,7 +41,9 @@ class Doubtful(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a refresh did to one table: raw rows offered, rows written, of these kept by hand; rows left out, kept in doubt; flags."""
+    """What a refresh did to one table: raw rows offered, rows written, of these kept by hand; rows
+    left out, kept in doubt; flags.
+    """
 
     table: str
     rows_in: int
@@ -53,7 +58,9 @@ class Report(NamedTuple):
         lines = [f"{self.table}: {counts}, {len(self.dropped)} left out"]
         lines += [f"  flagged {flag}: {rows} rows" for flag, rows in self.flags]
         lines += [f"  kept in doubt {doubt.where}: {doubt.reason}" for doubt in self.doubted]
-        return "\n".join([*lines, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)])
+        return "\n".join(
+            [*lines, *(f"  left out {drop.row}: {drop.reason}" for drop in self.dropped)]
+        )
 
 
 Items = Iterator[Row | Dropped | Doubtful]  # what an importer yields
@@ -67,12 +74,15 @@ def sift(items: Iterable[Row | Dropped]) -> tuple[list[Row], list[Dropped]]:
     return found, dropped
 
 
-def settle(items: Iterable[Row | Dropped | Doubtful], allow_flagged: bool = False) -> tuple[list[Row | Dropped], list[Doubtful]]:
+def settle(
+    items: Iterable[Row | Dropped | Doubtful], allow_flagged: bool = False
+) -> tuple[list[Row | Dropped], list[Doubtful]]:
     """The same items with doubtful rows as rows, and those doubts apart.
 
     Raises
     ------
-    RefreshError : there are doubtful rows and `allow_flagged` is off; it names each with its reason, the first twenty.
+    RefreshError : there are doubtful rows and `allow_flagged` is off; it names each with its
+        reason, the first twenty.
     """
     settled, doubted = [], []
     for item in items:
@@ -81,7 +91,15 @@ def settle(items: Iterable[Row | Dropped | Doubtful], allow_flagged: bool = Fals
     if doubted and not allow_flagged:
         lines = [f"{doubt.where}: {doubt.reason}" for doubt in doubted[:_SHOWN]]
         more = [f"and {len(doubted) - _SHOWN} more"] if len(doubted) > _SHOWN else []
-        raise RefreshError("\n  ".join([f"rows in doubt: {len(doubted)} (--allow-flagged keeps them, flagged)", *lines, *more]))
+        raise RefreshError(
+            "\n  ".join(
+                [
+                    f"rows in doubt: {len(doubted)} (--allow-flagged keeps them, flagged)",
+                    *lines,
+                    *more,
+                ]
+            )
+        )
     return settled, doubted
 
 
@@ -94,7 +112,13 @@ def counted_flags(rows: Iterable[Row]) -> tuple[tuple[str, int], ...]:
     >>> counted_flags([{"flags": "a;b"}, {"flags": "b"}, {"flags": ""}, {}])
     (('a', 1), ('b', 2))
     """
-    return tuple(sorted(Counter(flag for row in rows for flag in row.get("flags", "").split(";") if flag).items()))
+    return tuple(
+        sorted(
+            Counter(
+                flag for row in rows for flag in row.get("flags", "").split(";") if flag
+            ).items()
+        )
+    )
 
 
 def read_text(path: Path) -> str:
@@ -104,23 +128,32 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"; nearest there: {near[0]}" if near else ""
-        raise RefreshError(f"raw file {path.parent.name}/{path.name} is missing in {path.parent}{hint}") from None
+        raise RefreshError(
+            f"raw file {path.parent.name}/{path.name} is missing in {path.parent}{hint}"
+        ) from None
 
 
 def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> list[Row]:
-    """Rows of CSV text as dicts of stripped text; the header must be exactly `columns` in any order, if given."""
+    """Rows of CSV text as dicts of stripped text; the header must be exactly `columns` in any
+    order, if given.
+    """
     reader = csv.reader(io.StringIO(text))
     header = [cell.strip() for cell in next(reader, [])]
     expected = header if columns is None else list(columns)
     if sorted(header) != sorted(expected):
         parts = [f"unknown column {c!r}" for c in header if c not in expected]
         parts += [f"missing column {c!r}" for c in expected if c not in header]
-        raise RefreshError(f"{name}: {', '.join(parts) or 'a column is given twice'}; expected {', '.join(expected)}")
+        raise RefreshError(
+            f"{name}: {', '.join(parts) or 'a column is given twice'}; expected"
+            f" {', '.join(expected)}"
+        )
     rows = []
     for number, cells in enumerate(reader, start=2):
         if cells and len(cells) != len(header):
             shown = ",".join(cells)[:80]
-            raise RefreshError(f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {shown}")
+            raise RefreshError(
+                f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {shown}"
+            )
         rows += [{column: cell.strip() for column, cell in zip(header, cells)}] if cells else []
     return rows
 
@@ -139,11 +172,14 @@ def to_float(text: str | float, name: str, row: str, column: str) -> float | Non
     try:
         return float(clean)
     except ValueError:
-        raise RefreshError(f"{name}: row {row!r}, column {column!r}: {text!r} is not a number") from None
+        raise RefreshError(
+            f"{name}: row {row!r}, column {column!r}: {text!r} is not a number"
+        ) from None
 
 
 def number_text(value: float | int) -> str:
-    """The shortest text that reads back as the same number; powers of ten from 1e12 on, where zeros blur.
+    """The shortest text that reads back as the same number; powers of ten from 1e12 on, where zeros
+    blur.
 
     >>> number_text(85899345920), number_text(989e12), number_text(0.1), number_text(3.0), number_text(3.35e12)
     ('85899345920', '9.89e14', '0.1', '3', '3.35e12')
@@ -159,7 +195,13 @@ def cell_text(value: Any) -> str:
     """One CSV cell: empty for None, lower-case booleans, shortest numbers."""
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if value is None else number_text(value) if isinstance(value, (int, float)) else str(value)
+    return (
+        ""
+        if value is None
+        else number_text(value)
+        if isinstance(value, (int, float))
+        else str(value)
+    )
 
 
 def read_table(path: Path) -> list[Row]:
@@ -168,7 +210,9 @@ def read_table(path: Path) -> list[Row]:
 
 
 def table_text(rows: Iterable[Row], schema: dict) -> str:
-    """CSV text of a table: the schema's columns, sorted by its primary key, line feeds, always the same bytes."""
+    """CSV text of a table: the schema's columns, sorted by its primary key, line feeds, always the
+    same bytes.
+    """
     columns, key = [field["name"] for field in schema["fields"]], schema["primaryKey"]
     texts = [{column: cell_text(row.get(column)) for column in columns} for row in rows]
     unknown = sorted({column for row in rows for column in row} - set(columns))
@@ -181,8 +225,11 @@ def table_text(rows: Iterable[Row], schema: dict) -> str:
     return out.getvalue()
 
 
-def merge(existing: list[Row], raw: list[Row], key: list[str], sources: set[str]) -> tuple[list[Row], list[Dropped]]:
-    """Rows kept by hand plus raw rows; a fact entered by hand wins, then the raw row that comes first.
+def merge(
+    existing: list[Row], raw: list[Row], key: list[str], sources: set[str]
+) -> tuple[list[Row], list[Dropped]]:
+    """Rows kept by hand plus raw rows; a fact entered by hand wins, then the raw row that comes
+    first.
 
     With them come the raw rows that lost, each with the winner and whether the two agree.
 
@@ -197,10 +244,15 @@ def merge(existing: list[Row], raw: list[Row], key: list[str], sources: set[str]
         winner = kept.setdefault(where, row)
         if winner is row:
             continue
-        words = "the table holds this fact by hand from" if where in by_hand else "already taken from"
+        words = (
+            "the table holds this fact by hand from" if where in by_hand else "already taken from"
+        )
         skip = {*key, "source", "note"}
-        apart = [f"{c}: {cell_text(winner.get(c))}, not {cell_text(v)}" for c, v in row.items()
-                 if c not in skip and not _same(winner.get(c), v)]  # fmt: skip
+        apart = [
+            f"{c}: {cell_text(winner.get(c))}, not {cell_text(v)}"
+            for c, v in row.items()
+            if c not in skip and not _same(winner.get(c), v)
+        ]
         verdict = f"differs in {'; '.join(apart)}" if apart else "agrees"
         label = f"{' / '.join(where)} ({row['source']})"
         dropped.append(Dropped(label, f"{words} {winner['source']}, which {verdict}"))

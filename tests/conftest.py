@@ -1,4 +1,6 @@
-"""What several test files share: a small book in a temporary folder, and kernels that ignore the user's profile."""
+"""What several test files share: a small book in a temporary folder, and kernels that ignore the
+user's profile.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,13 @@ settings.load_profile("project")
 
 
 def pytest_configure() -> None:
-    os.environ.update({k: v for k, v in kernel_environment(ROOT / "_build").items() if k != "PYTHONWARNINGS"})
+    os.environ.update(
+        {k: v for k, v in kernel_environment(ROOT / "_build").items() if k != "PYTHONWARNINGS"}
+    )
     manager, opened = nbval.kernel.KernelManager, ExitStack()
-    nbval.kernel.KernelManager = lambda **options: manager(config=opened.enter_context(kernel_sockets()), **options)
+    nbval.kernel.KernelManager = lambda **options: manager(
+        config=opened.enter_context(kernel_sockets()), **options
+    )
     atexit.register(opened.close)
 
 
@@ -58,5 +64,7 @@ def book(tmp_path: Path, monkeypatch) -> Book:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     (tmp_path / "notebooks" / "text").mkdir(parents=True)
-    shutil.copy(ROOT / "tests" / "fixtures" / "tiny.md", tmp_path / "notebooks" / "text" / "tiny.md")
+    shutil.copy(
+        ROOT / "tests" / "fixtures" / "tiny.md", tmp_path / "notebooks" / "text" / "tiny.md"
+    )
     return Book(tmp_path)

@@ -24,13 +24,20 @@ def sample(domain: Domain, count: int, generator: np.random.Generator) -> np.nda
 
 def named_parts(result) -> dict[str, object]:
     """A result as named values: a breakdown's parts and total, or the value itself."""
-    return result.parts() | {"total": result.total} if isinstance(result, Breakdown) else {"value": result}
+    return (
+        result.parts() | {"total": result.total}
+        if isinstance(result, Breakdown)
+        else {"value": result}
+    )
 
 
 def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The formula compiled to a Vega expression and evaluated by Vega on every row of the inputs."""
     expressions = named_parts(formula.function(**{name: alt.datum[name] for name in inputs}))
-    rows = [{name: float(values[i]) for name, values in inputs.items()} | {"row": i} for i in range(len(next(iter(inputs.values()))))]
+    rows = [
+        {name: float(values[i]) for name, values in inputs.items()} | {"row": i}
+        for i in range(len(next(iter(inputs.values()))))
+    ]
     joined = " + ' ' + ".join(f"({expression})" for expression in map(str, expressions.values()))
     chart = (
         alt.Chart(alt.Data(values=rows))
@@ -38,23 +45,43 @@ def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np
         .encode(y=alt.Y("row:O"), text=alt.Text("out:N"))
         .transform_calculate(out=f"'@' + datum.row + ' ' + {joined}")
     )
-    texts = re.findall(r">@(\d+) ([^<]*)<", vlc.vegalite_to_svg(chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])))
+    texts = re.findall(
+        r">@(\d+) ([^<]*)<",
+        vlc.vegalite_to_svg(
+            chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+        ),
+    )
     found = {int(row): html.unescape(values).split() for row, values in texts}
     number = lambda text: float(text.replace("Infinity", "inf"))  # noqa: E731
-    return {name: np.array([number(found[i][k]) for i in range(len(rows))]) for k, name in enumerate(expressions)}
+    return {
+        name: np.array([number(found[i][k]) for i in range(len(rows))])
+        for k, name in enumerate(expressions)
+    }
 
 
 def largest_difference(formula: Formula, count: int, seed: int) -> float:
-    """The largest relative difference between floats, arrays and Vega over random points of the domains."""
+    """The largest relative difference between floats, arrays and Vega over random points of the
+    domains.
+    """
     generator = np.random.default_rng(seed)
     inputs = {name: sample(domain, count, generator) for name, domain in formula.domains.items()}
-    scalars = [named_parts(formula.function(**{name: float(v[i]) for name, v in inputs.items()})) for i in range(count)]
+    scalars = [
+        named_parts(formula.function(**{name: float(v[i]) for name, v in inputs.items()}))
+        for i in range(count)
+    ]
     arrays, vega, worst = named_parts(formula.function(**inputs)), vega_values(formula, inputs), 0.0
     for name, array in arrays.items():
         expected = np.array([float(row[name]) for row in scalars])
         for other in (np.broadcast_to(array, (count,)), vega[name]):
             both_infinite = np.isinf(expected) & (expected == other)
             scale = np.maximum(np.abs(np.where(both_infinite, 1.0, expected)), 1e-300)
-            gap = np.where(both_infinite, 0.0, np.abs(np.where(both_infinite, 1.0, other) - np.where(both_infinite, 1.0, expected)) / scale)
-            worst = max(worst, float(np.where((expected == 0) & (np.abs(other) < 1e-12), 0.0, gap).max()))
+            gap = np.where(
+                both_infinite,
+                0.0,
+                np.abs(np.where(both_infinite, 1.0, other) - np.where(both_infinite, 1.0, expected))
+                / scale,
+            )
+            worst = max(
+                worst, float(np.where((expected == 0) & (np.abs(other) < 1e-12), 0.0, gap).max())
+            )
     return worst

@@ -22,7 +22,21 @@ CHECKED = [finding for finding in FOUND if finding.recomputed]
 
 
 def claim(low: float, high: float | None = None, digits: int = 2, missing: str = "") -> Claim:
-    return Claim("x", "S2", "c", "says", low, low if high is None else high, digits, "USD", "", "", "", ledger.ABSENT if missing else "", missing)
+    return Claim(
+        "x",
+        "S2",
+        "c",
+        "says",
+        low,
+        low if high is None else high,
+        digits,
+        "USD",
+        "",
+        "",
+        "",
+        ledger.ABSENT if missing else "",
+        missing,
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,27 +65,46 @@ def test_a_claim_needs_exactly_one_of_recomputation_and_missing_data():
         judge(claim(1, missing="a survey"), point(1))
 
 
-@pytest.mark.parametrize("finding", [f for f in CHECKED if f.verdict == ledger.REPRODUCED], ids=lambda f: f.claim.id)
+@pytest.mark.parametrize(
+    "finding", [f for f in CHECKED if f.verdict == ledger.REPRODUCED], ids=lambda f: f.claim.id
+)
 def test_a_perturbed_claim_is_no_longer_reproduced(finding):
     stated = finding.claim
     factor = 0.01 if math.isinf(stated.high) else 100.0
     beyond = max(finding.recomputed.high, 0) * 100 if math.isinf(stated.high) else None
-    moved = dataclasses.replace(stated, low=beyond) if beyond else dataclasses.replace(
-        stated, low=stated.low * (factor if math.isfinite(stated.low) else 1), high=stated.high * factor if math.isfinite(stated.low) else finding.recomputed.low / 100
+    moved = (
+        dataclasses.replace(stated, low=beyond)
+        if beyond
+        else dataclasses.replace(
+            stated,
+            low=stated.low * (factor if math.isfinite(stated.low) else 1),
+            high=stated.high * factor
+            if math.isfinite(stated.low)
+            else finding.recomputed.low / 100,
+        )
     )
     assert judge(moved, finding.recomputed).verdict != ledger.REPRODUCED
 
 
-@pytest.mark.parametrize("finding", [f for f in CHECKED if f.verdict != ledger.REPRODUCED], ids=lambda f: f.claim.id)
+@pytest.mark.parametrize(
+    "finding", [f for f in CHECKED if f.verdict != ledger.REPRODUCED], ids=lambda f: f.claim.id
+)
 def test_a_corrected_claim_is_reproduced(finding):
     middle = (finding.recomputed.low + finding.recomputed.high) / 2
-    assert judge(dataclasses.replace(finding.claim, low=middle, high=middle), finding.recomputed).verdict == ledger.REPRODUCED
+    assert (
+        judge(
+            dataclasses.replace(finding.claim, low=middle, high=middle), finding.recomputed
+        ).verdict
+        == ledger.REPRODUCED
+    )
 
 
 def test_every_recomputation_belongs_to_a_claim():
     ids = {finding.claim.id for finding in FOUND}
     assert set(ledger.recomputations()) <= ids
-    named = {name for module in ledger._modules() for name in vars(module) if re.match(r"s\d_", name)}
+    named = {
+        name for module in ledger._modules() for name in vars(module) if re.match(r"s\d_", name)
+    }
     assert named and named <= {claim.replace("-", "_").lower() for claim in ids}
 
 
@@ -83,24 +116,56 @@ def test_a_claim_with_two_recomputations_is_refused(monkeypatch):
 
 def test_a_range_is_that_of_its_numbers_and_a_condition_may_give_one():
     found = span(3, 1, 2, Condition("else", 5.0))
-    assert (found.low, found.high) == (1, 3) and (found.others[0].low, found.others[0].high) == (5, 5)
+    assert (found.low, found.high) == (1, 3) and (found.others[0].low, found.others[0].high) == (
+        5,
+        5,
+    )
 
 
 def test_inputs_name_tables_or_references():
-    keys = set(re.findall(r"^@\w+\{([^,]+),", (catalog.data_dir().parent / "book" / "references.bib").read_text(), re.M))
-    known = keys | {"S1", "S2", "S3", "S4", "S2 itself", "S3 itself", "S4 itself"} | {entry["path"].removesuffix(".csv") for entry in json.loads((catalog.data_dir() / "datapackage.json").read_text())["resources"]}
+    keys = set(
+        re.findall(
+            r"^@\w+\{([^,]+),",
+            (catalog.data_dir().parent / "book" / "references.bib").read_text(),
+            re.M,
+        )
+    )
+    known = (
+        keys
+        | {"S1", "S2", "S3", "S4", "S2 itself", "S3 itself", "S4 itself"}
+        | {
+            entry["path"].removesuffix(".csv")
+            for entry in json.loads((catalog.data_dir() / "datapackage.json").read_text())[
+                "resources"
+            ]
+        }
+    )
     for finding in CHECKED:
         named = re.findall(r"[\w ]+", finding.claim.inputs)
-        assert any(word.strip() in known for word in named) or "definition" in finding.claim.inputs, finding.claim.id
+        assert (
+            any(word.strip() in known for word in named) or "definition" in finding.claim.inputs
+        ), finding.claim.id
         assert finding.claim.call and finding.claim.why
 
 
 def test_the_ledger_holds_what_these_chapters_explain():
     assert len(FOUND) >= 112
     assert {finding.claim.chapter for finding in FOUND} == {
-        "scaling_math", "buy_or_rent", "gpu_prices", "token_cost", "hardware_compare", "mlperf", "architecture_bets", "sustainability",
-        "pretraining_cost", "memory_wall", "parallelism", "inference_ladder", "inference_roofline", "vendor_claims",
-    }  # fmt: skip
+        "scaling_math",
+        "buy_or_rent",
+        "gpu_prices",
+        "token_cost",
+        "hardware_compare",
+        "mlperf",
+        "architecture_bets",
+        "sustainability",
+        "pretraining_cost",
+        "memory_wall",
+        "parallelism",
+        "inference_ladder",
+        "inference_roofline",
+        "vendor_claims",
+    }
     assert {finding.claim.source for finding in FOUND} == {"S0", "S1", "S2", "S3", "S4"}
 
 
@@ -128,19 +193,39 @@ def test_known_corrections():
         ("S2-quantization-saving", ledger.REPRODUCED, 100 * (1 - 1 / 1.29), 100 * (1 - 1 / 1.71)),
         ("S2-own-cheaper", ledger.INCONSISTENT, 100 * 8 / 3.5, 100 * 15 / 2.85),
         ("S2-cluster-self", ledger.SLIP, 64.0, 120.0),
-        ("S2-true-cost-low", ledger.INCONSISTENT, 225_000 / 8 / 17_532 + 2, 225_000 / 8 / 17_532 + 2),
+        (
+            "S2-true-cost-low",
+            ledger.INCONSISTENT,
+            225_000 / 8 / 17_532 + 2,
+            225_000 / 8 / 17_532 + 2,
+        ),
         ("S2-lead-time-self", ledger.INCONSISTENT, 26.09, 26.09),
         ("S2-rack", ledger.REPRODUCED, 32 * 25_000, 32 * 40_000),
         ("S2-market-2024", ledger.OFF, 102.3e9, 115.2e9),
-        ("S2-market-2034", ledger.OFF, math.log(192.68 / 115.2, 193.7 / 115.2), math.log(192.68 / 102.3, 162.3 / 102.3)),
+        (
+            "S2-market-2034",
+            ledger.OFF,
+            math.log(192.68 / 115.2, 193.7 / 115.2),
+            math.log(192.68 / 102.3, 162.3 / 102.3),
+        ),
         ("S2-memory-share", ledger.CONDITIONAL, 22.0, 22.0),
         ("S2-inference-share", ledger.OFF, 200 / 7, 70.0),
         ("S2-h200-4x", ledger.OFF, 1.0, 4.8 / 3.35),
         ("S2-shrink", ledger.REPRODUCED, 2 / 0.5625, 2 / (0.5 + 2.5 / 128)),
-        ("S3-power-doubles", ledger.INCONSISTENT, 1 + 0.4 * 8766 * 3 * 0.1 / 2000, 1 + 0.4 * 8766 * 3 * 0.1 / 2000),
+        (
+            "S3-power-doubles",
+            ledger.INCONSISTENT,
+            1 + 0.4 * 8766 * 3 * 0.1 / 2000,
+            1 + 0.4 * 8766 * 3 * 0.1 / 2000,
+        ),
         ("S3-weekly-growth", ledger.REPRODUCED, 0.0, 100 * (100 ** (7 / 57) - 1)),
         ("S3-a100-spread", ledger.REPRODUCED, 5.12 / 1.5, 4.1 / 1.1),
-        ("S3-a10-work", ledger.OFF, (4.096575 / 312) / (1.006 / 70), (4.096575 / 1.555) / (1.006 / 0.6)),
+        (
+            "S3-a10-work",
+            ledger.OFF,
+            (4.096575 / 312) / (1.006 / 70),
+            (4.096575 / 1.555) / (1.006 / 0.6),
+        ),
         ("S3-openai-price", ledger.CONDITIONAL, 0.02, 0.02),
         ("S3-int4", ledger.CONDITIONAL, 1979 / 989, 1979 / 989),
     ],
@@ -148,7 +233,10 @@ def test_known_corrections():
 def test_market_claims_computed_by_hand(claim_id, verdict, low, high):
     found = next(finding for finding in FOUND if finding.claim.id == claim_id)
     assert found.verdict == verdict
-    assert (found.recomputed.low, found.recomputed.high) == (pytest.approx(low, rel=2e-3), pytest.approx(high, rel=2e-3))
+    assert (found.recomputed.low, found.recomputed.high) == (
+        pytest.approx(low, rel=2e-3),
+        pytest.approx(high, rel=2e-3),
+    )
 
 
 def test_what_cannot_be_checked_stays_the_exception():
@@ -156,25 +244,54 @@ def test_what_cannot_be_checked_stays_the_exception():
 
 
 def test_bigger_models_do_not_break_even_earlier():
-    """S2 has 13B break even at a fifth of the load of 7B; it takes more than twice as much, by hand from the rows of each host."""
-    # USD per million tokens in and out of the eight companies that host Llama-3.1-8B and the nine that host Mistral-NeMo-12B.
-    small = median([0.02, 0.025, 0.05, 0.05, 0.22, 0.22, 0.28, 0.3]), median([0.025, 0.05, 0.08, 0.22, 0.22, 0.25, 0.61, 0.83])
-    large = median([0.02, 0.02, 0.0245, 0.038, 0.04, 0.14, 0.15, 0.15, 0.3]), median([0.04, 0.04, 0.0978, 0.1, 0.14, 0.15, 0.15, 0.17, 0.3])
+    """S2 has 13B break even at a fifth of the load of 7B; it takes more than twice as much, by hand
+    from the rows of each host.
+    """
+    # USD per million tokens in and out of the eight companies that host Llama-3.1-8B and the nine
+    # that host Mistral-NeMo-12B.
+    small = (
+        median([0.02, 0.025, 0.05, 0.05, 0.22, 0.22, 0.28, 0.3]),
+        median([0.025, 0.05, 0.08, 0.22, 0.22, 0.25, 0.61, 0.83]),
+    )
+    large = (
+        median([0.02, 0.02, 0.0245, 0.038, 0.04, 0.14, 0.15, 0.15, 0.3]),
+        median([0.04, 0.04, 0.0978, 0.1, 0.14, 0.15, 0.15, 0.17, 0.3]),
+    )
     by_id = {finding.claim.id: finding.recomputed for finding in FOUND}
 
     def asked(prices: tuple[float, float], prompt: int, answer: int) -> float:
         return prices[0] * prompt / answer + prices[1]
 
     rent_per_million = 4.275e6 / 3600  # of an H100, at one token a second
-    seven = rent_per_million / 28312 / asked(small, 128, 128), rent_per_million / 1351 / asked(small, 20000, 2000)
-    assert (by_id["S2-7b-load"].low, by_id["S2-7b-load"].high) == pytest.approx([100 * load for load in seven])
-    # Speed of the larger one as predicted, over the measured speed of the smaller, which it has in proportion to its size to a quarter.
-    points = operating_points("Llama-3.1-8B", "H100 SXM").set_index(["input_tokens", "output_tokens"])["tokens_per_s"]
-    twelve = Deployment(catalog.model("Mistral-NeMo-12B"), catalog.accelerator("H100 SXM"), "FP8", software="TensorRT-LLM 1.0")
-    slower = {shape: points[shape] / steady(twelve, Load(*map(float, shape))).output_tokens_per_s for shape in points.index}
+    seven = (
+        rent_per_million / 28312 / asked(small, 128, 128),
+        rent_per_million / 1351 / asked(small, 20000, 2000),
+    )
+    assert (by_id["S2-7b-load"].low, by_id["S2-7b-load"].high) == pytest.approx(
+        [100 * load for load in seven]
+    )
+    # Speed of the larger one as predicted, over the measured speed of the smaller, which it has in
+    # proportion to its size to a quarter.
+    points = operating_points("Llama-3.1-8B", "H100 SXM").set_index(
+        ["input_tokens", "output_tokens"]
+    )["tokens_per_s"]
+    twelve = Deployment(
+        catalog.model("Mistral-NeMo-12B"),
+        catalog.accelerator("H100 SXM"),
+        "FP8",
+        software="TensorRT-LLM 1.0",
+    )
+    slower = {
+        shape: points[shape] / steady(twelve, Load(*map(float, shape))).output_tokens_per_s
+        for shape in points.index
+    }
     assert all(abs(each / (12.2477824e9 / 8.030261248e9) - 1) < 0.25 for each in slower.values())
-    ratios = [100 * each * asked(small, *shape) / asked(large, *shape) for shape, each in slower.items()]
-    assert (by_id["S2-13b-over-7b"].low, by_id["S2-13b-over-7b"].high) == pytest.approx((min(ratios), max(ratios)))
+    ratios = [
+        100 * each * asked(small, *shape) / asked(large, *shape) for shape, each in slower.items()
+    ]
+    assert (by_id["S2-13b-over-7b"].low, by_id["S2-13b-over-7b"].high) == pytest.approx(
+        (min(ratios), max(ratios))
+    )
 
 
 def test_an_unknown_claim_offers_the_nearest():

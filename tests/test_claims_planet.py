@@ -14,17 +14,30 @@ HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
     [
         ("S2-ai-twh-low", ledger.CONDITIONAL, 0.6 * 165, 0.7 * 165),
         ("S2-ai-twh-high", ledger.CONDITIONAL, 0.6 * 326, 0.7 * 326),
-        ("S2-households", ledger.REPRODUCED, 100 * 165 / HOUSEHOLDS_TWH, 100 * 326 / HOUSEHOLDS_TWH),
+        (
+            "S2-households",
+            ledger.REPRODUCED,
+            100 * 165 / HOUSEHOLDS_TWH,
+            100 * 326 / HOUSEHOLDS_TWH,
+        ),
         ("S2-training-mwh", ledger.REPRODUCED, 1287, 50_000),
         ("S2-toxic", ledger.REPRODUCED, 7 * 1174 / 8800, 7),
         ("S2-93-study", ledger.OFF, 100 * (1 - 1174 / 8800), 100 * (1 - 1174 / 8800)),
-        ("S2-small-chip", ledger.CONDITIONAL, 100 * (3350 / 320) * 70 / 700, 100 * (1979 / 130) * 70 / 700),
+        (
+            "S2-small-chip",
+            ledger.CONDITIONAL,
+            100 * (3350 / 320) * 70 / 700,
+            100 * (1979 / 130) * 70 / 700,
+        ),
     ],
 )
 def test_energy_claims_computed_by_hand(claim_id, verdict, low, high):
     (found,) = claims.findings(ids=(claim_id,))
     assert found.verdict == verdict
-    assert (found.recomputed.low, found.recomputed.high) == (pytest.approx(low, rel=2e-3), pytest.approx(high, rel=2e-3))
+    assert (found.recomputed.low, found.recomputed.high) == (
+        pytest.approx(low, rel=2e-3),
+        pytest.approx(high, rel=2e-3),
+    )
 
 
 def test_better_use_saves_less_carbon_than_gpus():
@@ -35,7 +48,8 @@ def test_better_use_saves_less_carbon_than_gpus():
 def test_a_thousand_images_are_less_than_a_mile_on_a_newer_chip():
     (found,) = claims.findings(ids=("S2-images-miles",))
     assert found.verdict == ledger.CONDITIONAL
-    # 738 to 969 J an image on the chip alone, at 0.39 kg a mile: host, building and making come on top.
+    # 738 to 969 J an image on the chip alone, at 0.39 kg a mile: host, building and making come on
+    # top.
     assert found.recomputed.low > 0.7376 / 3.6 * 0.35 / 0.393 and found.recomputed.high < 1.0
 
 
@@ -47,12 +61,17 @@ def test_fewer_bits_save_energy_only_with_many_sequences():
     (found,) = claims.findings(ids=("S2-quantized-energy",))
     assert found.verdict == ledger.CONDITIONAL and found.recomputed.low > 100
     runs = catalog.table("measured/energy").set_index("run")["measured_joules_per_token"]
-    pair = [runs[f"mlenergy-v3-chat/Qwen3-235B-A22B-Instruct-2507{name}/H100x8/tp1-ep8-dp1/8"] for name in ("-FP8", "")]
+    pair = [
+        runs[f"mlenergy-v3-chat/Qwen3-235B-A22B-Instruct-2507{name}/H100x8/tp1-ep8-dp1/8"]
+        for name in ("-FP8", "")
+    ]
     assert found.recomputed.low <= 100 * pair[0] / pair[1] <= found.recomputed.high
 
 
 def test_a_chip_that_waits_for_its_host_takes_more_energy_than_two():
-    """70 GB of layers beyond what fits, over 64 GB/s, at more than a fifth of 700 W: over 150 J a step, which two chips write in 50 ms."""
+    """70 GB of layers beyond what fits, over 64 GB/s, at more than a fifth of 700 W: over 150 J a
+    step, which two chips write in 50 ms.
+    """
     (found,) = claims.findings(ids=("S2-offload-energy",))
     assert found.verdict == ledger.OFF and found.recomputed.low > 300
 

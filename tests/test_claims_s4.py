@@ -1,4 +1,6 @@
-"""S4's tables: parsed by code, a claim for each printed figure, and a reason that is found by trying, not typed."""
+"""S4's tables: parsed by code, a claim for each printed figure, and a reason that is found by
+trying, not typed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ random.seed(4)
 
 
 def row(benchmark: str, accelerator: str, scenario: str, **changes):
-    found = next(r for r in ROWS if (r.benchmark, r.accelerator, r.scenario, r.virtualized) == (benchmark, accelerator, scenario, False))
+    found = next(
+        r
+        for r in ROWS
+        if (r.benchmark, r.accelerator, r.scenario, r.virtualized)
+        == (benchmark, accelerator, scenario, False)
+    )
     return found._replace(**changes)
 
 
@@ -31,7 +38,13 @@ def test_every_printed_figure_has_a_claim():
     assert len(catalog.table("s4_specifications")) == 14 and len(ROWS) == 76
     assert len(s4.specifications()) == 41 and len(s4.cells()) == 3 * 76 == 228
     assert len(BY_ID) == len(CELLS) == 269
-    rows = {"gptj": 20, "llama2-70b": 22, "stable-diffusion-xl": 20, "deepseek-r1": 4, "llama3.1-405b": 10}
+    rows = {
+        "gptj": 20,
+        "llama2-70b": 22,
+        "stable-diffusion-xl": 20,
+        "deepseek-r1": 4,
+        "llama3.1-405b": 10,
+    }
     assert {name: len(s4.cells(name)) / 3 for name in rows} == rows
 
 
@@ -46,7 +59,9 @@ def test_other_chapters_read_no_benchmark():
         claims.table("token_cost")
         return catalog.data_record().names
 
-    assert not [name for name in contextvars.copy_context().run(read) if name.startswith(("mlperf", "s4"))]
+    assert not [
+        name for name in contextvars.copy_context().run(read) if name.startswith(("mlperf", "s4"))
+    ]
 
 
 def test_all_cells_are_judged_in_seconds():
@@ -78,18 +93,26 @@ def test_all_cells_are_judged_in_seconds():
 def test_cells_computed_by_hand(claim_id, verdict, reason, recomputed):
     cell = BY_ID[claim_id]
     assert (cell.finding.verdict, cell.reason) == (verdict, reason)
-    assert cell.at_hand == (recomputed if recomputed is None else pytest.approx(recomputed, rel=1e-4))
+    assert cell.at_hand == (
+        recomputed if recomputed is None else pytest.approx(recomputed, rel=1e-4)
+    )
 
 
 def test_the_slip_of_gb200_is_seventy_two_chips_over_four():
     assert BY_ID["S4-deepseek-r1-Offline-GB200-per-chip"].finding.factor == pytest.approx(18)
-    assert BY_ID["S4-llama3.1-405b-Offline-H100-SXM-per-chip"].finding.factor == pytest.approx(2.0, rel=0.01)
+    assert BY_ID["S4-llama3.1-405b-Offline-H100-SXM-per-chip"].finding.factor == pytest.approx(
+        2.0, rel=0.01
+    )
 
 
 def test_a_reason_is_that_of_its_verdict():
-    expected = dict.fromkeys((s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), ledger.SLIP) | dict.fromkeys((s4.PART, s4.OLD_UNIT), ledger.CONDITIONAL)
+    expected = dict.fromkeys((s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), ledger.SLIP) | dict.fromkeys(
+        (s4.PART, s4.OLD_UNIT), ledger.CONDITIONAL
+    )
     expected |= {s4.AGREES: ledger.REPRODUCED, s4.UNSEEN: ledger.ABSENT, s4.UNEXPLAINED: ledger.OFF}
-    assert all(cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in CELLS)
+    assert all(
+        cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in CELLS
+    )
     assert s4.reasons()["cells"].sum() == len(CELLS)
     assert [cell for cell in CELLS if cell.benchmark and cell.reason == s4.UNEXPLAINED] == []
 
@@ -97,7 +120,9 @@ def test_a_reason_is_that_of_its_verdict():
 @pytest.mark.parametrize("place", random.sample(range(76), 25))
 @pytest.mark.parametrize("figure", s4.FIGURES)
 def test_a_perturbed_figure_changes_its_verdict(place, figure):
-    """The account of a row does not bend to what is printed: one figure three times as large is explained by nothing."""
+    """The account of a row does not bend to what is printed: one figure three times as large is
+    explained by nothing.
+    """
     printed, column = ROWS[place], s4.FIGURES[figure][0]
     if s4._held(printed).empty:
         return
@@ -111,14 +136,23 @@ def test_a_planted_mistake_is_found_by_its_name():
     found = again(row("gptj", "L40S", "Offline", **dict(zip(columns, mixed))))
     assert found["per chip"].reason == found["total"].reason == s4.MIXED
     several = row("llama2-70b", "H100 SXM", "Offline")
-    of_node = again(several._replace(**dict(zip(columns, s4._averages(s4._held(several), "accelerators_per_node")))))
-    assert of_node["per chip"].reason == s4.NODE and of_node["total"].reason == of_node["chips"].reason == s4.AGREES
+    of_node = again(
+        several._replace(
+            **dict(zip(columns, s4._averages(s4._held(several), "accelerators_per_node")))
+        )
+    )
+    assert (
+        of_node["per chip"].reason == s4.NODE
+        and of_node["total"].reason == of_node["chips"].reason == s4.AGREES
+    )
     right = again(several._replace(**dict(zip(columns, s4._averages(s4._held(several))))))
     assert {cell.reason for cell in right.values()} == {s4.AGREES}
 
 
 def test_an_unseen_round_saves_no_rate_that_the_chip_never_had():
-    """Whatever v5.0 held, GB200 at 18 times the rate of the rounds at hand is a wrong count, and H100 in one unit a mixture."""
+    """Whatever v5.0 held, GB200 at 18 times the rate of the rounds at hand is a wrong count, and
+    H100 in one unit a mixture.
+    """
     for benchmark, chip in (("llama3.1-405b", "GB200"), ("gptj", "H100 SXM")):
         for account in s4._accounts(found := row(benchmark, chip, "Offline"), s4._held(found), 100):
             assert account.mistakes and account.unseen
@@ -130,6 +164,7 @@ def test_an_unknown_benchmark_offers_the_nearest():
 
 
 # S4's prose
+
 
 @pytest.mark.parametrize(
     ("claim_id", "verdict", "inside", "factor"),

@@ -1,4 +1,6 @@
-"""The command line: one clear message on stderr and a telling exit code for everything that can be wrong."""
+"""The command line: one clear message on stderr and a telling exit code for everything that can be
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,18 @@ def nothing_runs(monkeypatch):
 
 def test_help_is_instant():
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-m", "scaleright.cli", "--help"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "scaleright.cli", "--help"], capture_output=True, text=True
+    )
     assert done.returncode == 0 and "Commands:" in done.stdout
-    modules = subprocess.run([sys.executable, "-c", "import sys, scaleright.cli; print(*sys.modules)"], capture_output=True, text=True)
-    assert not {"pandas", "numpy", "altair", "papermill", "jupytext", "psutil"} & set(modules.stdout.split())
+    modules = subprocess.run(
+        [sys.executable, "-c", "import sys, scaleright.cli; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+    )
+    assert not {"pandas", "numpy", "altair", "papermill", "jupytext", "psutil"} & set(
+        modules.stdout.split()
+    )
     assert time.perf_counter() - start < 3
 
 
@@ -84,18 +94,28 @@ def test_wrong_input_is_refused_before_any_work(scaleright, arguments, code, say
 
 @pytest.mark.usefixtures("nothing_runs")
 def test_a_wrong_scenario_is_refused_before_any_chapter_runs(scaleright, book):
-    entry = "- {chapter: tiny, name: busy, title: Busy, why: Why not., parameters: {hours: 0, plan: spt}}\n"
+    entry = (
+        "- {chapter: tiny, name: busy, title: Busy, why: Why not., parameters: {hours: 0, plan:"
+        " spt}}\n"
+    )
     (book.root / "book" / "scenarios.yml").write_text(entry)
     code, out, err = scaleright("book")
     assert (code, out) == (1, "")
-    assert "book/scenarios.yml, line 1, scenario busy: hours = 0: outside 1 to 1,000 h" in err and "nearest: spot" in err
+    assert (
+        "book/scenarios.yml, line 1, scenario busy: hours = 0: outside 1 to 1,000 h" in err
+        and "nearest: spot" in err
+    )
 
 
 def test_parameters_are_listed_with_bounds_and_meaning(scaleright):
     code, out, _ = scaleright("parameters", "tiny")
     assert code == 0
     assert out.splitlines()[0].split() == ["parameter", "default", "unit", "allowed", "meaning"]
-    assert "utilization   0.4      " in out and "spot, on demand" in out and "share of paid hours at work" in out
+    assert (
+        "utilization   0.4      " in out
+        and "spot, on demand" in out
+        and "share of paid hours at work" in out
+    )
 
 
 def test_outside_a_book_the_checkouts_own_is_used(scaleright, monkeypatch, tmp_path_factory):
@@ -111,7 +131,11 @@ def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):
     monkeypatch.setattr(execute, "run_all", lambda *_: None)
     monkeypatch.setattr(site, "build", full)
     code, _, err = scaleright("book")
-    assert code == 1 and err == "scaleright: the disk is full (html.next/index.html); the last good site is as it was\n"
+    assert (
+        code == 1
+        and err
+        == "scaleright: the disk is full (html.next/index.html); the last good site is as it was\n"
+    )
 
 
 def test_an_interruption_ends_with_its_own_exit_code(scaleright, monkeypatch):
@@ -130,29 +154,53 @@ def test_debug_shows_where_an_error_arose(book, monkeypatch):
         cli.main(["--debug", "run", "tinny"])
 
 
-def test_data_commands_hand_over_to_the_importer_and_the_check(scaleright, monkeypatch, book, tmp_path):
+def test_data_commands_hand_over_to_the_importer_and_the_check(
+    scaleright, monkeypatch, book, tmp_path
+):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "refresh", raising=False)
     code, _, err = scaleright("data", "refresh", "--from", str(tmp_path))
     assert code == 1 and f"{book.root} has no refresh/; use a checkout" in err
     (book.root / "refresh").mkdir()
-    importers = 'def refresh(raw, data, allow_flagged): return [f"{raw.name} -> {data} {allow_flagged}"]\n'
+    importers = (
+        'def refresh(raw, data, allow_flagged): return [f"{raw.name} -> {data} {allow_flagged}"]\n'
+    )
     (book.root / "refresh" / "__init__.py").write_text(importers)
-    assert scaleright("data", "refresh", "--from", str(tmp_path))[1] == f"{tmp_path.name} -> {book.data} False\n"
-    assert scaleright("data", "refresh", "--from", str(tmp_path), "--allow-flagged")[1] == f"{tmp_path.name} -> {book.data} True\n"
+    assert (
+        scaleright("data", "refresh", "--from", str(tmp_path))[1]
+        == f"{tmp_path.name} -> {book.data} False\n"
+    )
+    assert (
+        scaleright("data", "refresh", "--from", str(tmp_path), "--allow-flagged")[1]
+        == f"{tmp_path.name} -> {book.data} True\n"
+    )
 
     problems = [datacheck.Problem("prices", None, None, "is older than a year", notice=True)]
     monkeypatch.setattr(datacheck, "check", lambda data: problems)
-    assert scaleright("data", "check")[:2] == (0, "notice: table prices: is older than a year\nthe data is sound\n")
+    assert scaleright("data", "check")[:2] == (
+        0,
+        "notice: table prices: is older than a year\nthe data is sound\n",
+    )
     problems.append(datacheck.Problem("prices", 2, "source", "has no source"))
     code, _, err = scaleright("data", "check")
-    assert code == 1 and "error: table prices, row 2, column source: has no source" in err and "1 error in the data" in err
+    assert (
+        code == 1
+        and "error: table prices, row 2, column source: has no source" in err
+        and "1 error in the data" in err
+    )
 
 
 def test_reports_come_as_text_or_json(scaleright, monkeypatch):
     report = SimpleNamespace(to_text=lambda: "text", to_json=lambda: "{}")
-    monkeypatch.setattr(library, "validation", SimpleNamespace(validate=lambda kind, file: report), raising=False)
-    monkeypatch.setattr(library, "claims", SimpleNamespace(report=lambda as_json: "{}" if as_json else "text"), raising=False)
+    monkeypatch.setattr(
+        library, "validation", SimpleNamespace(validate=lambda kind, file: report), raising=False
+    )
+    monkeypatch.setattr(
+        library,
+        "claims",
+        SimpleNamespace(report=lambda as_json: "{}" if as_json else "text"),
+        raising=False,
+    )
     for command in (["validate", "counts"], ["claims"]):
         assert scaleright(*command)[1] == "text\n"
         assert scaleright(*command, "--json")[1] == "{}\n"

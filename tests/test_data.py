@@ -25,7 +25,10 @@ def chips():
 
 @pytest.fixture(scope="module")
 def specs():
-    tables = [pd.read_csv(DATA / f"{name}.csv") for name in ("accelerator_specs", "accelerator_specs_stas")]
+    tables = [
+        pd.read_csv(DATA / f"{name}.csv")
+        for name in ("accelerator_specs", "accelerator_specs_stas")
+    ]
     return pd.concat(tables).pivot(index="accelerator", columns="quantity", values="value")
 
 
@@ -85,17 +88,34 @@ def test_share_alike_figures_stay_in_their_own_table():
 
 
 def test_no_fact_stands_in_both_spec_tables():
-    tables = [pd.read_csv(DATA / f"{name}.csv") for name in ("accelerator_specs", "accelerator_specs_stas")]
+    tables = [
+        pd.read_csv(DATA / f"{name}.csv")
+        for name in ("accelerator_specs", "accelerator_specs_stas")
+    ]
     assert not pd.concat(tables).duplicated(["accelerator", "quantity"]).any()
 
 
 @pytest.fixture(scope="module")
 def benchmarked(specs):
-    """Chips without a memory size that stand in the tables of MLPerf alone: nobody sells, rents or measures them here."""
-    columns = {path.relative_to(DATA).as_posix(): pd.read_csv(path, usecols=lambda name: name == "accelerator")
-               for path in DATA.rglob("*.csv") if "specs" not in path.name}  # fmt: skip
-    used = {mlperf: {chip for path, frame in columns.items() if path.startswith("mlperf") == mlperf and len(frame.columns)
-                     for chip in frame["accelerator"].dropna()} for mlperf in (True, False)}  # fmt: skip
+    """Chips without a memory size that stand in the tables of MLPerf alone: nobody sells, rents or
+    measures them here.
+    """
+    columns = {
+        path.relative_to(DATA).as_posix(): pd.read_csv(
+            path, usecols=lambda name: name == "accelerator"
+        )
+        for path in DATA.rglob("*.csv")
+        if "specs" not in path.name
+    }
+    used = {
+        mlperf: {
+            chip
+            for path, frame in columns.items()
+            if path.startswith("mlperf") == mlperf and len(frame.columns)
+            for chip in frame["accelerator"].dropna()
+        }
+        for mlperf in (True, False)
+    }
     return used[True] - used[False] - set(specs.index[specs["memory_bytes"].notna()])
 
 
@@ -109,7 +129,11 @@ def test_every_chip_can_be_computed_with(chips, specs, benchmarked):
 def test_what_is_sold_has_a_price_and_what_is_not_has_none(chips, specs, benchmarked):
     for name, chip in chips.drop(list(benchmarked)).iterrows():
         priced = pd.notna(specs.loc[name, "purchase_low_usd"])
-        rented_only = chip["vendor"] in ("Google", "AWS") or chip["status"] == "announced" or name in ("A10G", "H100 SXM 96GB")
+        rented_only = (
+            chip["vendor"] in ("Google", "AWS")
+            or chip["status"] == "announced"
+            or name in ("A10G", "H100 SXM 96GB")
+        )
         assert priced != rented_only, name
 
 
@@ -122,7 +146,9 @@ def test_figures_are_consistent_with_each_other(specs):
         efficiency = measured[f"measured_{kind}_matmul_flops"] / measured[f"dense_{kind}_flops"]
         assert efficiency.between(0.4, 1.0).all()
     assert (specs["idle_watts"] < specs["tdp_watts"]).where(specs["idle_watts"].notna(), True).all()
-    assert specs["memory_bytes"].dropna().mod(2**10).eq(0).all()  # whole KiB: nobody's decimal gigabytes slipped in
+    assert (
+        specs["memory_bytes"].dropna().mod(2**10).eq(0).all()
+    )  # whole KiB: nobody's decimal gigabytes slipped in
     assert specs["scale_up_bytes_per_s"].dropna().le(1.5e12).all()  # one direction
 
 
@@ -133,15 +159,39 @@ def test_no_listing_is_the_price_of_a_whole_node(rentals):
 
 
 def test_chips_that_the_chapters_compare_can_be_rented(rentals):
-    wanted = {"RTX 4090", "RTX 3080 Ti", "RTX 3090", "RTX A6000", "T4", "A10", "A10G", "L4", "L40S", "A100 SXM 80GB", "H100 SXM",
-              "H200 SXM", "B200", "B300", "MI300X", "TPU v5e", "TPU v6e", "V100 SXM 16GB", "Trainium1", "Inferentia2"}  # fmt: skip
+    wanted = {
+        "RTX 4090",
+        "RTX 3080 Ti",
+        "RTX 3090",
+        "RTX A6000",
+        "T4",
+        "A10",
+        "A10G",
+        "L4",
+        "L40S",
+        "A100 SXM 80GB",
+        "H100 SXM",
+        "H200 SXM",
+        "B200",
+        "B300",
+        "MI300X",
+        "TPU v5e",
+        "TPU v6e",
+        "V100 SXM 16GB",
+        "Trainium1",
+        "Inferentia2",
+    }
     assert wanted <= set(rentals[rentals["pricing"] == "on_demand"]["accelerator"])
 
 
 def test_a_row_that_the_library_reads_by_name_is_missed(tmp_path):
     shutil.copytree(DATA, tmp_path / "data")
     table = tmp_path / "data" / "cost_factors.csv"
-    table.write_text("".join(line for line in table.read_text().splitlines(True) if not line.startswith("pue,home")))
+    table.write_text(
+        "".join(
+            line for line in table.read_text().splitlines(True) if not line.startswith("pue,home")
+        )
+    )
     found = [str(p) for p in check(tmp_path / "data", DATA.parent / "book" / "references.bib")]
     assert any("no row with factor 'pue', setting 'home'" in text for text in found)
 
@@ -169,19 +219,64 @@ def _failures(folder, **options):
 @pytest.mark.parametrize(
     "table, old, new, message",
     [
-        ("electricity_prices", ",0.239,", ",abc,", "table electricity_prices, row 2, column typical_usd_per_kwh: 'abc' is not a number"),
-        ("cost_factors", ",0.09,", ",,", "column typical: the cell is empty, but a value is required"),
-        ("cost_factors", ",0.09,", ",0.5,", "column typical: low 0, typical 0.5, high 0.12 do not rise"),
+        (
+            "electricity_prices",
+            ",0.239,",
+            ",abc,",
+            "table electricity_prices, row 2, column typical_usd_per_kwh: 'abc' is not a number",
+        ),
+        (
+            "cost_factors",
+            ",0.09,",
+            ",,",
+            "column typical: the cell is empty, but a value is required",
+        ),
+        (
+            "cost_factors",
+            ",0.09,",
+            ",0.5,",
+            "column typical: low 0, typical 0.5, high 0.12 do not rise",
+        ),
         ("cost_factors", ",USD/GB,", ",USD/GB,extra,", "10 cells, expected 9"),
         ("cost_factors", "typical", "typicl", "row 1: columns are factor, setting, low, typicl"),
-        ("accelerator_specs", "tdp_watts", "tdp_wats", "column quantity: 'tdp_wats' is not allowed; nearest: tdp_watts"),
-        ("accelerator_specs", "modal2025", "modal2052", "column source: 'modal2052' is not a key of references.bib"),
-        ("rental_prices", "H100 NVL,", "H100 NVX,", "column accelerator: 'H100 NVX' is not in column name of table accelerators"),
-        ("rental_prices", ",6.88,", ",688,", "column usd_per_accelerator_hour: '688' is not allowed: at least 0.01 and at most 100"),
+        (
+            "accelerator_specs",
+            "tdp_watts",
+            "tdp_wats",
+            "column quantity: 'tdp_wats' is not allowed; nearest: tdp_watts",
+        ),
+        (
+            "accelerator_specs",
+            "modal2025",
+            "modal2052",
+            "column source: 'modal2052' is not a key of references.bib",
+        ),
+        (
+            "rental_prices",
+            "H100 NVL,",
+            "H100 NVX,",
+            "column accelerator: 'H100 NVX' is not in column name of table accelerators",
+        ),
+        (
+            "rental_prices",
+            ",6.88,",
+            ",688,",
+            "column usd_per_accelerator_hour: '688' is not allowed: at least 0.01 and at most 100",
+        ),
         ("rental_prices", "2026-09-29", "2026-13-29", "column date: '2026-13-29' is not a date"),
         ("rental_prices", "2026-09-29", "2126-09-29", "column date: 2126-09-29 lies in the future"),
-        ("datapackage", '"as_of": "2026-10-10"', '"as_of": "2126-09-29"', "table rental_prices: as_of 2126-09-29 lies in the future"),
-        ("datapackage", '"title": "Rental prices",', "", "table rental_prices: its resource lacks title"),
+        (
+            "datapackage",
+            '"as_of": "2026-10-10"',
+            '"as_of": "2126-09-29"',
+            "table rental_prices: as_of 2126-09-29 lies in the future",
+        ),
+        (
+            "datapackage",
+            '"title": "Rental prices",',
+            "",
+            "table rental_prices: its resource lacks title",
+        ),
         ("datapackage", '"resources": [', '"resources": ', "not valid JSON"),
     ],
 )
@@ -213,11 +308,14 @@ def test_files_that_are_missing_unreadable_or_unknown_are_found(copy):
 def test_a_wrong_price_is_refused(copy):
     money = "is not a plain number of US dollars; a table does not mix currencies or units"
     wrong = [
-        ("usd_per_accelerator", "2500 EUR", f"'2500 EUR' {money}"), ("usd_per_accelerator", "€2500", f"'€2500' {money}"),
-        ("usd_per_accelerator", "$2500", f"'$2500' {money}"), ("usd_per_accelerator", "-2500", "'-2500' is not allowed: at least"),
-        ("usd_per_accelerator", "0", "'0' is not allowed: at least"), ("usd_per_accelerator", "cheap", "'cheap' is not a number"),
+        ("usd_per_accelerator", "2500 EUR", f"'2500 EUR' {money}"),
+        ("usd_per_accelerator", "€2500", f"'€2500' {money}"),
+        ("usd_per_accelerator", "$2500", f"'$2500' {money}"),
+        ("usd_per_accelerator", "-2500", "'-2500' is not allowed: at least"),
+        ("usd_per_accelerator", "0", "'0' is not allowed: at least"),
+        ("usd_per_accelerator", "cheap", "'cheap' is not a number"),
         ("date", "2126-01-01", "2126-01-01 lies in the future"),
-    ]  # fmt: skip
+    ]
     rows = pd.read_csv(copy / "purchase_prices.csv", dtype=str, keep_default_na=False)
     for index, (column, cell, _) in enumerate(wrong):
         rows.loc[index, column] = cell
@@ -233,7 +331,10 @@ def test_only_what_is_given_away_costs_nothing(copy):
     paid = rows.index[rows["offer"] == "reseller"][0]
     rows.loc[paid, "input_usd_per_million"] = "0.0"
     rows.to_csv(copy / "api_prices.csv", index=False, lineterminator="\n")
-    wanted = f"table api_prices, row {paid + 2}, column input_usd_per_million: a price of 0 is for offer free or subscription only"
+    wanted = (
+        f"table api_prices, row {paid + 2}, column input_usd_per_million: a price of 0 is for offer"
+        " free or subscription only"
+    )
     assert wanted in _failures(copy)
 
 
@@ -242,11 +343,16 @@ def test_every_price_has_a_least_value_that_the_check_enforces():
         for field in entry["schema"]["fields"]:
             if "usd" in field["name"] or field.get("unit", "").startswith("USD"):
                 least = field.get("constraints", {}).get("minimum")
-                assert least is not None and (least > 0 or "zero_only" in entry), f"{entry['name']}: {field['name']}"
+                assert least is not None and (least > 0 or "zero_only" in entry), (
+                    f"{entry['name']}: {field['name']}"
+                )
 
 
 def test_old_facts_are_a_notice_and_no_failure():
-    entries = {entry["path"].removesuffix(".csv"): entry for entry in json.loads((DATA / "datapackage.json").read_text())["resources"]}
+    entries = {
+        entry["path"].removesuffix(".csv"): entry
+        for entry in json.loads((DATA / "datapackage.json").read_text())["resources"]
+    }
     prices = entries["rental_prices"]
     edge = date.fromisoformat(prices["as_of"]) + timedelta(days=prices["stale_after_days"])
     newest = max(date.fromisoformat(entry["as_of"]) for entry in entries.values())
@@ -254,10 +360,15 @@ def test_old_facts_are_a_notice_and_no_failure():
     for day, expected in ((today, today > edge), (today + timedelta(days=1), True)):
         notices = [str(problem) for problem in check(DATA, today=day)]
         age = (day - date.fromisoformat(prices["as_of"])).days
-        wanted = f"table rental_prices: old data: as of {prices['as_of']}, {age} days old, counted as fresh for {prices['stale_after_days']}"
+        wanted = (
+            f"table rental_prices: old data: as of {prices['as_of']}, {age} days old, counted as"
+            f" fresh for {prices['stale_after_days']}"
+        )
         assert (wanted in notices) == expected
     problems = check(DATA, today=date(2100, 1, 1))
-    assert len(problems) == len(entries) and all(problem.notice and "old data" in problem.message for problem in problems)
+    assert len(problems) == len(entries) and all(
+        problem.notice and "old data" in problem.message for problem in problems
+    )
 
 
 # what the library remembers of the tables
@@ -274,7 +385,12 @@ def read(monkeypatch):
 def test_what_is_remembered_is_noted_as_read_each_time(read, monkeypatch):
     market.rental_price("H100 SXM")
     tables = read()
-    assert tables == ["accelerator_specs", "accelerator_specs_stas", "accelerators", "rental_prices"]
+    assert tables == [
+        "accelerator_specs",
+        "accelerator_specs_stas",
+        "accelerators",
+        "rental_prices",
+    ]
     monkeypatch.setattr(catalog, "_READ", ContextVar("tables read", default=set()))
     market.rental_price("H100 SXM")
     assert read() == tables
@@ -307,8 +423,12 @@ def test_another_folder_has_other_prices_and_a_frame_is_the_callers_own(read, co
     pd.testing.assert_frame_equal(market.spread(), before)
     path = copy / "rental_prices.csv"
     rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    rows.assign(usd_per_accelerator_hour=(2 * rows["usd_per_accelerator_hour"].astype(float)).map(repr)).to_csv(path, index=False)
+    rows.assign(
+        usd_per_accelerator_hour=(2 * rows["usd_per_accelerator_hour"].astype(float)).map(repr)
+    ).to_csv(path, index=False)
     monkeypatch.setenv("SCALERIGHT_DATA", str(copy))
-    assert (market.spread()["usd_per_accelerator_hour"] == 2 * before["usd_per_accelerator_hour"]).all()
+    assert (
+        market.spread()["usd_per_accelerator_hour"] == 2 * before["usd_per_accelerator_hour"]
+    ).all()
     monkeypatch.delenv("SCALERIGHT_DATA")
     pd.testing.assert_frame_equal(market.spread(), before)

@@ -1,4 +1,6 @@
-"""What must be true of footprints: parts sum, they move the right way, published runs are met, and bad places are refused."""
+"""What must be true of footprints: parts sum, they move the right way, published runs are met, and
+bad places are refused.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, validation
 from scaleright.decisions import eco_efficiency as eco
-from scaleright.footprint import Footprint, Machine, Place, busy_hours, embodied_kg, energy_kwh, grid, machine, place, region
+from scaleright.footprint import (
+    Footprint,
+    Machine,
+    Place,
+    busy_hours,
+    embodied_kg,
+    energy_kwh,
+    grid,
+    machine,
+    place,
+    region,
+)
 from scaleright.inference.energy import chat_energy, chat_energy_at
 
 watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
 machines = st.builds(
-    Machine, chip_watts=st.floats(100, 2000), chip_idle_watts=st.floats(0, 100), host_watts=st.floats(100, 1000),
-    host_idle_watts=st.floats(0, 100), network_watts=st.floats(0, 100), machine_kg=st.floats(1, 2000), life_years=st.floats(0.5, 12),
-)  # fmt: skip
+    Machine,
+    chip_watts=st.floats(100, 2000),
+    chip_idle_watts=st.floats(0, 100),
+    host_watts=st.floats(100, 1000),
+    host_idle_watts=st.floats(0, 100),
+    network_watts=st.floats(0, 100),
+    machine_kg=st.floats(1, 2000),
+    life_years=st.floats(0.5, 12),
+)
 water = {"site_liters_per_kwh": st.floats(0, 3), "plant_liters_per_kwh": st.floats(0, 18)}
 sites = st.builds(Place, pue=st.floats(1, 3), kg_co2e_per_kwh=st.floats(0.01, 1.2), **water)
 HERE = Place(1.2, 0.4, 0.2, 3.0)
 
 
-# ---- closed forms ----------------------------------------------------------------------------------------------
+# ---- closed forms
+# ----------------------------------------------------------------------------------------------
 
 
 @given(of=machines, busy=hours, use=shares, where=sites)
@@ -32,8 +52,12 @@ def test_parts_add_up_and_energy_becomes_carbon_and_water(of, busy, use, where):
     for part in (made.energy, made.carbon, made.water):
         assert part.total == pytest.approx(math.fsum(part.parts().values()))
     assert made.energy.total == pytest.approx(made.energy.machines_kwh * where.pue)
-    assert made.carbon.total - made.carbon.embodied_kg == pytest.approx(made.energy.total * where.kg_co2e_per_kwh)
-    assert made.water.total == pytest.approx(made.energy.total * (where.site_liters_per_kwh / where.pue + where.plant_liters_per_kwh))
+    assert made.carbon.total - made.carbon.embodied_kg == pytest.approx(
+        made.energy.total * where.kg_co2e_per_kwh
+    )
+    assert made.water.total == pytest.approx(
+        made.energy.total * (where.site_liters_per_kwh / where.pue + where.plant_liters_per_kwh)
+    )
 
 
 @given(of=machines, busy=hours, use=st.floats(0.01, 0.5), where=sites)
@@ -42,23 +66,36 @@ def test_more_use_costs_less_and_the_work_itself_remains(of, busy, use, where):
     assert idle.carbon.total > busier.carbon.total >= full.carbon.total
     assert idle.carbon.embodied_kg == pytest.approx(2 * busier.carbon.embodied_kg)
     assert full.energy.chips_kwh == pytest.approx(busy * of.chip_watts / 1e3)
-    assert idle.energy.total <= busier.energy.total * 2 * (1 + 1e-9)  # busy hours do not shrink, so doubling the use saves less than half
+    assert idle.energy.total <= busier.energy.total * 2 * (
+        1 + 1e-9
+    )  # busy hours do not shrink, so doubling the use saves less than half
 
 
 @given(of=machines, busy=hours, use=shares, where=sites)
-def test_a_longer_life_saves_making_alone_and_a_worse_building_adds_electricity_alone(of, busy, use, where):
+def test_a_longer_life_saves_making_alone_and_a_worse_building_adds_electricity_alone(
+    of, busy, use, where
+):
     made = Footprint.of(of, busy, use, where)
     lasting = Footprint.of(replace(of, life_years=2 * of.life_years), busy, use, where)
-    assert lasting.carbon.embodied_kg == pytest.approx(made.carbon.embodied_kg / 2) and lasting.energy == made.energy
+    assert (
+        lasting.carbon.embodied_kg == pytest.approx(made.carbon.embodied_kg / 2)
+        and lasting.energy == made.energy
+    )
     worse = Footprint.of(of, busy, use, replace(where, pue=where.pue + 0.5))
-    assert worse.energy.machines_kwh == made.energy.machines_kwh and worse.carbon.total > made.carbon.total
+    assert (
+        worse.energy.machines_kwh == made.energy.machines_kwh
+        and worse.carbon.total > made.carbon.total
+    )
     assert worse.carbon.embodied_kg == made.carbon.embodied_kg
 
 
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: energy_kwh(1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2), ("utilization = 0", "above 0 to 1")),
+        (
+            lambda: energy_kwh(1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2),
+            ("utilization = 0", "above 0 to 1"),
+        ),
         (lambda: energy_kwh(1.0, 40, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2), ("utilization = 40", "0.4")),
         (lambda: energy_kwh(1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9), ("pue = 0.9", "1 to 10")),
         (lambda: embodied_kg(1.0, 0.5, 100.0, 0.0), ("life_years = 0", "above 0")),
@@ -71,31 +108,44 @@ def test_values_that_mean_nothing_are_refused(call, words):
     assert all(word in str(error.value) for word in words)
 
 
-# ---- by hand ---------------------------------------------------------------------------------------------------
+# ---- by hand
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_gpt3_by_hand():
     """10,000 V100 for 14.8 days: 76 % of a DGX-1's 3,500 W over eight chips, PUE 1.10."""
     kwh = 10_000 * 14.8 * 24 * 0.76 * 3.5 / 8 * 1.10
-    found = validation.validate("footprint").rows.set_index(["run", "quantity"]).loc[("patterson-2021/GPT-3", "energy")]
+    found = (
+        validation.validate("footprint")
+        .rows.set_index(["run", "quantity"])
+        .loc[("patterson-2021/GPT-3", "energy")]
+    )
     assert found["predicted"] == pytest.approx(kwh, rel=1e-9) and found["published"] == 1_287_000
     assert abs(found["error_percent"]) < 4
 
 
 def test_bloom_by_hand():
-    """1,082,990 chip-hours of A100: design power gives the published dynamic part, a server's share of 6,500 W the whole."""
+    """1,082,990 chip-hours of A100: design power gives the published dynamic part, a server's share
+    of 6,500 W the whole.
+    """
     rows = validation.validate("footprint").rows.set_index(["run", "quantity"])
-    assert rows.loc[("bloom-2022/dynamic", "energy"), "predicted"] == pytest.approx(1_082_990 * 0.4, rel=1e-9)
+    assert rows.loc[("bloom-2022/dynamic", "energy"), "predicted"] == pytest.approx(
+        1_082_990 * 0.4, rel=1e-9
+    )
     whole = rows.loc[("bloom-2022/with idle", "energy")]
     assert whole["predicted"] == pytest.approx(1_082_990 * 0.76 * 6.5 / 8 * 1.2, rel=1e-9)
     assert not whole["scored"] and whole["low"] < whole["published"] < whole["high"]
 
 
 def test_tpus_by_hand():
-    """Google's mean of 220 W a TPU v3, that share of the 280 W of a TPU v2, and a quarter of what is left of a server of 384 W."""
+    """Google's mean of 220 W a TPU v3, that share of the 280 W of a TPU v2, and a quarter of what
+    is left of a server of 384 W.
+    """
     rows = validation.validate("footprint").rows.set_index(["run", "quantity"])
     host = (384 - 4 * 40) / 4
-    assert rows.loc[("patterson-2021/Meena", "energy"), "predicted"] == pytest.approx(737_280 * (220 + host) / 1e3 * 1.09, rel=1e-9)
+    assert rows.loc[("patterson-2021/Meena", "energy"), "predicted"] == pytest.approx(
+        737_280 * (220 + host) / 1e3 * 1.09, rel=1e-9
+    )
     searched = rows.loc[("patterson-2021/Evolved Transformer NAS", "energy"), "predicted"]
     assert searched == pytest.approx(32_640 * (280 * 220 / 450 + host) / 1e3 * 1.10, rel=1e-3)
 
@@ -104,22 +154,33 @@ def test_the_carbon_of_a_grid_is_uncertain_too():
     """Two sources differ on a grid, so that the range of carbon is wider than that of its energy."""
     found = validation.validate("footprint").rows.set_index(["run", "quantity"])
     of = found.loc["patterson-2021/GPT-3"]
-    assert of.loc["carbon", "high"] / of.loc["carbon", "predicted"] > of.loc["energy", "high"] / of.loc["energy", "predicted"]
+    assert (
+        of.loc["carbon", "high"] / of.loc["carbon", "predicted"]
+        > of.loc["energy", "high"] / of.loc["energy", "predicted"]
+    )
     own = found.loc[("sdxl-image-2024", "carbon")]
     assert own["low"] < own["predicted"] < own["high"]
 
 
 def test_a_measured_token_is_its_joules():
     row = chat_energy_at("Llama-3.1-70B", "H100 SXM", 64)
-    of = replace(machine("H100 SXM", chip_watts=row["chip_watts"]), network_watts=0.0, host_watts=0.0, host_idle_watts=0.0)
+    of = replace(
+        machine("H100 SXM", chip_watts=row["chip_watts"]),
+        network_watts=0.0,
+        host_watts=0.0,
+        host_idle_watts=0.0,
+    )
     made = Footprint.of(of, busy_hours(1e6, row["tokens_per_s"]), 1.0, replace(HERE, pue=1.0))
     assert made.energy.total * 3.6 == pytest.approx(row["joules_per_token"], rel=1e-3)
 
 
-# ---- machines and places ---------------------------------------------------------------------------------------
+# ---- machines and places
+# ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["H100 SXM", "B200", "A100 SXM 80GB", "V100 SXM 32GB", "TPU v4", "L4", "RTX 4090"])
+@pytest.mark.parametrize(
+    "name", ["H100 SXM", "B200", "A100 SXM 80GB", "V100 SXM 32GB", "TPU v4", "L4", "RTX 4090"]
+)
 def test_a_machine_is_dearer_at_its_high_end(name):
     low, best, high = (vars(machine(name, end)) for end in ("low", "best", "high"))
     assert all(low[part] <= best[part] <= high[part] for part in low if part != "life_years")
@@ -129,7 +190,11 @@ def test_a_machine_is_dearer_at_its_high_end(name):
 
 
 def test_places_are_looked_up_by_code_name_and_region():
-    assert grid("usa") == grid("United States") and grid("Georgia").zone == "GEO" and grid("US-GA").zone == "US-GA"
+    assert (
+        grid("usa") == grid("United States")
+        and grid("Georgia").zone == "GEO"
+        and grid("US-GA").zone == "US-GA"
+    )
     old = grid("France", 1990)
     assert old.carbon.year > 1990 and str(old.carbon) == f"{old.carbon.year}, nearest to 1990"
     assert grid("WORLD").kg_co2e_per_kwh > grid("Sweden").kg_co2e_per_kwh > 0
@@ -155,10 +220,26 @@ def test_a_region_with_direct_carbon_alone_takes_its_country():
         (lambda: region("Amazon", "us-east-1"), LookupError, "AWS, Google Cloud, Microsoft Azure"),
         (lambda: region("AWS", "us-eest-1"), LookupError, "nearest: .*us-east-1"),
         (lambda: place("AWS mars-1"), LookupError, "region of AWS 'mars-1'"),
-        (lambda: place("Singapore"), catalog.DataError, "no source states the water of the power plants of Singapore"),
-        (lambda: chat_energy_at("Llama-4-Maverick", "B200", 64), LookupError, "measured on: H100 SXM"),
-        (lambda: chat_energy_at("GPT-3 175B", "B200", 64), LookupError, "model with measured energy"),
-        (lambda: eco.expected("Llama-3.1-70B", "T4", "BF16", 1, 0.5, HERE), catalog.DataError, "141 GB of weights do not fit"),
+        (
+            lambda: place("Singapore"),
+            catalog.DataError,
+            "no source states the water of the power plants of Singapore",
+        ),
+        (
+            lambda: chat_energy_at("Llama-4-Maverick", "B200", 64),
+            LookupError,
+            "measured on: H100 SXM",
+        ),
+        (
+            lambda: chat_energy_at("GPT-3 175B", "B200", 64),
+            LookupError,
+            "model with measured energy",
+        ),
+        (
+            lambda: eco.expected("Llama-3.1-70B", "T4", "BF16", 1, 0.5, HERE),
+            catalog.DataError,
+            "141 GB of weights do not fit",
+        ),
     ],
 )
 def test_unknown_places_and_pairs_are_refused_with_what_is_known(call, kind, words):
@@ -166,7 +247,8 @@ def test_unknown_places_and_pairs_are_refused_with_what_is_known(call, kind, wor
         call()
 
 
-# ---- the scorecard ---------------------------------------------------------------------------------------------
+# ---- the scorecard
+# ---------------------------------------------------------------------------------------------
 
 
 def deployed(**changes):
@@ -175,7 +257,10 @@ def deployed(**changes):
 
 def test_scores_run_from_poor_to_good():
     rated = eco.scorecard(deployed()).set_index("axis")
-    assert list(rated.index) == ["utilization", "hardware", "model size", "energy"] and rated["score"].between(0, 1).all()
+    assert (
+        list(rated.index) == ["utilization", "hardware", "model size", "energy"]
+        and rated["score"].between(0, 1).all()
+    )
     better = eco.scorecard(deployed(utilization=0.8)).set_index("axis")
     assert better.loc["utilization", "score"] > rated.loc["utilization", "score"]
 
@@ -184,21 +269,37 @@ def test_scores_run_from_poor_to_good():
     "model, chip, batch, use, what, rule, agrees",
     [
         ("Llama-3.1-405B", "H100 SXM", 8, 0.1, "scores poorly", "scores poorly", True),
-        ("Llama-3.1-8B", "H100 SXM", 512, 0.8, "scores high", "scores in between", False),  # no small chip needed: a full batch does it
+        (
+            "Llama-3.1-8B",
+            "H100 SXM",
+            512,
+            0.8,
+            "scores high",
+            "scores in between",
+            False,
+        ),  # no small chip needed: a full batch does it
         ("Llama-3.1-70B", "B200", 64, 0.8, "scores in between", "scores in between", True),
         ("Qwen3-235B-A22B", "B200", 4096, 0.5, "scores in between", "scores poorly", False),
     ],
 )
-def test_each_class_is_reached_by_energy_whatever_the_rule_says(model, chip, batch, use, what, rule, agrees):
-    verdict = eco.eco_efficiency(eco.serving(model, chip, batch, use, HERE), replace(HERE, kg_co2e_per_kwh=0.05))
+def test_each_class_is_reached_by_energy_whatever_the_rule_says(
+    model, chip, batch, use, what, rule, agrees
+):
+    verdict = eco.eco_efficiency(
+        eco.serving(model, chip, batch, use, HERE), replace(HERE, kg_co2e_per_kwh=0.05)
+    )
     assert verdict.what.startswith(what) and (verdict.rule, verdict.agrees) == (rule, agrees)
 
 
 def test_levers_are_footprints_computed_anew():
     of, clean = deployed(), replace(HERE, kg_co2e_per_kwh=0.02)
     found = eco.levers(of, clean).set_index("lever")
-    assert found.loc["place", "carbon_kg"] == pytest.approx(replace(of, place=clean).footprint.carbon.total)
-    assert found["saving"].is_monotonic_decreasing and found.loc["longer life", "energy_kwh"] == pytest.approx(of.footprint.energy.total)
+    assert found.loc["place", "carbon_kg"] == pytest.approx(
+        replace(of, place=clean).footprint.carbon.total
+    )
+    assert found["saving"].is_monotonic_decreasing and found.loc[
+        "longer life", "energy_kwh"
+    ] == pytest.approx(of.footprint.energy.total)
     run = eco.training("H100 SXM", 1e6, 0.9, HERE)
     assert set(eco.levers(run, clean)["lever"]) == {"utilization", "place", "longer life"}
     with pytest.raises(ValueError, match="states no tokens"):
@@ -209,11 +310,14 @@ def test_the_source_says_93_percent_and_hardware_two_thirds():
     saved = eco.savings(deployed()).set_index("what")
     assert saved.loc["hardware worn out"].tolist() == pytest.approx([2 / 3, 8 / 9])
     energy = saved.loc["energy"]
-    assert energy["same life"] == pytest.approx(energy["longer life"]) and energy["same life"] < 2 / 3
+    assert (
+        energy["same life"] == pytest.approx(energy["longer life"]) and energy["same life"] < 2 / 3
+    )
     assert saved.to_numpy().max() < 0.93
 
 
-# ---- validation ------------------------------------------------------------------------------------------------
+# ---- validation
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +327,9 @@ def report():
 
 def test_published_footprints_are_met_better_than_by_design_power(report):
     summary = report.summary
-    assert summary.rows >= 14 and summary.median_absolute_percent < 8 and abs(summary.bias_percent) < 3
+    assert (
+        summary.rows >= 14 and summary.median_absolute_percent < 8 and abs(summary.bias_percent) < 3
+    )
     assert summary.median_absolute_percent < summary.baseline_median_absolute_percent / 4
     assert summary.p90_absolute_percent < summary.baseline_p90_absolute_percent / 2
     assert summary.within_range >= 0.9 * summary.rows and summary.within_rounding is None
@@ -232,8 +338,13 @@ def test_published_footprints_are_met_better_than_by_design_power(report):
 def test_rows_are_scored_by_the_stated_rule(report):
     runs = catalog.table("measured/footprint").set_index("run")
     scored = report.rows[report.rows["scored"]]
-    assert set(runs.loc[scored["run"], "basis"]) == {"measured"} and runs.loc[scored["run"], "accelerator_hours"].notna().all()
-    assert set(runs.loc[scored.loc[scored["quantity"] == "carbon", "run"], "method"]) == {"location"}
+    assert (
+        set(runs.loc[scored["run"], "basis"]) == {"measured"}
+        and runs.loc[scored["run"], "accelerator_hours"].notna().all()
+    )
+    assert set(runs.loc[scored.loc[scored["quantity"] == "carbon", "run"], "method"]) == {
+        "location"
+    }
     apart = report.rows[~report.rows["scored"]]
     assert (apart["why"] != "").all()
     assert apart[apart["run"].str.startswith("meta/")]["why"].str.startswith("design power").all()
@@ -241,19 +352,26 @@ def test_rows_are_scored_by_the_stated_rule(report):
 
 def test_a_product_of_design_power_is_met_but_for_grid_and_building(report):
     """Its own factors on both sides: what is left is what its publication does not print."""
-    llama = report.rows[report.rows["run"].str.startswith("llama-1/") & (report.rows["quantity"] == "energy")]
+    llama = report.rows[
+        report.rows["run"].str.startswith("llama-1/") & (report.rows["quantity"] == "energy")
+    ]
     assert len(llama) == 6 and llama["error_percent"].abs().max() < 1
 
 
 def test_the_report_says_the_caveat(report):
     text, document = report.to_text(), report.to_json()
-    assert "caveat: Meta's figures for Llama are design power x hours: an upper bound" in text and "upper bound" in document
+    assert (
+        "caveat: Meta's figures for Llama are design power x hours: an upper bound" in text
+        and "upper bound" in document
+    )
     assert "not predicted" in text and "nan" not in text and '"by_accelerator"' in document
 
 
 def test_a_reader_checks_a_run_of_their_own(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text("run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,1.1,1100\n")
+    path.write_text(
+        "run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,1.1,1100\n"
+    )
     row = validation.validate("footprint", path).rows.iloc[0]
     assert row["scored"] and row["predicted"] == pytest.approx(1000 * 0.76 * 1.275 * 1.1)
 
@@ -261,15 +379,45 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H10,1000,1\n", "line 2: unknown accelerator 'H10'"),
-        ("run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n", "line 2: 'mine' states neither measured_kwh nor measured_kg_co2e"),
-        ("run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100 SXM,1000,Frnace,1\n", "line 2: unknown grid .*: France"),
-        ("run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n", "line 2, column pue: 0.9 is below 1"),
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,0,1\n", "line 2, column accelerator_hours: 0: needs a finite"),
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,-10,1\n", "line 2, column accelerator_hours"),
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,inf,1\n", "line 2, column accelerator_hours"),
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,1000,0\n", "line 2, column measured_kwh"),
-        ("run,accelerator,accelerator_hours,measured_kwh\nmine,TPU v6e,1000,1\n", "line 2: the catalog has no tdp_watts for TPU v6e"),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,H10,1000,1\n",
+            "line 2: unknown accelerator 'H10'",
+        ),
+        (
+            "run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n",
+            "line 2: 'mine' states neither measured_kwh nor measured_kg_co2e",
+        ),
+        (
+            (
+                "run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100"
+                " SXM,1000,Frnace,1\n"
+            ),
+            "line 2: unknown grid .*: France",
+        ),
+        (
+            "run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n",
+            "line 2, column pue: 0.9 is below 1",
+        ),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,0,1\n",
+            "line 2, column accelerator_hours: 0: needs a finite",
+        ),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,-10,1\n",
+            "line 2, column accelerator_hours",
+        ),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,inf,1\n",
+            "line 2, column accelerator_hours",
+        ),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,1000,0\n",
+            "line 2, column measured_kwh",
+        ),
+        (
+            "run,accelerator,accelerator_hours,measured_kwh\nmine,TPU v6e,1000,1\n",
+            "line 2: the catalog has no tdp_watts for TPU v6e",
+        ),
     ],
 )
 def test_a_bad_run_is_refused_with_the_place(tmp_path, text, message):
@@ -283,7 +431,9 @@ def test_a_file_without_a_scored_row_says_so(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("run,accelerator,accelerator_hours,measured_kg_co2e\nmine,H100 SXM,1000,1\n")
     text = validation.validate("footprint", path).to_text()
-    assert "no row determines its answer" in text and "states no place" in text and "nan" not in text
+    assert (
+        "no row determines its answer" in text and "states no place" in text and "nan" not in text
+    )
 
 
 def test_every_measured_pair_has_positive_figures():

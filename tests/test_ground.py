@@ -32,15 +32,32 @@ def test_operations_compile_to_vega():
 
 @given(value=st.floats(1e-6, 1e12), digits=st.integers(2, 5))
 def test_significant_digits_are_kept(value, digits):
-    assert float(units.significant(value, digits).replace(",", "")) == pytest.approx(value, rel=0.5 * 10 ** (1 - digits) * 1.01)
+    assert float(units.significant(value, digits).replace(",", "")) == pytest.approx(
+        value, rel=0.5 * 10 ** (1 - digits) * 1.01
+    )
 
 
 def test_units_say_what_a_person_would():
-    assert units.usd(0) == "$0" and units.usd(0.004) == "$0.004" and units.usd(999_999) == "$1.00 million"
-    assert units.si(999.6, "W") == "1.00 kW" and units.duration(59) == "59.0 s" and units.duration(0) == "0 s"
+    assert (
+        units.usd(0) == "$0"
+        and units.usd(0.004) == "$0.004"
+        and units.usd(999_999) == "$1.00 million"
+    )
+    assert (
+        units.si(999.6, "W") == "1.00 kW"
+        and units.duration(59) == "59.0 s"
+        and units.duration(0) == "0 s"
+    )
     assert [units.usd(v) for v in (0.495, 0.5, 0.35, 0.05, 0.0123, 0.09996, 0.9996, -0.25)] == [
-        "$0.495", "$0.50", "$0.35", "$0.05", "$0.0123", "$0.10", "$1.00", "−$0.25"
-    ]  # fmt: skip
+        "$0.495",
+        "$0.50",
+        "$0.35",
+        "$0.05",
+        "$0.0123",
+        "$0.10",
+        "$1.00",
+        "−$0.25",
+    ]
     assert units.duration(4.2e-8) == "42.0 ns" and units.duration(3e-6) == "3.00 µs"
 
 
@@ -64,9 +81,17 @@ def test_the_mean_of_the_draws_is_that_of_the_pert_distribution():
 
 def test_ends_of_the_interval_are_those_of_drawn_inputs():
     generator = np.random.default_rng(3)
-    drawn = {name: np.exp(generator.normal(0, spread / 1.645, 200_000)) for name, spread in (("a", 0.3), ("b", 0.5))}
-    ends = {name: (float(np.exp(-spread)), 1.0, float(np.exp(spread))) for name, spread in (("a", 0.3), ("b", 0.5))}
-    assert ranges.interval(lambda a, b: a * b, **ends) == pytest.approx(np.quantile(drawn["a"] * drawn["b"], [0.05, 0.95]), rel=0.02)
+    drawn = {
+        name: np.exp(generator.normal(0, spread / 1.645, 200_000))
+        for name, spread in (("a", 0.3), ("b", 0.5))
+    }
+    ends = {
+        name: (float(np.exp(-spread)), 1.0, float(np.exp(spread)))
+        for name, spread in (("a", 0.3), ("b", 0.5))
+    }
+    assert ranges.interval(lambda a, b: a * b, **ends) == pytest.approx(
+        np.quantile(drawn["a"] * drawn["b"], [0.05, 0.95]), rel=0.02
+    )
 
 
 def test_percentiles_are_in_order_and_the_tornado_is_sorted():

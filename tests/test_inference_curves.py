@@ -1,4 +1,6 @@
-"""Curves: the few numbers of a deployment give its steady state, in Python and in the reader's browser alike."""
+"""Curves: the few numbers of a deployment give its steady state, in Python and in the reader's
+browser alike.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +19,46 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots, steady
 
-LOADS = [Load(1000, 1000), Load(2000, 500), Load(8000, 300, 0.8), Load(500, 4000), Load(20000, 1000)]
+LOADS = [
+    Load(1000, 1000),
+    Load(2000, 500),
+    Load(8000, 300, 0.8),
+    Load(500, 4000),
+    Load(20000, 1000),
+]
 
 
-def served(model: str, chip: str, precision: str, software: str = "vLLM 0.17.0", **degrees: int) -> Deployment:
-    return Deployment(catalog.model(model), catalog.accelerator(chip), precision, software=software, **degrees)
+def served(
+    model: str, chip: str, precision: str, software: str = "vLLM 0.17.0", **degrees: int
+) -> Deployment:
+    return Deployment(
+        catalog.model(model), catalog.accelerator(chip), precision, software=software, **degrees
+    )
 
 
-# The deployment, and how far its curve may lie off (more where groups wait for each other, a window moves in chunks, an expert gets few rows).
+# The deployment, and how far its curve may lie off (more where groups wait for each other, a window
+# moves in chunks, an expert gets few rows).
 DEPLOYMENTS = [
-    (served("Llama-3.1-8B", "H100 SXM", "BF16"), 0.03), (served("Llama-3.1-70B", "H100 SXM", "FP8", tensor=4), 0.03),
-    (served("Llama-3.1-405B", "B200", "NVFP4", "TensorRT-LLM 1.2", tensor=8), 0.03), (served("Gemma-3-27B", "A100 SXM 80GB", "BF16", tensor=2), 0.03),
-    (served("Llama-3.1-70B", "L40S", "FP8", pipeline=4), 0.03), (served("DeepSeek-V3", "H200 SXM", "FP8", attention_data=8, expert=8), 0.09),
-    (served("DeepSeek-V3.2", "B200", "FP8", tensor=8, expert=8), 0.05), (served("Qwen3-30B-A3B", "MI300X", "FP8"), 0.05),
-    (served("gpt-oss-120b", "H100 SXM", "MXFP4", tensor=2), 0.08), (served("Llama-4-Maverick", "H200 SXM", "FP8", tensor=8), 0.08),
-]  # fmt: skip
+    (served("Llama-3.1-8B", "H100 SXM", "BF16"), 0.03),
+    (served("Llama-3.1-70B", "H100 SXM", "FP8", tensor=4), 0.03),
+    (served("Llama-3.1-405B", "B200", "NVFP4", "TensorRT-LLM 1.2", tensor=8), 0.03),
+    (served("Gemma-3-27B", "A100 SXM 80GB", "BF16", tensor=2), 0.03),
+    (served("Llama-3.1-70B", "L40S", "FP8", pipeline=4), 0.03),
+    (served("DeepSeek-V3", "H200 SXM", "FP8", attention_data=8, expert=8), 0.09),
+    (served("DeepSeek-V3.2", "B200", "FP8", tensor=8, expert=8), 0.05),
+    (served("Qwen3-30B-A3B", "MI300X", "FP8"), 0.05),
+    (served("gpt-oss-120b", "H100 SXM", "MXFP4", tensor=2), 0.08),
+    (served("Llama-4-Maverick", "H200 SXM", "FP8", tensor=8), 0.08),
+]
 
 
-@pytest.mark.parametrize("d, limit", DEPLOYMENTS, ids=lambda value: f"{value.model.name} on {value.chip.name}" if isinstance(value, Deployment) else "")
+@pytest.mark.parametrize(
+    "d, limit",
+    DEPLOYMENTS,
+    ids=lambda value: (
+        f"{value.model.name} on {value.chip.name}" if isinstance(value, Deployment) else ""
+    ),
+)
 def test_a_curve_is_the_deployment(d, limit):
     (one,) = curves([d])
     off = []
@@ -53,8 +77,19 @@ def test_a_curve_is_the_deployment(d, limit):
 
 def test_curves_of_some_kinds_of_work_add_up_to_that_of_all():
     d = served("Llama-3.1-70B", "H100 SXM", "FP8", tensor=4)
-    (whole,), parts = curves([d]), [curves([d], kinds=kinds)[0] for kinds in (("matmul", "grouped", "attention", "cache", "elementwise"), ("tensor", "expert", "pipeline", "launch", "host", "sequences"))]
-    assert sum(np.array(part.decoding) for part in parts) == pytest.approx(np.array(whole.decoding), rel=2e-3)
+    (whole,), parts = (
+        curves([d]),
+        [
+            curves([d], kinds=kinds)[0]
+            for kinds in (
+                ("matmul", "grouped", "attention", "cache", "elementwise"),
+                ("tensor", "expert", "pipeline", "launch", "host", "sequences"),
+            )
+        ],
+    )
+    assert sum(np.array(part.decoding) for part in parts) == pytest.approx(
+        np.array(whole.decoding), rel=2e-3
+    )
 
 
 def test_curves_of_several_engines_are_those_of_each():
@@ -63,7 +98,11 @@ def test_curves_of_several_engines_are_those_of_each():
 
 
 @pytest.mark.parametrize("pace", [10.0, 25.0, 60.0])
-@pytest.mark.parametrize("d, limit", DEPLOYMENTS[:2] + DEPLOYMENTS[5:8], ids=lambda value: value.model.name if isinstance(value, Deployment) else "")
+@pytest.mark.parametrize(
+    "d, limit",
+    DEPLOYMENTS[:2] + DEPLOYMENTS[5:8],
+    ids=lambda value: value.model.name if isinstance(value, Deployment) else "",
+)
 def test_the_batch_of_a_pace_keeps_it_and_hardly_more_would(d, limit, pace):
     (one,), load = curves([d]), Load(2000, 500)
     batch = one.batch_at(1 / pace, load)
@@ -71,19 +110,31 @@ def test_the_batch_of_a_pace_keeps_it_and_hardly_more_would(d, limit, pace):
         assert one.at(1.0, load).tpot_s > 1 / pace
     else:
         assert one.at(batch, load).tpot_s < 1.08 / pace
-        assert batch == pytest.approx(one.slots(load)) or one.at(1.25 * batch + 1, load).tpot_s > 1 / pace
+        assert (
+            batch == pytest.approx(one.slots(load))
+            or one.at(1.25 * batch + 1, load).tpot_s > 1 / pace
+        )
 
 
 def test_faster_is_dearer_and_a_pace_beyond_all_is_said():
     options = curves(engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM")))
     found = fastest(options, Load(2000, 500), 1 / np.array([5.0, 20.0, 40.0, 80.0, 900.0]))
-    assert np.all(np.diff(found.tokens_per_s[:4]) <= 0) and found.kept.tolist() == [1.0, 1.0, 1.0, 1.0, 0.0]
+    assert np.all(np.diff(found.tokens_per_s[:4]) <= 0) and found.kept.tolist() == [
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+    ]
     assert found.chips[3] > found.chips[0] and found.batch[4] == 1.0
 
 
 def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
     model, chip = catalog.model("gpt-oss-120b"), catalog.accelerator("A100 SXM 80GB")
-    assert usual_format(model, chip) == "MXFP4" and usual_format(catalog.model("Llama-3.1-8B"), chip) == "BF16"
+    assert (
+        usual_format(model, chip) == "MXFP4"
+        and usual_format(catalog.model("Llama-3.1-8B"), chip) == "BF16"
+    )
     assert engines(catalog.model("DeepSeek-V3"), chip) == []  # 1.3 TB of weights on 640 GB
     assert {d.attention_data for d in engines(model, chip)} == {1, 8}
     with pytest.raises(ValueError, match="FP8 needs a chip with dense fp8"):
@@ -93,20 +144,50 @@ def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
 def test_the_page_computes_what_the_library_does():
     """All of `fastest`, with every expression named as a chapter names it, evaluated by Vega."""
     options = curves(engines(catalog.model("gpt-oss-120b"), catalog.accelerator("B200")))
-    names, params = list(Curve.__dataclass_fields__), {"rows": json.dumps([list(vars(one).values()) for one in options])}
+    names, params = (
+        list(Curve.__dataclass_fields__),
+        {"rows": json.dumps([list(vars(one).values()) for one in options])},
+    )
 
     def name(key, value):
         params[key] = str(value)
         return ConstExpression(key)
 
-    live = [Curve(**{field: ConstExpression(f"rows[{engine}][{place}]") for place, field in enumerate(names)}) for engine in range(len(options))]
+    live = [
+        Curve(
+            **{
+                field: ConstExpression(f"rows[{engine}][{place}]")
+                for place, field in enumerate(names)
+            }
+        )
+        for engine in range(len(options))
+    ]
     load = Load(*(ConstExpression(key) for key in ("reads", "writes", "kept_share")))
     found = fastest(live, load, 1 / ConstExpression("asked"), name)
-    for reads, writes, share, pace in ((2000, 500, 0.0, 30.0), (300, 4000, 0.5, 90.0), (20000, 200, 0.9, 15.0), (1000, 1000, 0.0, 5000.0)):
+    for reads, writes, share, pace in (
+        (2000, 500, 0.0, 30.0),
+        (300, 4000, 0.5, 90.0),
+        (20000, 200, 0.9, 15.0),
+        (1000, 1000, 0.0, 5000.0),
+    ):
         given = {"reads": reads, "writes": writes, "kept_share": share, "asked": pace}
         said = " + ' ' + ".join(f"({value})" for value in vars(found).values())
-        chart = alt.Chart(alt.Data(values=[{}])).mark_text().encode(text=alt.Text("out:N")).transform_calculate(out=f"'@' + {said}")
-        chart = chart.add_params(*(alt.param(name=key, expr=str(text)) for key, text in ({k: str(v) for k, v in given.items()} | params).items()))
-        svg = vlc.vegalite_to_svg(chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+        chart = (
+            alt.Chart(alt.Data(values=[{}]))
+            .mark_text()
+            .encode(text=alt.Text("out:N"))
+            .transform_calculate(out=f"'@' + {said}")
+        )
+        chart = chart.add_params(
+            *(
+                alt.param(name=key, expr=str(text))
+                for key, text in ({k: str(v) for k, v in given.items()} | params).items()
+            )
+        )
+        svg = vlc.vegalite_to_svg(
+            chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+        )
         numbers = [float(text) for text in unescape(re.search(r">@([^<]*)<", svg).group(1)).split()]
-        assert numbers == pytest.approx(list(vars(fastest(options, Load(reads, writes, share), 1 / pace)).values()), rel=1e-9)
+        assert numbers == pytest.approx(
+            list(vars(fastest(options, Load(reads, writes, share), 1 / pace)).values()), rel=1e-9
+        )

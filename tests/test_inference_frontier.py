@@ -25,37 +25,59 @@ def front():
 
 def test_no_point_of_a_front_beats_another_in_both(front):
     for _, points in front.groupby("accelerator"):
-        assert (np.diff(points["interactivity"]) < 0).all() and (np.diff(points["tokens_per_s_per_chip"]) > 0).all()
+        assert (np.diff(points["interactivity"]) < 0).all() and (
+            np.diff(points["tokens_per_s_per_chip"]) > 0
+        ).all()
 
 
 def test_each_point_of_a_front_is_an_operating_point(front):
     for row in front.iloc[:: len(front) // 7].to_dict("records"):
         degrees = {name: row[name] for name in ("tensor", "pipeline", "expert", "attention_data")}
-        point = steady(Deployment(LLAMA, catalog.accelerator(row["accelerator"]), row["precision"], **degrees), CHAT, row["concurrency"])
-        assert point.tpot_s == pytest.approx(row["tpot_s"]) and point.ttft_s == pytest.approx(row["ttft_s"])
+        point = steady(
+            Deployment(LLAMA, catalog.accelerator(row["accelerator"]), row["precision"], **degrees),
+            CHAT,
+            row["concurrency"],
+        )
+        assert point.tpot_s == pytest.approx(row["tpot_s"]) and point.ttft_s == pytest.approx(
+            row["ttft_s"]
+        )
         assert point.output_tokens_per_s_per_chip == pytest.approx(row["tokens_per_s_per_chip"])
         assert point.watts_per_chip == pytest.approx(row["watts_per_chip"])
-        assert row["joules_per_token"] == pytest.approx(row["watts_per_chip"] / row["tokens_per_s_per_chip"])
-        assert row["tokens_per_usd"] == pytest.approx(3600 * row["tokens_per_s_per_chip"] / row["usd_per_hour"])
+        assert row["joules_per_token"] == pytest.approx(
+            row["watts_per_chip"] / row["tokens_per_s_per_chip"]
+        )
+        assert row["tokens_per_usd"] == pytest.approx(
+            3600 * row["tokens_per_s_per_chip"] / row["usd_per_hour"]
+        )
 
 
 def test_a_front_is_above_every_layout(front):
     reached = front[front["accelerator"] == "H100 SXM"]
     points = steady(replace(FOUR, software=""), CHAT, np.array([1.0, 10.0, 100.0, 300.0]))
     for speed, pace in zip(points.output_tokens_per_s_per_chip, points.interactivity):
-        assert reached.loc[reached["interactivity"] >= 0.93 * pace, "tokens_per_s_per_chip"].max() >= 0.93 * speed  # between grid points
+        assert (
+            reached.loc[reached["interactivity"] >= 0.93 * pace, "tokens_per_s_per_chip"].max()
+            >= 0.93 * speed
+        )  # between grid points
 
 
 def test_targets_cut_the_front_and_newer_chips_lead_it(front):
     quick = frontier(LLAMA, CHAT, ["H100 SXM", "H200 SXM", "B200"], tpot_s=0.015, ttft_s=0.5)
-    assert (quick["tpot_s"] <= 0.015).all() and (quick["ttft_s"] <= 0.5).all() and 0 < len(quick) < len(front)
+    assert (
+        (quick["tpot_s"] <= 0.015).all()
+        and (quick["ttft_s"] <= 0.5).all()
+        and 0 < len(quick) < len(front)
+    )
     most = quick.groupby("accelerator")["tokens_per_s_per_chip"].max()
     assert most["B200"] > most["H200 SXM"] > most["H100 SXM"]
 
 
 def test_tensor_parallelism_stays_in_a_fabric_and_experts_spread():
     found = layouts(DEEPSEEK, H100, "FP8", CHAT)
-    assert found.tensor.max() == 8 and (found.tensor * found.pipeline * found.attention_data <= 64).all()
+    assert (
+        found.tensor.max() == 8
+        and (found.tensor * found.pipeline * found.attention_data <= 64).all()
+    )
     assert ((found.expert == 1) | (found.expert == found.tensor * found.attention_data)).all()
     assert (layouts(LLAMA, H100, "FP8", CHAT, tensor=2).tensor == 2).all()
 
@@ -64,14 +86,28 @@ def test_the_most_under_a_target():
     point = under(FOUR, CHAT, tpot_s=0.03)
     every = steady(FOUR, CHAT, np.arange(1.0, 500.0))
     assert point.tpot_s <= 0.03
-    assert point.output_tokens_per_s == pytest.approx(every.output_tokens_per_s[every.tpot_s <= 0.03].max(), rel=0.02)
+    assert point.output_tokens_per_s == pytest.approx(
+        every.output_tokens_per_s[every.tpot_s <= 0.03].max(), rel=0.02
+    )
 
 
 def test_what_no_configuration_meets_is_refused_with_the_best():
     alone = steady(FOUR, CHAT, 1)
-    with pytest.raises(ValueError, match=f"no operating point has tpot_s = 0.001; best achievable: TPOT {alone.tpot_s * 1e3:.3g} ms"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            "no operating point has tpot_s = 0.001; best achievable: TPOT"
+            f" {alone.tpot_s * 1e3:.3g} ms"
+        ),
+    ):
         under(FOUR, CHAT, tpot_s=1e-3)
-    with pytest.raises(ValueError, match=r"the quickest,: no operating point has tpot_s = 0.0001 and ttft_s = 1; best achievable: TPOT"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            r"the quickest,: no operating point has tpot_s = 0.0001 and ttft_s = 1; best"
+            r" achievable: TPOT"
+        ),
+    ):
         frontier(LLAMA, CHAT, ["H100"], tpot_s=1e-4, ttft_s=1.0)
     with pytest.raises(ValueError, match="precision FP8 needs a chip with dense fp8"):
         frontier(LLAMA, CHAT, ["A100 SXM"], "FP8")
@@ -85,7 +121,10 @@ def test_what_no_configuration_meets_is_refused_with_the_best():
 
 def test_all_chips_take_seconds():
     front = frontier(LLAMA, CHAT)
-    assert front["accelerator"].nunique() > 30 and front.drop(columns=["usd_per_hour", "tokens_per_usd"]).notna().all().all()
+    assert (
+        front["accelerator"].nunique() > 30
+        and front.drop(columns=["usd_per_hour", "tokens_per_usd"]).notna().all().all()
+    )
 
 
 def test_waits_are_those_of_the_queue_of_many_servers():
@@ -97,9 +136,14 @@ def test_waits_are_those_of_the_queue_of_many_servers():
     assert point.queue_s == pytest.approx(0.6 / (1 - 0.6) / held.requests_per_s / 2)
     spread = at_rate(single, replace(CHAT, output_cv=1.0, input_cv=0.0), rate)
     assert spread.queue_s == pytest.approx(2 * point.queue_s, rel=0.05)
-    assert at_rate(single, CHAT, rate, 0.99).queue_s == pytest.approx(point.queue_s / 0.6 * math.log(0.6 / 0.01))
+    assert at_rate(single, CHAT, rate, 0.99).queue_s == pytest.approx(
+        point.queue_s / 0.6 * math.log(0.6 / 0.01)
+    )
     assert at_rate(single, CHAT, rate, 0.3).queue_s == 0
-    with pytest.raises(ValueError, match=r"requests_per_s = 1000, allowed: above 0 and below .* what all 1 slots serve"):
+    with pytest.raises(
+        ValueError,
+        match=r"requests_per_s = 1000, allowed: above 0 and below .* what all 1 slots serve",
+    ):
         at_rate(single, CHAT, 1000.0)
     with pytest.raises(ValueError, match="percentile = 99"):
         at_rate(single, CHAT, rate, 99)
@@ -116,8 +160,12 @@ def test_waves_of_a_finite_run():
     load = Load(128, 512)
     full = offline(FOUR, load, 1000, 500)
     assert full.requests_per_s == pytest.approx(offline(FOUR, load, 500, 500).requests_per_s)
-    assert offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s  # a wave for one request
-    assert offline(FOUR, load, 100_000, 500).requests_per_s == pytest.approx(full.requests_per_s, rel=1e-9)
+    assert (
+        offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s
+    )  # a wave for one request
+    assert offline(FOUR, load, 100_000, 500).requests_per_s == pytest.approx(
+        full.requests_per_s, rel=1e-9
+    )
     with pytest.raises(ValueError, match="offline: requests = 0"):
         offline(FOUR, load, 0)
 
@@ -134,7 +182,9 @@ def test_split_serving_balances_and_adds_up():
     assert pair.ratio * reads == pytest.approx(pair.requests_per_s * 4000)
     assert pair.chips == 8 + 4 * pair.ratio
     assert pair.output_tokens_per_s == pytest.approx(pair.requests_per_s * 400)
-    assert pair.requests_per_s * (pair.ttft_s + 399 * pair.tpot_s) == pytest.approx(pair.concurrency)
+    assert pair.requests_per_s * (pair.ttft_s + 399 * pair.tpot_s) == pytest.approx(
+        pair.concurrency
+    )
     assert pair.itl_s == pair.tpot_s < steady(replace(FOUR, tensor=8), Load(4000, 400), 64).tpot_s
     assert 100 < pair.watts_per_chip < 700
 
@@ -143,23 +193,37 @@ def test_the_cache_moves_slower_between_nodes_and_faster_over_more_links():
     near, far = Deployment(LLAMA, GB200, "FP8", tensor=4), FOUR
     assert transfer_seconds(near, near, 8000) < transfer_seconds(far, replace(far, tensor=8), 8000)
     kv = 8000 * 2 * 80 * 8 * 128 * 2
-    assert transfer_seconds(far, replace(far, tensor=8), 8000) == pytest.approx(kv / 4 / 47e9, rel=0.1)
-    with pytest.raises(ValueError, match="prefill serves Llama-3.1-70B, decode Llama-3.1-8B; allowed: one model"):
+    assert transfer_seconds(far, replace(far, tensor=8), 8000) == pytest.approx(
+        kv / 4 / 47e9, rel=0.1
+    )
+    with pytest.raises(
+        ValueError, match="prefill serves Llama-3.1-70B, decode Llama-3.1-8B; allowed: one model"
+    ):
         disaggregated(FOUR, replace(FOUR, model=catalog.model("Llama-3.1-8B")), CHAT)
 
 
 def test_split_serving_pays_where_tokens_must_keep_their_pace():
-    """On four decoding layouts of a rack, with the prompts read by groups of eight; a batch of each that gives a token in 20 ms at most."""
+    """On four decoding layouts of a rack, with the prompts read by groups of eight; a batch of each
+    that gives a token in 20 ms at most.
+    """
     group = np.array([8, 16, 32, 64])[:, None]
-    decode, prefill = (Deployment(DEEPSEEK, GB200, "NVFP4", expert=size, attention_data=size) for size in (group, 8))
+    decode, prefill = (
+        Deployment(DEEPSEEK, GB200, "NVFP4", expert=size, attention_data=size)
+        for size in (group, 8)
+    )
     load, batch = Load(8000, 1000), np.geomspace(8, 4096, 60)
-    best = [np.max(np.where(point.tpot_s <= 0.02, point.output_tokens_per_s_per_chip, 0.0))
-            for point in (steady(decode, load, batch), disaggregated(prefill, decode, load, batch))]  # fmt: skip
+    best = [
+        np.max(np.where(point.tpot_s <= 0.02, point.output_tokens_per_s_per_chip, 0.0))
+        for point in (steady(decode, load, batch), disaggregated(prefill, decode, load, batch))
+    ]
     assert best[1] > 1.2 * best[0] > 0
 
 
 def test_a_front_of_split_serving_reaches_further():
-    joint, split = (frontier(DEEPSEEK, Load(8000, 1000), ["GB200"], tpot_s=0.02, split=by) for by in (False, True))
+    joint, split = (
+        frontier(DEEPSEEK, Load(8000, 1000), ["GB200"], tpot_s=0.02, split=by)
+        for by in (False, True)
+    )
     assert split["tokens_per_s_per_chip"].max() > 1.2 * joint["tokens_per_s_per_chip"].max()
 
 
@@ -167,5 +231,7 @@ def test_traces_are_loads():
     chat, code = trace("azure conversation"), trace("azure code")
     rows = catalog.table("request_lengths").set_index(["trace", "quantity"])["value"]
     assert code.context == pytest.approx(rows["azure code", "mean context_tokens"], rel=1e-6)
-    assert code.prompt_context == pytest.approx(rows["azure code", "mean prefill_context_tokens"], rel=1e-3)
+    assert code.prompt_context == pytest.approx(
+        rows["azure code", "mean prefill_context_tokens"], rel=1e-3
+    )
     assert steady(FOUR, code).output_tokens_per_s < steady(FOUR, chat).output_tokens_per_s

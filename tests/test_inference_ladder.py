@@ -1,4 +1,6 @@
-"""The levers on inference: what each changes, when it is refused, every order of them, and the chapter's headline."""
+"""The levers on inference: what each changes, when it is refused, every order of them, and the
+chapter's headline.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,23 @@ NAMES = [name for names in rungs_of_source().values() for name in names]
 
 
 def service(model="Llama-3.1-8B", chip="H100 SXM", precision="BF16", **given) -> Service:
-    deployment = Deployment(catalog.model(model), catalog.accelerator(chip), precision, software="vLLM 0.17.0", kv_precision="BF16")
-    usual = {"load": Load(1150, 210, input_cv=1.0, output_cv=1.0), "requests_per_s": 100.0, "peak_to_mean": 3.0, "together": 0.3}
-    return Service(deployment, **usual | {"services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05} | given)
+    deployment = Deployment(
+        catalog.model(model),
+        catalog.accelerator(chip),
+        precision,
+        software="vLLM 0.17.0",
+        kv_precision="BF16",
+    )
+    usual = {
+        "load": Load(1150, 210, input_cv=1.0, output_cv=1.0),
+        "requests_per_s": 100.0,
+        "peak_to_mean": 3.0,
+        "together": 0.3,
+    }
+    return Service(
+        deployment,
+        **usual | {"services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05} | given,
+    )
 
 
 def fleet(of: Service) -> float:
@@ -41,7 +57,9 @@ def test_every_lever_of_the_table_is_computed():
 
 
 def test_a_group_serves_more_the_better_it_batches():
-    alone, static, continuous = (dict(zip(*groups(service(batch=batch, tpot_s=None)))) for batch in (1, 8, None))
+    alone, static, continuous = (
+        dict(zip(*groups(service(batch=batch, tpot_s=None)))) for batch in (1, 8, None)
+    )
     for size in DEGREES:
         assert alone[size] < static[size] < continuous[size]
 
@@ -89,17 +107,20 @@ def test_the_ladder_never_adds_chips_and_keeps_within_the_allowed_loss():
         ({"smaller": "Llama-3.2-3B"}, "smaller model", "published loss of 17 %"),
         ({}, "4-bit weights", "published loss of 2.5 %"),
     ],
-)  # fmt: skip
+)
 def test_a_lever_whose_conditions_do_not_hold_says_why(given, lever, said):
     if "smaller" in given:
         given = given | {"smaller": catalog.model(given["smaller"])}
-    (_, rung) = climb(service(**given), [lever])
+    _, rung = climb(service(**given), [lever])
     assert said in rung.why
 
 
 def test_a_chip_takes_the_eight_bits_that_it_multiplies():
     wanted = {"A100 SXM 80GB": "INT8", "H100 SXM": "FP8", "MI300X": "FP8"}
-    rungs = {chip: climb(service(chip=chip, requests_per_s=2000.0), ["8-bit weights"], 0.1)[1] for chip in wanted}
+    rungs = {
+        chip: climb(service(chip=chip, requests_per_s=2000.0), ["8-bit weights"], 0.1)[1]
+        for chip in wanted
+    }
     assert {chip: rung.service.deployment.precision for chip, rung in rungs.items()} == wanted
 
 
@@ -110,7 +131,10 @@ def test_the_loss_of_four_bits_takes_the_place_of_that_of_eight():
 
 
 def test_every_order_is_walked_and_credits_add_up():
-    of, names = service(batch=8), ["8-bit weights", "LoRA adapters", "continuous batching", "pooling"]
+    of, names = (
+        service(batch=8),
+        ["8-bit weights", "LoRA adapters", "continuous batching", "pooling"],
+    )
     found = orders(of, names, 0.1)
     saved = {name: [] for name in names}
     for order in permutations(names):
@@ -120,7 +144,9 @@ def test_every_order_is_walked_and_credits_add_up():
             saved[name].append(1 - fleet(now) / before)
             before = fleet(now)
     for name in names:
-        assert found.loc[name, ["least", "most"]].to_list() == pytest.approx([min(saved[name]), max(saved[name])])
+        assert found.loc[name, ["least", "most"]].to_list() == pytest.approx(
+            [min(saved[name]), max(saved[name])]
+        )
         assert found.loc[name, "first"] == pytest.approx(1 - fleet(LEVERS[name](of)) / fleet(of))
     assert found["credit"].sum() == pytest.approx(1.0)
     logs = [np.mean(-np.log1p(-np.array(saved[name]))) for name in names]
@@ -128,15 +154,26 @@ def test_every_order_is_walked_and_credits_add_up():
 
 
 def test_a_draft_is_taken_only_where_it_pays():
-    drafts = [climb(service(draft=Speculation(4, acceptance)), ["speculative decoding"])[1].why for acceptance in (0.05, 0.9)]
+    drafts = [
+        climb(service(draft=Speculation(4, acceptance)), ["speculative decoding"])[1].why
+        for acceptance in (0.05, 0.9)
+    ]
     assert drafts[0] != "" and drafts[1] == ""
 
 
 def test_prompts_on_groups_of_their_own_pay_at_a_tight_pace_alone():
-    """Prompts beside the tokens of others stretch the gaps, which matters only where gaps are limited."""
+    """Prompts beside the tokens of others stretch the gaps, which matters only where gaps are
+    limited.
+    """
     gains = []
     for pace in (0.03, 0.5):
-        together = service("Llama-3.1-70B", precision="FP8", load=Load(4000, 200), tpot_s=pace, requests_per_s=1000.0)
+        together = service(
+            "Llama-3.1-70B",
+            precision="FP8",
+            load=Load(4000, 200),
+            tpot_s=pace,
+            requests_per_s=1000.0,
+        )
         gains.append(1 - fleet(replace(together, split=True)) / fleet(together))
     assert gains[0] > 0.05 > gains[1]
 
@@ -144,7 +181,9 @@ def test_prompts_on_groups_of_their_own_pay_at_a_tight_pace_alone():
 def test_the_verdict_and_the_checklist_tell_the_same_story():
     of = service("Llama-3.1-70B")
     verdict, book = inference_ladder(of), cost_checklist(of)
-    assert verdict.numbers["saving"][0] == pytest.approx(1 - verdict.numbers["chips then"][0] / verdict.numbers["chips today"][0])
+    assert verdict.numbers["saving"][0] == pytest.approx(
+        1 - verdict.numbers["chips then"][0] / verdict.numbers["chips today"][0]
+    )
     # The smaller model, which the ladder leaves out, is refused; the dashboard changes nothing.
     assert book["together"].iloc[-1] == pytest.approx(verdict.numbers["saving"][0])
     assert list(book.index)[0] == "smaller model" and list(book.index)[-1] == "cost dashboard"
@@ -164,11 +203,16 @@ def test_the_headline_is_the_librarys():
     said = answer(BOOK.notebook("inference_ladder").read_bytes())
     of = service("Llama-3.1-70B", repeated_share=0.05)
     rungs = climb(replace(of, smaller=catalog.model("Llama-3.1-8B")), NAMES)
-    assert f"from {rungs[0].chips:.0f} H100 SXM to {rungs[-1].chips:.0f}: {100 * (1 - rungs[-1].chips / rungs[0].chips):.0f} % less" in said
+    assert (
+        f"from {rungs[0].chips:.0f} H100 SXM to {rungs[-1].chips:.0f}:"
+        f" {100 * (1 - rungs[-1].chips / rungs[0].chips):.0f} % less" in said
+    )
 
 
 def test_claims_on_the_levers_are_judged():
-    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")}
+    verdicts = {
+        finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")
+    }
     assert verdicts["S2-ladder"] in (ledger.CONDITIONAL, ledger.OFF)
     assert verdicts["S2-int8-loss"] == verdicts["S2-sparse-matmul"] == ledger.REPRODUCED
     assert verdicts["S2-int4-loss"] == ledger.CONDITIONAL
@@ -178,10 +222,14 @@ def test_claims_on_the_levers_are_judged():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("batching=dynamic", "batching = 'dynamic'"), ("requests_per_s=0", "requests_per_s = 0"), ("together=2", "together = 2"),
-        ("model=Llama-3.1-71B", "Llama-3.1-70B"), ("accelerator=H100", "H100 SXM"), ("allowed_loss=60", "allowed_loss"),
+        ("batching=dynamic", "batching = 'dynamic'"),
+        ("requests_per_s=0", "requests_per_s = 0"),
+        ("together=2", "together = 2"),
+        ("model=Llama-3.1-71B", "Llama-3.1-70B"),
+        ("accelerator=H100", "H100 SXM"),
+        ("allowed_loss=60", "allowed_loss"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
     monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)

@@ -1,4 +1,6 @@
-"""The chapter `inference_roofline`: its headline is the library's, a wrong case is refused; the balance of a chip, claims on latency."""
+"""The chapter `inference_roofline`: its headline is the library's, a wrong case is refused; the
+balance of a chip, claims on latency.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,40 @@ from scaleright.roofline import balance_rows, matmul_seconds
 from scaleright.units import usd
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-CASE = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4, software="vLLM")
+CASE = Deployment(
+    catalog.model("Llama-3.1-70B"),
+    catalog.accelerator("H100 SXM"),
+    "FP8",
+    tensor=4,
+    software="vLLM",
+)
 
 
 def test_the_headline_is_the_librarys():
     said, load = answer(BOOK.notebook("inference_roofline").read_bytes()), Load(2000, 500)
     point = curves([CASE])[0].at(64.0, load)
-    price = usd_per_million_tokens(4 * recent_rental_price("H100 SXM").median, point.beat.requests * 500 / point.step_s, 0.4)
-    assert "With 64 requests at once on 4 H100 SXM" in said and f"cost {usd(price)} at 40 % utilization" in said
+    price = usd_per_million_tokens(
+        4 * recent_rental_price("H100 SXM").median, point.beat.requests * 500 / point.step_s, 0.4
+    )
+    assert (
+        "With 64 requests at once on 4 H100 SXM" in said
+        and f"cost {usd(price)} at 40 % utilization" in said
+    )
     true = steady(CASE, load, batch=64.0)
-    assert price == pytest.approx(usd_per_million_tokens(4 * recent_rental_price("H100 SXM").median, true.output_tokens_per_s, 0.4), rel=0.02)
+    assert price == pytest.approx(
+        usd_per_million_tokens(
+            4 * recent_rental_price("H100 SXM").median, true.output_tokens_per_s, 0.4
+        ),
+        rel=0.02,
+    )
 
 
 def test_arithmetic_and_reading_take_as_long_at_the_balance():
     rows = balance_rows(800e12, 3.2e12, 1.0)
-    few, many = (matmul_seconds(n, 65536, 65536, 800e12 / 0.88, 3.2e12, 1.0, tile_m=1, tile_n=1, ramp_k=0) for n in (rows / 10, 10 * rows))
+    few, many = (
+        matmul_seconds(n, 65536, 65536, 800e12 / 0.88, 3.2e12, 1.0, tile_m=1, tile_n=1, ramp_k=0)
+        for n in (rows / 10, 10 * rows)
+    )
     assert few == pytest.approx(65536**2 / 3.2e12, rel=0.02)  # reading alone
     assert many == pytest.approx(2 * 10 * rows * 65536**2 / 800e12, rel=0.02)  # arithmetic alone
 
@@ -45,22 +66,33 @@ def test_a_larger_batch_is_cheaper_and_slower():
     each = [point.step_s / point.beat.requests for point in points]
     waits = [point.tpot_s for point in points]
     assert each == sorted(each, reverse=True) and waits == sorted(waits)
-    assert each[0] / each[1] > 3 > 2 > each[3] / each[4]  # at first nearly free, at last hardly a gain
+    assert (
+        each[0] / each[1] > 3 > 2 > each[3] / each[4]
+    )  # at first nearly free, at last hardly a gain
 
 
 def test_claims_on_latency_are_judged():
-    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("inference_roofline")}
-    assert verdicts["S2-small-latency"] == ledger.REPRODUCED and verdicts["S2-300ms-several"] == ledger.OFF
+    verdicts = {
+        finding.claim.id: finding.verdict for finding in claims.findings("inference_roofline")
+    }
+    assert (
+        verdicts["S2-small-latency"] == ledger.REPRODUCED
+        and verdicts["S2-300ms-several"] == ledger.OFF
+    )
     assert verdicts["S2-300ms-large"] == ledger.REPRODUCED
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("precision=FP9", "FP8"), ("batch=0", "batch = 0"), ("model=Llama-3.1-7B", "Llama-3.1-8B"), ("chips=3", "chips = 3"),
-        ("utilization=40", "utilization = 40"), ("accelerator=H100", "H100 SXM"),
+        ("precision=FP9", "FP8"),
+        ("batch=0", "batch = 0"),
+        ("model=Llama-3.1-7B", "Llama-3.1-8B"),
+        ("chips=3", "chips = 3"),
+        ("utilization=40", "utilization = 40"),
+        ("accelerator=H100", "H100 SXM"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
     monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
@@ -73,12 +105,20 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
 @pytest.mark.parametrize(
     ("chapter", "case", "said"),
     [
-        ("inference_roofline", {"accelerator": "A100 SXM 80GB"}, "precision FP8 needs a chip with dense fp8"),
+        (
+            "inference_roofline",
+            {"accelerator": "A100 SXM 80GB"},
+            "precision FP8 needs a chip with dense fp8",
+        ),
         ("inference_roofline", {"model": "Llama-3.1-405B", "precision": "BF16"}, "FP8"),
-        ("inference_roofline", {"precision": "INT4", "chips": 1, "input_tokens": 100000, "output_tokens": 32000}, "does not fit beside the weights"),
+        (
+            "inference_roofline",
+            {"precision": "INT4", "chips": 1, "input_tokens": 100000, "output_tokens": 32000},
+            "does not fit beside the weights",
+        ),
         ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),
     ],
-)  # fmt: skip
+)
 def test_a_case_that_no_engine_serves_is_refused_with_what_is_achievable(chapter, case, said):
     from scaleright.press import PressError
     from scaleright.press.execute import Job, run_all

@@ -14,17 +14,40 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.serving import FRONT_S, engine_step, steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
 
-LLAMA = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4, software="vLLM 0.17.0")
-DEEPSEEK = Deployment(catalog.model("DeepSeek-V3"), catalog.accelerator("H200 SXM"), "FP8", tensor=8, software="vLLM 0.17.0")
+LLAMA = Deployment(
+    catalog.model("Llama-3.1-70B"),
+    catalog.accelerator("H100 SXM"),
+    "FP8",
+    tensor=4,
+    software="vLLM 0.17.0",
+)
+DEEPSEEK = Deployment(
+    catalog.model("DeepSeek-V3"),
+    catalog.accelerator("H200 SXM"),
+    "FP8",
+    tensor=8,
+    software="vLLM 0.17.0",
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(reads=st.floats(1, 60_000), writes=st.floats(1, 20_000), concurrency=st.floats(1, 3000), cached=st.floats(0, 1))
+@given(
+    reads=st.floats(1, 60_000),
+    writes=st.floats(1, 20_000),
+    concurrency=st.floats(1, 3000),
+    cached=st.floats(0, 1),
+)
 def test_littles_law_holds_at_every_load(reads, writes, concurrency, cached):
-    """Requests in the system are their rate times the time that each spends there; the step under way is all that comes on top."""
+    """Requests in the system are their rate times the time that each spends there; the step under
+    way is all that comes on top.
+    """
     point = steady(LLAMA, Load(reads, writes, cached), concurrency)
-    rest = point.ttft_s - FRONT_S - point.queue_s - point.rhythm.prompt_steps * point.mixed_step.total
-    assert point.requests_per_s * (point.request_s - FRONT_S - rest) == pytest.approx(concurrency, rel=1e-6)
+    rest = (
+        point.ttft_s - FRONT_S - point.queue_s - point.rhythm.prompt_steps * point.mixed_step.total
+    )
+    assert point.requests_per_s * (point.request_s - FRONT_S - rest) == pytest.approx(
+        concurrency, rel=1e-6
+    )
     assert -1e-9 <= rest <= max(point.mixed_step.total, point.plain_step.total)
 
 
@@ -44,7 +67,10 @@ def test_one_request_alone_waits_for_nobody():
 
 def test_parts_sum_and_times_are_linear_in_the_slowdowns():
     ones = {"matmul": 1.0}
-    point, slower = steady(LLAMA, Load(2000, 300), 64, slowdowns=ones), steady(LLAMA, Load(2000, 300), 64, slowdowns={"matmul": 3.0})
+    point, slower = (
+        steady(LLAMA, Load(2000, 300), 64, slowdowns=ones),
+        steady(LLAMA, Load(2000, 300), 64, slowdowns={"matmul": 3.0}),
+    )
     for step, slow in ((point.step, slower.step), (point.token_step, slower.token_step)):
         assert step.total == pytest.approx(sum(step.parts().values()))
         assert slow.total == pytest.approx(step.total + 2 * step.matmul_s)
@@ -55,7 +81,9 @@ def test_arrays_are_many_operating_points():
     many = steady(LLAMA, Load(1000, 1000), np.array([1.0, 50.0, 5000.0]))
     for index, concurrency in enumerate((1.0, 50.0, 5000.0)):
         one = steady(LLAMA, Load(1000, 1000), concurrency)
-        assert many.ttft_s[index] == pytest.approx(one.ttft_s) and many.output_tokens_per_s[index] == pytest.approx(one.output_tokens_per_s)
+        assert many.ttft_s[index] == pytest.approx(one.ttft_s) and many.output_tokens_per_s[
+            index
+        ] == pytest.approx(one.output_tokens_per_s)
     assert many.queue_s[1] == 0 < many.queue_s[2]
 
 
@@ -68,22 +96,36 @@ def test_long_answers_are_met_more_often_than_they_are_asked_for():
     even, spread = Load(1000, 500), Load(1000, 500, input_cv=1.0, output_cv=1.0)
     draws = np.random.default_rng(6).lognormal(size=(2, 2_000_000))
     reads, writes = 1000 * draws[0] / draws[0].mean(), 500 * draws[1] / draws[1].mean()
-    spreads = reads.std() / reads.mean(), writes.std() / writes.mean(), np.corrcoef(reads, writes)[0, 1]
+    spreads = (
+        reads.std() / reads.mean(),
+        writes.std() / writes.mean(),
+        np.corrcoef(reads, writes)[0, 1],
+    )
     drawn = Load(reads.mean(), writes.mean(), 0.0, *spreads)
-    assert drawn.context == pytest.approx((writes * (reads + writes / 2)).mean() / writes.mean(), rel=1e-6)
+    assert drawn.context == pytest.approx(
+        (writes * (reads + writes / 2)).mean() / writes.mean(), rel=1e-6
+    )
     assert drawn.prompt_context == pytest.approx((reads**2).mean() / (2 * reads.mean()), rel=1e-6)
-    assert drawn.length == pytest.approx((writes * (reads + writes)).mean() / writes.mean(), rel=1e-6)
+    assert drawn.length == pytest.approx(
+        (writes * (reads + writes)).mean() / writes.mean(), rel=1e-6
+    )
     assert even.context == 1250 and steady(LLAMA, spread).batch < steady(LLAMA, even).batch
 
 
 def test_an_engine_that_never_evicts_runs_fewer_sequences():
     load = Load(1000, 4000)
-    assert steady(replace(LLAMA, software="TensorRT-LLM 1.2", kv_precision="BF16"), load).batch < steady(LLAMA, load).batch
+    assert (
+        steady(replace(LLAMA, software="TensorRT-LLM 1.2", kv_precision="BF16"), load).batch
+        < steady(LLAMA, load).batch
+    )
 
 
 def test_a_cache_of_prefixes_saves_reading_and_keeps_looking_back():
     cold, warm = (steady(LLAMA, Load(8000, 200, share), 32) for share in (0.0, 0.9))
-    assert warm.ttft_s - FRONT_S < (cold.ttft_s - FRONT_S) / 3 and warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
+    assert (
+        warm.ttft_s - FRONT_S < (cold.ttft_s - FRONT_S) / 3
+        and warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
+    )
     assert warm.plain_step.total == cold.plain_step.total
 
 
@@ -99,20 +141,38 @@ def test_multi_token_prediction_pays_at_small_batches():
 def test_tokens_per_step_is_the_sum_of_chances():
     for guesses in range(6):
         for acceptance in (0.0, 0.3, 0.9, 1.0):
-            assert tokens_per_step(guesses, acceptance) == pytest.approx(sum(acceptance**k for k in range(guesses + 1)))
+            assert tokens_per_step(guesses, acceptance) == pytest.approx(
+                sum(acceptance**k for k in range(guesses + 1))
+            )
 
 
 def test_what_is_refused_and_what_is_offered():
-    big = Deployment(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"), "BF16", tensor=8)
-    with pytest.raises(ValueError, match=r"8 x H100 SXM: no request of 2,000 tokens fits beside the weights; nearest that fits: 16 chips"):
+    big = Deployment(
+        catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"), "BF16", tensor=8
+    )
+    with pytest.raises(
+        ValueError,
+        match=(
+            r"8 x H100 SXM: no request of 2,000 tokens fits beside the weights; nearest that fits:"
+            r" 16 chips"
+        ),
+    ):
         steady(big, Load(1000, 1000))
     with pytest.raises(ValueError, match=r"batch = 100,000, allowed: \d+ sequences of the load"):
         steady(LLAMA, Load(1000, 1000), batch=100_000)
-    with pytest.raises(ValueError, match=r"Llama-3.1-70B: input_tokens \+ output_tokens = 201,000, allowed: 131,072"):
+    with pytest.raises(
+        ValueError,
+        match=r"Llama-3.1-70B: input_tokens \+ output_tokens = 201,000, allowed: 131,072",
+    ):
         steady(LLAMA, Load(200_000, 1000))
-    with pytest.raises(ValueError, match="steady: concurrency = 0 is outside its domain, allowed: 1 or more"):
+    with pytest.raises(
+        ValueError, match="steady: concurrency = 0 is outside its domain, allowed: 1 or more"
+    ):
         steady(LLAMA, Load(1000, 1000), 0)
-    with pytest.raises(ValueError, match="Load: cached_share = 50 is outside its domain, allowed: 0 to 1; did you mean 0.5"):
+    with pytest.raises(
+        ValueError,
+        match="Load: cached_share = 50 is outside its domain, allowed: 0 to 1; did you mean 0.5",
+    ):
         Load(1000, 1000, 50)
     with pytest.raises(ValueError, match="Speculation: acceptance = 80"):
         Speculation(2, 80)
@@ -122,17 +182,37 @@ def test_what_is_refused_and_what_is_offered():
 
 def test_no_number_of_an_operating_point_is_lost():
     point = steady(LLAMA, Load(1, 1), np.array([1.0, 7.0, 1e4]))
-    numbers = [value for value in (getattr(point, field.name) for field in fields(point)) if isinstance(value, (float, np.ndarray))]
-    assert len(numbers) > 5 and all(np.isfinite(number).all() for number in numbers) and math.isfinite(point.step.total[0])
+    numbers = [
+        value
+        for value in (getattr(point, field.name) for field in fields(point))
+        if isinstance(value, (float, np.ndarray))
+    ]
+    assert (
+        len(numbers) > 5
+        and all(np.isfinite(number).all() for number in numbers)
+        and math.isfinite(point.step.total[0])
+    )
 
 
 def simulated(reads, writes, clients):
-    """A scheduler step by step: each client sends its next request when its last is answered; prompts are read first come, first served."""
+    """A scheduler step by step: each client sends its next request when its last is answered;
+    prompts are read first come, first served.
+    """
     tokens, running = np.array([0.0, 256, 1024, 2048, 4096, 8192]), np.linspace(0, clients, 5)
     load = Load(reads.mean(), writes.mean())
-    grid = engine_step(LLAMA, load, running[:, None], prefill_tokens=tokens, prefill_context=reads.mean() / 2)
+    grid = engine_step(
+        LLAMA, load, running[:, None], prefill_tokens=tokens, prefill_context=reads.mean() / 2
+    )
     seconds = RegularGridInterpolator((running, tokens), grid.total)
-    clock, decoding, waiting, sent, first, gaps, ended = 0.0, {}, [(0.0, k, reads[k]) for k in range(clients)], clients, [], [], []
+    clock, decoding, waiting, sent, first, gaps, ended = (
+        0.0,
+        {},
+        [(0.0, k, reads[k]) for k in range(clients)],
+        clients,
+        [],
+        [],
+        [],
+    )
     while sent < len(reads):
         budget, done, left = LLAMA.chunk_tokens - len(decoding), [], []
         for arrived, k, rest in waiting:
@@ -149,7 +229,9 @@ def simulated(reads, writes, clients):
             first.append(clock - arrived)
             decoding[k] = writes[k] - 1
         ended += [clock] * len(over)
-        waiting = left + [(clock, k, reads[k]) for k in range(sent, min(sent + len(over), len(reads)))]
+        waiting = left + [
+            (clock, k, reads[k]) for k in range(sent, min(sent + len(over), len(reads)))
+        ]
         sent += len(over)
         decoding = {k: rest for k, rest in decoding.items() if k not in over}
     skip = 3 * clients  # the burst at the start
@@ -157,13 +239,21 @@ def simulated(reads, writes, clients):
     return speed, float(np.mean(first[skip:])), float(np.mean(gaps)), float(np.median(gaps))
 
 
-@pytest.mark.parametrize("prompt, answer, clients", [(1000, 200, 32), (300, 200, 64), (12000, 150, 8)])
+@pytest.mark.parametrize(
+    "prompt, answer, clients", [(1000, 200, 32), (300, 200, 64), (12000, 150, 8)]
+)
 def test_a_simulated_scheduler_agrees(prompt, answer, clients):
     draw = np.random.default_rng(6)
-    reads, writes = (np.round(mean * draw.uniform(0.5, 1.5, 10 * clients)) for mean in (prompt, answer))
+    reads, writes = (
+        np.round(mean * draw.uniform(0.5, 1.5, 10 * clients)) for mean in (prompt, answer)
+    )
     speed, ttft_s, tpot_s, itl_s = simulated(reads, writes, clients)
     spread = 1 / math.sqrt(12)
     point = steady(LLAMA, Load(reads.mean(), writes.mean(), 0.0, spread, spread), clients)
     assert point.output_tokens_per_s == pytest.approx(speed, rel=0.04)
-    assert point.tpot_s == pytest.approx(tpot_s, rel=0.03) and point.itl_s == pytest.approx(itl_s, rel=0.02)
-    assert ttft_s < point.ttft_s - FRONT_S < 1.4 * ttft_s  # here a request arrives as a step ends; the model has it wait for a running one
+    assert point.tpot_s == pytest.approx(tpot_s, rel=0.03) and point.itl_s == pytest.approx(
+        itl_s, rel=0.02
+    )
+    assert (
+        ttft_s < point.ttft_s - FRONT_S < 1.4 * ttft_s
+    )  # here a request arrives as a step ends; the model has it wait for a running one

@@ -1,4 +1,6 @@
-"""Prices of the market: what is a price, what only history, one figure per provider, and errors that say what to give."""
+"""Prices of the market: what is a price, what only history, one figure per provider, and errors
+that say what to give.
+"""
 
 import shutil
 from datetime import date
@@ -16,15 +18,32 @@ CARDS = ["accelerator", "provider"]
 
 @pytest.fixture
 def listings(monkeypatch):
-    """Stand-in rental prices: one row a tuple (date, provider, chip, count, region, pricing, price[, basis])."""
+    """Stand-in rental prices: one row a tuple (date, provider, chip, count, region, pricing,
+    price[, basis]).
+    """
 
     def put(*rows):
-        names = ["date", "provider", "accelerator", "accelerators", "region", "pricing", "usd_per_accelerator_hour", "basis"]
+        names = [
+            "date",
+            "provider",
+            "accelerator",
+            "accelerators",
+            "region",
+            "pricing",
+            "usd_per_accelerator_hour",
+            "basis",
+        ]
         frame = pd.DataFrame([(*row, "list")[:8] for row in rows], columns=names)
-        frame["date"], frame["accelerators"] = pd.to_datetime(frame["date"]), frame["accelerators"].astype("Int64")
+        frame["date"], frame["accelerators"] = (
+            pd.to_datetime(frame["date"]),
+            frame["accelerators"].astype("Int64"),
+        )
         frame = frame.assign(segment="neocloud", sku="x", source="s", note=None)
         monkeypatch.setattr("scaleright.catalog._FOUND", {})
-        monkeypatch.setattr("scaleright.market.rentals.table", lambda name: frame.copy() if name == "rental_prices" else table(name))
+        monkeypatch.setattr(
+            "scaleright.market.rentals.table",
+            lambda name: frame.copy() if name == "rental_prices" else table(name),
+        )
 
     return put
 
@@ -35,18 +54,32 @@ def listings(monkeypatch):
 def test_no_price_to_decide_on_comes_from_an_index_or_a_scaled_value():
     bases = table("rental_prices").groupby("basis").size()
     assert bases["index"] > 500 and bases["normalized"] > 500
-    for frame in (market.rental_prices(), market.spread(), market.cheapest("H100 SXM"), market.cloud_table("2026-09-01", 60)):
+    for frame in (
+        market.rental_prices(),
+        market.spread(),
+        market.cheapest("H100 SXM"),
+        market.cloud_table("2026-09-01", 60),
+    ):
         assert set(frame["basis"]) <= set(RAW)
     assert "Median of rate cards" not in set(market.spread()["provider"])
 
 
 def test_the_price_of_a_chip_without_its_host_is_none_to_decide_on():
     assert table("rental_prices")["basis"].eq(CHIP_ALONE).sum() == 6
-    for frame in (market.rental_prices(), market.spread("2023-06-01"), market.cheapest("A100 SXM 80GB", day="2023-06-01")):
-        assert CHIP_ALONE not in set(frame["basis"]) and "CoreWeave" not in set(frame.query("date < '2024'")["provider"])
+    for frame in (
+        market.rental_prices(),
+        market.spread("2023-06-01"),
+        market.cheapest("A100 SXM 80GB", day="2023-06-01"),
+    ):
+        assert CHIP_ALONE not in set(frame["basis"]) and "CoreWeave" not in set(
+            frame.query("date < '2024'")["provider"]
+        )
 
 
-@pytest.mark.parametrize(("chip", "day", "low", "high"), [("H100 SXM", "2024-12-01", 2.9, 12.3), ("A100 SXM 80GB", "2025-04-01", 1.5, 5.2)])
+@pytest.mark.parametrize(
+    ("chip", "day", "low", "high"),
+    [("H100 SXM", "2024-12-01", 2.9, 12.3), ("A100 SXM 80GB", "2025-04-01", 1.5, 5.2)],
+)
 def test_the_price_of_a_past_day_is_read_from_cards_of_the_year_before_it(chip, day, low, high):
     rows = market.cheapest(chip, day=day)
     assert len(set(rows["provider"])) >= 4 and rows["age_days"].between(0, 366).all()
@@ -54,19 +87,28 @@ def test_the_price_of_a_past_day_is_read_from_cards_of_the_year_before_it(chip, 
 
 
 def test_a_price_changes_with_raw_listings_alone(listings):
-    real = [("2026-10-01", "A", "H100 SXM", 8, "global", "on_demand", 3.0), ("2026-10-01", "B", "H100 SXM", 8, "global", "on_demand", 5.0)]
+    real = [
+        ("2026-10-01", "A", "H100 SXM", 8, "global", "on_demand", 3.0),
+        ("2026-10-01", "B", "H100 SXM", 8, "global", "on_demand", 5.0),
+    ]
     listings(*real)
     before = market.rental_price("H100 SXM")
-    listings(*real, ("2026-10-02", "C", "H100 SXM", 8, "global", "on_demand", 99.0, "index"), ("2026-10-02", "D", "H100 SXM", 8, "x", "on_demand", 0.5, "normalized"))
+    listings(
+        *real,
+        ("2026-10-02", "C", "H100 SXM", 8, "global", "on_demand", 99.0, "index"),
+        ("2026-10-02", "D", "H100 SXM", 8, "x", "on_demand", 0.5, "normalized"),
+    )
     assert market.rental_price("H100 SXM") == before
     assert (before.low, before.median, before.high, before.listings) == (3.0, 4.0, 5.0, 2)
 
 
 def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
     listings(
-        ("2026-10-01", "A", "L4", 1, "global", "on_demand", 0.8), ("2026-01-01", "A", "L4", 1, "global", "on_demand", 0.4),
-        ("2025-11-01", "B", "L4", 1, "global", "on_demand", 0.6), ("2025-09-01", "C", "L4", 1, "global", "on_demand", 0.1),
-    )  # fmt: skip
+        ("2026-10-01", "A", "L4", 1, "global", "on_demand", 0.8),
+        ("2026-01-01", "A", "L4", 1, "global", "on_demand", 0.4),
+        ("2025-11-01", "B", "L4", 1, "global", "on_demand", 0.6),
+        ("2025-09-01", "C", "L4", 1, "global", "on_demand", 0.1),
+    )
     price = market.rental_price("L4")
     assert (price.low, price.high, price.listings, price.as_of) == (0.6, 0.8, 2, date(2026, 10, 1))
 
@@ -74,9 +116,17 @@ def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
 # spread, sources, cheapest
 
 
-@pytest.mark.parametrize(("pricing", "day"), [
-    ("on_demand", None), ("on_demand", "2023-12-01"), ("on_demand", "2026-09-29"), ("spot", None), ("reserved_1y", None), ("reserved_3y", "2023-12-01"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pricing", "day"),
+    [
+        ("on_demand", None),
+        ("on_demand", "2023-12-01"),
+        ("on_demand", "2026-09-29"),
+        ("spot", None),
+        ("reserved_1y", None),
+        ("reserved_3y", "2023-12-01"),
+    ],
+)
 def test_the_spread_has_one_figure_for_each_chip_and_provider(pricing, day):
     rows = market.spread(day, pricing)
     assert not rows.empty and rows.groupby(CARDS).size().max() == 1
@@ -86,9 +136,15 @@ def test_the_spread_has_one_figure_for_each_chip_and_provider(pricing, day):
 
 
 def test_one_provider_with_many_regions_does_not_outvote_the_others(listings):
-    listings(*(("2026-10-01", "Big", "L4", 1, f"r{i}", "on_demand", 9.0 + i) for i in range(9)), ("2026-10-01", "Small", "L4", 1, "global", "on_demand", 1.0))
+    listings(
+        *(("2026-10-01", "Big", "L4", 1, f"r{i}", "on_demand", 9.0 + i) for i in range(9)),
+        ("2026-10-01", "Small", "L4", 1, "global", "on_demand", 1.0),
+    )
     rows = market.spread().set_index("provider")
-    assert rows.loc["Big", "usd_per_accelerator_hour"] == 13 and rows.loc["Big", "region"] == "9 regions"
+    assert (
+        rows.loc["Big", "usd_per_accelerator_hour"] == 13
+        and rows.loc["Big", "region"] == "9 regions"
+    )
     assert market.rental_price("L4").median == 7
 
 
@@ -97,23 +153,38 @@ def test_the_spread_says_who_asks_the_lowest_median_and_highest_price_of_the_new
     for chip in ("H100 SXM", "A100 SXM 80GB", "RTX 4090", "MI325X"):
         price, rows = market.rental_price(chip), every.get_group(chip)
         usd = rows["usd_per_accelerator_hour"]
-        assert (usd.min(), usd.max()) == (price.low, price.high) and usd.median() == pytest.approx(price.median)
+        assert (usd.min(), usd.max()) == (price.low, price.high) and usd.median() == pytest.approx(
+            price.median
+        )
         assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.as_of
 
 
 def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
     listings(
-        ("2026-10-01", "Node", "H100 SXM", 8, "global", "on_demand", 2.0), ("2026-10-01", "Single", "H100 SXM", 1, "us", "on_demand", 3.0),
+        ("2026-10-01", "Node", "H100 SXM", 8, "global", "on_demand", 2.0),
+        ("2026-10-01", "Single", "H100 SXM", 1, "us", "on_demand", 3.0),
         ("2026-10-03", "Late", "H100 SXM", 1, "eu", "on_demand", 2.5),
-    )  # fmt: skip
+    )
     one, nine = market.cheapest("H100 SXM"), market.cheapest("H100 SXM", 9)
-    assert list(one["provider"]) == ["Late", "Single", "Node"] and list(one["usd_per_hour"]) == [2.5, 3, 16]
-    assert list(nine["provider"]) == ["Late", "Single", "Node"] and list(nine["instances"]) == [9, 9, 2] and nine.iloc[2]["accelerators"] == 16
+    assert list(one["provider"]) == ["Late", "Single", "Node"] and list(one["usd_per_hour"]) == [
+        2.5,
+        3,
+        16,
+    ]
+    assert (
+        list(nine["provider"]) == ["Late", "Single", "Node"]
+        and list(nine["instances"]) == [9, 9, 2]
+        and nine.iloc[2]["accelerators"] == 16
+    )
     assert list(market.cheapest("H100 SXM", 8)["usd_per_hour"]) == [16, 20, 24]
     assert list(market.cheapest("H100 SXM", region="us")["provider"]) == ["Single", "Node"]
     assert list(market.cheapest("H100 SXM", provider="Node")["provider"]) == ["Node"]
-    assert list(market.cheapest("H100 SXM", region="us", provider="Node")["provider"]) == ["Node"]  # who lists one price for everywhere
-    with pytest.raises(LookupError, match="Single lists no H100 SXM in 'eu'; regions where it does: us"):
+    assert list(market.cheapest("H100 SXM", region="us", provider="Node")["provider"]) == [
+        "Node"
+    ]  # who lists one price for everywhere
+    with pytest.raises(
+        LookupError, match="Single lists no H100 SXM in 'eu'; regions where it does: us"
+    ):
         market.cheapest("H100 SXM", region="eu", provider="Single")
     assert list(market.cheapest("H100 SXM", day="2026-10-02")["provider"]) == ["Single", "Node"]
     assert list(one["age_days"]) == [0, 2, 2]
@@ -123,7 +194,9 @@ def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
 def test_no_listing_is_cheaper_than_the_first(count):
     rows = market.cheapest("A100 SXM 80GB", count)
     assert rows["usd_per_hour"].is_monotonic_increasing and (rows["accelerators"] >= count).all()
-    assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all() and (rows["age_days"] >= 0).all()
+    assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all() and (
+        rows["age_days"] >= 0
+    ).all()
 
 
 # history
@@ -132,8 +205,15 @@ def test_no_listing_is_cheaper_than_the_first(count):
 @pytest.mark.parametrize("chip", ["H100 SXM", "A100 SXM 80GB", "H200 SXM", "B200"])
 def test_a_history_never_mixes_bases(chip):
     history = market.price_history(chip)
-    assert history.groupby(["basis", "date"]).size().max() == 1 and set(history["basis"]) == {"raw", "normalized"}
-    assert (history["providers"] >= 3).all() and (history["date"].dt.day == 1).all() and history["median"].gt(0).all()
+    assert history.groupby(["basis", "date"]).size().max() == 1 and set(history["basis"]) == {
+        "raw",
+        "normalized",
+    }
+    assert (
+        (history["providers"] >= 3).all()
+        and (history["date"].dt.day == 1).all()
+        and history["median"].gt(0).all()
+    )
     scaled = history[history["basis"] == "normalized"]
     assert (scaled["low"] <= scaled["median"]).all() and (scaled["median"] <= scaled["high"]).all()
     assert history.loc[history["basis"] == "raw", ["low", "high"]].isna().all().all()
@@ -141,8 +221,14 @@ def test_a_history_never_mixes_bases(chip):
 
 def test_the_median_of_scaled_cards_is_the_index_that_the_source_prints():
     rows = table("rental_prices")
-    printed = rows[rows["provider"] == "Median of scaled cards"].set_index(["accelerator", "date"])["usd_per_accelerator_hour"]
-    computed = rows[rows["basis"] == "normalized"].groupby(["accelerator", "date"])["usd_per_accelerator_hour"].median()
+    printed = rows[rows["provider"] == "Median of scaled cards"].set_index(["accelerator", "date"])[
+        "usd_per_accelerator_hour"
+    ]
+    computed = (
+        rows[rows["basis"] == "normalized"]
+        .groupby(["accelerator", "date"])["usd_per_accelerator_hour"]
+        .median()
+    )
     apart = (computed.reindex(printed.index) / printed - 1).abs()
     assert len(printed) > 90 and apart.max() < 0.0005
 
@@ -150,33 +236,61 @@ def test_the_median_of_scaled_cards_is_the_index_that_the_source_prints():
 def test_scaled_rents_rose_more_than_listed_ones():
     scaled, listed = market.price_change("H100 SXM", 11), market.price_change("H100 SXM", 11, "raw")
     assert scaled.first == date(2025, 10, 1) and scaled.last == date(2026, 9, 1)
-    assert scaled.ratio == pytest.approx(3.7890 / 2.7293, rel=2e-4) and listed.ratio == pytest.approx(3.85 / 2.99)
-    with pytest.raises(LookupError, match="no median of H100 SXM for 2023-08; months with one: 2023-09"):
+    assert scaled.ratio == pytest.approx(
+        3.7890 / 2.7293, rel=2e-4
+    ) and listed.ratio == pytest.approx(3.85 / 2.99)
+    with pytest.raises(
+        LookupError, match="no median of H100 SXM for 2023-08; months with one: 2023-09"
+    ):
         market.price_change("H100 SXM", 37)
 
 
 def test_the_clouds_of_april_2023():
     rows = market.cloud_table("2023-04-07", 60)
     assert rows.groupby(CARDS).size().max() == 1 and rows["days_apart"].abs().max() <= 60
-    big = rows[rows["accelerator"] == "A100 SXM 40GB"].set_index("provider")["usd_per_accelerator_hour"]
-    assert big["AWS"] == 4.1 and big["Lambda"] == 1.1 and big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
+    big = rows[rows["accelerator"] == "A100 SXM 40GB"].set_index("provider")[
+        "usd_per_accelerator_hour"
+    ]
+    assert (
+        big["AWS"] == 4.1
+        and big["Lambda"] == 1.1
+        and big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
+    )
     alone = rows[rows["basis"] == CHIP_ALONE]
-    assert set(alone["provider"]) == {"CoreWeave"} and alone["note"].str.contains("billed apart").all()
+    assert (
+        set(alone["provider"]) == {"CoreWeave"} and alone["note"].str.contains("billed apart").all()
+    )
     wider = market.cloud_table("2023-04-07", 240)
-    assert len(wider) > len(rows) and {"Oracle Cloud", "FluidStack"} <= set(wider["provider"]) - set(rows["provider"])
+    assert len(wider) > len(rows) and {"Oracle Cloud", "FluidStack"} <= set(
+        wider["provider"]
+    ) - set(rows["provider"])
 
 
 def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
     rows = market.hardware_table("2023-04-07").set_index("accelerator")
     assert {"A100 SXM 80GB", "V100 SXM 16GB", "A10G", "T4", "H100 PCIe"} <= set(rows.index)
-    assert {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index) and "H200 SXM" not in rows.index and "L20" not in rows.index
+    assert (
+        {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index)
+        and "H200 SXM" not in rows.index
+        and "L20" not in rows.index
+    )
     rented = rows[rows["clouds"] > 0]
-    assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all() and (rented["rent_low"] <= rented["rent_high"]).all()
+    assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all() and (
+        rented["rent_low"] <= rented["rent_high"]
+    ).all()
     assert rented["days_apart"].between(0, 240).all()
-    with_host = market.cloud_table("2023-04-07", 240).query("basis == 'list' and accelerator == 'H100 PCIe'")["usd_per_accelerator_hour"]
-    assert rows.loc["H100 PCIe", "rent_usd_per_hour"] == with_host.median() == 2.4  # CoreWeave's 4.25 buys no host
-    assert rows.loc["RTX 3090", "clouds"] == 0 and pd.isna(rows.loc["RTX 3090", "rent_usd_per_hour"])
-    assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list" and pd.isna(rows.loc["T4", "usd_per_accelerator"])
+    with_host = market.cloud_table("2023-04-07", 240).query(
+        "basis == 'list' and accelerator == 'H100 PCIe'"
+    )["usd_per_accelerator_hour"]
+    assert (
+        rows.loc["H100 PCIe", "rent_usd_per_hour"] == with_host.median() == 2.4
+    )  # CoreWeave's 4.25 buys no host
+    assert rows.loc["RTX 3090", "clouds"] == 0 and pd.isna(
+        rows.loc["RTX 3090", "rent_usd_per_hour"]
+    )
+    assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list" and pd.isna(
+        rows.loc["T4", "usd_per_accelerator"]
+    )
 
 
 # commitments and purchases
@@ -184,16 +298,29 @@ def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
 
 def test_a_pair_is_one_product_of_one_day():
     pairs = market.paired_ratios()
-    assert len(pairs) > 20 and {"AWS", "Microsoft Azure", "Google Cloud"} <= set(pairs["provider"]) and set(pairs["term_years"]) == {1, 3}
+    assert (
+        len(pairs) > 20
+        and {"AWS", "Microsoft Azure", "Google Cloud"} <= set(pairs["provider"])
+        and set(pairs["term_years"]) == {1, 3}
+    )
     assert (pairs["committed"] < pairs["on_demand"]).all()
-    terms = pairs.groupby(["provider", "accelerator", "date", "sku", "term_years"])["price_ratio"].median().unstack().dropna()
+    terms = (
+        pairs.groupby(["provider", "accelerator", "date", "sku", "term_years"])["price_ratio"]
+        .median()
+        .unstack()
+        .dropna()
+    )
     assert len(terms) > 3 and (terms[3] < terms[1]).all()
 
 
 def test_a_commitment_costs_what_pairs_say_and_no_less_than_the_headline():
     for provider in ("AWS", "Google Cloud"):
         for years in (1, 3):
-            headline = table("commitment_ratios").set_index(["provider", "term_years"]).loc[(provider, years), "price_ratio"]
+            headline = (
+                table("commitment_ratios")
+                .set_index(["provider", "term_years"])
+                .loc[(provider, years), "price_ratio"]
+            )
             ratio = market.commitment_ratio(provider, years)
             assert 0 < ratio.low <= min(ratio.best, headline) and ratio.high < 1
     assert market.commitment_ratio("Microsoft Azure", 1).best == pytest.approx(0.83, abs=0.01)
@@ -202,7 +329,9 @@ def test_a_commitment_costs_what_pairs_say_and_no_less_than_the_headline():
 def test_purchase_prices_say_their_kind():
     sold = table("purchase_prices")
     assert {"launch", "list", "street", "system share", "estimate", "used"} == set(sold["kind"])
-    assert {"system share", "estimate", "street"} <= set(sold.loc[sold["accelerator"].str.startswith("H100"), "kind"])
+    assert {"system share", "estimate", "street"} <= set(
+        sold.loc[sold["accelerator"].str.startswith("H100"), "kind"]
+    )
     assert (sold.loc[sold["kind"] == "launch", "accelerators"] == 1).all()
 
 
@@ -214,28 +343,96 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: market.rental_prices("H10O"), LookupError, "unknown accelerator 'H10O'; nearest: "),
-        (lambda: market.rental_prices(pricing="ondemand"), LookupError, "unknown kind of pricing 'ondemand'; nearest: on_demand"),
-        (lambda: market.rental_price("Gaudi 3"), LookupError, "no on_demand listing of 'Gaudi 3'; chips with one: A10"),
-        (lambda: market.rental_price("RTX 4090", "reserved_3y"), LookupError, "no reserved_3y listing of 'RTX 4090'"),
-        (lambda: market.spread(FUTURE), ValueError, f"day {FUTURE} lies in the future; the newest price is of 20"),
-        (lambda: market.spread("yesterdayish"), ValueError, "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04"),
-        (lambda: market.cheapest("H100 SXM", day=""), ValueError, "day '' is no date; allowed: YYYY-MM-DD from 20"),
-        (lambda: market.spread("2019-01-01"), ValueError, "lies before the first price, of 2022-08-04"),
-        (lambda: market.spread("2026-09-29", "reserved_1y"), ValueError, "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025"),
+        (
+            lambda: market.rental_prices("H10O"),
+            LookupError,
+            "unknown accelerator 'H10O'; nearest: ",
+        ),
+        (
+            lambda: market.rental_prices(pricing="ondemand"),
+            LookupError,
+            "unknown kind of pricing 'ondemand'; nearest: on_demand",
+        ),
+        (
+            lambda: market.rental_price("Gaudi 3"),
+            LookupError,
+            "no on_demand listing of 'Gaudi 3'; chips with one: A10",
+        ),
+        (
+            lambda: market.rental_price("RTX 4090", "reserved_3y"),
+            LookupError,
+            "no reserved_3y listing of 'RTX 4090'",
+        ),
+        (
+            lambda: market.spread(FUTURE),
+            ValueError,
+            f"day {FUTURE} lies in the future; the newest price is of 20",
+        ),
+        (
+            lambda: market.spread("yesterdayish"),
+            ValueError,
+            "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04",
+        ),
+        (
+            lambda: market.cheapest("H100 SXM", day=""),
+            ValueError,
+            "day '' is no date; allowed: YYYY-MM-DD from 20",
+        ),
+        (
+            lambda: market.spread("2019-01-01"),
+            ValueError,
+            "lies before the first price, of 2022-08-04",
+        ),
+        (
+            lambda: market.spread("2026-09-29", "reserved_1y"),
+            ValueError,
+            "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025",
+        ),
         (lambda: market.spread(months=0), ValueError, "months=0; allowed: from 1"),
         (lambda: market.cheapest("H100 SXM", 0), ValueError, "accelerators=0; allowed: from 1"),
-        (lambda: market.cheapest("H100 SXM", region="us-esat-1"), LookupError, "unknown region of H100 SXM listings 'us-esat-1'; nearest: us-east-1"),
-        (lambda: market.cheapest("H100 SXM", provider="Lamda"), LookupError, "unknown provider of H100 SXM listings 'Lamda'; nearest: Lambda"),
+        (
+            lambda: market.cheapest("H100 SXM", region="us-esat-1"),
+            LookupError,
+            "unknown region of H100 SXM listings 'us-esat-1'; nearest: us-east-1",
+        ),
+        (
+            lambda: market.cheapest("H100 SXM", provider="Lamda"),
+            LookupError,
+            "unknown provider of H100 SXM listings 'Lamda'; nearest: Lambda",
+        ),
         (lambda: market.cheapest("H100 SXM", day=FUTURE), ValueError, "lies in the future"),
-        (lambda: market.price_history("T4"), LookupError, "no on_demand price history of T4; chips with one: A100 SXM 80GB, B200"),
-        (lambda: market.price_change("H100 SXM", 11, "row"), LookupError, "unknown basis 'row'; nearest: raw"),
-        (lambda: market.cloud_table("2023-04-07", -1), ValueError, "window_days=-1; allowed: from 0"),
-        (lambda: market.cloud_table("2024-09-20", 0), ValueError, "no on_demand listing within 0 days of 2024-09-20"),
-        (lambda: market.commitment_ratio("Amazon", 1), LookupError, "unknown provider with a commitment ratio 'Amazon'"),
-        (lambda: market.commitment_ratio("AWS", 2), LookupError, r"unknown term of AWS \[years\] 2"),
+        (
+            lambda: market.price_history("T4"),
+            LookupError,
+            "no on_demand price history of T4; chips with one: A100 SXM 80GB, B200",
+        ),
+        (
+            lambda: market.price_change("H100 SXM", 11, "row"),
+            LookupError,
+            "unknown basis 'row'; nearest: raw",
+        ),
+        (
+            lambda: market.cloud_table("2023-04-07", -1),
+            ValueError,
+            "window_days=-1; allowed: from 0",
+        ),
+        (
+            lambda: market.cloud_table("2024-09-20", 0),
+            ValueError,
+            "no on_demand listing within 0 days of 2024-09-20",
+        ),
+        (
+            lambda: market.commitment_ratio("Amazon", 1),
+            LookupError,
+            "unknown provider with a commitment ratio 'Amazon'",
+        ),
+        (
+            lambda: market.commitment_ratio("AWS", 2),
+            LookupError,
+            r"unknown term of AWS \[years\] 2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error, match=words):
         call()
@@ -250,12 +447,23 @@ def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(
     cells = first.split(",")
     cells[head.split(",").index("usd_per_accelerator_hour")] = price
     rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
-    problems = [str(problem) for problem in check(folder, data_dir().parent / "book" / "references.bib") if problem.table == "rental_prices" and not problem.notice]
-    assert len(problems) == 1 and "row 2, column usd_per_accelerator_hour" in problems[0] and price in problems[0]
+    problems = [
+        str(problem)
+        for problem in check(folder, data_dir().parent / "book" / "references.bib")
+        if problem.table == "rental_prices" and not problem.notice
+    ]
+    assert (
+        len(problems) == 1
+        and "row 2, column usd_per_accelerator_hour" in problems[0]
+        and price in problems[0]
+    )
 
 
 @pytest.mark.parametrize("price", [0.0, -1.0, float("nan")])
 def test_a_given_price_is_above_zero(price):
-    for attempt in (lambda: market.check_rent(price, "H100 SXM"), lambda: market.offer("H100 SXM", chip_usd=price)):
+    for attempt in (
+        lambda: market.check_rent(price, "H100 SXM"),
+        lambda: market.offer("H100 SXM", chip_usd=price),
+    ):
         with pytest.raises(ValueError, match="a price is above 0"):
             attempt()

@@ -1,4 +1,6 @@
-"""The chapter `memory_wall`: its headline is the library's, the fewest chips are the fewest, a wrong case is refused."""
+"""The chapter `memory_wall`: its headline is the library's, the fewest chips are the fewest, a
+wrong case is refused.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ BOOK = Book(Path(__file__).resolve().parents[1])
 
 def bill(model: str, ranks: int, zero: int = 3, recompute: int = 2, sequence: int = 4096):
     run = TrainingRun(catalog.model(model), None, ranks, sequence, 1e9)
-    return training_memory(run, Layout(data=ranks, zero=zero, recompute=recompute), software=FSDP_FUSED_LOSS)
+    return training_memory(
+        run, Layout(data=ranks, zero=zero, recompute=recompute), software=FSDP_FUSED_LOSS
+    )
 
 
 def total(*given, **named) -> float:
@@ -32,13 +36,18 @@ def test_the_headline_is_the_librarys():
     assert "The fewest that do: 3." in said
 
 
-@pytest.mark.parametrize("model", ["Llama-3.2-1B", "Llama-3.1-8B", "LLaMA-13B", "Mixtral-8x7B", "Llama-3.1-70B"])
+@pytest.mark.parametrize(
+    "model", ["Llama-3.2-1B", "Llama-3.1-8B", "LLaMA-13B", "Mixtral-8x7B", "Llama-3.1-70B"]
+)
 @pytest.mark.parametrize(("zero", "recompute"), [(0, 2), (1, 2), (2, 1), (3, 0), (3, 2)])
 @pytest.mark.parametrize("chip", ["A100 SXM 40GB", "H100 SXM", "MI355X"])
 def test_the_fewest_chips_are_the_fewest(model, zero, recompute, chip):
     room = catalog.accelerator(chip).require("memory_bytes")
     found = fewest_ranks(room, *(total(model, ranks, zero, recompute) for ranks in (1, 64, 128)))
-    searched = next((ranks for ranks in range(1, 513) if total(model, ranks, zero, recompute) <= room), float("inf"))
+    searched = next(
+        (ranks for ranks in range(1, 513) if total(model, ranks, zero, recompute) <= room),
+        float("inf"),
+    )
     assert found == searched or (found > 512 and searched == float("inf"))
 
 
@@ -58,10 +67,14 @@ def test_claims_on_memory_are_judged():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("sharding=some", "sharding = 'some'"), ("accelerators=0", "accelerators = 0"), ("micro_batch=-1", "micro_batch = -1"),
-        ("sequence=1e9", "sequence"), ("model=Llama-2-14B", "Llama-2-13B"), ("optimizer=adam", "adamw"),
+        ("sharding=some", "sharding = 'some'"),
+        ("accelerators=0", "accelerators = 0"),
+        ("micro_batch=-1", "micro_batch = -1"),
+        ("sequence=1e9", "sequence"),
+        ("model=Llama-2-14B", "Llama-2-13B"),
+        ("optimizer=adam", "adamw"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
     monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
@@ -82,9 +95,10 @@ def test_a_readers_own_peak_is_judged(tmp_path):
     assert abs(row["error_percent"]) < 0.001
     good = own.read_text()
     for was, wrong, said in (
-        ("fsdp-fused-loss", "fsdp-loss", "fsdp-fused-loss"), (",8,8,3,", ",8,4,3,", "accelerators = 8, but its layout takes .*data 4 = 4"),
+        ("fsdp-fused-loss", "fsdp-loss", "fsdp-fused-loss"),
+        (",8,8,3,", ",8,4,3,", "accelerators = 8, but its layout takes .*data 4 = 4"),
         (f"{mine.total - mine.reserve_bytes:.0f}", "0", "0 is below 1"),
-    ):  # fmt: skip
+    ):
         own.write_text(good.replace(was, wrong))
         with pytest.raises((LookupError, ValueError), match=said):
             validation.validate("memory", own)

@@ -1,4 +1,6 @@
-"""MLPerf Inference: what the importer settles, refuses and flags; what may be compared per chip; which rows cannot be right."""
+"""MLPerf Inference: what the importer settles, refuses and flags; what may be compared per chip;
+which rows cannot be right.
+"""
 
 import csv
 import os
@@ -23,15 +25,38 @@ RAW = os.environ.get("SCALERIGHT_RAW")
 BENCHMARKS = read_table(DATA / "mlperf_benchmarks.csv")
 
 RESULT = {
-    "version": "v6.0", "submitter": "S", "availability": "available", "division": "closed", "suite": "datacenter", "platform": "8xB200",
-    "system": "s (8x B200)", "accelerator": "NVIDIA B200-SXM-180GB", "accelerators_per_node": 8, "nodes": 1, "total_accelerators": 8,
-    "total_accelerators_source": "source", "model": "llama2-70b-99.9", "scenario": "Offline", "metric_value": 100000,
-    "metric_unit": "Tokens/s", "metric_unit_corrected": "Tokens/s", "power_run": 0, "weight_dtype": "fp4", "notes": "N/A. N/A",
-    "id": "6.0-0001", "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
-}  # fmt: skip
-OLD = RESULT | {"version": "v4.0", "source": "cm4mlperf-results", "metric_unit": "Samples/s", "id": "0123456789abcdef",
-                "total_accelerators_source": "computed nodes*per_node", "accelerator": "NVIDIA H100-SXM-80GB",
-                "weight_dtype": ""}  # fmt: skip
+    "version": "v6.0",
+    "submitter": "S",
+    "availability": "available",
+    "division": "closed",
+    "suite": "datacenter",
+    "platform": "8xB200",
+    "system": "s (8x B200)",
+    "accelerator": "NVIDIA B200-SXM-180GB",
+    "accelerators_per_node": 8,
+    "nodes": 1,
+    "total_accelerators": 8,
+    "total_accelerators_source": "source",
+    "model": "llama2-70b-99.9",
+    "scenario": "Offline",
+    "metric_value": 100000,
+    "metric_unit": "Tokens/s",
+    "metric_unit_corrected": "Tokens/s",
+    "power_run": 0,
+    "weight_dtype": "fp4",
+    "notes": "N/A. N/A",
+    "id": "6.0-0001",
+    "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
+}
+OLD = RESULT | {
+    "version": "v4.0",
+    "source": "cm4mlperf-results",
+    "metric_unit": "Samples/s",
+    "id": "0123456789abcdef",
+    "total_accelerators_source": "computed nodes*per_node",
+    "accelerator": "NVIDIA H100-SXM-80GB",
+    "weight_dtype": "",
+}
 
 
 def _write(folder: Path, *rows: dict, extra: tuple[str, ...] = (), without: str = "") -> Path:
@@ -41,7 +66,9 @@ def _write(folder: Path, *rows: dict, extra: tuple[str, ...] = (), without: str 
         path.parent.mkdir(parents=True, exist_ok=True)
         newest = file == mlperf_inference.FILES[-1]
         with path.open("w", newline="") as out:
-            names = [name for name in header(file) if name != without] + (list(extra) if newest else [])
+            names = [name for name in header(file) if name != without] + (
+                list(extra) if newest else []
+            )
             writer = csv.DictWriter(out, names, restval="", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(rows if newest else ())
@@ -62,16 +89,36 @@ def test_a_row_keeps_its_names_and_figures(tmp_path):
     found, dropped, doubted = _import(tmp_path, RESULT)
     assert not dropped and not doubted
     assert found["6.0-0001/llama2-70b-99.9/Offline"] == {
-        "id": "6.0-0001/llama2-70b-99.9/Offline", "round": "v6.0", "submitter": "S", "availability": "available", "system": "s (8x B200)",
-        "accelerator": "B200", "accelerators_per_node": 8, "nodes": 1, "accelerators": 8, "accelerators_from": "source",
-        "benchmark": "llama2-70b", "accuracy_target": "99.9", "scenario": "Offline", "value": 100000.0, "unit": "tokens/s",
-        "precision": "FP4", "software": "", "system_watts": None, "flags": "", "source": "mlcommons2026v60", "note": "",
-    }  # fmt: skip
+        "id": "6.0-0001/llama2-70b-99.9/Offline",
+        "round": "v6.0",
+        "submitter": "S",
+        "availability": "available",
+        "system": "s (8x B200)",
+        "accelerator": "B200",
+        "accelerators_per_node": 8,
+        "nodes": 1,
+        "accelerators": 8,
+        "accelerators_from": "source",
+        "benchmark": "llama2-70b",
+        "accuracy_target": "99.9",
+        "scenario": "Offline",
+        "value": 100000.0,
+        "unit": "tokens/s",
+        "precision": "FP4",
+        "software": "",
+        "system_watts": None,
+        "flags": "",
+        "source": "mlcommons2026v60",
+        "note": "",
+    }
 
 
 def test_a_row_without_an_id_is_named_by_round_submitter_system_model_and_scenario(tmp_path):
     source = "mlcommons/inference_results_v6.1@7bf15fd8 summary.csv (hand-transcribed)"
-    found, _, _ = _import(tmp_path, RESULT | {"version": "v6.1", "id": "", "system": "", "submitter": "A B", "source": source})
+    found, _, _ = _import(
+        tmp_path,
+        RESULT | {"version": "v6.1", "id": "", "system": "", "submitter": "A B", "source": source},
+    )
     row = found["6.1/A-B/8xB200/llama2-70b-99.9/Offline"]
     assert row["system"] == "8xB200" and row["flags"] == "transcribed"
 
@@ -81,32 +128,103 @@ def test_a_row_without_an_id_is_named_by_round_submitter_system_model_and_scenar
     [
         # units: the collection's labels are not units, and one set of values is in queries
         (OLD, {"value": 100000, "unit": "tokens/s", "flags": "relabelled_unit"}),
-        (OLD | {"scenario": "Server", "metric_unit": "Queries/s", "metric_unit_corrected": "Queries/s", "metric_value": 12.3386},
-         {"value": 3616.94, "unit": "tokens/s", "flags": "corrected_unit"}),
-        (OLD | {"model": "gptj-99", "metric_unit_corrected": "Samples/s", "metric_value": 107},
-         {"value": 107, "unit": "samples/s", "flags": ""}),
-        (OLD | {"model": "gptj-99", "version": "v4.1"}, {"unit": "tokens/s", "flags": "relabelled_unit", "accuracy_target": "99"}),
+        (
+            OLD
+            | {
+                "scenario": "Server",
+                "metric_unit": "Queries/s",
+                "metric_unit_corrected": "Queries/s",
+                "metric_value": 12.3386,
+            },
+            {"value": 3616.94, "unit": "tokens/s", "flags": "corrected_unit"},
+        ),
+        (
+            OLD | {"model": "gptj-99", "metric_unit_corrected": "Samples/s", "metric_value": 107},
+            {"value": 107, "unit": "samples/s", "flags": ""},
+        ),
+        (
+            OLD | {"model": "gptj-99", "version": "v4.1"},
+            {"unit": "tokens/s", "flags": "relabelled_unit", "accuracy_target": "99"},
+        ),
         # counts
-        ({"submitter": "AMD", "accelerator": "AMD Instinct MI355X 288GB HBM3e (x87)", "total_accelerators": 88, "nodes": 11},
-         {"accelerators": 87, "accelerators_from": "corrected", "accelerator": "MI355X", "flags": "corrected_count"}),
-        ({"accelerator": "MS-Intel Arc Pro B60 Dual 48G Turbo", "total_accelerators": 4, "accelerators_per_node": 4},
-         {"accelerators": 8, "accelerator": "Arc Pro B60", "accelerators_per_node": 4, "flags": "corrected_count"}),
-        ({"accelerator": "N/A", "total_accelerators": 0}, {"accelerators": 0, "accelerator": "", "flags": "cpu_only"}),
-        ({"accelerator": "", "total_accelerators": "", "accelerators_per_node": ""}, {"accelerators": 0, "flags": "cpu_only"}),
+        (
+            {
+                "submitter": "AMD",
+                "accelerator": "AMD Instinct MI355X 288GB HBM3e (x87)",
+                "total_accelerators": 88,
+                "nodes": 11,
+            },
+            {
+                "accelerators": 87,
+                "accelerators_from": "corrected",
+                "accelerator": "MI355X",
+                "flags": "corrected_count",
+            },
+        ),
+        (
+            {
+                "accelerator": "MS-Intel Arc Pro B60 Dual 48G Turbo",
+                "total_accelerators": 4,
+                "accelerators_per_node": 4,
+            },
+            {
+                "accelerators": 8,
+                "accelerator": "Arc Pro B60",
+                "accelerators_per_node": 4,
+                "flags": "corrected_count",
+            },
+        ),
+        (
+            {"accelerator": "N/A", "total_accelerators": 0},
+            {"accelerators": 0, "accelerator": "", "flags": "cpu_only"},
+        ),
+        (
+            {"accelerator": "", "total_accelerators": "", "accelerators_per_node": ""},
+            {"accelerators": 0, "flags": "cpu_only"},
+        ),
         # kinds of systems and runs
-        ({"accelerator": "NVIDIA A100-PCIe-80GB (1x1g.10gb MIG)"}, {"accelerator": "A100 PCIe 80GB", "flags": "mig_slices"}),
-        ({"accelerator": "NVIDIA H200-SXM-141GB + AMD Instinct MI350X 288GB HBM3e"}, {"accelerator": "", "flags": "heterogeneous"}),
-        ({"accelerator": "Virtualized NVIDIA L40S"}, {"accelerator": "L40S", "flags": "virtualized"}),
-        ({"accelerator": "AMD Instinct MI355X 288GB HBM3e (Power Cap 1000 W)"}, {"accelerator": "MI355X", "flags": "power_capped"}),
-        (OLD | {"power_run": 1, "power_value": 5000.123456, "power_unit": "Watts"},
-         {"system_watts": 5000.12, "flags": "power_run;relabelled_unit"}),
-        ({"version": "v5.1", "power_run": 1, "power_value": 9000, "power_unit": "Watts"}, {"system_watts": 9000, "flags": ""}),
+        (
+            {"accelerator": "NVIDIA A100-PCIe-80GB (1x1g.10gb MIG)"},
+            {"accelerator": "A100 PCIe 80GB", "flags": "mig_slices"},
+        ),
+        (
+            {"accelerator": "NVIDIA H200-SXM-141GB + AMD Instinct MI350X 288GB HBM3e"},
+            {"accelerator": "", "flags": "heterogeneous"},
+        ),
+        (
+            {"accelerator": "Virtualized NVIDIA L40S"},
+            {"accelerator": "L40S", "flags": "virtualized"},
+        ),
+        (
+            {"accelerator": "AMD Instinct MI355X 288GB HBM3e (Power Cap 1000 W)"},
+            {"accelerator": "MI355X", "flags": "power_capped"},
+        ),
+        (
+            OLD | {"power_run": 1, "power_value": 5000.123456, "power_unit": "Watts"},
+            {"system_watts": 5000.12, "flags": "power_run;relabelled_unit"},
+        ),
+        (
+            {"version": "v5.1", "power_run": 1, "power_value": 9000, "power_unit": "Watts"},
+            {"system_watts": 9000, "flags": ""},
+        ),
         ({"availability": "preview"}, {"flags": "preview"}),
         ({"division": "closed-network"}, {"flags": "network"}),
-        ({"accelerator": "NVIDIA GH200-GraceHopper-Superchip", "system": "x (1x GH200-144GB_aarch64)"}, {"accelerator": "GH200 144GB"}),
-        ({"accelerator": "NVIDIA GH200-GraceHopper-Superchip", "system": "x (1x GH200-96GB_aarch64)"}, {"accelerator": "GH200"}),
+        (
+            {
+                "accelerator": "NVIDIA GH200-GraceHopper-Superchip",
+                "system": "x (1x GH200-144GB_aarch64)",
+            },
+            {"accelerator": "GH200 144GB"},
+        ),
+        (
+            {
+                "accelerator": "NVIDIA GH200-GraceHopper-Superchip",
+                "system": "x (1x GH200-96GB_aarch64)",
+            },
+            {"accelerator": "GH200"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_known_quirk_is_settled_by_a_stated_rule(change, want, tmp_path):
     found, _, doubted = _import(tmp_path, RESULT | change)
     (row,) = found.values()
@@ -117,20 +235,37 @@ def test_every_known_quirk_is_settled_by_a_stated_rule(change, want, tmp_path):
 
 def test_a_run_reported_to_both_targets_is_flagged_once(tmp_path):
     looser = {"model": "llama2-70b-99"}
-    found, _, _ = _import(tmp_path, RESULT, RESULT | looser, RESULT | looser | {"scenario": "Server", "metric_value": 9e4})
-    assert {key: row["flags"] for key, row in found.items() if row["flags"]} == {"6.0-0001/llama2-70b-99/Offline": "duplicate_accuracy"}
+    found, _, _ = _import(
+        tmp_path,
+        RESULT,
+        RESULT | looser,
+        RESULT | looser | {"scenario": "Server", "metric_value": 9e4},
+    )
+    assert {key: row["flags"] for key, row in found.items() if row["flags"]} == {
+        "6.0-0001/llama2-70b-99/Offline": "duplicate_accuracy"
+    }
 
 
 BAD = {
     "unknown_column": ({"extra": ("region",)}, "unknown column 'region'"),
     "unknown_unit": ({"metric_unit": "Frames/s"}, "unknown unit 'Frames/s'"),
-    "unknown_unit label": ({"metric_unit": "Samples/s"}, "labelled Samples/s, but llama2-70b Offline is in tokens/s in v6.0"),
+    "unknown_unit label": (
+        {"metric_unit": "Samples/s"},
+        "labelled Samples/s, but llama2-70b Offline is in tokens/s in v6.0",
+    ),
     "unknown_unit corrected": (
-        {"metric_unit_corrected": "Samples/s"}, "the raw table corrects Tokens/s to Samples/s, this import to tokens/s"
+        {"metric_unit_corrected": "Samples/s"},
+        "the raw table corrects Tokens/s to Samples/s, this import to tokens/s",
     ),
     "unknown_unit power": ({"power_unit": "kW"}, "power in 'kW'; known is Watts"),
-    "no_count zero": ({"total_accelerators": 0}, "0 accelerators, but the row names NVIDIA B200-SXM-180GB"),
-    "no_count missing": ({"total_accelerators": ""}, "no accelerators, but the row names NVIDIA B200-SXM-180GB"),
+    "no_count zero": (
+        {"total_accelerators": 0},
+        "0 accelerators, but the row names NVIDIA B200-SXM-180GB",
+    ),
+    "no_count missing": (
+        {"total_accelerators": ""},
+        "no accelerators, but the row names NVIDIA B200-SXM-180GB",
+    ),
     "no_count none named": ({"accelerator": "N/A"}, "8 accelerators, but the row names N/A"),
     "unknown_benchmark": ({"model": "llama4-400b"}, "no unit for llama4-400b Offline in v6.0"),
     "unknown_benchmark scenario": ({"scenario": "Burst"}, "no unit for llama2-70b Burst in v6.0"),
@@ -143,24 +278,50 @@ BAD = {
 @pytest.mark.parametrize("flag", BAD)
 def test_what_no_rule_settles_is_refused_by_name_and_kept_flagged_on_request(flag, tmp_path):
     change, reason = BAD[flag]
-    extra, change = change.get("extra", ()), {name: value for name, value in change.items() if name != "extra"}
-    near = [RESULT | {"id": f"6.0-000{i}", "metric_value": 100000 + i, "system": str(i), "version": version}
-            for i, version in ((2, "v6.0"), (3, "v5.1"), (4, "v5.1"))] if flag == "implausible" else []  # fmt: skip
+    extra, change = (
+        change.get("extra", ()),
+        {name: value for name, value in change.items() if name != "extra"},
+    )
+    near = (
+        [
+            RESULT
+            | {
+                "id": f"6.0-000{i}",
+                "metric_value": 100000 + i,
+                "system": str(i),
+                "version": version,
+            }
+            for i, version in ((2, "v6.0"), (3, "v5.1"), (4, "v5.1"))
+        ]
+        if flag == "implausible"
+        else []
+    )
     if near:
         reason = "times other submissions of the chip in the round"
     with pytest.raises(RefreshError, match=re.escape(reason)) as refusal:
         _import(tmp_path, RESULT | change, *near, extra=extra, allow=False)
-    assert f"{mlperf_inference.FILES[-1]}: 6.0-0001/" in str(refusal.value) and "--allow-flagged" in str(refusal.value)
+    assert f"{mlperf_inference.FILES[-1]}: 6.0-0001/" in str(
+        refusal.value
+    ) and "--allow-flagged" in str(refusal.value)
     found, _, doubted = _import(tmp_path, RESULT | change, *near, extra=extra)
     row = next(row for key, row in found.items() if key.startswith("6.0-0001/"))
-    assert flag.split()[0] in row["flags"].split(";") and FLAGS.keys() >= set(row["flags"].split(";")) and doubted
+    assert (
+        flag.split()[0] in row["flags"].split(";")
+        and FLAGS.keys() >= set(row["flags"].split(";"))
+        and doubted
+    )
 
 
-@pytest.mark.parametrize("change, reason", [
-    ({"metric_value": "fast"}, "'fast' is not a number"), ({"metric_value": 0}, "'0' is no positive number"),
-    ({"nodes": 1.5}, "'1.5' is no count"),
-    ({"weight_dtype": "int1"}, "unknown precision 'int1'"), ({"source": "a blog"}, "unknown source 'a blog'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"metric_value": "fast"}, "'fast' is not a number"),
+        ({"metric_value": 0}, "'0' is no positive number"),
+        ({"nodes": 1.5}, "'1.5' is no count"),
+        ({"weight_dtype": "int1"}, "unknown precision 'int1'"),
+        ({"source": "a blog"}, "unknown source 'a blog'"),
+    ],
+)
 def test_what_cannot_be_read_is_refused_whatever_is_allowed(change, reason, tmp_path):
     with pytest.raises(RefreshError, match=re.escape(reason)):
         _import(tmp_path, RESULT | change)
@@ -174,7 +335,10 @@ def test_a_missing_column_and_a_row_given_twice_are_refused(tmp_path):
 
 
 def test_the_power_subset_may_repeat_rows_and_may_not_change_them(tmp_path):
-    for value, reason in (("100000.0", None), ("99999", "column 'metric_value': '99999', but '100000' in")):
+    for value, reason in (
+        ("100000.0", None),
+        ("99999", "column 'metric_value': '99999', but '100000' in"),
+    ):
         _write(tmp_path, RESULT)
         shutil.copy(tmp_path / mlperf_inference.FILES[-1], tmp_path / mlperf_inference.POWER)
         power = (tmp_path / mlperf_inference.POWER).read_text()
@@ -199,13 +363,19 @@ def only_mlperf(tmp_path, monkeypatch):
 
 def test_a_refused_refresh_writes_nothing_and_a_repeated_one_the_same_bytes(only_mlperf):
     data = only_mlperf / "data"
-    raw = _write(only_mlperf / "raw", RESULT, RESULT | {"scenario": "Server", "metric_unit": "Frames/s"})
+    raw = _write(
+        only_mlperf / "raw", RESULT, RESULT | {"scenario": "Server", "metric_unit": "Frames/s"}
+    )
     with pytest.raises(RefreshError, match="rows in doubt: 1"):
         refresh(raw, data)
     assert not (data / "mlperf_inference.csv").exists()
     report = refresh(raw, data, allow_flagged=True)[-1]
     first = (data / "mlperf_inference.csv").read_bytes()
-    assert report.rows_out == 2 and "flagged unknown_unit: 1 rows" in str(report) and "kept in doubt" in str(report)
+    assert (
+        report.rows_out == 2
+        and "flagged unknown_unit: 1 rows" in str(report)
+        and "kept in doubt" in str(report)
+    )
     refresh(raw, data, allow_flagged=True)
     assert (data / "mlperf_inference.csv").read_bytes() == first
 
@@ -218,10 +388,16 @@ def test_rules_name_raw_columns_known_flags_and_reasons():
     for line in facts("mlperf_rules.csv"):
         assert line["effect"] in {"unit", "accelerators", "flag", "plausible"}
         assert line["effect"] == "flag" or line["reason"]
-        patterns = dict(part.split("=", 1) for part in line["where"].split("; ")) if line["where"] else {}
-        assert bool(patterns) != (line["effect"] == "plausible") and set(patterns) <= set(header(mlperf_inference.FILES[0]))
+        patterns = (
+            dict(part.split("=", 1) for part in line["where"].split("; ")) if line["where"] else {}
+        )
+        assert bool(patterns) != (line["effect"] == "plausible") and set(patterns) <= set(
+            header(mlperf_inference.FILES[0])
+        )
         assert line["effect"] != "flag" or line["value"] in FLAGS
-    assert set(kept(mlperf_inference.FILES[0], "unit").values()) == {row["unit"] for row in BENCHMARKS}
+    assert set(kept(mlperf_inference.FILES[0], "unit").values()) == {
+        row["unit"] for row in BENCHMARKS
+    }
 
 
 if RAW:
@@ -233,7 +409,9 @@ if RAW:
         assert all("repeats a row" in drop.reason for drop in dropped)
         apart = [row for row in found if "corrected_unit" in row["flags"]]
         assert len(apart) == 22
-        assert {(row["round"], row["benchmark"], row["scenario"]) for row in apart} == {("v4.0", "llama2-70b", "Server")}
+        assert {(row["round"], row["benchmark"], row["scenario"]) for row in apart} == {
+            ("v4.0", "llama2-70b", "Server")
+        }
 
 
 # the table and the library
@@ -242,13 +420,23 @@ if RAW:
 def test_cleaning_accounts_for_every_row():
     report = cleaning_report().set_index("reason")["rows"]
     assert report["rows in the table"] == len(results()) == 4715
-    assert report["rows compared per chip"] == len(comparable()) == report.iloc[0] - report.iloc[1:-1].sum()
+    assert (
+        report["rows compared per chip"]
+        == len(comparable())
+        == report.iloc[0] - report.iloc[1:-1].sum()
+    )
     assert set(results()["round"]) == set(ROUNDS) and "v5.0" not in ROUNDS
 
 
 def test_every_flag_of_the_table_has_a_meaning_and_excluded_ones_stay_out():
     used = {flag for flags in results()["flags"] for flag in flags.split(";") if flag}
-    assert used <= set(FLAGS) and not used & {"implausible", "unknown_unit", "unknown_benchmark", "unknown_accelerator", "no_count"}
+    assert used <= set(FLAGS) and not used & {
+        "implausible",
+        "unknown_unit",
+        "unknown_benchmark",
+        "unknown_accelerator",
+        "no_count",
+    }
     excluded = {name for name, flag in FLAGS.items() if flag.excluded}
     assert not {flag for flags in comparable()["flags"] for flag in flags.split(";")} & excluded
     power = comparable(allow=["power_run"])
@@ -256,7 +444,9 @@ def test_every_flag_of_the_table_has_a_meaning_and_excluded_ones_stay_out():
 
 
 def test_an_unknown_round_flag_or_submission_names_the_nearest():
-    with pytest.raises(LookupError, match="unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"):
+    with pytest.raises(
+        LookupError, match="unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
+    ):
         results(["v5.0"])
     with pytest.raises(LookupError, match="unknown flag 'power_runs'; nearest: power_run"):
         comparable(allow=["power_runs"])
@@ -264,24 +454,34 @@ def test_an_unknown_round_flag_or_submission_names_the_nearest():
         submission("5.1-0069/deepseek/Offline")
 
 
-@pytest.mark.parametrize("id, chips, per_chip", [
-    # value / accelerators, both as published for the submission
-    ("5.1-0069/llama2-70b-99.9/Offline", 8, 101527 / 8), ("5.1-0047/llama2-70b-99.9/Server", 8, 99169.8 / 8),
-    ("6.0-0078/deepseek-r1/Offline", 72, 647076 / 72), ("5.1-0083/llama3.1-8b/Offline", 1, 5777.08),
-    ("6.0-0060/llama3.1-8b/Offline", 8, 6762.3 / 8),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "id, chips, per_chip",
+    [
+        # value / accelerators, both as published for the submission
+        ("5.1-0069/llama2-70b-99.9/Offline", 8, 101527 / 8),
+        ("5.1-0047/llama2-70b-99.9/Server", 8, 99169.8 / 8),
+        ("6.0-0078/deepseek-r1/Offline", 72, 647076 / 72),
+        ("5.1-0083/llama3.1-8b/Offline", 1, 5777.08),
+        ("6.0-0060/llama3.1-8b/Offline", 8, 6762.3 / 8),
+    ],
+)
 def test_per_accelerator_figures_can_be_checked_by_hand(id, chips, per_chip):
     row = submission(id)
-    assert row["accelerators"] == chips and row["per_accelerator"] == pytest.approx(per_chip, rel=1e-9)
+    assert row["accelerators"] == chips and row["per_accelerator"] == pytest.approx(
+        per_chip, rel=1e-9
+    )
 
 
 def test_every_benchmark_has_one_architecture_and_units_do_not_overlap():
     kinds = table("mlperf_benchmarks")
-    assert (kinds.groupby("benchmark")["architecture"].nunique() == 1).all() and set(kinds["unit"]) == {
-        "tokens/s", "samples/s", "queries/s", "tasks/s", "s", "ms"}  # fmt: skip
+    assert (kinds.groupby("benchmark")["architecture"].nunique() == 1).all() and set(
+        kinds["unit"]
+    ) == {"tokens/s", "samples/s", "queries/s", "tasks/s", "s", "ms"}
     for _, rows in kinds.groupby(["benchmark", "scenario"]):
         spans = sorted((row.first_round, row.last_round) for row in rows.itertuples())
-        assert all(first <= last for first, last in spans) and all(a[1] < b[0] for a, b in zip(spans, spans[1:]))
+        assert all(first <= last for first, last in spans) and all(
+            a[1] < b[0] for a, b in zip(spans, spans[1:])
+        )
     assert results()["architecture"].notna().all()
 
 
@@ -304,15 +504,23 @@ def test_false_alarms_are_few_and_each_is_explained(rows):
     assert _found(rows) == ACCEPTED and len(ACCEPTED) <= 0.003 * len(rows)
 
 
-@pytest.mark.parametrize("id", ["5.1-0069/llama2-70b-99.9/Offline", "4.1/3d8303139b574e63", "6.0-0090/whisper/Offline"])
+@pytest.mark.parametrize(
+    "id", ["5.1-0069/llama2-70b-99.9/Offline", "4.1/3d8303139b574e63", "6.0-0090/whisper/Offline"]
+)
 @pytest.mark.parametrize("factor", [1 / 294, 1 / 69, 69, 294])
 def test_a_planted_wrong_unit_is_found(id, factor, rows):
     rows.loc[rows["id"] == id, "value"] *= factor
     assert id in _found(rows) - ACCEPTED
 
 
-@pytest.mark.parametrize("id", [
-    "6.0-0078/deepseek-r1/Offline", "6.0-0081/gpt-oss-120b/Server", "6.1/Crusoe/512xMI355X_Crusoe_GPT/gpt-oss-120b/Server"])  # fmt: skip
+@pytest.mark.parametrize(
+    "id",
+    [
+        "6.0-0078/deepseek-r1/Offline",
+        "6.0-0081/gpt-oss-120b/Server",
+        "6.1/Crusoe/512xMI355X_Crusoe_GPT/gpt-oss-120b/Server",
+    ],
+)
 def test_nodes_counted_as_chips_are_found(id, rows):
     here = rows["id"] == id
     rows.loc[here, "accelerators"] = rows["nodes"]
@@ -336,20 +544,40 @@ def test_without_the_correction_all_gptj_results_in_tokens_are_found(rows):
 
 def test_latencies_in_milliseconds_for_seconds_are_found(rows):
     late = [id for id in rows["id"][rows["unit"].isin(["s", "ms"]) & (rows["accelerators"] > 0)]]
-    found = [id for id in late if id in _found(rows.assign(value=rows["value"].where(rows["id"] != id, rows["value"] * 1000)))]
+    found = [
+        id
+        for id in late
+        if id
+        in _found(rows.assign(value=rows["value"].where(rows["id"] != id, rows["value"] * 1000)))
+    ]
     assert len(found) >= 0.95 * len(late)
 
 
 def test_a_named_chip_that_nobody_counted_is_found(rows):
     here = rows["id"] == "5.1-0069/deepseek-r1/Offline"
-    assert "5.1-0069/deepseek-r1/Offline" in _found(rows.assign(accelerators=rows["accelerators"].where(~here, 0))) - ACCEPTED
+    assert (
+        "5.1-0069/deepseek-r1/Offline"
+        in _found(rows.assign(accelerators=rows["accelerators"].where(~here, 0))) - ACCEPTED
+    )
 
 
 def test_slices_and_mixed_systems_are_not_judged(rows):
     flags = rows["flags"].fillna("")
-    judged = _found(rows.assign(value=rows["value"] * (1 + 1e6 * flags.str.contains("mig_slices|heterogeneous|cpu_only"))))
+    judged = _found(
+        rows.assign(
+            value=rows["value"]
+            * (1 + 1e6 * flags.str.contains("mig_slices|heterogeneous|cpu_only"))
+        )
+    )
     assert judged == ACCEPTED
 
 
 def test_the_package_offers_what_chapters_use():
-    assert set(dir(mlperf)) >= {"FLAGS", "ROUNDS", "cleaning_report", "comparable", "results", "submission"}
+    assert set(dir(mlperf)) >= {
+        "FLAGS",
+        "ROUNDS",
+        "cleaning_report",
+        "comparable",
+        "results",
+        "submission",
+    }

@@ -23,7 +23,11 @@ RUNS = training.training_results()
 
 
 def result(round, benchmark, accelerators, **where):
-    rows = RUNS[(RUNS["round"] == round) & (RUNS["benchmark"] == benchmark) & (RUNS["accelerators"] == accelerators)]
+    rows = RUNS[
+        (RUNS["round"] == round)
+        & (RUNS["benchmark"] == benchmark)
+        & (RUNS["accelerators"] == accelerators)
+    ]
     for column, value in where.items():
         rows = rows[rows[column] == value]
     return rows.sort_values("time_to_train_s").iloc[0]
@@ -32,16 +36,28 @@ def result(round, benchmark, accelerators, **where):
 # what was published
 
 
-@pytest.mark.parametrize("round, benchmark, chips, chip, minutes, digits", [
-    ("v4.0", "gpt3", 11616, "H100 SXM", 3.44, 2), ("v5.0", "llama31_405b", 2496, "GB200", 27.33, 2),
-    ("v5.1", "llama31_405b", 5120, "GB200", 9.99, 2), ("v5.1", "llama31_405b", 2560, "GB200", 18.79, 2),
-    ("v5.0", "llama31_405b", 8192, "H100 SXM", 20.8, 1), ("v5.1", "llama31_8b", 512, "GB300", 5.2, 1),
-    ("v5.1", "llama2_70b_lora", 512, "GB300", 0.40, 2), ("v5.1", "flux1", 1152, "GB200", 12.5, 1),
-    ("v5.0", "dlrm_dcnv2", 64, "GB200", 0.71, 2), ("v5.1", "rgat", 256, "GB200", 0.84, 2), ("v5.1", "retinanet", 512, "GB200", 1.4, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "round, benchmark, chips, chip, minutes, digits",
+    [
+        ("v4.0", "gpt3", 11616, "H100 SXM", 3.44, 2),
+        ("v5.0", "llama31_405b", 2496, "GB200", 27.33, 2),
+        ("v5.1", "llama31_405b", 5120, "GB200", 9.99, 2),
+        ("v5.1", "llama31_405b", 2560, "GB200", 18.79, 2),
+        ("v5.0", "llama31_405b", 8192, "H100 SXM", 20.8, 1),
+        ("v5.1", "llama31_8b", 512, "GB300", 5.2, 1),
+        ("v5.1", "llama2_70b_lora", 512, "GB300", 0.40, 2),
+        ("v5.1", "flux1", 1152, "GB200", 12.5, 1),
+        ("v5.0", "dlrm_dcnv2", 64, "GB200", 0.71, 2),
+        ("v5.1", "rgat", 256, "GB200", 0.84, 2),
+        ("v5.1", "retinanet", 512, "GB200", 1.4, 1),
+    ],
+)
 def test_times_are_those_published(round, benchmark, chips, chip, minutes, digits):
     row = result(round, benchmark, chips)
-    assert row["accelerator"] == chip and f"{row['time_to_train_s'] / 60:.{digits}f}" == f"{minutes:.{digits}f}"
+    assert (
+        row["accelerator"] == chip
+        and f"{row['time_to_train_s'] / 60:.{digits}f}" == f"{minutes:.{digits}f}"
+    )
 
 
 def test_a_record_is_the_fastest_and_its_round_can_be_named():
@@ -53,11 +69,17 @@ def test_a_record_is_the_fastest_and_its_round_can_be_named():
 
 def test_a_lent_price_decides_nothing():
     cheapest = training.record("Llama-2-70B LoRA", least="cost_usd")
-    assert cheapest["priced_as"] == cheapest["accelerator"] and training.record("Llama-2-70B LoRA")["cost_usd"] > cheapest["cost_usd"]
+    assert (
+        cheapest["priced_as"] == cheapest["accelerator"]
+        and training.record("Llama-2-70B LoRA")["cost_usd"] > cheapest["cost_usd"]
+    )
 
 
 def test_a_benchmark_or_a_round_that_is_not_there_is_refused_with_what_is():
-    with pytest.raises(LookupError, match="unknown benchmark of MLPerf Training 'lama31_405b'; nearest: llama31_405b"):
+    with pytest.raises(
+        LookupError,
+        match="unknown benchmark of MLPerf Training 'lama31_405b'; nearest: llama31_405b",
+    ):
         training.record("lama31_405b")
     with pytest.raises(LookupError, match=r"nobody ran gpt3 in round 'v5.1'; allowed: v4.0, v4.1"):
         training.record("gpt3", "v5.1")
@@ -70,15 +92,30 @@ def test_a_benchmark_or_a_round_that_is_not_there_is_refused_with_what_is():
 
 def test_every_row_came_in_and_carries_the_flags_of_its_quirks():
     flags = RUNS["flags"].str.split(";").explode().value_counts()
-    assert len(RUNS) == 697 and RUNS["round"].value_counts().to_dict() == {"v5.0": 201, "v5.1": 184, "v4.0": 165, "v4.1": 147}
-    assert flags["corrected_unit"] == 5 and flags["supplied_sequence"] == 162 and flags["core_count"] == 11
+    assert len(RUNS) == 697 and RUNS["round"].value_counts().to_dict() == {
+        "v5.0": 201,
+        "v5.1": 184,
+        "v4.0": 165,
+        "v4.1": 147,
+    }
+    assert (
+        flags["corrected_unit"] == 5
+        and flags["supplied_sequence"] == 162
+        and flags["core_count"] == 11
+    )
     assert flags["fewer_runs"] == (RUNS["runs"] < RUNS["official_runs"]).sum() == 9
-    assert "implausible" not in flags and (RUNS["nodes"] * RUNS["accelerators_per_node"] == RUNS["accelerators"]).all()
+    assert (
+        "implausible" not in flags
+        and (RUNS["nodes"] * RUNS["accelerators_per_node"] == RUNS["accelerators"]).all()
+    )
 
 
 def test_the_five_throughputs_in_tokens_are_of_gpt3():
     tokens = RUNS[RUNS["logged_throughput_unit"] == "token/s"]
-    assert set(tokens["benchmark"]) == {"gpt3"} and tokens["flags"].str.contains("corrected_unit").all()
+    assert (
+        set(tokens["benchmark"]) == {"gpt3"}
+        and tokens["flags"].str.contains("corrected_unit").all()
+    )
 
 
 def test_a_tpu_is_a_chip():
@@ -102,19 +139,41 @@ def test_logged_and_implied_throughput_agree_within_what_evaluation_takes():
 
 
 _ROW = {
-    "version": "v5.0", "submitter": "S", "division": "closed", "status": "cloud", "system": "s", "system_name": "s", "benchmark": "gpt3",
-    "accelerator": "NVIDIA H100-SXM5-80GB", "nodes": "64", "accelerators_per_node": "8", "total_accelerators": "512", "n_runs": "3",
-    "n_success": "3", "time_to_train_min": "50", "unscaled_mean_min": "50", "rcp_scaling_factor": "1", "min_run_min": "49",
-    "max_run_min": "51", "global_batch_size": "2048", "max_sequence_length": "2048", "framework": "f",
-}  # fmt: skip
-_TABLES = {name: read_table(DATA / f"{name}.csv") for name in ("mlperf_training_benchmarks", "models", "accelerator_specs")}
+    "version": "v5.0",
+    "submitter": "S",
+    "division": "closed",
+    "status": "cloud",
+    "system": "s",
+    "system_name": "s",
+    "benchmark": "gpt3",
+    "accelerator": "NVIDIA H100-SXM5-80GB",
+    "nodes": "64",
+    "accelerators_per_node": "8",
+    "total_accelerators": "512",
+    "n_runs": "3",
+    "n_success": "3",
+    "time_to_train_min": "50",
+    "unscaled_mean_min": "50",
+    "rcp_scaling_factor": "1",
+    "min_run_min": "49",
+    "max_run_min": "51",
+    "global_batch_size": "2048",
+    "max_sequence_length": "2048",
+    "framework": "f",
+}
+_TABLES = {
+    name: read_table(DATA / f"{name}.csv")
+    for name in ("mlperf_training_benchmarks", "models", "accelerator_specs")
+}
 
 
 def imported(tmp_path, *changes, columns=None):
     file = tmp_path / mlperf_training.FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="") as out:
-        writer = csv.DictWriter(out, columns or header(mlperf_training.FILE), restval="", extrasaction="ignore")
+        writer = csv.DictWriter(
+            out, columns or header(mlperf_training.FILE), restval="", extrasaction="ignore"
+        )
         writer.writeheader()
         writer.writerows(_ROW | change for change in changes)
     return list(mlperf_training.rows(tmp_path, _TABLES))
@@ -125,40 +184,68 @@ def throughput(value, **more):
 
 
 @pytest.mark.parametrize("value, unit", [(200.0, "sample/s"), (404455.0, "token/s")])
-def test_a_throughput_is_of_tokens_where_so_many_samples_are_beyond_the_chips(tmp_path, value, unit):
+def test_a_throughput_is_of_tokens_where_so_many_samples_are_beyond_the_chips(
+    tmp_path, value, unit
+):
     (row,) = imported(tmp_path, throughput(value))
-    assert row["logged_throughput_unit"] == unit and ("corrected_unit" in row["flags"]) == (unit == "token/s")
+    assert row["logged_throughput_unit"] == unit and ("corrected_unit" in row["flags"]) == (
+        unit == "token/s"
+    )
 
 
 def test_adapters_take_two_thirds_of_the_arithmetic_before_a_unit_is_doubted(tmp_path):
     peak = 512 * 1979e12
     fits = peak / (8192 * 4 * transformer.active_parameters(catalog.model("Llama-2-70B")).total)
     lora = {"benchmark": "llama2_70b_lora", "max_sequence_length": ""}
-    below, above = imported(tmp_path, throughput(0.99 * fits, **lora), throughput(1.01 * fits, **lora, system="t"))
-    assert (below["logged_throughput_unit"], above["logged_throughput_unit"]) == ("sample/s", "token/s")
+    below, above = imported(
+        tmp_path, throughput(0.99 * fits, **lora), throughput(1.01 * fits, **lora, system="t")
+    )
+    assert (below["logged_throughput_unit"], above["logged_throughput_unit"]) == (
+        "sample/s",
+        "token/s",
+    )
     assert below["sequence"] == 8192 and "supplied_sequence" in below["flags"]
 
 
-@pytest.mark.parametrize("change, reason", [
-    ({"nodes": "63"}, "63 nodes of 8 accelerators are 504, not 512"),
-    ({"accelerator": "NVIDIA Blackwell GPU (GB200)", "system": "8xB200"}, "the system is named after B200, the accelerator is GB200"),
-    ({"accelerator": "TPU-v5p", "system": "cloud-tpu-v5p-512-maxtext"}, "the name counts 512 cores, which 512 chips do not have"),
-    ({"time_to_train_min": "60"}, "3600 s is not 3000 s times 1"), ({"min_run_min": "55"}, "lies outside its runs"),
-    ({"max_sequence_length": "4096"}, "the benchmark defines 2048"), (throughput(1e12), "beyond the chips in samples and in tokens"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"nodes": "63"}, "63 nodes of 8 accelerators are 504, not 512"),
+        (
+            {"accelerator": "NVIDIA Blackwell GPU (GB200)", "system": "8xB200"},
+            "the system is named after B200, the accelerator is GB200",
+        ),
+        (
+            {"accelerator": "TPU-v5p", "system": "cloud-tpu-v5p-512-maxtext"},
+            "the name counts 512 cores, which 512 chips do not have",
+        ),
+        ({"time_to_train_min": "60"}, "3600 s is not 3000 s times 1"),
+        ({"min_run_min": "55"}, "lies outside its runs"),
+        ({"max_sequence_length": "4096"}, "the benchmark defines 2048"),
+        (throughput(1e12), "beyond the chips in samples and in tokens"),
+    ],
+)
 def test_a_row_that_contradicts_itself_is_refused_or_kept_and_marked(tmp_path, change, reason):
     (item,) = imported(tmp_path, change)
-    assert isinstance(item, Doubtful) and reason in item.reason and "implausible" in item.row["flags"]
+    assert (
+        isinstance(item, Doubtful) and reason in item.reason and "implausible" in item.row["flags"]
+    )
     with pytest.raises(RefreshError, match="rows in doubt: 1 .--allow-flagged keeps them"):
         settle([item])
     assert settle([item], allow_flagged=True)[0][0]["note"].endswith(item.reason)
 
 
-@pytest.mark.parametrize("change, reason", [
-    ({"total_accelerators": "0"}, "total_accelerators is '0'; allowed: a whole number from 1"), ({"nodes": ""}, "nodes is ''"),
-    ({"benchmark": "gpt4"}, "unknown benchmark 'gpt4'; nearest: gpt3"), ({"accelerator": "H900"}, "unknown accelerator 'H900'"),
-    ({"version": "v9.9"}, "unknown round 'v9.9'"), ({"time_to_train_min": "fast"}, "'fast' is not a number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"total_accelerators": "0"}, "total_accelerators is '0'; allowed: a whole number from 1"),
+        ({"nodes": ""}, "nodes is ''"),
+        ({"benchmark": "gpt4"}, "unknown benchmark 'gpt4'; nearest: gpt3"),
+        ({"accelerator": "H900"}, "unknown accelerator 'H900'"),
+        ({"version": "v9.9"}, "unknown round 'v9.9'"),
+        ({"time_to_train_min": "fast"}, "'fast' is not a number"),
+    ],
+)
 def test_what_is_unknown_is_refused_by_name(tmp_path, change, reason):
     with pytest.raises(RefreshError, match=reason.replace("(", r"\(")):
         imported(tmp_path, change)
@@ -175,7 +262,12 @@ def test_the_open_division_is_left_out_with_a_reason(tmp_path):
 
 
 def test_the_same_runs_in_a_later_round_are_flagged_and_slower_ones_are_not(tmp_path):
-    slow = {"version": "v5.1", "system": "t", "unscaled_mean_min": "50.5", "time_to_train_min": "50.5"}
+    slow = {
+        "version": "v5.1",
+        "system": "t",
+        "unscaled_mean_min": "50.5",
+        "time_to_train_min": "50.5",
+    }
     first, again, slower = imported(tmp_path, {}, {"version": "v5.1"}, slow)
     assert (first["flags"], again["flags"], slower["flags"]) == ("", "repeated", "")
 
@@ -185,18 +277,26 @@ def test_the_same_runs_in_a_later_round_are_flagged_and_slower_ones_are_not(tmp_
 
 def test_closed_forms_agree_in_python_and_in_the_page():
     own = [formula for name, formula in REGISTRY.items() if name.startswith("mlperf.training.")]
-    assert len(own) == 4 and all(largest_difference(formula, count=40, seed=20261120) < 1e-9 for formula in own)
+    assert len(own) == 4 and all(
+        largest_difference(formula, count=40, seed=20261120) < 1e-9 for formula in own
+    )
 
 
 @given(time=st.floats(1.0, 1e6), chips=st.integers(1, 10**5), price=st.floats(0.1, 20.0))
 def test_twice_the_chips_in_half_the_time_cost_the_same(time, chips, price):
-    assert mlperf.run_cost_usd(time / 2, 2 * chips, price) == approx(mlperf.run_cost_usd(time, chips, price))
+    assert mlperf.run_cost_usd(time / 2, 2 * chips, price) == approx(
+        mlperf.run_cost_usd(time, chips, price)
+    )
 
 
 def test_cost_and_energy_of_the_record_by_hand():
     row = training.record("llama31_405b")
-    assert row["chip_hours"] == approx(5120 * 9.9946 / 60) and row["chips_kwh"] == approx(5120 * 9.9946 / 60 * 1.2)
-    assert row["priced_as"] == "B200" and row["cost_usd"] == approx(row["chip_hours"] * recent_rental_price("B200").median)
+    assert row["chip_hours"] == approx(5120 * 9.9946 / 60) and row["chips_kwh"] == approx(
+        5120 * 9.9946 / 60 * 1.2
+    )
+    assert row["priced_as"] == "B200" and row["cost_usd"] == approx(
+        row["chip_hours"] * recent_rental_price("B200").median
+    )
 
 
 def test_a_chip_alike_lends_its_rent_and_no_other_does():
@@ -209,31 +309,55 @@ def test_a_chip_alike_lends_its_rent_and_no_other_does():
 
 def test_strong_scaling_is_throughput_over_samples():
     pairs = training.strong_scaling().dropna(subset="samples_penalty")
-    assert (pairs["efficiency"] * pairs["samples_penalty"]).to_numpy() == approx(pairs["throughput_efficiency"].to_numpy())
-    row = pairs.query("title == 'Llama-3.1-405B' and accelerator == 'H100 SXM' and round == 'v5.0' and chips_large == 8192").iloc[0]
+    assert (pairs["efficiency"] * pairs["samples_penalty"]).to_numpy() == approx(
+        pairs["throughput_efficiency"].to_numpy()
+    )
+    row = pairs.query(
+        "title == 'Llama-3.1-405B' and accelerator == 'H100 SXM' and round == 'v5.0' and"
+        " chips_large == 8192"
+    ).iloc[0]
     assert row["efficiency"] == approx(512 * 269.1216 / (8192 * 20.8069))
     assert row["samples_penalty"] == approx(322560 * 1.059524 / (276480 * 1.166667), rel=1e-5)
 
 
 def test_scaling_from_512_to_5120_is_what_nvidia_states():
-    row = training.strong_scaling().query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'").iloc[-1]
-    assert round(row["efficiency"], 2) == catalog.fact("mlperf_v5.1_llama31_405b_scaling_512_to_5120")
+    row = (
+        training.strong_scaling()
+        .query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'")
+        .iloc[-1]
+    )
+    assert round(row["efficiency"], 2) == catalog.fact(
+        "mlperf_v5.1_llama31_405b_scaling_512_to_5120"
+    )
 
 
 def test_gains_compare_as_many_chips_and_never_the_same_runs():
     chips, software = training.training_gains("chip"), training.training_gains("software")
-    released = {name: catalog.accelerator(name).released for name in {*chips["before"], *chips["after"]}}
-    assert all(released[row.before] < released[row.after] for row in chips.itertuples()) and (software["before"] < software["after"]).all()
-    hand = software.query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and accelerators == 512").iloc[0]
+    released = {
+        name: catalog.accelerator(name).released for name in {*chips["before"], *chips["after"]}
+    }
+    assert (
+        all(released[row.before] < released[row.after] for row in chips.itertuples())
+        and (software["before"] < software["after"]).all()
+    )
+    hand = software.query(
+        "title == 'Llama-3.1-405B' and accelerator == 'GB200' and accelerators == 512"
+    ).iloc[0]
     assert hand["gain"] == approx(121.0926 / 84.9401)
 
 
 def test_mfu_of_a_dense_pretraining_by_hand():
     mfu = training.implied_mfu(result("v5.0", "llama31_405b", 512, accelerator="H100 SXM"))
-    layer = 2 * 16384 * (16384 + 1024) + 3 * 16384 * 53248  # query and output, key and value; the gated feed-forward
+    layer = (
+        2 * 16384 * (16384 + 1024) + 3 * 16384 * 53248
+    )  # query and output, key and value; the gated feed-forward
     flop = 3 * (2 * (126 * layer + 32000 * 16384) + 4 * 126 * 16384 * (8192 + 1) / 2)
     assert mfu.from_samples_flops == approx(flop * 276480 * 8192 / (230.6923 * 60 * 512), rel=1e-4)
-    assert mfu.mfu == approx(mfu.from_log_flops / 1979e12) and mfu.bf16_ratio == approx(mfu.from_log_flops / 989e12) and not mfu.reason
+    assert (
+        mfu.mfu == approx(mfu.from_log_flops / 1979e12)
+        and mfu.bf16_ratio == approx(mfu.from_log_flops / 989e12)
+        and not mfu.reason
+    )
 
 
 def test_adapters_count_four_flop_a_weight():
@@ -243,33 +367,49 @@ def test_adapters_count_four_flop_a_weight():
     full["start"] = "scratch"
     saved = (forward.total - forward.scores_and_values_flop) / (3 * forward.total)
     assert 0.28 < saved < 1 / 3
-    assert training.implied_mfu(row).from_samples_flops == approx((1 - saved) * training.implied_mfu(full).from_samples_flops)
+    assert training.implied_mfu(row).from_samples_flops == approx(
+        (1 - saved) * training.implied_mfu(full).from_samples_flops
+    )
 
 
-@pytest.mark.parametrize("where, reason", [
-    (("v5.1", "retinanet", 512), "no Transformer of known shape"), (("v4.0", "bert", 3472), "tokens of a sample are not determined"),
-    (("v4.0", "gpt3", 11616), "neither samples to converge nor a throughput is logged"),
-    (("v5.1", "llama31_405b", 448), "nobody states the number format"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "where, reason",
+    [
+        (("v5.1", "retinanet", 512), "no Transformer of known shape"),
+        (("v4.0", "bert", 3472), "tokens of a sample are not determined"),
+        (("v4.0", "gpt3", 11616), "neither samples to converge nor a throughput is logged"),
+        (("v5.1", "llama31_405b", 448), "nobody states the number format"),
+    ],
+)
 def test_a_row_that_does_not_determine_its_mfu_says_why(where, reason):
     mfu = training.implied_mfu(result(*where))
     assert mfu.mfu is None and mfu.reason == reason
 
 
 def test_no_row_keeps_its_chips_busier_than_their_peak():
-    found = [mfu for mfu in (training.implied_mfu(row) for _, row in RUNS.iterrows()) if mfu.mfu is not None]
+    found = [
+        mfu
+        for mfu in (training.implied_mfu(row) for _, row in RUNS.iterrows())
+        if mfu.mfu is not None
+    ]
     assert len(found) == 171 and all(0 < mfu.mfu < 0.6 for mfu in found)
 
 
 def test_the_logs_reach_the_throughput_that_nvidia_states_for_attention_to_all_positions():
     row = result("v5.0", "llama31_405b", 512, submitter="IBM+CoreWeave+NVIDIA")
     shape = catalog.model("Llama-3.1-405B")
-    causal, every = (transformer.forward_flop(shape, 8192, causal=causal).total for causal in (True, False))
-    assert training.implied_mfu(row).from_log_flops * every / causal == approx(catalog.fact("mlperf_v5.0_llama31_405b_flops"), rel=0.02)
+    causal, every = (
+        transformer.forward_flop(shape, 8192, causal=causal).total for causal in (True, False)
+    )
+    assert training.implied_mfu(row).from_log_flops * every / causal == approx(
+        catalog.fact("mlperf_v5.0_llama31_405b_flops"), rel=0.02
+    )
 
 
 def test_the_schema_knows_every_flag():
     package = json.loads((DATA / "datapackage.json").read_text())
-    fields = next(entry for entry in package["resources"] if entry["path"] == "mlperf_training.csv")["schema"]["fields"]
+    fields = next(
+        entry for entry in package["resources"] if entry["path"] == "mlperf_training.csv"
+    )["schema"]["fields"]
     pattern = next(field for field in fields if field["name"] == "flags")["constraints"]["pattern"]
     assert all(flag in pattern for cell in RUNS["flags"] for flag in cell.split(";"))

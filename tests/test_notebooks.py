@@ -1,7 +1,7 @@
 """Stored notebooks: executed, in step with their text, and of the book's skeleton.
 
-That every output is still what the code gives is nbval's part: `make test` collects notebooks/*.ipynb with it in
-the same session (`pytest --nbval --nbval-current-env`).
+That every output is still what the code gives is nbval's part: `make test` collects
+notebooks/*.ipynb with it in the same session (`pytest --nbval --nbval-current-env`).
 """
 
 from __future__ import annotations
@@ -34,11 +34,15 @@ def code_cells(notebook):
 
 def test_text_and_notebook_are_twins(chapter, notebook):
     text = load(BOOK.text(chapter))
-    assert [(c.cell_type, c.source) for c in notebook.cells] == [(c.cell_type, c.source) for c in text.cells], "make notebooks"
+    assert [(c.cell_type, c.source) for c in notebook.cells] == [
+        (c.cell_type, c.source) for c in text.cells
+    ], "make notebooks"
 
 
 def test_every_cell_was_executed_in_order_without_error(chapter, notebook):
-    assert [cell.execution_count for cell in code_cells(notebook)] == list(range(1, len(code_cells(notebook)) + 1))
+    assert [cell.execution_count for cell in code_cells(notebook)] == list(
+        range(1, len(code_cells(notebook)) + 1)
+    )
     outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
 
@@ -52,12 +56,19 @@ def test_nothing_of_the_run_or_the_machine_is_stored(chapter, notebook):
 def test_a_chapter_declares_its_parameters_answers_and_names_its_tables(chapter, notebook):
     assert tagged(notebook.cells, "parameters") and declared(chapter, BOOK)
     stored = BOOK.notebook(chapter).read_bytes()
-    assert any(digit in answer(stored) for digit in "0123456789"), "the answer is a sentence with a number"
+    assert any(digit in answer(stored) for digit in "0123456789"), (
+        "the answer is a sentence with a number"
+    )
     assert tables_read(stored), "the last cell shows the data record"
 
 
 def test_a_chapter_follows_the_skeleton(chapter, notebook):
-    lines = [line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines()]
+    lines = [
+        line
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+    ]
     headings = [line.lstrip("# ").strip() for line in lines if line.startswith("## ")]
     assert [heading for heading in headings if heading in SKELETON] == SKELETON
     titles = [line for line in lines if line.startswith("# ")]

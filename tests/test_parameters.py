@@ -1,4 +1,6 @@
-"""Parameter lines: one declaration, checked before any work, and wrong values answered with what was meant."""
+"""Parameter lines: one declaration, checked before any work, and wrong values answered with what
+was meant.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from hypothesis import strategies as st
 from scaleright import charts
 from scaleright.press import Book, PressError
 from scaleright.press.execute import load
-from scaleright.press.parameters import Case, DeclarationError, ParameterError, declared, parse, validate
+from scaleright.press.parameters import (
+    Case,
+    DeclarationError,
+    ParameterError,
+    declared,
+    parse,
+    validate,
+)
 
 SOURCE = """
 # The reader's case.
@@ -36,14 +45,41 @@ def refusal(**given) -> str:
 
 def test_a_line_says_everything_about_its_parameter():
     price, *_, resale = PARAMETERS
-    assert (price.name, price.type, price.default, price.unit, price.low, price.high) == ("usd_per_hour", "float", 2.4, "USD/h", 0.05, 15.0)
+    assert (price.name, price.type, price.default, price.unit, price.low, price.high) == (
+        "usd_per_hour",
+        "float",
+        2.4,
+        "USD/h",
+        0.05,
+        15.0,
+    )
     assert price.meaning == "rent of one accelerator"
-    assert resale.optional and resale.default is None and resale.meaning == "price at the end (see Why), if known"
+    assert (
+        resale.optional
+        and resale.default is None
+        and resale.meaning == "price at the end (see Why), if known"
+    )
 
 
 def test_text_from_the_command_line_becomes_typed_values():
-    given = {"usd_per_hour": "3", "tokens": "1e6", "spot": "yes", "chips": "4", "resale": "none", "plan": "rent", "day": date(2023, 4, 7)}
-    expected = {"usd_per_hour": 3.0, "tokens": 1_000_000, "spot": True, "chips": 4, "resale": None, "plan": "rent", "day": "2023-04-07"}
+    given = {
+        "usd_per_hour": "3",
+        "tokens": "1e6",
+        "spot": "yes",
+        "chips": "4",
+        "resale": "none",
+        "plan": "rent",
+        "day": date(2023, 4, 7),
+    }
+    expected = {
+        "usd_per_hour": 3.0,
+        "tokens": 1_000_000,
+        "spot": True,
+        "chips": 4,
+        "resale": None,
+        "plan": "rent",
+        "day": "2023-04-07",
+    }
     values = validate(PARAMETERS, given)
     assert values == expected
     assert [type(v) for v in values.values()] == [float, int, bool, int, type(None), str, str]
@@ -67,15 +103,24 @@ def test_text_from_the_command_line_becomes_typed_values():
         ({"usd_per_hour": 24}, ["looks like the price of an 8-GPU node: per GPU 3.00"]),
         ({"usd_per_hour": 240}, ["outside 0.05 to 15 USD/h"]),
         ({"usd_per_hour": -2}, ["usd_per_hour = -2: outside 0.05 to 15 USD/h"]),
-        ({"usd_per_hour": "2.5 EUR"}, ["usd_per_hour = '2.5 EUR'", "allowed: 0.05 to 15", "prices are in US dollars (USD)"]),
+        (
+            {"usd_per_hour": "2.5 EUR"},
+            ["usd_per_hour = '2.5 EUR'", "allowed: 0.05 to 15", "prices are in US dollars (USD)"],
+        ),
         ({"usd_per_hour": "€2"}, ["prices are in US dollars (USD)"]),
         ({"usd_per_hour": "2.5 USD/h"}, ["write the plain number in USD/h: 2.5"]),
         ({"usd_per_hour": "2,40"}, ["write the plain number in USD/h: 2.4"]),
         ({"tokens": "1000 tokens"}, ["write the plain number: 1000"]),
         ({"tokens": "$1000"}, ["tokens = '$1000': needs a whole number"]),
         ({"utilization": "40"}, ["did you mean 0.4 (40 %)?"]),
-        ({"usd_per_hour": "cheap"}, ["usd_per_hour = 'cheap': needs a finite number; allowed: 0.05 to 15"]),
-        ({"day": "2126-01-01"}, ["day = '2126-01-01': lies in the future", "allowed: a day from 2022-09-01 to today"]),
+        (
+            {"usd_per_hour": "cheap"},
+            ["usd_per_hour = 'cheap': needs a finite number; allowed: 0.05 to 15"],
+        ),
+        (
+            {"day": "2126-01-01"},
+            ["day = '2126-01-01': lies in the future", "allowed: a day from 2022-09-01 to today"],
+        ),
         ({"day": "29.09.2026"}, ["needs a date written YYYY-MM-DD", "2022-09-01 to today"]),
         ({"day": "2026-13-01"}, ["needs a date written YYYY-MM-DD"]),
         ({"day": "2021-01-01"}, ["day = '2021-01-01': outside 2022-09-01 to today"]),
@@ -87,10 +132,24 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(given, says):
 
 
 def test_what_the_pages_own_fields_write_is_accepted():
-    given = {"usd_per_hour": "$2.50", "tokens": "1,000,000", "utilization": "40 %", "resale": "$ 1,200.5"}
+    given = {
+        "usd_per_hour": "$2.50",
+        "tokens": "1,000,000",
+        "utilization": "40 %",
+        "resale": "$ 1,200.5",
+    }
     (change,) = parse("change: float = 0.1  # change of prices [1] (-0.6..0.6)")
-    assert validate([change], {"change": "−15 %"}) == validate([change], {"change": "-15 %"}) == {"change": -0.15}
-    assert validate(PARAMETERS, given) == {"usd_per_hour": 2.5, "tokens": 1_000_000, "utilization": 0.4, "resale": 1200.5}
+    assert (
+        validate([change], {"change": "−15 %"})
+        == validate([change], {"change": "-15 %"})
+        == {"change": -0.15}
+    )
+    assert validate(PARAMETERS, given) == {
+        "usd_per_hour": 2.5,
+        "tokens": 1_000_000,
+        "utilization": 0.4,
+        "resale": 1200.5,
+    }
 
 
 def test_all_wrong_values_are_reported_together():
@@ -101,7 +160,9 @@ def test_a_name_of_the_catalog_may_be_an_alias_and_a_wrong_one_gets_the_nearest(
     (chip,) = parse('chip: str = "h100"  # what computes (accelerators)')
     assert chip.catalog == "accelerators" and "H100 SXM" in chip.choices
     assert validate([chip], {"chip": "h100"}) == {"chip": "H100 SXM"}
-    with pytest.raises(ParameterError, match="(?i)chip = 'H1000': unknown accelerator 'H1000'; nearest: .*H100"):
+    with pytest.raises(
+        ParameterError, match="(?i)chip = 'H1000': unknown accelerator 'H1000'; nearest: .*H100"
+    ):
         validate([chip], {"chip": "H1000"})
 
 
@@ -120,12 +181,18 @@ def test_values_within_bounds_pass_unchanged(share):
         ("price: float = 9.0  # price [USD] (0..3)", "price = 9: outside 0 to 3 USD"),
         ("price: float = 2.0  # price [USD] (3..0)", "finite bounds low..high"),
         ("price: float = cost()  # price [USD] (0..3)", "no plain value"),
-        ("price: float = 2.0  # price, a=b [USD] (0..3)", "expected name"),  # papermill's inspection would not see it
+        (
+            "price: float = 2.0  # price, a=b [USD] (0..3)",
+            "expected name",
+        ),  # papermill's inspection would not see it
         ("plan: str = 'a'  # plan (b | c)", "plan = 'a'"),
         ("day: str = '2026-09-29'  # day (date 2022-09-01..tomorrow)", "(date first..last)"),
         ("day: str = '2021-09-29'  # day (date 2022-09-01..today)", "outside 2022-09-01 to today"),
         ("table: int = 1  # count (0..3)", "taken"),
-        ("a: int = 1  # one (0..3)\na: int = 2  # two (0..3)", "line 2", ),
+        (
+            "a: int = 1  # one (0..3)\na: int = 2  # two (0..3)",
+            "line 2",
+        ),
         ("# nothing", "declares nothing"),
     ],
 )
@@ -139,9 +206,14 @@ def test_a_case_hands_out_values_and_shows_them():
     case = Case(PARAMETERS, validate(PARAMETERS, {p.name: p.default for p in PARAMETERS}))
     assert case.usd_per_hour == 2.4 and case["usd_per_hour"].high == 15
     assert list(case.table().columns) == ["parameter", "value", "unit", "allowed", "meaning"]
-    assert "<caption>Your case</caption>" in case._repr_html_() and "usd_per_hour = 2.4 USD/h" in repr(case)
+    assert (
+        "<caption>Your case</caption>" in case._repr_html_()
+        and "usd_per_hour = 2.4 USD/h" in repr(case)
+    )
     carried = charts.parameters_table(case).bundle[charts.machine.TABLE_MIME]["data"]
-    assert {row["parameter"]: row["value"] for row in carried} == case.values, "as numbers, for machines"
+    assert {row["parameter"]: row["value"] for row in carried} == case.values, (
+        "as numbers, for machines"
+    )
     with pytest.raises(AttributeError, match="nearest: usd_per_hour"):
         case.usd_per_hours
 
@@ -161,7 +233,9 @@ def test_papermills_own_inspection_reads_the_same_lines(book, tmp_path):
         for chapter in place.chapters():
             seen = papermill.inspect_notebook(load(place.text(chapter)))
             plain = [p for p in declared(chapter, place) if not p.optional]
-            assert [(p.name, p.type) for p in plain] == [(s["name"], s["inferred_type_name"]) for s in seen.values()]
+            assert [(p.name, p.type) for p in plain] == [
+                (s["name"], s["inferred_type_name"]) for s in seen.values()
+            ]
             assert all(p.meaning in seen[p.name]["help"] for p in plain)
 
 

@@ -1,4 +1,6 @@
-"""Every public formula is registered; every closed form gives the same number in Python and in the reader's browser."""
+"""Every public formula is registered; every closed form gives the same number in Python and in the
+reader's browser.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,26 @@ import scaleright
 from parity import largest_difference
 from scaleright.formulas import REGISTRY
 
-FORMULA_ROOMS = ("transformer", "scaling_laws", "roofline", "collectives", "power", "training", "inference", "costs", "footprint")
+FORMULA_ROOMS = (
+    "transformer",
+    "scaling_laws",
+    "roofline",
+    "collectives",
+    "power",
+    "training",
+    "inference",
+    "costs",
+    "footprint",
+)
 
 
 def formula_modules() -> list:
     """Every module of the physics, systems and money layers."""
-    names = [m.name for m in pkgutil.walk_packages(scaleright.__path__, "scaleright.") if m.name.split(".")[1] in FORMULA_ROOMS]
+    names = [
+        m.name
+        for m in pkgutil.walk_packages(scaleright.__path__, "scaleright.")
+        if m.name.split(".")[1] in FORMULA_ROOMS
+    ]
     return [importlib.import_module(name) for name in names]
 
 
@@ -28,8 +44,12 @@ def unregistered(module) -> list[str]:
     """Public functions defined in a module that the registry does not know."""
     registered = {id(formula.function) for formula in REGISTRY.values()}
     return [
-        f"{module.__name__}.{name}" for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_") and id(value) not in registered
+        f"{module.__name__}.{name}"
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+        and id(value) not in registered
     ]
 
 

@@ -1,4 +1,6 @@
-"""Grids, cloud regions, embodied carbon, footprints and energy: right where well known, and doubts refused by name."""
+"""Grids, cloud regions, embodied carbon, footprints and energy: right where well known, and doubts
+refused by name.
+"""
 
 import csv
 import json
@@ -39,7 +41,9 @@ def _value(table: str, column: str = "value", **where) -> float:
     ],
 )
 def test_well_known_grids(zone, year, quantity, value):
-    assert _value("grids", zone=zone, year=year, quantity=quantity) == pytest.approx(value, rel=2e-4)
+    assert _value("grids", zone=zone, year=year, quantity=quantity) == pytest.approx(
+        value, rel=2e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,71 +62,120 @@ def test_well_known_grids(zone, year, quantity, value):
 def test_well_known_regions(provider, region, year, quantity, method, value):
     rows = catalog.table("cloud_regions")
     rows = rows[rows["method"].isna() if method is None else rows["method"] == method]
-    rows = rows[(rows[["provider", "region", "year", "quantity"]] == [provider, region, year, quantity]).all(axis=1)]
+    rows = rows[
+        (
+            rows[["provider", "region", "year", "quantity"]] == [provider, region, year, quantity]
+        ).all(axis=1)
+    ]
     assert len(rows) == 1 and float(rows["value"].iloc[0]) == pytest.approx(value)
 
 
 def test_no_figure_is_beyond_what_can_be_or_given_twice():
-    for table, keys in (("grids", ["zone", "year", "quantity"]), ("cloud_regions", ["provider", "region", "year", "quantity", "method"])):
+    for table, keys in (
+        ("grids", ["zone", "year", "quantity"]),
+        ("cloud_regions", ["provider", "region", "year", "quantity", "method"]),
+    ):
         rows = catalog.table(table)
         assert not rows.duplicated(keys).any()
         assert rows["flags"].isna().all()
-        carbons = rows[rows["quantity"].str.startswith("carbon_") & (rows["unit"] == "kg/kWh")]["value"]
+        carbons = rows[rows["quantity"].str.startswith("carbon_") & (rows["unit"] == "kg/kWh")][
+            "value"
+        ]
         assert carbons.between(0, 1.5).all() and 0.2 < carbons.median() < 0.6
     pues = catalog.table("cloud_regions").query("quantity == 'pue'")["value"]
     assert pues.between(1, 2).all() and 1.1 < pues.median() < 1.25
     fuels = catalog.table("generation").set_index(["fuel", "quantity"])["typical"]
-    assert fuels["natural gas", "carbon_lifecycle"] == 0.49 and fuels["coal", "carbon_lifecycle"] == 0.82
+    assert (
+        fuels["natural gas", "carbon_lifecycle"] == 0.49
+        and fuels["coal", "carbon_lifecycle"] == 0.82
+    )
     assert fuels["coal", "water_consumption"] == pytest.approx(687 * 3.785411784e-3, rel=1e-3)
 
 
 def test_a_country_has_one_vintage_and_a_marginal_plant_is_dirtier_than_a_clean_grid():
-    usa = catalog.table("grids").query("zone == 'USA' and quantity == 'carbon_lifecycle'").sort_values("year")
+    usa = (
+        catalog.table("grids")
+        .query("zone == 'USA' and quantity == 'carbon_lifecycle'")
+        .sort_values("year")
+    )
     assert list(usa["year"]) == list(range(2018, 2025)) and usa["value"].diff().abs().max() < 0.03
-    sweden = catalog.table("cloud_regions").query("region == 'eu-north-1' and year == 2023").set_index("quantity")["value"]
+    sweden = (
+        catalog.table("cloud_regions")
+        .query("region == 'eu-north-1' and year == 2023")
+        .set_index("quantity")["value"]
+    )
     assert sweden["carbon_marginal"] > 10 * sweden["carbon_average"]
 
 
 def test_embodied_carbon_is_the_vendors_where_he_says_it():
     rows = catalog.table("embodied").set_index("component")
-    assert rows.loc["HGX H100 baseboard", "typical_kg_co2e"] == 1312 and rows.loc["HGX B200 baseboard", "typical_kg_co2e"] == 2274
-    assert rows.loc["H100 SXM", "low_kg_co2e"] == 1312 / 8 and rows.loc["B200", "typical_kg_co2e"] == 2274 / 8
+    assert (
+        rows.loc["HGX H100 baseboard", "typical_kg_co2e"] == 1312
+        and rows.loc["HGX B200 baseboard", "typical_kg_co2e"] == 2274
+    )
+    assert (
+        rows.loc["H100 SXM", "low_kg_co2e"] == 1312 / 8
+        and rows.loc["B200", "typical_kg_co2e"] == 2274 / 8
+    )
     assert rows.loc["server of BLOOM's cluster, without accelerators", "typical_kg_co2e"] == 2500
     die = rows.loc["die of H100"]
     assert die["unit"] == "piece" and die["typical_kg_co2e"] == pytest.approx(8.14 * 1.8, rel=1e-3)
-    assert not set(rows["source"]) & {"boavizta2025"} and set(catalog.table("embodied_boavizta")["source"]) == {"boavizta2025"}
+    assert not set(rows["source"]) & {"boavizta2025"} and set(
+        catalog.table("embodied_boavizta")["source"]
+    ) == {"boavizta2025"}
 
 
 @pytest.mark.parametrize(
     "run, kwh, kg",
     [
-        ("patterson-2021/GPT-3", 1_287_000, 552_100), ("patterson-2021/T5", 85_700, 46_700), ("patterson-2021/Meena", 232_000, 96_400),
-        ("patterson-2021/GShard", 24_100, 4_800), ("patterson-2021/Switch", 179_000, 72_200), ("mlcarbon/XLM", 94_400, 39_000),
-        ("bloom-2022/dynamic", 433_196, 24_690), ("llama-1/LLaMA-65B", 449_000, 173_000), ("meta/Llama 2 70B", None, 291_420),
-        ("meta/Llama 3.1 405B", None, 8_930_000), ("meta/Llama 4 Scout", None, 1_354_000), ("palm-2022", None, 271_430),
+        ("patterson-2021/GPT-3", 1_287_000, 552_100),
+        ("patterson-2021/T5", 85_700, 46_700),
+        ("patterson-2021/Meena", 232_000, 96_400),
+        ("patterson-2021/GShard", 24_100, 4_800),
+        ("patterson-2021/Switch", 179_000, 72_200),
+        ("mlcarbon/XLM", 94_400, 39_000),
+        ("bloom-2022/dynamic", 433_196, 24_690),
+        ("llama-1/LLaMA-65B", 449_000, 173_000),
+        ("meta/Llama 2 70B", None, 291_420),
+        ("meta/Llama 3.1 405B", None, 8_930_000),
+        ("meta/Llama 4 Scout", None, 1_354_000),
+        ("palm-2022", None, 271_430),
     ],
-)  # fmt: skip
+)
 def test_published_footprints_and_their_own_arithmetic(run, kwh, kg):
     """Chip-hours x watts x PUE x intensity as published give the published total, to its digits."""
     row = catalog.table("measured/footprint").set_index("run").loc[run]
     assert kwh is None or row["measured_kwh"] == kwh
     assert row["measured_kg_co2e"] == kg
     pue = 1.1 if pd.isna(row["pue"]) else row["pue"]
-    intensity = 0.385 if pd.isna(row["kg_co2e_per_kwh"]) else row["kg_co2e_per_kwh"]  # Meta prints neither: those of its LLaMA paper
+    intensity = (
+        0.385 if pd.isna(row["kg_co2e_per_kwh"]) else row["kg_co2e_per_kwh"]
+    )  # Meta prints neither: those of its LLaMA paper
     chips_kwh = row["accelerator_hours"] * row["watts_per_accelerator"] / 1e3
     made = {"accelerator": chips_kwh, "facility": chips_kwh * pue}
     assert kwh is None or made[row["boundary"]] == pytest.approx(kwh, rel=0.01)
-    assert made[row["carbon_boundary"]] * intensity == pytest.approx(kg, rel=0.1 if "Llama 4" in run else 0.03)
+    assert made[row["carbon_boundary"]] * intensity == pytest.approx(
+        kg, rel=0.1 if "Llama 4" in run else 0.03
+    )
 
 
 def test_footprints_say_what_they_are_for_and_where_they_ran():
     rows = catalog.table("measured/footprint")
     assert len(rows) >= 50 and set(rows["zone"].dropna()) <= set(catalog.table("grids")["zone"])
     training = rows[rows["activity"] == "training"]
-    assert (training["per"] == "run").all() and not (rows[rows["activity"] == "inference"]["per"] == "run").any()
-    scoreable = training[training["accelerator_hours"].notna() & (training["measured_kwh"].notna() | training["measured_kg_co2e"].notna())]
+    assert (training["per"] == "run").all() and not (
+        rows[rows["activity"] == "inference"]["per"] == "run"
+    ).any()
+    scoreable = training[
+        training["accelerator_hours"].notna()
+        & (training["measured_kwh"].notna() | training["measured_kg_co2e"].notna())
+    ]
     assert len(scoreable) >= 30
-    assert (rows["watts_per_accelerator"].notna() | (rows["basis"] != "design power") | rows["note"].str.contains("not scored")).all()
+    assert (
+        rows["watts_per_accelerator"].notna()
+        | (rows["basis"] != "design power")
+        | rows["note"].str.contains("not scored")
+    ).all()
 
 
 def test_other_workloads_do_not_move_what_is_said_of_chat():
@@ -134,10 +187,20 @@ def test_other_workloads_do_not_move_what_is_said_of_chat():
 
 def test_energy_of_pictures():
     rows = catalog.table("measured/images")
-    large = rows[(rows["model"].str.contains("Stable Diffusion 3.5 Large")) & (rows["accelerators"] == 1) & (rows["batch"] == 1)]
-    assert large.set_index("accelerator")["measured_joules_per_output"].between(500, 20_000).all() and len(large) >= 2
+    large = rows[
+        (rows["model"].str.contains("Stable Diffusion 3.5 Large"))
+        & (rows["accelerators"] == 1)
+        & (rows["batch"] == 1)
+    ]
+    assert (
+        large.set_index("accelerator")["measured_joules_per_output"].between(500, 20_000).all()
+        and len(large) >= 2
+    )
     video = rows[rows["task"] == "text-to-video"]["measured_joules_per_output"]
-    assert video.median() > 20 * rows[rows["task"] == "text-to-image"]["measured_joules_per_output"].median()
+    assert (
+        video.median()
+        > 20 * rows[rows["task"] == "text-to-image"]["measured_joules_per_output"].median()
+    )
     watts = rows[rows["measured_watts"].notna()]
     joules = watts["measured_watts"] * watts["measured_latency_s"] / watts["batch"]
     assert (joules / watts["measured_joules_per_output"]).between(0.9, 1.1).mean() > 0.95
@@ -171,22 +234,66 @@ _AVERAGE = "grid-carbon-intensity-average-consumption-annual"
 def raw(tmp_path):
     root = tmp_path / "raw"
     (root / carbon.GLOBAL).parent.mkdir(parents=True)
-    mixes = [_mix("DEU", "Germany", 381.0), _mix("SHN", "Saint Helena", 1000.0, 0.01), _mix("CAF", "Central African Republic", 0.0)]
+    mixes = [
+        _mix("DEU", "Germany", 381.0),
+        _mix("SHN", "Saint Helena", 1000.0, 0.01),
+        _mix("CAF", "Central African Republic", 0.0),
+    ]
     (root / carbon.GLOBAL).write_text(json.dumps({mix["iso_code"]: mix for mix in mixes}))
     states = {"_unit": {"emissions": "lbs/MWh"}, "ohio": {"emissions": 1000.0, "regionCode": "OH"}}
     (root / carbon.STATES).write_text(json.dumps(states))
-    _csv(root / carbon.ECOLOGITS, header(carbon.ECOLOGITS),
-         {"name": "DEU", "gwp": 0.344, "wue": 1.9}, {"name": "WOR", "gwp": 0.473, "wue": 3.9})  # fmt: skip
-    _csv(root / carbon.YEARLY, header(carbon.YEARLY),
-         *({"zone_key": zone, "Zone Name": zone, "year": 2019, "carbon_intensity_avg": 300, "no_hours_with_data": hours}
-           for zone, hours in (("US-CAL-CISO", 8700), ("US-CA", 8700), ("JP-TK", 4000))))  # fmt: skip
+    _csv(
+        root / carbon.ECOLOGITS,
+        header(carbon.ECOLOGITS),
+        {"name": "DEU", "gwp": 0.344, "wue": 1.9},
+        {"name": "WOR", "gwp": 0.473, "wue": 3.9},
+    )
+    _csv(
+        root / carbon.YEARLY,
+        header(carbon.YEARLY),
+        *(
+            {
+                "zone_key": zone,
+                "Zone Name": zone,
+                "year": 2019,
+                "carbon_intensity_avg": 300,
+                "no_hours_with_data": hours,
+            }
+            for zone, hours in (("US-CAL-CISO", 8700), ("US-CA", 8700), ("JP-TK", 4000))
+        ),
+    )
     google = f"{carbon.GOOGLE}/2023.csv"
-    _csv(root / google, header(google), dict(zip(header(google), ("europe-north1", "Finland", 0.98, 46))))
-    _csv(root / carbon.GSF, header(carbon.GSF),
-         _place("Amazon Web Services", "us-east-1", 2022, "US-MIDA-PJM", **{_AVERAGE: 430, "power-usage-effectiveness": 1.16}),
-         _place("Amazon Web Services", "us-east-1", 2023, "US-MIDA-PJM", **{_AVERAGE: 430, "power-usage-effectiveness": 1.15}),
-         _place("Amazon Web Services", "eu-north-1", 2022, "ES", **{_AVERAGE: 174}),
-         _place("Google Cloud", "europe-north1", 2023, "FI", **{_AVERAGE: 46, "provider-cfe-hourly": 0.97}))  # fmt: skip
+    _csv(
+        root / google,
+        header(google),
+        dict(zip(header(google), ("europe-north1", "Finland", 0.98, 46))),
+    )
+    _csv(
+        root / carbon.GSF,
+        header(carbon.GSF),
+        _place(
+            "Amazon Web Services",
+            "us-east-1",
+            2022,
+            "US-MIDA-PJM",
+            **{_AVERAGE: 430, "power-usage-effectiveness": 1.16},
+        ),
+        _place(
+            "Amazon Web Services",
+            "us-east-1",
+            2023,
+            "US-MIDA-PJM",
+            **{_AVERAGE: 430, "power-usage-effectiveness": 1.15},
+        ),
+        _place("Amazon Web Services", "eu-north-1", 2022, "ES", **{_AVERAGE: 174}),
+        _place(
+            "Google Cloud",
+            "europe-north1",
+            2023,
+            "FI",
+            **{_AVERAGE: 46, "provider-cfe-hourly": 0.97},
+        ),
+    )
     return root
 
 
@@ -197,20 +304,36 @@ def _reasons(dropped, row: str) -> str:
 def test_grids_leave_out_what_is_no_year_and_no_ratio(raw):
     found, dropped = sift(carbon.grid_rows(raw))
     kept = {(row["zone"], row["quantity"]): row["value"] for row in found}
-    assert kept["US-OH", "carbon_direct"] == pytest.approx(0.453592) and kept["WORLD", "water_consumption"] == 3.9
-    assert ("US-CAL-CISO", "carbon_lifecycle") in kept and not any(zone in ("SHN", "CAF", "US-CA", "JP-TK") for zone, _ in kept)
-    assert "rounded too roughly" in _reasons(dropped, "Saint Helena") and "no carbon intensity" in _reasons(dropped, "Central African")
-    assert "retired key" in _reasons(dropped, "US-CA ") and "4000 hours" in _reasons(dropped, "JP-TK")
+    assert (
+        kept["US-OH", "carbon_direct"] == pytest.approx(0.453592)
+        and kept["WORLD", "water_consumption"] == 3.9
+    )
+    assert ("US-CAL-CISO", "carbon_lifecycle") in kept and not any(
+        zone in ("SHN", "CAF", "US-CA", "JP-TK") for zone, _ in kept
+    )
+    assert "rounded too roughly" in _reasons(
+        dropped, "Saint Helena"
+    ) and "no carbon intensity" in _reasons(dropped, "Central African")
+    assert "retired key" in _reasons(dropped, "US-CA ") and "4000 hours" in _reasons(
+        dropped, "JP-TK"
+    )
 
 
 def test_regions_leave_out_what_is_of_another_place_or_year(raw):
     found, dropped = sift(carbon.region_rows(raw))
     kept = {(row["region"], row["year"], row["quantity"]): row["value"] for row in found}
-    assert kept["us-east-1", 2022, "carbon_average"] == 0.43 and kept["us-east-1", 2023, "pue"] == 1.15
-    assert kept["europe-north1", 2023, "carbon_average"] == 0.046 and ("us-east-1", 2023, "carbon_average") not in kept
+    assert (
+        kept["us-east-1", 2022, "carbon_average"] == 0.43 and kept["us-east-1", 2023, "pue"] == 1.15
+    )
+    assert (
+        kept["europe-north1", 2023, "carbon_average"] == 0.046
+        and ("us-east-1", 2023, "carbon_average") not in kept
+    )
     assert "carried over" in _reasons(dropped, "us-east-1 2023 (gsf2025) carbon_average")
     assert "outside the region's country SWE" in _reasons(dropped, "eu-north-1")
-    assert "Google's own figure" in _reasons(dropped, "carbon_average") and "own list" in _reasons(dropped, "carbon_free_share")
+    assert "Google's own figure" in _reasons(dropped, "carbon_average") and "own list" in _reasons(
+        dropped, "carbon_free_share"
+    )
 
 
 def _replace(path: Path, old: str, new: str) -> None:
@@ -222,27 +345,78 @@ def _replace(path: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     "file, old, new, importer, flag, message",
     [
-        (carbon.GSF, "eu-north-1", "eu-nowhere-1", carbon.region_rows, "unknown_region", "AWS eu-nowhere-1 2022 .*unknown region"),
-        (carbon.GSF, "US-MIDA-PJM", "XX", carbon.region_rows, "unknown_region", "AWS us-east-1 2022 .gsf2025.: .*unknown grid zone 'XX'"),
-        (carbon.GSF, "1.16", "0.16", carbon.region_rows, "implausible", "AWS us-east-1 2022 .gsf2025.: pue of 0.16 1 is not in 1..3"),
-        (carbon.ECOLOGITS, "DEU", "DDR", carbon.grid_rows, "unknown_zone", "DDR 2024 .ecologits2026.: .*unknown grid 'DDR'"),
-        (carbon.YEARLY, "US-CAL-CISO", "XX-1", carbon.grid_rows, "unknown_zone", "XX-1 2019 .mlco2impact2021.: .*unknown grid zone 'XX-1'"),
-        (carbon.ECOLOGITS, "0.344", "344", carbon.grid_rows, "implausible", "Germany 2024 .*: carbon_lifecycle of 344 kg/kWh"),
+        (
+            carbon.GSF,
+            "eu-north-1",
+            "eu-nowhere-1",
+            carbon.region_rows,
+            "unknown_region",
+            "AWS eu-nowhere-1 2022 .*unknown region",
+        ),
+        (
+            carbon.GSF,
+            "US-MIDA-PJM",
+            "XX",
+            carbon.region_rows,
+            "unknown_region",
+            "AWS us-east-1 2022 .gsf2025.: .*unknown grid zone 'XX'",
+        ),
+        (
+            carbon.GSF,
+            "1.16",
+            "0.16",
+            carbon.region_rows,
+            "implausible",
+            "AWS us-east-1 2022 .gsf2025.: pue of 0.16 1 is not in 1..3",
+        ),
+        (
+            carbon.ECOLOGITS,
+            "DEU",
+            "DDR",
+            carbon.grid_rows,
+            "unknown_zone",
+            "DDR 2024 .ecologits2026.: .*unknown grid 'DDR'",
+        ),
+        (
+            carbon.YEARLY,
+            "US-CAL-CISO",
+            "XX-1",
+            carbon.grid_rows,
+            "unknown_zone",
+            "XX-1 2019 .mlco2impact2021.: .*unknown grid zone 'XX-1'",
+        ),
+        (
+            carbon.ECOLOGITS,
+            "0.344",
+            "344",
+            carbon.grid_rows,
+            "implausible",
+            "Germany 2024 .*: carbon_lifecycle of 344 kg/kWh",
+        ),
     ],
 )
-def test_a_row_in_doubt_is_refused_by_name_and_kept_flagged_if_asked(raw, file, old, new, importer, flag, message):
+def test_a_row_in_doubt_is_refused_by_name_and_kept_flagged_if_asked(
+    raw, file, old, new, importer, flag, message
+):
     _replace(raw / file, old, new)
     with pytest.raises(RefreshError, match=message):
         settle(importer(raw))
     items, doubted = settle(importer(raw), allow_flagged=True)
-    assert doubted and all(isinstance(doubt, Doubtful) and doubt.row["flags"] == flag for doubt in doubted)
+    assert doubted and all(
+        isinstance(doubt, Doubtful) and doubt.row["flags"] == flag for doubt in doubted
+    )
     assert sum(row["flags"] == flag for row in sift(items)[0]) == len(doubted)
 
 
 @pytest.mark.parametrize(
     "file, old, new, message",
     [
-        (carbon.GSF, "power-usage-effectiveness", "pue", "unknown column 'pue', missing column 'power-usage-effectiveness'"),
+        (
+            carbon.GSF,
+            "power-usage-effectiveness",
+            "pue",
+            "unknown column 'pue', missing column 'power-usage-effectiveness'",
+        ),
         (carbon.GSF, "Amazon Web Services", "Nimbus", "unknown provider 'Nimbus'"),
         (carbon.STATES, "lbs/MWh", "kg/MWh", "unit 'kg/MWh'; allowed: lbs/MWh"),
         (carbon.GLOBAL, "{", "{{", "not valid JSON"),
@@ -261,18 +435,49 @@ def test_a_year_without_known_columns_is_refused(raw):
 
 
 def test_a_chip_slower_than_a_lesser_one_is_flagged_by_rule_and_no_other():
-    row = dict(task="gpqa", model="m", precision="BF16", accelerators=1, tensor_parallel=1, expert_parallel=1, data_parallel=1, note="")
-    timed = ((8, "H100 SXM", 0.0144), (8, "B200", 0.0336), (16, "H100 SXM", 0.015), (16, "B200", 0.016), (32, "B200", 9.0))
-    rows = [row | {"max_sequences": size, "accelerator": chip, "measured_itl_s": seconds} for size, chip, seconds in timed]
+    row = dict(
+        task="gpqa",
+        model="m",
+        precision="BF16",
+        accelerators=1,
+        tensor_parallel=1,
+        expert_parallel=1,
+        data_parallel=1,
+        note="",
+    )
+    timed = (
+        (8, "H100 SXM", 0.0144),
+        (8, "B200", 0.0336),
+        (16, "H100 SXM", 0.015),
+        (16, "B200", 0.016),
+        (32, "B200", 9.0),
+    )
+    rows = [
+        row | {"max_sequences": size, "accelerator": chip, "measured_itl_s": seconds}
+        for size, chip, seconds in timed
+    ]
     energy._flag(rows)
-    assert [("anomaly: 2.33 times" in row["note"]) for row in rows] == [False, True, False, False, False]
+    assert [("anomaly: 2.33 times" in row["note"]) for row in rows] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_hardware_whose_product_is_wrong_is_left_out(tmp_path):
     columns = header(footprint.HARDWARE)
-    _csv(tmp_path / footprint.HARDWARE, columns,
-         dict(zip(columns, ("H100", "TSMC4nm", 8.14, 1.8, 14.652, 0))),
-         dict(zip(columns, ("others", "TSMC 12nm", 111.6, 1.2, 148.2, 64))))  # fmt: skip
+    _csv(
+        tmp_path / footprint.HARDWARE,
+        columns,
+        dict(zip(columns, ("H100", "TSMC4nm", 8.14, 1.8, 14.652, 0))),
+        dict(zip(columns, ("others", "TSMC 12nm", 111.6, 1.2, 148.2, 64))),
+    )
     found, dropped = sift(footprint.embodied_rows(tmp_path))
-    assert {row["component"] for row in found} == {"silicon, TSMC4nm", "die of H100", "silicon, TSMC 12nm"}
+    assert {row["component"] for row in found} == {
+        "silicon, TSMC4nm",
+        "die of H100",
+        "silicon, TSMC 12nm",
+    }
     assert "are 133.9 kg, not 148.2" in _reasons(dropped, "others")

@@ -1,4 +1,6 @@
-"""The press: what must run again, the same bytes each time, and no build that harms the last good site."""
+"""The press: what must run again, the same bytes each time, and no build that harms the last good
+site.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,19 @@ import psutil
 import pytest
 from scaleright import charts
 from scaleright.catalog import TABLES_MIME
-from scaleright.press import Book, PressError, downloads, notebooks, pages, repository, scenarios, site, staleness, status, write_whole
+from scaleright.press import (
+    Book,
+    PressError,
+    downloads,
+    notebooks,
+    pages,
+    repository,
+    scenarios,
+    site,
+    staleness,
+    status,
+    write_whole,
+)
 from scaleright.press.execute import ChapterError, Job, Run, answer, load, run_all
 from scaleright.press.staleness import Inputs, tables_read
 
@@ -42,8 +56,14 @@ SCENARIO = """\
 
 def executed(*tables: str, text: str = "") -> bytes:
     """A stand-in for an executed notebook that read these tables."""
-    outputs = [{"output_type": "display_data", "data": {TABLES_MIME: {"tables": list(tables)}}}] if tables else []
-    return json.dumps({"cells": [{"cell_type": "code", "source": text, "outputs": outputs}]}).encode()
+    outputs = (
+        [{"output_type": "display_data", "data": {TABLES_MIME: {"tables": list(tables)}}}]
+        if tables
+        else []
+    )
+    return json.dumps(
+        {"cells": [{"cell_type": "code", "source": text, "outputs": outputs}]}
+    ).encode()
 
 
 def finish(book: Book, content: bytes | None = None) -> None:
@@ -65,7 +85,9 @@ def run(book: Book, *chapters: str, workers: int = 2, **values) -> list[Run]:
 
 def add(book: Book, name: str, code: str) -> None:
     """A chapter that ends with a cell of this code."""
-    book.text(name).write_text(book.text("tiny").read_text() + f"\n```{{code-cell}} ipython3\n{code}\n```\n")
+    book.text(name).write_text(
+        book.text("tiny").read_text() + f"\n```{{code-cell}} ipython3\n{code}\n```\n"
+    )
 
 
 # What must run again
@@ -78,7 +100,14 @@ def test_a_chapter_is_fresh_until_something_it_depends_on_changes(book):
 
 
 @pytest.mark.parametrize(
-    "name", ["notebooks/text/tiny.md", "requirements.txt", "book/references.bib", "data/datapackage.json", "data/prices.csv"]
+    "name",
+    [
+        "notebooks/text/tiny.md",
+        "requirements.txt",
+        "book/references.bib",
+        "data/datapackage.json",
+        "data/prices.csv",
+    ],
 )
 def test_a_changed_input_makes_a_chapter_stale(book, name):
     finish(book)
@@ -124,13 +153,17 @@ def test_a_change_during_a_run_is_not_taken_for_run(book):
 
 def test_the_librarys_hash_covers_what_chapters_import_and_not_the_press():
     assert staleness.library() == staleness.library()
-    assert staleness._INSIDE_CHAPTERS and all((staleness._LIBRARY / name).is_file() for name in staleness._INSIDE_CHAPTERS)
+    assert staleness._INSIDE_CHAPTERS and all(
+        (staleness._LIBRARY / name).is_file() for name in staleness._INSIDE_CHAPTERS
+    )
 
 
 def test_a_scenario_is_fresh_until_its_values_or_its_chapter_change(book):
     declare(book)
     assert [s.name for s in Inputs(book).stale_scenarios()] == ["busy"]
-    Inputs(book).keep(Run(Job("tiny", {"utilization": 0.9, "plan": "on demand"}, "busy"), executed("prices"), 1.0))
+    Inputs(book).keep(
+        Run(Job("tiny", {"utilization": 0.9, "plan": "on demand"}, "busy"), executed("prices"), 1.0)
+    )
     assert Inputs(book).stale_scenarios() == [] and Inputs(book).stale() == ["tiny"]
     declare(book, SCENARIO.replace("A busy machine", "Busy"))
     assert Inputs(book).stale_scenarios() == [], "a title changes the page and not the run"
@@ -147,32 +180,67 @@ def test_a_scenario_is_fresh_until_its_values_or_its_chapter_change(book):
 
 def test_a_scenario_becomes_a_run_with_typed_values(book):
     (job,) = scenarios.jobs(book, declare(book))
-    assert job == Job("tiny", {"utilization": 0.9, "plan": "on demand"}, "busy") and job.label == "tiny/busy"
+    assert (
+        job == Job("tiny", {"utilization": 0.9, "plan": "on demand"}, "busy")
+        and job.label == "tiny/busy"
+    )
     assert declare(book, "") == [] and scenarios.read(Book(book.root / "nowhere")) == []
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("chapter: tiny", "chapter: tinny", "line 1, scenario busy: unknown chapter 'tinny'; nearest: tiny"),
-        ("utilization:", "utilisation:", "line 6, scenario busy: utilisation: no such parameter; nearest: utilization"),
-        ("0.9", "90", "line 6, scenario busy: utilization = 90: outside 0.01 to 1; did you mean 0.9 (90 %)?"),
+        (
+            "chapter: tiny",
+            "chapter: tinny",
+            "line 1, scenario busy: unknown chapter 'tinny'; nearest: tiny",
+        ),
+        (
+            "utilization:",
+            "utilisation:",
+            "line 6, scenario busy: utilisation: no such parameter; nearest: utilization",
+        ),
+        (
+            "0.9",
+            "90",
+            "line 6, scenario busy: utilization = 90: outside 0.01 to 1; did you mean 0.9 (90 %)?",
+        ),
         ("0.9", "2.5 EUR", "line 6, scenario busy: utilization = '2.5 EUR': needs a finite number"),
-        ("on demand", "reserved", "line 7, scenario busy: plan = 'reserved': not among the choices"),
-        ("title: A busy machine", "titel: A busy machine", "line 3: unknown key 'titel'; nearest: title"),
+        (
+            "on demand",
+            "reserved",
+            "line 7, scenario busy: plan = 'reserved': not among the choices",
+        ),
+        (
+            "title: A busy machine",
+            "titel: A busy machine",
+            "line 3: unknown key 'titel'; nearest: title",
+        ),
         ("  title: A busy machine\n", "", "line 1: the entry lacks title"),
         ("name: busy", "name: Busy one", "line 2: name = 'Busy one': becomes an address"),
         ("name: busy", "name: 7", "line 2: name = 7: needs a text"),
         ("plan: on demand", "utilization: 1", "line 7: utilization stands here twice"),
-        ("    utilization: 0.9\n    plan: on demand\n", "", "line 5: expected parameters as name: value"),
-        ("- chapter: tiny", "chapter: tiny", "expected a list of entries with chapter, name, title, why, parameters"),
+        (
+            "    utilization: 0.9\n    plan: on demand\n",
+            "",
+            "line 5: expected parameters as name: value",
+        ),
+        (
+            "- chapter: tiny",
+            "chapter: tiny",
+            "expected a list of entries with chapter, name, title, why, parameters",
+        ),
         ("why: What", "why: [What", "line 5: "),
     ],
 )
 def test_a_wrong_scenario_is_named_with_its_line(book, old, new, says):
     assert old in SCENARIO
     text = SCENARIO.replace(old, new, 1)
-    text = text.replace("\n  ", "\n") if new.startswith("chapter") and not old.startswith("chapter") else text
+    text = (
+        text.replace("\n  ", "\n")
+        if new.startswith("chapter") and not old.startswith("chapter")
+        else text
+    )
     with pytest.raises(PressError) as caught:
         scenarios.jobs(book, declare(book, text))
     assert str(caught.value).startswith("book/scenarios.yml") and says in str(caught.value)
@@ -195,11 +263,17 @@ def test_a_chapter_runs_to_the_same_bytes_and_bears_no_trace_of_the_run(book):
 
 
 def test_given_values_reach_the_chapter(book):
-    assert answer(run(book, "tiny", hours=20, utilization=0.5)[0].content) == "20 useful hours cost $96.00."
+    assert (
+        answer(run(book, "tiny", hours=20, utilization=0.5)[0].content)
+        == "20 useful hours cost $96.00."
+    )
 
 
 def test_a_value_that_slips_past_the_front_door_is_refused_inside(book):
-    with pytest.raises(ChapterError, match=r"tiny/busy: code cell 3 .*ParameterError: utilization = 40: .* did you mean 0.4"):
+    with pytest.raises(
+        ChapterError,
+        match=r"tiny/busy: code cell 3 .*ParameterError: utilization = 40: .* did you mean 0.4",
+    ):
         run_all(book, [Job("tiny", {"utilization": 40}, "busy")], 1, pytest.fail)
 
 
@@ -212,7 +286,10 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
         run_all(book, [Job(c) for c in ("broken", "noisy", "dead", "tiny")], 2, done.append)
     message = str(caught.value)
     assert "broken: code cell 6 ('# divide'): ZeroDivisionError: division by zero" in message
-    assert "noisy: code cell 6 ('import warnings') wrote to stderr" in message and "old data" in message
+    assert (
+        "noisy: code cell 6 ('import warnings') wrote to stderr" in message
+        and "old data" in message
+    )
     assert "dead: the kernel ended" in message
     assert [r.job.chapter for r in done] == ["tiny"]
 
@@ -220,8 +297,13 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
 def test_a_page_tells_long_data_once_and_a_notebook_each_time():
     rows = pd.DataFrame({"x": range(400), "y": range(400)})
     charted = [alt.Chart(rows).mark_point().encode(x="x:Q", y=f"{field}:Q") for field in "xy"]
-    outputs = [{"output_type": "display_data", "data": charts.show(chart, alt="Four hundred dots.").bundle} for chart in charted]
-    content = json.dumps({"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}).encode()
+    outputs = [
+        {"output_type": "display_data", "data": charts.show(chart, alt="Four hundred dots.").bundle}
+        for chart in charted
+    ]
+    content = json.dumps(
+        {"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}
+    ).encode()
     page = json.loads(pages.chapter_page("tiny", content, [], date(2026, 1, 2)))
     lean = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
     (told,) = re.findall(r'class="sr-shared">(.*?)</script>', "".join(lean))
@@ -233,8 +315,15 @@ def test_a_page_tells_long_data_once_and_a_notebook_each_time():
 
 
 def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
-    """Ports are chosen before they are bound: of many kernels at once, one would find its port taken and die."""
-    add(book, "told", "import json\nfrom ipykernel import get_connection_info\nfound = json.loads(get_connection_info())\nfound['transport'], found['ip']")
+    """Ports are chosen before they are bound: of many kernels at once, one would find its port
+    taken and die.
+    """
+    add(
+        book,
+        "told",
+        "import json\nfrom ipykernel import get_connection_info\nfound ="
+        " json.loads(get_connection_info())\nfound['transport'], found['ip']",
+    )
     cells = [json.loads(done.content)["cells"][-1] for done in run(book, *["told"] * 6, workers=6)]
     told = [ast.literal_eval("".join(cell["outputs"][0]["data"]["text/plain"])) for cell in cells]
     assert {transport for transport, _ in told} == {"ipc"} and len({at for _, at in told}) == 6
@@ -242,11 +331,25 @@ def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
 
 
 def test_a_warm_kernel_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(book):
-    add(book, "left", "import os, altair\nos.environ['LEFT'] = 'x'\naltair.left = left = 1\nprint(os.getcwd(), __name__)")
-    add(book, "found", "import os, altair\n('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), os.getsid(0) == os.getpid())")
-    warm = {done.job.chapter: done.content for done in run(book, "left", "tiny", "found", workers=1)}
+    add(
+        book,
+        "left",
+        "import os, altair\nos.environ['LEFT'] = 'x'\naltair.left = left = 1\nprint(os.getcwd(),"
+        " __name__)",
+    )
+    add(
+        book,
+        "found",
+        "import os, altair\n('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(),"
+        " os.getsid(0) == os.getpid())",
+    )
+    warm = {
+        done.job.chapter: done.content for done in run(book, "left", "tiny", "found", workers=1)
+    }
     assert warm == {chapter: run(book, chapter)[0].content for chapter in ("left", "tiny", "found")}
-    assert json.loads(warm["found"])["cells"][-1]["outputs"][0]["data"]["text/plain"] == ["(False, False, False, True)"]
+    assert json.loads(warm["found"])["cells"][-1]["outputs"][0]["data"]["text/plain"] == [
+        "(False, False, False, True)"
+    ]
 
 
 def test_a_malformed_parameter_line_fails_the_chapter(book):
@@ -257,9 +360,20 @@ def test_a_malformed_parameter_line_fails_the_chapter(book):
 
 def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed(book):
     write_whole(book.notebook("tiny"), run(book, "tiny")[0].content)
-    nbval = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", str(book.notebook("tiny"))]
+    nbval = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "--nbval-current-env",
+        "-p",
+        "no:cacheprovider",
+        str(book.notebook("tiny")),
+    ]
     assert subprocess.run(nbval, cwd=book.root).returncode == 0
-    write_whole(book.notebook("tiny"), book.notebook("tiny").read_text().replace("$60.00", "$61.00"))
+    write_whole(
+        book.notebook("tiny"), book.notebook("tiny").read_text().replace("$60.00", "$61.00")
+    )
     assert subprocess.run(nbval, cwd=book.root).returncode == 1
 
 
@@ -269,14 +383,23 @@ def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed
 def test_an_answer_carries_its_sentence_and_its_quantities():
     live = charts.controls(SimpleNamespace(parameters=()))
     card = charts.answer_card(
-        "It costs {cost} for {who}.", range="{low} to $3", controls=live, cost=live.number("usd", alt.datum.x, 2 / 3, "usd"),
-        who=live.words("name", alt.datum.y, "you"), low="$1",
+        "It costs {cost} for {who}.",
+        range="{low} to $3",
+        controls=live,
+        cost=live.number("usd", alt.datum.x, 2 / 3, "usd"),
+        who=live.words("name", alt.datum.y, "you"),
+        low="$1",
         quantities={"hours": (float("inf"), "hours"), "low": (1.0, "usd")},
     )
     carried = card.bundle[charts.machine.ANSWER_MIME]
-    assert carried["text"] == "It costs $0.667 for you." and str(card) == carried["text"] + " Range: $1 to $3."
+    assert (
+        carried["text"] == "It costs $0.667 for you."
+        and str(card) == carried["text"] + " Range: $1 to $3."
+    )
     assert carried["quantities"] == {
-        "usd": {"value": 0.666666666667, "unit": "usd"}, "name": {"value": "you", "unit": ""}, "hours": {"value": None, "unit": "hours"},
+        "usd": {"value": 0.666666666667, "unit": "usd"},
+        "name": {"value": "you", "unit": ""},
+        "hours": {"value": None, "unit": "hours"},
         "low": {"value": 1.0, "unit": "usd"},
     }
 
@@ -284,23 +407,57 @@ def test_an_answer_carries_its_sentence_and_its_quantities():
 def test_a_table_carries_its_raw_numbers_with_types_and_units():
     rows = pd.DataFrame(
         {
-            "chip": ["A", None], "price": [2 / 3, None], "months [months]": [float("inf"), 3], "count": pd.array([1, None], dtype="Int64"),
-            "day": pd.to_datetime(["2026-09-29", None]), "sold": [True, False], "mixed": ["no", 1],
+            "chip": ["A", None],
+            "price": [2 / 3, None],
+            "months [months]": [float("inf"), 3],
+            "count": pd.array([1, None], dtype="Int64"),
+            "day": pd.to_datetime(["2026-09-29", None]),
+            "sold": [True, False],
+            "mixed": ["no", 1],
         }
     )
     shown = charts.table(rows, "Prices, new: all of them", {"price": "usd", "months [months]": str})
     carried = shown.bundle[charts.machine.TABLE_MIME]
-    assert charts.folded(shown, "more").bundle[charts.machine.TABLE_MIME] == carried and carried["name"] == "prices"
-    kinds = {field["name"]: (field["type"], field.get("unit", "")) for field in carried["schema"]["fields"]}
+    assert (
+        charts.folded(shown, "more").bundle[charts.machine.TABLE_MIME] == carried
+        and carried["name"] == "prices"
+    )
+    kinds = {
+        field["name"]: (field["type"], field.get("unit", ""))
+        for field in carried["schema"]["fields"]
+    }
     assert kinds == {
-        "chip": ("string", ""), "price": ("number", "USD"), "months [months]": ("number", "months"), "count": ("integer", ""),
-        "day": ("date", ""), "sold": ("boolean", ""), "mixed": ("string", ""),
+        "chip": ("string", ""),
+        "price": ("number", "USD"),
+        "months [months]": ("number", "months"),
+        "count": ("integer", ""),
+        "day": ("date", ""),
+        "sold": ("boolean", ""),
+        "mixed": ("string", ""),
     }
     assert carried["data"] == [
-        {"chip": "A", "price": 0.666666666667, "months [months]": "INF", "count": 1, "day": "2026-09-29", "sold": True, "mixed": "no"},
-        {"chip": None, "price": None, "months [months]": 3.0, "count": None, "day": None, "sold": False, "mixed": "1"},
+        {
+            "chip": "A",
+            "price": 0.666666666667,
+            "months [months]": "INF",
+            "count": 1,
+            "day": "2026-09-29",
+            "sold": True,
+            "mixed": "no",
+        },
+        {
+            "chip": None,
+            "price": None,
+            "months [months]": 3.0,
+            "count": None,
+            "day": None,
+            "sold": False,
+            "mixed": "1",
+        },
     ]
-    cell = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data=shown.bundle)])
+    cell = nbformat.v4.new_code_cell(
+        outputs=[nbformat.v4.new_output("display_data", data=shown.bundle)]
+    )
     nbformat.validate(nbformat.v4.new_notebook(cells=[cell]))
 
 
@@ -311,51 +468,96 @@ HOSTED = "repository: {url: https://github.com/owner/book, branch: trunk}\n"
 
 
 def test_a_notebook_opened_alone_can_fetch_the_library(book):
-    assert not [cell for cell in load(book.text("tiny")).cells if "setup" in cell.metadata.get("tags", ())], "no address, no cell"
+    assert not [
+        cell for cell in load(book.text("tiny")).cells if "setup" in cell.metadata.get("tags", ())
+    ], "no address, no cell"
     finish(book)
     write_whole(book.root / "_config.yml", HOSTED)
     cells = load(book.text("tiny")).cells
     (place,) = (i for i, cell in enumerate(cells) if "setup" in cell.metadata.get("tags", ()))
-    assert [cell.cell_type for cell in cells[:place]] == ["markdown"] and cells[place].metadata["tags"] == ["setup", "remove-cell"]
+    assert [cell.cell_type for cell in cells[:place]] == ["markdown"] and cells[place].metadata[
+        "tags"
+    ] == ["setup", "remove-cell"]
     assert "git+https://github.com/owner/book" in cells[place].source
     assert Inputs(book).stale() == ["tiny"], "what is stored changes with the address"
     own = "```{code-cell} ipython3\n:tags: [setup]\n\npass\n```\n\n"
-    write_whole(book.text("tiny"), book.text("tiny").read_text().replace("```{code-cell}", own + "```{code-cell}", 1))
-    assert [cell.source for cell in load(book.text("tiny")).cells if "setup" in cell.metadata.get("tags", ())] == ["pass"]
+    write_whole(
+        book.text("tiny"),
+        book.text("tiny").read_text().replace("```{code-cell}", own + "```{code-cell}", 1),
+    )
+    assert [
+        cell.source
+        for cell in load(book.text("tiny")).cells
+        if "setup" in cell.metadata.get("tags", ())
+    ] == ["pass"]
 
 
 def test_links_follow_the_host_of_the_build_and_stored_notebooks_the_settings(book, monkeypatch):
     write_whole(book.root / "_config.yml", HOSTED)
     before = site.key(book)
     monkeypatch.setenv("SCALERIGHT_REPOSITORY", "https://github.com/fork/book.git/")
-    assert repository.hosting(book.root) == repository.Repository("https://github.com/fork/book", "trunk")
+    assert repository.hosting(book.root) == repository.Repository(
+        "https://github.com/fork/book", "trunk"
+    )
     assert "github.com/owner/book" in repository.setup_source(book.root)
     assert site.key(book) != before
-    found = repository.hosting(book.root).links("tiny", "https://binder.example", "https://colab.example")
+    found = repository.hosting(book.root).links(
+        "tiny", "https://binder.example", "https://colab.example"
+    )
     assert list(found) == ["Binder", "Colab", "Source"]
-    elsewhere = repository.Repository("https://git.example/o/r").links("tiny", "https://binder.example", "https://colab.example")
-    assert list(elsewhere) == ["Source"] and repository.Repository("").links("tiny", "https://binder.example") == {}
+    elsewhere = repository.Repository("https://git.example/o/r").links(
+        "tiny", "https://binder.example", "https://colab.example"
+    )
+    assert (
+        list(elsewhere) == ["Source"]
+        and repository.Repository("").links("tiny", "https://binder.example") == {}
+    )
     for wrong in ("owner/book", "ftp://github.com/a/b", "https://github.com/owner"):
         monkeypatch.setenv("SCALERIGHT_REPOSITORY", wrong)
-        with pytest.raises(PressError, match="SCALERIGHT_REPOSITORY = .*: expected the address of a repository"):
+        with pytest.raises(
+            PressError, match="SCALERIGHT_REPOSITORY = .*: expected the address of a repository"
+        ):
             repository.hosting(book.root)
 
 
 def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path):
     """As on Colab: the wheel in a folder of its own, a notebook elsewhere, no checkout around."""
     root, place = Path(__file__).resolve().parents[1], tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--quiet",
+        "--disable-pip-version-check",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(root)], check=True, cwd=tmp_path)
     zipfile.ZipFile(next(tmp_path.glob("*.whl"))).extractall(place)
-    cells = [cell.source for cell in load(root / "notebooks" / "text" / "buy_or_rent.md").cells if cell.cell_type == "code"][:3]
+    cells = [
+        cell.source
+        for cell in load(root / "notebooks" / "text" / "buy_or_rent.md").cells
+        if cell.cell_type == "code"
+    ][:3]
     assert cells[0].startswith("import importlib") and cells[1].startswith("accelerator: str")
     script = (
-        "import json, sys\nfrom IPython.core.interactiveshell import InteractiveShell\nshell = InteractiveShell.instance()\n"
-        "for cell in json.loads(sys.argv[1]):\n    shell.run_cell(cell, store_history=True).raise_error()\n"
-        "from scaleright import catalog\nprint(catalog.__file__, catalog.data_dir(), len(catalog.table('models')), shell.user_ns['case'].setting)"
+        "import json, sys\nfrom IPython.core.interactiveshell import InteractiveShell\nshell ="
+        " InteractiveShell.instance()\nfor cell in json.loads(sys.argv[1]):\n   "
+        " shell.run_cell(cell, store_history=True).raise_error()\nfrom scaleright import"
+        " catalog\nprint(catalog.__file__, catalog.data_dir(), len(catalog.table('models')),"
+        " shell.user_ns['case'].setting)"
     )
-    clean = {k: v for k, v in os.environ.items() if k != "SCALERIGHT_DATA"} | {"PYTHONPATH": str(place)}
-    done = subprocess.run([sys.executable, "-c", script, json.dumps(cells)], cwd=tmp_path, env=clean, capture_output=True, text=True)
+    clean = {k: v for k, v in os.environ.items() if k != "SCALERIGHT_DATA"} | {
+        "PYTHONPATH": str(place)
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(cells)],
+        cwd=tmp_path,
+        env=clean,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     module, data, rows, setting = done.stdout.split()[-4:]
     assert Path(module).is_relative_to(place) and Path(data) == place / "scaleright" / "data"
@@ -366,7 +568,12 @@ def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path)
 
 
 FIELDS = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
-RENTS = {"name": "rents", "title": "Rents & more", "schema": {"fields": FIELDS}, "data": [{"chip": "A, B", "rent": 2 / 3}, {"chip": "C", "rent": None}]}
+RENTS = {
+    "name": "rents",
+    "title": "Rents & more",
+    "schema": {"fields": FIELDS},
+    "data": [{"chip": "A, B", "rent": 2 / 3}, {"chip": "C", "rent": None}],
+}
 MARKUP = '<div class="sr-table"><table><caption>Rents</caption></table></div></details>'
 OLD = {"title": "Prices", "as_of": "2026-01-01", "stale_after_days": 30}
 
@@ -376,7 +583,14 @@ def output(**data) -> dict:
 
 
 def code(source: str, *outputs: dict, tags: tuple[str, ...] = ()) -> dict:
-    return {"cell_type": "code", "id": source, "metadata": {"tags": list(tags)}, "execution_count": 1, "source": source, "outputs": list(outputs)}
+    return {
+        "cell_type": "code",
+        "id": source,
+        "metadata": {"tags": list(tags)},
+        "execution_count": 1,
+        "source": source,
+        "outputs": list(outputs),
+    }
 
 
 def told(text: str) -> dict:
@@ -384,14 +598,28 @@ def told(text: str) -> dict:
 
 
 def result() -> bytes:
-    """A stand-in for an executed notebook with an answer, the same table twice, and its data record."""
+    """A stand-in for an executed notebook with an answer, the same table twice, and its data
+    record.
+    """
     table = {"text/html": MARKUP, "text/plain": "Rents", charts.machine.TABLE_MIME: RENTS}
-    answered = {"text/plain": "long", "text/html": "<p>long</p>", charts.machine.ANSWER_MIME: {"text": "It costs $2 & more.", "quantities": {}}}
-    record = {"text/html": "<table></table>", TABLES_MIME: {"tables": ["prices"], "dates": {"prices": OLD}}}
+    answered = {
+        "text/plain": "long",
+        "text/html": "<p>long</p>",
+        charts.machine.ANSWER_MIME: {"text": "It costs $2 & more.", "quantities": {}},
+    }
+    record = {
+        "text/html": "<table></table>",
+        TABLES_MIME: {"tables": ["prices"], "dates": {"prices": OLD}},
+    }
     cells = [
-        told("# What does it cost?\n\nWords."), code("hours = 1", tags=("parameters",)), code("hours = 2", tags=("injected-parameters",)),
-        code("answer", output(**answered), tags=("answer",)), told("## Your case"), code("table", output(**table), output(**table)),
-        told("## Why"), code("record", output(**record)),
+        told("# What does it cost?\n\nWords."),
+        code("hours = 1", tags=("parameters",)),
+        code("hours = 2", tags=("injected-parameters",)),
+        code("answer", output(**answered), tags=("answer",)),
+        told("## Your case"),
+        code("table", output(**table), output(**table)),
+        told("## Why"),
+        code("record", output(**record)),
     ]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
@@ -407,11 +635,21 @@ def ran(book) -> list[scenarios.Scenario]:
 
 def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):
     page = json.loads(pages.chapter_page("tiny", result(), [(ran[0], result())], date(2026, 1, 2)))
-    assert {mime for cell in page["cells"] for o in cell.get("outputs", ()) for mime in o["data"]} == {"text/html"}
+    assert {
+        mime for cell in page["cells"] for o in cell.get("outputs", ()) for mime in o["data"]
+    } == {"text/html"}
     assert not [cell for cell in page["cells"] if cell["source"] == "hours = 2"]
-    first, second = (o["data"]["text/html"] for cell in page["cells"] if cell["source"] == "table" for o in cell["outputs"])
+    first, second = (
+        o["data"]["text/html"]
+        for cell in page["cells"]
+        if cell["source"] == "table"
+        for o in cell["outputs"]
+    )
     for markup, name in ((first, "tiny-rents"), (second, "tiny-rents-2")):
-        assert markup.endswith("</p></details>") and f'href="../downloads/{name}.csv" download' in markup
+        assert (
+            markup.endswith("</p></details>")
+            and f'href="../downloads/{name}.csv" download' in markup
+        )
     assert 'aria-label="CSV of the table: Rents &amp; more"' in first
     sources = [cell["source"] for cell in page["cells"]]
     cases = sources[sources.index("## Why") - 1]
@@ -422,15 +660,25 @@ def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):
 def test_a_scenarios_page_says_what_it_is_and_leads_back(ran):
     page = json.loads(pages.scenario_page(ran[0], result(), date(2026, 1, 2)))
     top = page["cells"][0]["source"]
-    assert top.startswith("# A busy machine\n") and "Words." in top and "What a full day asks." in top
-    assert '<a href="../tiny.html">What does it cost?</a>' in top and "<code>utilization = 0.9</code>" in top
+    assert (
+        top.startswith("# A busy machine\n") and "Words." in top and "What a full day asks." in top
+    )
+    assert (
+        '<a href="../tiny.html">What does it cost?</a>' in top
+        and "<code>utilization = 0.9</code>" in top
+    )
     assert 'href="../../downloads/tiny-busy-rents.json"' in str(page["cells"])
 
 
 def test_a_page_warns_of_old_data_and_names_it(ran):
-    fresh, old = (json.loads(pages.chapter_page("tiny", result(), [], day))["cells"][0]["source"] for day in (date(2026, 1, 31), date(2026, 2, 1)))
-    assert ' hidden>' in fresh and "<li>" not in fresh
-    assert ' hidden>' not in old and "<li>Prices (2026-01-01): 31 days old, fresh for 30</li>" in old
+    fresh, old = (
+        json.loads(pages.chapter_page("tiny", result(), [], day))["cells"][0]["source"]
+        for day in (date(2026, 1, 31), date(2026, 2, 1))
+    )
+    assert " hidden>" in fresh and "<li>" not in fresh
+    assert (
+        " hidden>" not in old and "<li>Prices (2026-01-01): 31 days old, fresh for 30</li>" in old
+    )
     for text in (fresh, old):
         facts = json.loads(unescape(re.search('data-sr-tables="([^"]*)"', text)[1]))
         assert facts == [{"title": "Prices", "as_of": "2026-01-01", "days": 30}]
@@ -439,20 +687,42 @@ def test_a_page_warns_of_old_data_and_names_it(ran):
 def test_tables_can_be_taken_along_as_they_were_computed(book, ran):
     files = downloads.files(book, ran)
     stems = ["tiny", "tiny-busy"]
-    assert sorted(files) == sorted(f"downloads/{s}{e}" for s in stems for e in (".ipynb", *(f"-rents{n}.{k}" for n in ("", "-2") for k in ("csv", "json"))))
+    assert sorted(files) == sorted(
+        f"downloads/{s}{e}"
+        for s in stems
+        for e in (".ipynb", *(f"-rents{n}.{k}" for n in ("", "-2") for k in ("csv", "json")))
+    )
     assert files["downloads/tiny.ipynb"] == result()
-    assert files["downloads/tiny-rents.csv"] == b'chip,rent [USD/h]\n"A, B",0.6666666666666666\nC,\n'
+    assert (
+        files["downloads/tiny-rents.csv"] == b'chip,rent [USD/h]\n"A, B",0.6666666666666666\nC,\n'
+    )
     assert json.loads(files["downloads/tiny-busy-rents-2.json"]) == RENTS | {"name": "rents-2"}
 
 
 def test_the_status_page_tells_of_runs_data_and_versions(book, ran):
-    write_whole(book.data / "datapackage.json", json.dumps({"resources": [OLD | {"path": "prices.csv"}, OLD | {"path": "measured/b.csv", "stale_after_days": 90}]}))
+    write_whole(
+        book.data / "datapackage.json",
+        json.dumps(
+            {
+                "resources": [
+                    OLD | {"path": "prices.csv"},
+                    OLD | {"path": "measured/b.csv", "stale_after_days": 90},
+                ]
+            }
+        ),
+    )
     page = status.page(book, ran, date(2026, 2, 10))
     assert page.startswith("# Status\n") and "Built on 2026-02-10." in page
     rows = [re.sub(r"<[^>]+>", "|", row) for row in re.findall("<tr>(.*?)</tr>", page)]
     rows = [re.sub(r"\|+", "|", row).strip("|") for row in rows]
-    assert {"What does it cost?|the defaults|1.0", "A busy machine|utilization = 0.9, plan = on demand|2.5"} <= set(rows)
-    assert {"Prices (|prices|)|2026-01-01|40|30|old", "Prices (|measured/b|)|2026-01-01|40|90|fresh"} <= set(rows)
+    assert {
+        "What does it cost?|the defaults|1.0",
+        "A busy machine|utilization = 0.9, plan = on demand|2.5",
+    } <= set(rows)
+    assert {
+        "Prices (|prices|)|2026-01-01|40|30|old",
+        "Prices (|measured/b|)|2026-01-01|40|90|fresh",
+    } <= set(rows)
     assert f"scaleright|{status.__version__}" in rows
     verdict = next(row for row in rows if row.startswith("all|")).split("|")[1:]
     assert sum(map(int, verdict[1:])) == int(verdict[0]) > 60
@@ -520,8 +790,13 @@ def test_a_build_killed_between_the_two_renames_is_put_right(book):
 
 
 def scaleright(book: Book, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", "from scaleright.cli import main; main()", *arguments],
-                          cwd=book.root, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", "from scaleright.cli import main; main()", *arguments],
+        cwd=book.root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(book):
@@ -529,9 +804,17 @@ def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(bo
     built = scaleright(book, "book")
     assert built.returncode == 0, built.stderr
     assert "running 2 of 2 chapters and scenarios: tiny, tiny/busy" in built.stdout
-    assert "10 useful hours cost $26.67." in (book.build / "html" / "notebooks" / "tiny" / "busy.html").read_text()
-    assert (book.build / "html" / "downloads" / "tiny-busy.ipynb").read_bytes() == book.executed("tiny", "busy").read_bytes()
-    assert "10 useful hours cost $60.00." in (book.build / "html" / "notebooks" / "tiny.html").read_text()
+    assert (
+        "10 useful hours cost $26.67."
+        in (book.build / "html" / "notebooks" / "tiny" / "busy.html").read_text()
+    )
+    assert (book.build / "html" / "downloads" / "tiny-busy.ipynb").read_bytes() == book.executed(
+        "tiny", "busy"
+    ).read_bytes()
+    assert (
+        "10 useful hours cost $60.00."
+        in (book.build / "html" / "notebooks" / "tiny.html").read_text()
+    )
     assert "out of date: tiny" in built.stdout
 
     start = time.perf_counter()
@@ -539,15 +822,24 @@ def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(bo
     assert again.returncode == 0 and "nothing changed" in again.stdout
     assert time.perf_counter() - start < 3
 
-    write_whole(book.text("tiny"), book.text("tiny").read_text() + "\n```{code-cell} ipython3\nraise ValueError('no')\n```\n")
+    write_whole(
+        book.text("tiny"),
+        book.text("tiny").read_text() + "\n```{code-cell} ipython3\nraise ValueError('no')\n```\n",
+    )
     before = (book.build / "html" / "notebooks" / "tiny.html").read_bytes()
     failed = scaleright(book, "book")
-    assert failed.returncode == 1 and "tiny: code cell 6" in failed.stderr and "Traceback" not in failed.stderr
+    assert (
+        failed.returncode == 1
+        and "tiny: code cell 6" in failed.stderr
+        and "Traceback" not in failed.stderr
+    )
     assert (book.build / "html" / "notebooks" / "tiny.html").read_bytes() == before
 
     shutil.copy(Path(__file__).parent / "fixtures" / "tiny.md", book.text("tiny"))
     write_whole(book.root / "book" / "index.md", "# A small book\n\nSee [](nowhere.md).\n")
-    for _ in range(2):  # a warning must not pass the second time because Sphinx has read the page once
+    for _ in range(
+        2
+    ):  # a warning must not pass the second time because Sphinx has read the page once
         failed = scaleright(book, "book")
         assert failed.returncode == 1 and "nowhere" in failed.stderr
     assert (book.build / "html" / "notebooks" / "tiny.html").read_bytes() == before
@@ -555,16 +847,29 @@ def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(bo
     (book.root / scenarios.FILE).unlink()
     write_whole(book.root / "book" / "index.md", "# A smaller book\n")
     assert scaleright(book, "book").returncode == 0
-    assert "A smaller book" in (book.build / "html" / "notebooks" / "tiny.html").read_text(), "the title shows on every page"
-    assert not (book.build / "html" / "notebooks" / "tiny").exists(), "a scenario that is gone leaves no page"
+    assert "A smaller book" in (book.build / "html" / "notebooks" / "tiny.html").read_text(), (
+        "the title shows on every page"
+    )
+    assert not (book.build / "html" / "notebooks" / "tiny").exists(), (
+        "a scenario that is gone leaves no page"
+    )
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_build_leaves_no_process_and_the_last_good_site(book, sent, code):
     site.swap(book, rendered(book, "good"), "key")
-    add(book, "slow", f"open({str(book.root / 'started')!r}, 'w').close()\nimport time\ntime.sleep(60)")
-    build = subprocess.Popen([sys.executable, "-c", "from scaleright.cli import main; main()", "book"], cwd=book.root,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    add(
+        book,
+        "slow",
+        f"open({str(book.root / 'started')!r}, 'w').close()\nimport time\ntime.sleep(60)",
+    )
+    build = subprocess.Popen(
+        [sys.executable, "-c", "from scaleright.cli import main; main()", "book"],
+        cwd=book.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     deadline = time.monotonic() + 60
     while not (book.root / "started").exists():
         assert time.monotonic() < deadline and build.poll() is None

@@ -1,4 +1,6 @@
-"""What pretraining costs: parts that sum, published figures, what must be true of any run, and what is refused."""
+"""What pretraining costs: parts that sum, published figures, what must be true of any run, and what
+is refused.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from hypothesis import strategies as st
 from scaleright import catalog, claims
 from scaleright.claims import ledger
 from scaleright.costs import pretraining
-from scaleright.costs.pretraining import goodput, pretraining_usd, reliability, run_chip_hours, run_days
+from scaleright.costs.pretraining import (
+    goodput,
+    pretraining_usd,
+    reliability,
+    run_chip_hours,
+    run_days,
+)
 from scaleright.market import cost_factor
 
 SEVEN = ("Llama-2-7B", 256, 4096, 1024)
@@ -29,25 +37,39 @@ def published():
 
 
 def test_goodput_of_llama_3_agrees_with_what_meta_reports():
-    chips, days, stops = (catalog.fact(f"llama3_{name}") for name in ("snapshot_chips", "snapshot_days", "unexpected_interruptions"))
-    assert cost_factor("chip_hours_per_interruption", "data center").best == pytest.approx(24 * days * chips / stops, rel=1e-3)
+    chips, days, stops = (
+        catalog.fact(f"llama3_{name}")
+        for name in ("snapshot_chips", "snapshot_days", "unexpected_interruptions")
+    )
+    assert cost_factor("chip_hours_per_interruption", "data center").best == pytest.approx(
+        24 * days * chips / stops, rel=1e-3
+    )
     assert 0.90 < goodput(chips, **reliability()) < 0.95
     assert reliability("low")["chip_hours_per_interruption"] == pytest.approx(7.9 * 1024, rel=1e-3)
 
 
 def test_low_and_high_ends_of_reliability_are_those_of_the_table():
     assert set(reliability()) == set(pretraining.RELIABILITY)
-    assert all(reliability("low")[name] < reliability()[name] < reliability("high")[name] for name in reliability())
+    assert all(
+        reliability("low")[name] < reliability()[name] < reliability("high")[name]
+        for name in reliability()
+    )
 
 
 shares, seconds = st.floats(0.05, 1.0), st.floats(0.0, 1e3)
 
 
-@given(tokens=st.floats(1e6, 1e14), parts=st.tuples(st.floats(1e-3, 1e3), seconds, seconds, seconds), share=shares)
+@given(
+    tokens=st.floats(1e6, 1e14),
+    parts=st.tuples(st.floats(1e-3, 1e3), seconds, seconds, seconds),
+    share=shares,
+)
 def test_twice_the_tokens_take_twice_the_hours_and_parts_sum(tokens, parts, share):
     hours = run_chip_hours(tokens, 4e6, 256, *parts, share)
     assert sum(hours.parts().values()) == pytest.approx(hours.total)
-    assert run_chip_hours(2 * tokens, 4e6, 256, *parts, share).total == pytest.approx(2 * hours.total)
+    assert run_chip_hours(2 * tokens, 4e6, 256, *parts, share).total == pytest.approx(
+        2 * hours.total
+    )
     assert hours.total == pytest.approx(tokens / 4e6 * 256 * sum(parts) / 3600 / share)
 
 
@@ -70,10 +92,19 @@ def test_larger_clusters_lose_more_of_their_time():
     [
         (lambda: goodput(0, **reliability()), "chips = 0 is outside its domain"),
         (lambda: goodput(256, -1.0, 10.0, 600.0), "chip_hours_per_interruption = -1"),
-        (lambda: run_chip_hours(1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0, 1.5), "goodput = 1.5 is outside its domain"),
+        (
+            lambda: run_chip_hours(1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0, 1.5),
+            "goodput = 1.5 is outside its domain",
+        ),
         (lambda: run_chip_hours(-1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0), "tokens = -1e"),
-        (lambda: pretraining.best_step("Llama-3.1-405B", "H100 SXM", 8, 8192, 1024), "nearest that fits: chips"),
-        (lambda: pretraining.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"), "FP8"),
+        (
+            lambda: pretraining.best_step("Llama-3.1-405B", "H100 SXM", 8, 8192, 1024),
+            "nearest that fits: chips",
+        ),
+        (
+            lambda: pretraining.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"),
+            "FP8",
+        ),
         (lambda: pretraining.best_step("Llama-2-7B", "H100 SXM", 0, 4096, 1024), "chips = 0"),
     ],
 )
@@ -82,7 +113,9 @@ def test_what_cannot_run_is_refused_and_says_why(call, message):
         call()
 
 
-@pytest.mark.parametrize(("name", "message"), [("H10", "nearest: H100"), ("RTX 4090", "accelerator of a cluster")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("H10", "nearest: H100"), ("RTX 4090", "accelerator of a cluster")]
+)
 def test_a_chip_that_no_cluster_is_built_of_is_refused(name, message):
     with pytest.raises(LookupError, match=message):
         pretraining.cluster_chip(name)
@@ -93,8 +126,15 @@ def test_all_platforms_are_compared_at_once(platforms):
     assert platforms["accelerator"].is_unique and (platforms["why"] == "").sum() >= 10
     fits = platforms[platforms["why"] == ""].set_index("accelerator")
     parts = fits[list(pretraining.STEP_PARTS)].sum(axis=1)
-    assert parts.to_numpy() == pytest.approx(fits["step_s"].to_numpy()) and (fits["compute_s"] > 0).all()
-    assert fits.loc["B200", "step_s"] < fits.loc["H100 SXM", "step_s"] < fits.loc["A100 SXM 80GB", "step_s"]
+    assert (
+        parts.to_numpy() == pytest.approx(fits["step_s"].to_numpy())
+        and (fits["compute_s"] > 0).all()
+    )
+    assert (
+        fits.loc["B200", "step_s"]
+        < fits.loc["H100 SXM", "step_s"]
+        < fits.loc["A100 SXM 80GB", "step_s"]
+    )
     assert ((fits["rent_low"] <= 1) & (1 <= fits["rent_high"])).all()
 
 
@@ -106,7 +146,10 @@ def test_all_platforms_take_less_than_two_seconds():
 
 def test_a_platform_without_the_format_trains_in_bf16():
     rows = pretraining.platforms("Llama-2-7B", 64, 4096, 1024, "FP8").set_index("accelerator")
-    assert rows.loc["H100 SXM", "precision"] == "FP8" and rows.loc["A100 SXM 80GB", "precision"] == "BF16"
+    assert (
+        rows.loc["H100 SXM", "precision"] == "FP8"
+        and rows.loc["A100 SXM 80GB", "precision"] == "BF16"
+    )
 
 
 def test_a_platform_that_holds_no_such_model_says_so():
@@ -116,20 +159,30 @@ def test_a_platform_that_holds_no_such_model_says_so():
 
 def test_owned_hours_are_priced_where_somebody_sells_the_chip():
     sold, rented = pretraining.hourly_usd("H100 SXM"), pretraining.hourly_usd("TPU v5p")
-    assert 0.5 < sold["owned"] + sold["power"] < sold["rent"] and sold["owned_low"] < 1 < sold["owned_high"]
+    assert (
+        0.5 < sold["owned"] + sold["power"] < sold["rent"]
+        and sold["owned_low"] < 1 < sold["owned_high"]
+    )
     assert rented["owned"] == 0.0 and rented["rent"] > 0
 
 
 def test_published_runs_took_longer_than_predicted_but_not_much(published):
     alone = published[published["covers"] == "pretraining"]["ratio"]
     assert len(published) >= 19 and len(alone) >= 10
-    assert 0.9 < alone.median() < 1.4  # the fastest layout bounds real runs from below, on the whole
+    assert (
+        0.9 < alone.median() < 1.4
+    )  # the fastest layout bounds real runs from below, on the whole
     assert published["ratio"].between(0.6, 3.5).all()
     by_run = published.set_index("run")
-    assert by_run.loc["llama-2-7b", "chip_hours"] == 184_320 and by_run.loc["deepseek-v3", "chip_hours"] == 2_664_000
+    assert (
+        by_run.loc["llama-2-7b", "chip_hours"] == 184_320
+        and by_run.loc["deepseek-v3", "chip_hours"] == 2_664_000
+    )
 
 
-@pytest.mark.parametrize(("chip", "precision"), [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")])
+@pytest.mark.parametrize(
+    ("chip", "precision"), [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")]
+)
 def test_the_fastest_layout_takes_no_more_of_the_peak_than_a_published_step_by_far(chip, precision):
     best = pretraining.best_published_mfu("Llama-2-7B", chip, precision)
     assert 0.3 < best["mfu"] < 0.7 and not catalog.model(best["model"]).experts
@@ -137,7 +190,9 @@ def test_the_fastest_layout_takes_no_more_of_the_peak_than_a_published_step_by_f
 
 
 def test_a_step_is_published_for_the_kind_of_model_or_not_at_all():
-    assert pretraining.best_published_mfu("DeepSeek-V3", "H800 SXM", "FP8")["source"] == "deepseekv3"
+    assert (
+        pretraining.best_published_mfu("DeepSeek-V3", "H800 SXM", "FP8")["source"] == "deepseekv3"
+    )
     assert pretraining.best_published_mfu("Llama-2-7B", "H800 SXM", "FP8") is None
 
 
@@ -149,5 +204,9 @@ def test_the_words_of_a_layout_name_its_interleaving():
 def test_the_claims_of_the_chapter_are_judged():
     found = {finding.claim.id: finding.verdict for finding in claims.findings("pretraining_cost")}
     assert len([name for name in found if name.startswith("S1-")]) == 7
-    assert found["S1-nvlink"] == ledger.REPRODUCED and found["S1-4x-training"] == ledger.OFF and found["S1-5x-training"] == ledger.OFF
+    assert (
+        found["S1-nvlink"] == ledger.REPRODUCED
+        and found["S1-4x-training"] == ledger.OFF
+        and found["S1-5x-training"] == ledger.OFF
+    )
     assert found["S2-six-months"] == ledger.REPRODUCED

@@ -17,13 +17,19 @@ price, flops, shares = st.floats(0.05, 50), st.floats(1e12, 1e16), st.floats(0.0
 @given(rent=price, peak=flops, share=shares, hours=st.floats(1, 1e4))
 def test_a_price_of_arithmetic_is_the_bill_over_the_work(rent, peak, share, hours):
     work = peak * share * 3600 * hours
-    assert pp.usd_per_effective_pflop_hour(rent, peak, share) * work / 3.6e18 == pytest.approx(compute_usd(work, peak, share, rent))
+    assert pp.usd_per_effective_pflop_hour(rent, peak, share) * work / 3.6e18 == pytest.approx(
+        compute_usd(work, peak, share, rent)
+    )
 
 
 @given(rent=price, peak=flops, share=shares)
 def test_half_the_achieved_share_doubles_the_price_and_the_energy(rent, peak, share):
-    assert pp.usd_per_effective_pflop_hour(rent, peak, share / 2) == pytest.approx(2 * pp.usd_per_effective_pflop_hour(rent, peak, share))
-    assert pp.joules_per_tflop(rent, peak, share / 2) == pytest.approx(2 * pp.joules_per_tflop(rent, peak, share))
+    assert pp.usd_per_effective_pflop_hour(rent, peak, share / 2) == pytest.approx(
+        2 * pp.usd_per_effective_pflop_hour(rent, peak, share)
+    )
+    assert pp.joules_per_tflop(rent, peak, share / 2) == pytest.approx(
+        2 * pp.joules_per_tflop(rent, peak, share)
+    )
     assert pp.usd_per_effective_pflop_hour(rent, peak, 1.0) == pp.usd_per_pflop_hour(rent, peak)
 
 
@@ -38,7 +44,9 @@ def test_an_h100_by_hand():
 def test_every_chip_of_the_catalog_is_priced_in_one_call():
     chips = [chip for chip in catalog.accelerators().values() if "bf16" in chip.dense]
     every = pp.usd_per_pflop_hour(2.0, np.array([chip.dense["bf16"] for chip in chips]))
-    assert every.shape == (len(chips),) and every[[chip.name for chip in chips].index("H100 SXM")] == pytest.approx(2.0214, rel=1e-3)
+    assert every.shape == (len(chips),) and every[
+        [chip.name for chip in chips].index("H100 SXM")
+    ] == pytest.approx(2.0214, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +55,10 @@ def test_every_chip_of_the_catalog_is_priced_in_one_call():
         (lambda: pp.usd_per_pflop_hour(0.0, 1e15), ("usd_per_hour = 0", "above 0")),
         (lambda: pp.usd_per_gb_hour(-1.0, 80e9), ("usd_per_hour = -1", "above 0")),
         (lambda: pp.usd_per_tb_per_s_hour(1.0, 0.0), ("memory_bytes_per_s = 0", "above 0")),
-        (lambda: pp.usd_per_effective_pflop_hour(1.0, 1e15, 45), ("achieved_share = 45", "0.45 (45 %)")),
+        (
+            lambda: pp.usd_per_effective_pflop_hour(1.0, 1e15, 45),
+            ("achieved_share = 45", "0.45 (45 %)"),
+        ),
         (lambda: pp.joules_per_tflop(0.0, 1e15), ("watts = 0", "above 0")),
     ],
 )
@@ -60,10 +71,20 @@ def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
 # how many chips a workload takes
 
 
-@given(stored=st.floats(1e9, 1e13), memory=st.floats(1e9, 3e11), seconds=st.floats(1e-3, 10), limit=st.floats(1e-3, 10))
-def test_a_group_holds_the_model_and_keeps_the_limit_and_half_of_it_would_not(stored, memory, seconds, limit):
+@given(
+    stored=st.floats(1e9, 1e13),
+    memory=st.floats(1e9, 3e11),
+    seconds=st.floats(1e-3, 10),
+    limit=st.floats(1e-3, 10),
+)
+def test_a_group_holds_the_model_and_keeps_the_limit_and_half_of_it_would_not(
+    stored, memory, seconds, limit
+):
     size = sizing.group_size(stored, memory, seconds, limit)
-    enough = [memory * chips >= stored * (1 - 1e-12) and seconds / chips <= limit * (1 + 1e-12) for chips in (size, size / 2)]
+    enough = [
+        memory * chips >= stored * (1 - 1e-12) and seconds / chips <= limit * (1 + 1e-12)
+        for chips in (size, size / 2)
+    ]
     assert enough[0] and (size == 1 or not enough[1])
     assert np.log2(size) % 1 == 0
     assert sizing.group_size(stored, memory, seconds) <= size
@@ -75,7 +96,12 @@ def test_a_group_of_exactly_a_power_of_two_is_not_doubled(power):
     assert sizing.group_size(2.0**power, 1.0, 1.0) == 2**power
 
 
-@given(demand=st.floats(0, 1e7), tokens=st.floats(1, 1e4), seconds=st.floats(1e-3, 10), group=st.sampled_from([1.0, 2.0, 8.0]))
+@given(
+    demand=st.floats(0, 1e7),
+    tokens=st.floats(1, 1e4),
+    seconds=st.floats(1e-3, 10),
+    group=st.sampled_from([1.0, 2.0, 8.0]),
+)
 def test_chips_meet_the_demand_and_a_group_less_would_not(demand, tokens, seconds, group):
     chips = sizing.chips_for_demand(demand, tokens, seconds, group)
     speed = tokens / seconds
@@ -84,7 +110,10 @@ def test_chips_meet_the_demand_and_a_group_less_would_not(demand, tokens, second
 
 
 @given(
-    most=st.floats(1, 1000), group=st.sampled_from([1.0, 4.0]), weights=st.floats(1e9, 2e11), each=st.floats(1e7, 1e10),
+    most=st.floats(1, 1000),
+    group=st.sampled_from([1.0, 4.0]),
+    weights=st.floats(1e9, 2e11),
+    each=st.floats(1e7, 1e10),
     limit=st.floats(0.005, 10),
 )
 def test_a_batch_fits_in_memory_and_time_and_one_more_would_not(most, group, weights, each, limit):
@@ -93,6 +122,10 @@ def test_a_batch_fits_in_memory_and_time_and_one_more_would_not(most, group, wei
 
     def fits(n):
         bytes_used = weights + n * each
-        return n <= most and bytes_used <= group * memory and max(bytes_used / speed, n * flop / flops) <= limit * group
+        return (
+            n <= most
+            and bytes_used <= group * memory
+            and max(bytes_used / speed, n * flop / flops) <= limit * group
+        )
 
     assert (batch < 1 or fits(batch * (1 - 1e-9))) and not fits(batch + 1.001)

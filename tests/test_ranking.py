@@ -17,9 +17,11 @@ ROWS = [{"chip": name, "price": price, "vendor": "NVIDIA"} for name, price in PR
 def said(chart) -> list[str]:
     """The texts at the bars, from top to bottom."""
     spec = specification(chart, "A ranking of chips.") | {"width": 400, "autosize": "pad"}
-    svg = vlc.vegalite_to_svg(spec, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    svg = vlc.vegalite_to_svg(
+        spec, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    )
     marks = re.search(r'class="mark-text role-mark[^"]*".*?</g>', svg, re.S)[0]
-    placed = re.findall(r'translate\([\d.]+,([\d.]+)\)[^>]*>([^<]*)<', marks)
+    placed = re.findall(r"translate\([\d.]+,([\d.]+)\)[^>]*>([^<]*)<", marks)
     return [html.unescape(text) for _, text in sorted(placed, key=lambda pair: float(pair[0]))]
 
 
@@ -33,8 +35,12 @@ def test_the_least_stands_on_top_and_no_more_are_drawn_than_asked_for():
 
 
 def test_further_words_follow_the_value():
-    assert said(ranking(most=1, words=alt.expr.format(2 * alt.datum.price, ".0f") + " chips")) == ["$0.50, 1 chips"]
+    assert said(ranking(most=1, words=alt.expr.format(2 * alt.datum.price, ".0f") + " chips")) == [
+        "$0.50, 1 chips"
+    ]
 
 
 def test_where_no_row_is_left_every_row_says_why():
-    assert said(ranking(only=alt.datum.price < 0, otherwise="cannot run it")) == ["cannot run it"] * 4
+    assert (
+        said(ranking(only=alt.datum.price < 0, otherwise="cannot run it")) == ["cannot run it"] * 4
+    )

@@ -1,4 +1,6 @@
-"""The chapter on how far off serving estimates are: its numbers are the library's, and other tools' as they were run."""
+"""The chapter on how far off serving estimates are: its numbers are the library's, and other tools'
+as they were run.
+"""
 
 import json
 import math
@@ -24,11 +26,17 @@ def judged() -> pd.DataFrame:
 
 
 def test_stored_errors_are_those_that_the_library_finds_now():
-    """Of rows that no fit sees, predicted by the stored constants: `python -m refresh.judged` writes them anew."""
+    """Of rows that no fit sees, predicted by the stored constants: `python -m refresh.judged`
+    writes them anew.
+    """
     rows = catalog.table("measured/serving")
-    table, cases = serving_cases.cases(rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False)
+    table, cases = serving_cases.cases(
+        rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False
+    )
     stored = judged().set_index(["run", "figure"]).reindex(list(zip(table["run"], table["figure"])))
-    now = [one for one in zip(cases, stored.itertuples()) if not one[0].why and one[0].figure != "TTFT"]
+    now = [
+        one for one in zip(cases, stored.itertuples()) if not one[0].why and one[0].figure != "TTFT"
+    ]
     assert len(now) > 800 and all(row.scored for _, row in now)
     ratios = [_predicted(one) / row.predicted for one, row in now]
     assert max(abs(math.log(ratio)) for ratio in ratios) < 0.02
@@ -48,41 +56,72 @@ def test_every_measurement_of_serving_is_judged_or_shown():
 
 
 def test_the_stored_answer_is_the_tables():
-    outputs = [out for cell in json.loads(STORED.read_text())["cells"] for out in cell.get("outputs", [])]
-    (card,) = [bundle for out in outputs for name, bundle in out.get("data", {}).items() if "answer" in name]
+    outputs = [
+        out for cell in json.loads(STORED.read_text())["cells"] for out in cell.get("outputs", [])
+    ]
+    (card,) = [
+        bundle
+        for out in outputs
+        for name, bundle in out.get("data", {}).items()
+        if "answer" in name
+    ]
     figures = {name: entry["value"] for name, entry in card["quantities"].items()}
     scored = judged()[judged()["scored"]]
     of = scored[scored["figure"] == "throughput"]
     size = of["error_percent"].abs() / 100
     assert figures["rows"] == len(of) > 1000
-    assert [figures["median"], figures["p90"]] == pytest.approx([size.median(), size.quantile(0.9)], rel=1e-6)
-    assert figures["roofline_median"] == pytest.approx((of["roofline_percent"].abs() / 100).median(), rel=1e-6)
+    assert [figures["median"], figures["p90"]] == pytest.approx(
+        [size.median(), size.quantile(0.9)], rel=1e-6
+    )
+    assert figures["roofline_median"] == pytest.approx(
+        (of["roofline_percent"].abs() / 100).median(), rel=1e-6
+    )
     inside = (scored["low"] <= scored["published"]) & (scored["published"] <= scored["high"])
     assert figures["coverage"] == pytest.approx(inside.mean(), rel=1e-6)
 
 
 def test_what_no_fit_has_seen_is_predicted_far_better_than_by_a_roofline():
-    rows = judged()[judged()["scored"] & judged()["held_out"].fillna(False) & (judged()["figure"] == "throughput")]
+    rows = judged()[
+        judged()["scored"]
+        & judged()["held_out"].fillna(False)
+        & (judged()["figure"] == "throughput")
+    ]
     assert len(rows) > 600 and rows["accelerator"].nunique() >= 8
     assert rows["error_percent"].abs().median() < 25 < rows["roofline_percent"].abs().median()
 
 
 def test_other_tools_answers_are_as_they_were_run():
     tools = catalog.table("other_tools")
-    cases = tools[tools["case"].str.startswith("llama2-70b")].set_index(["tool", "case", "quantity"])["value"]
-    assert len(cases) == 24 and cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
-    assert tools[tools["case"] == "serving speed"].set_index("tool")["value"]["llm-analysis"] == 4800
+    cases = tools[tools["case"].str.startswith("llama2-70b")].set_index(
+        ["tool", "case", "quantity"]
+    )["value"]
+    assert (
+        len(cases) == 24
+        and cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
+    )
+    assert (
+        tools[tools["case"] == "serving speed"].set_index("tool")["value"]["llm-analysis"] == 4800
+    )
 
 
 def test_a_reason_is_looked_for_by_runs_that_exist():
-    """Every pattern of the chapter's reasons names runs of the tables, so that none is left over from an older one."""
+    """Every pattern of the chapter's reasons names runs of the tables, so that none is left over
+    from an older one.
+    """
     text = (ROOT / "notebooks" / "text" / "serving_accuracy.md").read_text()
     block = text[text.index("REASONS = [") : text.index("def reason(run)")]
     patterns = re.findall(r'^    \("(.+?)", f?"', block, re.MULTILINE)
-    assert len(patterns) >= 5 and all((judged()["run"] + " gap").str.contains(pattern.replace("(", "(?:")).any() for pattern in patterns)
+    assert len(patterns) >= 5 and all(
+        (judged()["run"] + " gap").str.contains(pattern.replace("(", "(?:")).any()
+        for pattern in patterns
+    )
 
 
-WRONG = [("source", "TensorRT", "TensorRT-LLM"), ("figure", "troughput", "throughput"), ("left_out", "models", "model")]
+WRONG = [
+    ("source", "TensorRT", "TensorRT-LLM"),
+    ("figure", "troughput", "throughput"),
+    ("left_out", "models", "model"),
+]
 
 
 @pytest.mark.parametrize("name, value, near", WRONG)

@@ -13,15 +13,29 @@ from scaleright.costs.ownership import Ownership
 from scaleright.power import energy_kwh_per_year
 
 money, speeds, loads = st.floats(0.01, 100), st.floats(1, 1e5), st.floats(0.001, 1)
-POWER = {"busy_watts": st.floats(100, 2000), "idle_watts": st.floats(0, 100), "pue": st.floats(1, 2), "usd_per_kwh": st.floats(0, 0.5)}
+POWER = {
+    "busy_watts": st.floats(100, 2000),
+    "idle_watts": st.floats(0, 100),
+    "pue": st.floats(1, 2),
+    "usd_per_kwh": st.floats(0, 0.5),
+}
 CARD = Ownership(
-    price_usd=2200.0, resale_share=0.27, years=2.0, cost_of_capital=0.05, busy_watts=550.0, idle_watts=50.0, pue=1.0, usd_per_kwh=0.16
+    price_usd=2200.0,
+    resale_share=0.27,
+    years=2.0,
+    cost_of_capital=0.05,
+    busy_watts=550.0,
+    idle_watts=50.0,
+    pue=1.0,
+    usd_per_kwh=0.16,
 )
 
 
 @given(price=money, speed=speeds, load=loads)
 def test_halving_the_load_doubles_the_price_of_a_token(price, speed, load):
-    assert tokens.usd_per_million_tokens(price, speed, load / 2) == pytest.approx(2 * tokens.usd_per_million_tokens(price, speed, load))
+    assert tokens.usd_per_million_tokens(price, speed, load / 2) == pytest.approx(
+        2 * tokens.usd_per_million_tokens(price, speed, load)
+    )
 
 
 @given(price=money, speed=speeds, load=loads, count=st.floats(0, 1e9))
@@ -42,7 +56,9 @@ def test_at_the_break_even_load_rented_tokens_cost_what_the_api_asks(price, spee
 def test_at_the_break_even_load_owned_tokens_cost_what_the_api_asks(fixed, speed, api, **power):
     load = tokens.owned_break_even_utilization(fixed, speed, api, **power)
     assume(1e-6 < load <= 1)
-    assert tokens.owned_usd_per_million_tokens(fixed, speed, load, **power).total == pytest.approx(api)
+    assert tokens.owned_usd_per_million_tokens(fixed, speed, load, **power).total == pytest.approx(
+        api
+    )
 
 
 @given(fixed=st.floats(10, 1e5), speed=speeds, load=loads, **POWER)
@@ -50,15 +66,24 @@ def test_parts_of_an_owned_token_add_up_to_a_year_of_owning(fixed, speed, load, 
     cost = tokens.owned_usd_per_million_tokens(fixed, speed, load, **power)
     assert cost.total == pytest.approx(math.fsum(cost.parts().values()))
     millions = speed * load * 8766 * 3600 / 1e6
-    energy_kwh = energy_kwh_per_year(24 * load, power["busy_watts"], power["idle_watts"], power["pue"])
+    energy_kwh = energy_kwh_per_year(
+        24 * load, power["busy_watts"], power["idle_watts"], power["pue"]
+    )
     assert cost.total * millions == pytest.approx(fixed + energy_kwh * power["usd_per_kwh"])
 
 
 @given(fixed=st.floats(10, 1e5), speed=speeds, load=loads, **POWER)
-def test_halving_the_load_less_than_doubles_the_price_of_an_owned_token(fixed, speed, load, **power):
+def test_halving_the_load_less_than_doubles_the_price_of_an_owned_token(
+    fixed, speed, load, **power
+):
     """The power of working is paid by the token, so only the rest of the bill doubles."""
-    full, half = (tokens.owned_usd_per_million_tokens(fixed, speed, share, **power) for share in (load, load / 2))
-    assert half.fixed_usd == pytest.approx(2 * full.fixed_usd) and half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
+    full, half = (
+        tokens.owned_usd_per_million_tokens(fixed, speed, share, **power)
+        for share in (load, load / 2)
+    )
+    assert half.fixed_usd == pytest.approx(
+        2 * full.fixed_usd
+    ) and half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
     assert half.working_power_usd == pytest.approx(full.working_power_usd, abs=1e-9 * full.total)
 
 
@@ -66,23 +91,36 @@ def test_owned_tokens_agree_with_the_terms_of_ownership():
     cost = tokens.owned_usd_per_million_tokens(CARD.fixed_usd_per_year, 100.0, 0.25, **CARD.power)
     year = CARD.owned_usd_per_year(6.0).total
     assert cost.total == pytest.approx(year / (100 * 6 * 3600 * 365.25) * 1e6)
-    assert cost.total == pytest.approx(tokens.usd_per_million_tokens(CARD.break_even_usd_per_hour(6.0), 100.0, 1.0))
+    assert cost.total == pytest.approx(
+        tokens.usd_per_million_tokens(CARD.break_even_usd_per_hour(6.0), 100.0, 1.0)
+    )
 
 
 def test_an_api_below_the_power_of_working_is_never_beaten():
-    assert tokens.owned_break_even_utilization(1000.0, 1.0, 0.001, 700.0, 50.0, 1.2, 0.2) == math.inf
+    assert (
+        tokens.owned_break_even_utilization(1000.0, 1.0, 0.001, 700.0, 50.0, 1.2, 0.2) == math.inf
+    )
 
 
-@given(read=st.floats(0, 1e6), written=st.floats(1, 1e6), cached=st.floats(0, 1), prices=st.tuples(money, money, money))
+@given(
+    read=st.floats(0, 1e6),
+    written=st.floats(1, 1e6),
+    cached=st.floats(0, 1),
+    prices=st.tuples(money, money, money),
+)
 def test_a_bill_adds_up_and_its_mix_is_the_bill_of_a_million_outputs(read, written, cached, prices):
     bill = tokens.request_usd(read, written, cached, *prices)
     assert bill.total == pytest.approx(math.fsum(bill.parts().values()))
-    assert tokens.mix_usd_per_million(read, written, cached, *prices) == pytest.approx(bill.total / written * 1e6)
+    assert tokens.mix_usd_per_million(read, written, cached, *prices) == pytest.approx(
+        bill.total / written * 1e6
+    )
 
 
 @given(read=st.floats(1, 1e6), price=money)
 def test_a_cache_that_costs_what_input_costs_saves_nothing(read, price):
-    with_cache, without = (tokens.request_usd(read, 1.0, share, price, price, price).total for share in (0.7, 0.0))
+    with_cache, without = (
+        tokens.request_usd(read, 1.0, share, price, price, price).total for share in (0.7, 0.0)
+    )
     assert with_cache == pytest.approx(without)
 
 
@@ -94,15 +132,27 @@ def test_a_million_scenarios_are_one_call():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: tokens.usd_per_million_tokens(-2.0, 1000.0, 0.4), ("usd_per_hour = -2", "above 0")),
+        (
+            lambda: tokens.usd_per_million_tokens(-2.0, 1000.0, 0.4),
+            ("usd_per_hour = -2", "above 0"),
+        ),
         (lambda: tokens.usd_per_million_tokens(0.0, 1000.0, 0.4), ("usd_per_hour = 0", "above 0")),
         (lambda: tokens.usd_per_million_tokens(2.0, 0.0, 0.4), ("tokens_per_s = 0", "above 0")),
-        (lambda: tokens.usd_per_million_tokens(2.0, 1000.0, 40), ("utilization = 40", "0.4 (40 %)")),
-        (lambda: tokens.break_even_utilization(2.0, 1000.0, 0.0), ("usd_per_million = 0", "above 0")),
+        (
+            lambda: tokens.usd_per_million_tokens(2.0, 1000.0, 40),
+            ("utilization = 40", "0.4 (40 %)"),
+        ),
+        (
+            lambda: tokens.break_even_utilization(2.0, 1000.0, 0.0),
+            ("usd_per_million = 0", "above 0"),
+        ),
         (lambda: tokens.request_usd(-1, 1, 0, 1, 1, 1), ("input_tokens = -1", "0 or more")),
         (lambda: tokens.request_usd(1, 1, 1.5, 1, 1, 1), ("cached_share = 1.5", "0 to 1")),
         (lambda: tokens.mix_usd_per_million(1, 0, 0, 1, 1, 1), ("output_tokens = 0", "above 0")),
-        (lambda: tokens.owned_usd_per_million_tokens(1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.1), ("utilization = 0", "above 0")),
+        (
+            lambda: tokens.owned_usd_per_million_tokens(1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.1),
+            ("utilization = 0", "above 0"),
+        ),
     ],
 )
 def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):

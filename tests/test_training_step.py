@@ -1,4 +1,6 @@
-"""Step times: linear in the slowdowns, parts that add up, known faults of other tools, refusals in words."""
+"""Step times: linear in the slowdowns, parts that add up, known faults of other tools, refusals in
+words.
+"""
 
 from dataclasses import replace
 
@@ -9,11 +11,29 @@ from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import Slowdowns, borrowed, interval, slowdowns, stack
-from scaleright.training.step import estimate, hfu, mfu, model_flop, step_time, tokens_per_s_per_chip
+from scaleright.training.step import (
+    estimate,
+    hfu,
+    mfu,
+    model_flop,
+    step_time,
+    tokens_per_s_per_chip,
+)
 
-GPT3 = TrainingRun(catalog.model("GPT-3 175B (Megatron)"), catalog.accelerator("A100 SXM 80GB"), 1024, 2048, 1536, "FP16")
-LLAMA = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
-MOE = TrainingRun(catalog.model("Qwen3-235B-A22B"), catalog.accelerator("GB200"), 256, 4096, 8192, "MXFP8")
+GPT3 = TrainingRun(
+    catalog.model("GPT-3 175B (Megatron)"),
+    catalog.accelerator("A100 SXM 80GB"),
+    1024,
+    2048,
+    1536,
+    "FP16",
+)
+LLAMA = TrainingRun(
+    catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8"
+)
+MOE = TrainingRun(
+    catalog.model("Qwen3-235B-A22B"), catalog.accelerator("GB200"), 256, 4096, 8192, "MXFP8"
+)
 SHARDED = Layout(data=64, zero=3, recompute=2)
 
 
@@ -23,25 +43,45 @@ def time(run, layout, **changes):
 
 def test_the_time_is_linear_in_the_slowdowns():
     layout = Layout(tensor=4, pipeline=8, data=2, virtual=5, recompute=1)
-    unit = {kind: step_time(LLAMA, layout, Slowdowns(dict.fromkeys(KINDS, 0.0) | {kind: 1.0})).total for kind in KINDS}
+    unit = {
+        kind: step_time(LLAMA, layout, Slowdowns(dict.fromkeys(KINDS, 0.0) | {kind: 1.0})).total
+        for kind in KINDS
+    }
     slow = slowdowns(LLAMA)
-    assert step_time(LLAMA, layout, slow).total == pytest.approx(sum(slow.by_kind[kind] * unit[kind] for kind in KINDS), rel=1e-12)
+    assert step_time(LLAMA, layout, slow).total == pytest.approx(
+        sum(slow.by_kind[kind] * unit[kind] for kind in KINDS), rel=1e-12
+    )
 
 
 def test_many_layouts_at_once_are_the_same_as_one_by_one():
     rng = np.random.default_rng(0)
-    choices = {"tensor": (1, 2, 4, 8), "pipeline": (1, 2, 8), "data": (2, 16), "virtual": (1, 2), "micro_batch": (1, 2), "zero": (0, 1, 2, 3),
-               "recompute": (0, 1, 2), "expert": (1, 8, 32), "context": (1, 2)}  # fmt: skip
+    choices = {
+        "tensor": (1, 2, 4, 8),
+        "pipeline": (1, 2, 8),
+        "data": (2, 16),
+        "virtual": (1, 2),
+        "micro_batch": (1, 2),
+        "zero": (0, 1, 2, 3),
+        "recompute": (0, 1, 2),
+        "expert": (1, 8, 32),
+        "context": (1, 2),
+    }
     fields = {name: rng.choice(values, 20_000) for name, values in choices.items()}
     for run in (LLAMA, MOE):
         many = step_time(run, Layout(**fields)).parts()
         for i in (0, 777, 19_999):
-            one = step_time(run, Layout(**{name: int(values[i]) for name, values in fields.items()})).parts()
-            assert {name: value[i] for name, value in many.items()} == pytest.approx(one, rel=1e-9, abs=1e-12)
+            one = step_time(
+                run, Layout(**{name: int(values[i]) for name, values in fields.items()})
+            ).parts()
+            assert {name: value[i] for name, value in many.items()} == pytest.approx(
+                one, rel=1e-9, abs=1e-12
+            )
 
 
 def test_data_parallelism_does_not_slow_a_step_that_shards_nothing():
-    """Weights are not gathered where every rank holds them: a faulty tool makes the step 2.4 times longer."""
+    """Weights are not gathered where every rank holds them: a faulty tool makes the step 2.4 times
+    longer.
+    """
     layout = Layout(tensor=8, pipeline=8, data=16, zero=0)
     alone = time(replace(GPT3, chips=64, global_batch=96), layout, data=1)
     assert alone < time(GPT3, layout) < 1.05 * alone
@@ -55,7 +95,9 @@ def test_selective_recomputation_costs_little_and_full_a_forward_pass():
 
 
 def test_sharding_more_costs_more_communication():
-    none, gradients, weights = (step_time(LLAMA, replace(SHARDED, zero=zero)).data_s for zero in (1, 2, 3))
+    none, gradients, weights = (
+        step_time(LLAMA, replace(SHARDED, zero=zero)).data_s for zero in (1, 2, 3)
+    )
     assert none < gradients < weights
 
 
@@ -65,7 +107,9 @@ def test_what_saves_work_saves_time(faster):
 
 
 def test_interleaving_shrinks_the_bubble():
-    plain, interleaved = (step_time(LLAMA, Layout(tensor=4, pipeline=8, data=2, virtual=v)) for v in (1, 5))
+    plain, interleaved = (
+        step_time(LLAMA, Layout(tensor=4, pipeline=8, data=2, virtual=v)) for v in (1, 5)
+    )
     assert interleaved.bubble_s == pytest.approx(plain.bubble_s / 5, rel=0.02)
 
 
@@ -80,7 +124,9 @@ def test_utilization_by_convention():
     without, causal, full = (mfu(GPT3, step, attention) for attention in ("none", "causal", "full"))
     assert without < causal < full < 0.65
     assert hfu(GPT3, layout, step, "full") / full == pytest.approx(4 / 3, rel=0.01)
-    assert model_flop(GPT3, "full") == pytest.approx(3.3862e18, rel=2e-3)  # [korthikanti2022, equation 7]
+    assert model_flop(GPT3, "full") == pytest.approx(
+        3.3862e18, rel=2e-3
+    )  # [korthikanti2022, equation 7]
     assert tokens_per_s_per_chip(GPT3, step) * step.total * 1024 == pytest.approx(1536 * 2048)
     with pytest.raises(LookupError, match="causal"):
         mfu(GPT3, step, "casual")
@@ -97,7 +143,11 @@ def test_an_unseen_chip_borrows_and_says_so():
     amd = replace(LLAMA, chip=catalog.accelerator("MI300X"), precision="BF16")
     found = estimate(amd, SHARDED)
     assert found.basis.startswith("no run of AMD chips was fitted: matmul, attention")
-    assert found.high_s - found.low_s > interval(replace(LLAMA, precision="BF16"))[1] - interval(replace(LLAMA, precision="BF16"))[0]
+    assert (
+        found.high_s - found.low_s
+        > interval(replace(LLAMA, precision="BF16"))[1]
+        - interval(replace(LLAMA, precision="BF16"))[0]
+    )
     h200 = replace(LLAMA, chip=catalog.accelerator("H200 SXM"))
     assert borrowed(h200) == "no run of H200 SXM was fitted: constants of other Hopper chips"
     assert slowdowns(h200) == slowdowns(LLAMA)
@@ -106,9 +156,19 @@ def test_an_unseen_chip_borrows_and_says_so():
 
 @pytest.mark.parametrize(
     "software, native, fused_attention, fused_experts",
-    [(None, False, True, True), ("Megatron-Bridge 26.04.01", False, True, False), ("Megatron-Bridge 26.08", False, True, True),
-     ("Megatron-LM, 2021", False, False, False), ("NeMo 24.07", False, True, False), ("torchtitan", True, True, False)],
-)  # fmt: skip
+    [
+        (None, False, True, True),
+        ("Megatron-Bridge 26.04.01", False, True, False),
+        ("Megatron-Bridge 26.08", False, True, True),
+        ("Megatron-LM, 2021", False, False, False),
+        ("NeMo 24.07", False, True, False),
+        ("torchtitan", True, True, False),
+    ],
+)
 def test_software_is_read_by_its_name(software, native, fused_attention, fused_experts):
     of = stack(software)
-    assert (of.native, of.fused_attention, of.fused_experts) == (native, fused_attention, fused_experts)
+    assert (of.native, of.fused_attention, of.fused_experts) == (
+        native,
+        fused_attention,
+        fused_experts,
+    )

@@ -1,4 +1,6 @@
-"""Counts against published figures, the mistakes of other tools, and what must be true of any shape."""
+"""Counts against published figures, the mistakes of other tools, and what must be true of any
+shape.
+"""
 
 from __future__ import annotations
 
@@ -37,20 +39,50 @@ MODELS = catalog.models()
 
 @st.composite
 def shapes(draw) -> Transformer:
-    """Any architecture: dense or mixture, plain or latent attention, with or without local layers and biases."""
-    layers, kv_heads, head_dim = draw(st.integers(1, 40)), draw(st.integers(1, 8)), 8 * draw(st.integers(1, 16))
+    """Any architecture: dense or mixture, plain or latent attention, with or without local layers
+    and biases.
+    """
+    layers, kv_heads, head_dim = (
+        draw(st.integers(1, 40)),
+        draw(st.integers(1, 8)),
+        8 * draw(st.integers(1, 16)),
+    )
     mixture, latent, local = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
     experts = draw(st.integers(2, 64))
-    flags = {name: draw(st.booleans()) for name in ("gated_ffn", "tied_embeddings", "qkv_bias", "out_bias", "ffn_bias", "sinks", "router_bias")}
+    flags = {
+        name: draw(st.booleans())
+        for name in (
+            "gated_ffn",
+            "tied_embeddings",
+            "qkv_bias",
+            "out_bias",
+            "ffn_bias",
+            "sinks",
+            "router_bias",
+        )
+    }
     return Transformer(
-        "drawn", layers=layers, hidden=64 * draw(st.integers(1, 16)), heads=kv_heads * draw(st.integers(1, 8)), kv_heads=kv_heads,
-        head_dim=head_dim, ffn=64 * draw(st.integers(1, 32)), vocab=draw(st.integers(1, 5000)), norm_vectors=draw(st.integers(1, 2)),
-        window=64 if local else 0, window_layers=draw(st.integers(1, layers)) if local else 0,
-        kv_lora_rank=32 if latent else 0, qk_rope_head_dim=8 if latent else 0, q_lora_rank=draw(st.sampled_from([0, 48])) if latent else 0,
-        experts=experts if mixture else 0, experts_per_token=draw(st.integers(1, experts)) if mixture else 0,
-        expert_ffn=32 if mixture else 0, moe_layers=draw(st.integers(1, layers)) if mixture else 0,
-        shared_ffn=draw(st.sampled_from([0, 32])) if mixture else 0, **flags,
-    )  # fmt: skip
+        "drawn",
+        layers=layers,
+        hidden=64 * draw(st.integers(1, 16)),
+        heads=kv_heads * draw(st.integers(1, 8)),
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        ffn=64 * draw(st.integers(1, 32)),
+        vocab=draw(st.integers(1, 5000)),
+        norm_vectors=draw(st.integers(1, 2)),
+        window=64 if local else 0,
+        window_layers=draw(st.integers(1, layers)) if local else 0,
+        kv_lora_rank=32 if latent else 0,
+        qk_rope_head_dim=8 if latent else 0,
+        q_lora_rank=draw(st.sampled_from([0, 48])) if latent else 0,
+        experts=experts if mixture else 0,
+        experts_per_token=draw(st.integers(1, experts)) if mixture else 0,
+        expert_ffn=32 if mixture else 0,
+        moe_layers=draw(st.integers(1, layers)) if mixture else 0,
+        shared_ffn=draw(st.sampled_from([0, 32])) if mixture else 0,
+        **flags,
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,29 +116,46 @@ def test_forward_flop_of_405b_causal_and_not():
 
 def test_megatron_formula_and_the_exact_count_agree():
     assert f"{megatron_batch_flop(1536, 2048, 96, 12288, 51200):.4e}" == "3.3862e+18"
-    exact = 3 * forward_flop(MODELS["GPT-3 175B (Megatron)"], 2048, causal=False).total * 1536 * 2048
+    exact = (
+        3 * forward_flop(MODELS["GPT-3 175B (Megatron)"], 2048, causal=False).total * 1536 * 2048
+    )
     assert exact == pytest.approx(megatron_batch_flop(1536, 2048, 96, 12288, 51200), rel=1e-12)
 
 
 def test_full_recompute_is_four_thirds_of_the_layer_part():
     shape = MODELS["GPT-3 175B (Megatron)"]
     forward = forward_flop(shape, 2048, causal=False)
-    hardware = training_flop_per_token(forward.total, forward.total - forward.head_flop) * 1536 * 2048
-    assert hardware == pytest.approx(megatron_hardware_flop(1536, 2048, 96, 12288, 51200), rel=1e-12)
+    hardware = (
+        training_flop_per_token(forward.total, forward.total - forward.head_flop) * 1536 * 2048
+    )
+    assert hardware == pytest.approx(
+        megatron_hardware_flop(1536, 2048, 96, 12288, 51200), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     "layers, hidden, batch, mfu, hfu",
-    [(48, 6144, 4, 41.5, 43.7), (96, 12288, 64, 51.4, 52.8), (105, 20480, 280, 56.0, 57.0), (128, 25600, 512, 56.3, 57.0)],
+    [
+        (48, 6144, 4, 41.5, 43.7),
+        (96, 12288, 64, 51.4, 52.8),
+        (105, 20480, 280, 56.0, 57.0),
+        (128, 25600, 512, 56.3, 57.0),
+    ],
 )
-def test_selective_recompute_explains_the_published_hardware_utilization(layers, hidden, batch, mfu, hfu):
-    ratio = megatron_hardware_flop(batch, 2048, layers, hidden, 51200, 0) / megatron_batch_flop(batch, 2048, layers, hidden, 51200)
+def test_selective_recompute_explains_the_published_hardware_utilization(
+    layers, hidden, batch, mfu, hfu
+):
+    ratio = megatron_hardware_flop(batch, 2048, layers, hidden, 51200, 0) / megatron_batch_flop(
+        batch, 2048, layers, hidden, 51200
+    )
     assert ratio == pytest.approx(hfu / mfu, abs=0.003)
 
 
 class TestMistakesOfOtherTools:
     def test_head_dim_is_not_hidden_over_heads(self):
-        assert MODELS["Qwen3-32B"].head_dim * MODELS["Qwen3-32B"].heads != MODELS["Qwen3-32B"].hidden
+        assert (
+            MODELS["Qwen3-32B"].head_dim * MODELS["Qwen3-32B"].heads != MODELS["Qwen3-32B"].hidden
+        )
         assert sum(m.head_dim * m.heads != m.hidden for m in MODELS.values()) > 20
 
     def test_llama_has_a_gated_feed_forward_of_no_integer_ratio(self):
@@ -126,12 +175,18 @@ class TestMistakesOfOtherTools:
     def test_a_mixture_in_decode_is_neither_dense_nor_top_k(self):
         shape = MODELS["Mixtral-8x7B"]
         one, some, many = (decode_bytes_per_step(shape, batch) for batch in (1, 4, 512))
-        assert one == pytest.approx(2 * active_parameters(shape, input_embedding=False).total, rel=1e-6)
+        assert one == pytest.approx(
+            2 * active_parameters(shape, input_embedding=False).total, rel=1e-6
+        )
         assert one < some < many
-        assert many == pytest.approx(2 * (parameters(shape).total - parameters(shape).embedding), rel=1e-3)
+        assert many == pytest.approx(
+            2 * (parameters(shape).total - parameters(shape).embedding), rel=1e-3
+        )
 
     def test_the_cache_is_shared_by_query_heads_and_bounded_by_windows(self):
-        assert kv_bytes_per_token(MODELS["Llama-3.1-70B"]) * 8 == kv_bytes_per_token(dataclasses.replace(MODELS["Llama-3.1-70B"], kv_heads=64))
+        assert kv_bytes_per_token(MODELS["Llama-3.1-70B"]) * 8 == kv_bytes_per_token(
+            dataclasses.replace(MODELS["Llama-3.1-70B"], kv_heads=64)
+        )
         gemma = MODELS["Gemma-3-27B"]
         assert sequence_kv_bytes(gemma, 131_072) < 0.2 * 131_072 * kv_bytes_per_token(gemma)
         assert sequence_kv_bytes(gemma, 1000) == 1000 * kv_bytes_per_token(gemma)
@@ -139,7 +194,9 @@ class TestMistakesOfOtherTools:
 
 def test_block_formats_carry_their_scales():
     gpt_oss = MODELS["gpt-oss-120b"]
-    assert 60.5 < model_weight_bytes(gpt_oss, "BF16", "MXFP4") / 2**30 < 61.5  # the model card prints 60.8 GiB
+    assert (
+        60.5 < model_weight_bytes(gpt_oss, "BF16", "MXFP4") / 2**30 < 61.5
+    )  # the model card prints 60.8 GiB
     assert bytes_per_parameter("NVFP4") * 8 == 4.5
     with pytest.raises(LookupError, match="NVFP4"):
         bytes_per_parameter("NVFP")
@@ -158,14 +215,26 @@ def test_all_models_in_one_call_equal_a_loop():
         assert step[i] == pytest.approx(decode_bytes_per_step(shape, 32), rel=1e-12), name
 
 
-@pytest.mark.parametrize("count", [parameters, active_parameters, lambda t: forward_flop(t, 4096), lambda t: sequence_kv_bytes(t, 4096)])
+@pytest.mark.parametrize(
+    "count",
+    [
+        parameters,
+        active_parameters,
+        lambda t: forward_flop(t, 4096),
+        lambda t: sequence_kv_bytes(t, 4096),
+    ],
+)
 def test_a_shape_counts_the_same_in_the_reader_s_browser(count):
     table = stacked(list(MODELS.values())[::3])
     columns = {name: np.asarray(getattr(table, name), dtype=float) for name in SHAPE_FIELDS[1:]}
-    found = vega_values(Formula("", "counting", lambda **shape: count(Transformer("drawn", **shape)), {}), columns)
+    found = vega_values(
+        Formula("", "counting", lambda **shape: count(Transformer("drawn", **shape)), {}), columns
+    )
     expected = count(table)
     expected = expected.total if "total" in found else expected
-    assert found["total" if "total" in found else "value"] == pytest.approx(np.asarray(expected, dtype=float), rel=1e-9)
+    assert found["total" if "total" in found else "value"] == pytest.approx(
+        np.asarray(expected, dtype=float), rel=1e-9
+    )
 
 
 def test_counts_of_one_model_are_exact_integers():
@@ -177,7 +246,9 @@ def test_counts_of_one_model_are_exact_integers():
 def test_the_two_tiers_agree():
     shape = MODELS["Llama-3.1-405B"]
     per_position = 2 * shape.layers * shape.heads * (shape.head_dim + shape.v_head_dim)
-    assert forward_flop(shape, 8192).total == 2 * matmul_parameters(shape) + per_position * attended_positions(8192, 0)
+    assert forward_flop(shape, 8192).total == 2 * matmul_parameters(
+        shape
+    ) + per_position * attended_positions(8192, 0)
 
 
 @given(shapes(), st.integers(1, 4096))
@@ -192,9 +263,16 @@ def test_parts_add_up(shape, context):
 
 @given(shapes())
 def test_doubling_the_layers_doubles_what_is_in_them(shape):
-    twice = dataclasses.replace(shape, layers=2 * shape.layers, moe_layers=2 * shape.moe_layers, window_layers=2 * shape.window_layers)
+    twice = dataclasses.replace(
+        shape,
+        layers=2 * shape.layers,
+        moe_layers=2 * shape.moe_layers,
+        window_layers=2 * shape.window_layers,
+    )
     one, two = parameters(shape), parameters(twice)
-    assert (two.attention, two.ffn, two.experts, two.router) == tuple(2 * part for part in (one.attention, one.ffn, one.experts, one.router))
+    assert (two.attention, two.ffn, two.experts, two.router) == tuple(
+        2 * part for part in (one.attention, one.ffn, one.experts, one.router)
+    )
     assert (two.embedding, two.head) == (one.embedding, one.head)
     assert kv_bytes_per_token(twice) == 2 * kv_bytes_per_token(shape)
 
@@ -237,7 +315,13 @@ def test_mean_positions_equal_a_loop_over_the_sequence(context, window, chunked)
 
 @pytest.mark.parametrize(
     "field, value, message",
-    [("kv_heads", 3, "does not divide"), ("layers", 0, "1 or more"), ("moe_layers", 1, "set together"), ("window", 64, "set together"), ("ffn", -1, "0 or more")],
+    [
+        ("kv_heads", 3, "does not divide"),
+        ("layers", 0, "1 or more"),
+        ("moe_layers", 1, "set together"),
+        ("window", 64, "set together"),
+        ("ffn", -1, "0 or more"),
+    ],
 )
 def test_a_shape_that_contradicts_itself_is_refused(field, value, message):
     with pytest.raises(ValueError, match=message):
@@ -272,4 +356,7 @@ def test_latent_attention_decodes_in_the_latent_space():
 
 def test_slower_memory_makes_a_memory_bound_step_slower():
     step = decode_step(MODELS["Llama-3.1-70B"], 2048, 1, "BF16", 4, 989e12, 3.35e12, 0.8, 0.8)
-    assert step.slowed(memory=2.0) == pytest.approx(2 * step.seconds) and step.slowed(compute=2.0) == step.seconds
+    assert (
+        step.slowed(memory=2.0) == pytest.approx(2 * step.seconds)
+        and step.slowed(compute=2.0) == step.seconds
+    )

@@ -37,7 +37,10 @@ def test_no_row_is_off_by_more_than_rounding_a_name_can_explain(report):
 
 
 def test_rows_are_scored_by_scope_alone(report):
-    assert set(report.rows.loc[~report.rows["scored"], "scope"]) == {"with vision encoder", "with multi-token prediction, without embedding and head"}
+    assert set(report.rows.loc[~report.rows["scored"], "scope"]) == {
+        "with vision encoder",
+        "with multi-token prediction, without embedding and head",
+    }
     assert (report.rows.loc[report.rows["scored"], "scope"] == "language model").all()
 
 
@@ -50,7 +53,11 @@ def test_every_published_figure_has_a_source(report):
 def test_report_as_text_and_json(report):
     text, document = report.to_text(), json.loads(report.to_json())
     assert "fitted constants: 0" in text and "12 L h^2" in text and "not scored" in text
-    assert document["summary"]["rows"] == report.summary.rows == sum(group["rows"] for group in document["by_source"])
+    assert (
+        document["summary"]["rows"]
+        == report.summary.rows
+        == sum(group["rows"] for group in document["by_source"])
+    )
     assert len(document["rows"]) == len(report.rows)
     assert report.by("family")["rows"].sum() == report.summary.rows
     with pytest.raises(LookupError, match="family"):
@@ -79,13 +86,31 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("model,quantity,published\nLlama-2-8B,total_parameters,7\n", "mine.csv, line 2: unknown model 'Llama-2-8B'; nearest: .*(?i:llama-2-7b)"),
-        ("model,quantity,publised\nLlama-2-7B,total_parameters,7\n", "publised.*nearest: published"),
+        (
+            "model,quantity,published\nLlama-2-8B,total_parameters,7\n",
+            "mine.csv, line 2: unknown model 'Llama-2-8B'; nearest: .*(?i:llama-2-7b)",
+        ),
+        (
+            "model,quantity,publised\nLlama-2-7B,total_parameters,7\n",
+            "publised.*nearest: published",
+        ),
         ("model,quantity\nLlama-2-7B,total_parameters\n", "column published is missing"),
-        ("model,quantity,published\nLlama-2-7B,total_parameter,7\n", "line 2, column quantity.*total_parameters"),
-        ("model,quantity,published\nLlama-2-7B,total_parameters,0\n", "line 2, column published: 0 is below 1"),
-        ("model,quantity,published\nLlama-2-7B,total_parameters,seven\n", "line 2, column published: 'seven' is not"),
-        ("model,quantity,published,layers\nmine,total_parameters,7,32\n", "mine.csv, line 2: shape of 'mine': missing .*'hidden'"),
+        (
+            "model,quantity,published\nLlama-2-7B,total_parameter,7\n",
+            "line 2, column quantity.*total_parameters",
+        ),
+        (
+            "model,quantity,published\nLlama-2-7B,total_parameters,0\n",
+            "line 2, column published: 0 is below 1",
+        ),
+        (
+            "model,quantity,published\nLlama-2-7B,total_parameters,seven\n",
+            "line 2, column published: 'seven' is not",
+        ),
+        (
+            "model,quantity,published,layers\nmine,total_parameters,7,32\n",
+            "mine.csv, line 2: shape of 'mine': missing .*'hidden'",
+        ),
         ("", "not a CSV file"),
     ],
 )
@@ -99,7 +124,10 @@ def test_a_missing_file_is_named(tmp_path):
         validate("counts", tmp_path / "absent.csv")
 
 
-@pytest.mark.parametrize("kind, message", [("kernels", "schema: data/measured/kernels.csv"), ("count", "nearest: counts")])
+@pytest.mark.parametrize(
+    "kind, message",
+    [("kernels", "schema: data/measured/kernels.csv"), ("count", "nearest: counts")],
+)
 def test_kinds_without_a_predictor_say_so(kind, message):
     with pytest.raises(LookupError, match=message):
         validate(kind)
@@ -109,4 +137,6 @@ def test_kinds_without_a_predictor_say_so(kind, message):
 def test_every_schema_is_documented(kind):
     entry = catalog.resource(f"measured/{kind}")
     assert all(field["description"] for field in entry["schema"]["fields"])
-    assert list(catalog.table(f"measured/{kind}").columns) == [field["name"] for field in entry["schema"]["fields"]]
+    assert list(catalog.table(f"measured/{kind}").columns) == [
+        field["name"] for field in entry["schema"]["fields"]
+    ]

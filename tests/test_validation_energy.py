@@ -1,4 +1,6 @@
-"""The judge of the energy of serving: leave-one-group-out, its targets, its baseline, readers' own files."""
+"""The judge of the energy of serving: leave-one-group-out, its targets, its baseline, readers' own
+files.
+"""
 
 import numpy as np
 import pytest
@@ -18,9 +20,13 @@ def judged():
 @pytest.mark.parametrize("left_out", ["", " model left out"])
 @pytest.mark.parametrize(
     "family, rows, median, p90",
-    [("H100 SXM, vLLM 0.11.1", 190, 15, 35), ("B200, vLLM 0.11.1", 190, 18, 60), ("H100 SXM, vLLM 0.5.4", 115, 12, 30),
-     ("A100 SXM 40GB, vLLM 0.5.4", 120, 14, 35)],
-)  # fmt: skip
+    [
+        ("H100 SXM, vLLM 0.11.1", 190, 15, 35),
+        ("B200, vLLM 0.11.1", 190, 18, 60),
+        ("H100 SXM, vLLM 0.5.4", 115, 12, 30),
+        ("A100 SXM 40GB, vLLM 0.5.4", 120, 14, 35),
+    ],
+)
 def test_runs_never_seen_are_predicted(judged, family, rows, median, p90, left_out):
     scored = judged.rows[judged.rows["scored"] & (judged.rows["family"] == family)]
     size = scored[f"error_percent{left_out}"].abs()
@@ -43,7 +49,9 @@ def test_the_range_holds_as_often_as_it_says(judged):
 
 def test_there_is_at_most_one_constant_for_fifteen_rows():
     fitted = catalog.table("energy_constants")
-    assert (fitted["basis"] == "fit").sum() <= fitted.loc[fitted["constant"] == "runs", "value"].sum() / 15
+    assert (fitted["basis"] == "fit").sum() <= fitted.loc[
+        fitted["constant"] == "runs", "value"
+    ].sum() / 15
 
 
 def test_stored_draws_are_those_of_the_fit():
@@ -56,20 +64,46 @@ def test_stored_draws_are_those_of_the_fit():
 def test_a_row_does_not_take_part_in_its_own_prediction():
     """Doubling the measured energy of one group leaves its own draws as they were."""
     table, every, fitted = judge.books()[0]
-    of, groups = [one for one, use in zip(every, fitted) if use], judge.groups(table[fitted], judge.MODES[""])
+    of, groups = (
+        [one for one, use in zip(every, fitted) if use],
+        judge.groups(table[fitted], judge.MODES[""]),
+    )
     mine = np.array(groups) == groups[0]
-    found = judge.left_out([(one, one.timed.value) for one in of], groups, of, groups, judge.constants, judge.predicted)
-    changed = [judge.Case(one.why, one.timed, one.work, 2 * one.joules, one.design_watts) if its else one for one, its in zip(of, mine)]
-    again = judge.left_out([(one, one.timed.value) for one in changed], groups, changed, groups, judge.constants, judge.predicted)
-    assert np.allclose(found[mine], again[mine], rtol=1e-9) and not np.allclose(found[~mine], again[~mine], rtol=1e-6)
+    found = judge.left_out(
+        [(one, one.timed.value) for one in of], groups, of, groups, judge.constants, judge.predicted
+    )
+    changed = [
+        judge.Case(one.why, one.timed, one.work, 2 * one.joules, one.design_watts) if its else one
+        for one, its in zip(of, mine)
+    ]
+    again = judge.left_out(
+        [(one, one.timed.value) for one in changed],
+        groups,
+        changed,
+        groups,
+        judge.constants,
+        judge.predicted,
+    )
+    assert np.allclose(found[mine], again[mine], rtol=1e-9) and not np.allclose(
+        found[~mine], again[~mine], rtol=1e-6
+    )
 
 
 def test_rows_bound_by_the_host_and_rows_that_state_too_little_are_shown_and_not_scored(judged):
     apart = judged.rows[~judged.rows["scored"]]
     odd = apart[apart["why"].str.startswith("anomaly")]
     assert len(odd) >= 12 and (odd["accelerator"] == "B200").all()
-    assert apart.loc[apart["task"] == "image chat", "why"].str.startswith("the length of its prompts").all()
-    assert apart.loc[apart["boundary"] == "server", "why"].str.startswith("the length of its prompts").all() and (apart["boundary"] == "server").sum() == 17
+    assert (
+        apart.loc[apart["task"] == "image chat", "why"]
+        .str.startswith("the length of its prompts")
+        .all()
+    )
+    assert (
+        apart.loc[apart["boundary"] == "server", "why"]
+        .str.startswith("the length of its prompts")
+        .all()
+        and (apart["boundary"] == "server").sum() == 17
+    )
 
 
 def test_no_prediction_exceeds_the_limit_of_the_chips():
@@ -94,27 +128,60 @@ def test_a_readers_own_runs_are_predicted_and_their_host_counted(tmp_path):
     assert alone["low"] < alone["predicted"] < alone["high"]
     whole = validate("energy", own(tmp_path, f"{line},server", f"{HEAD},boundary")).rows.iloc[0]
     rate = 2500 / 4 * (1 + whole["speed_error_percent"] / 100)
-    assert whole["predicted"] - alone["predicted"] == pytest.approx(machine("H100 SXM").host_watts / rate)
-    silent = validate("energy", own(tmp_path, "Llama-3.1-70B,H100 SXM,4,BF16,64,250,400,,2500")).rows.iloc[0]
+    assert whole["predicted"] - alone["predicted"] == pytest.approx(
+        machine("H100 SXM").host_watts / rate
+    )
+    silent = validate(
+        "energy", own(tmp_path, "Llama-3.1-70B,H100 SXM,4,BF16,64,250,400,,2500")
+    ).rows.iloc[0]
     assert silent["predicted"] == pytest.approx(alone["predicted"]) and not silent["scored"]
 
 
 def test_a_chip_that_no_fit_has_seen_is_predicted_with_a_wider_range(tmp_path):
-    rows = validate("energy", own(tmp_path, "\n".join(f"Llama-3.1-8B,{chip},1,BF16,16,500,200,250,800" for chip in ("L40S", "H100 SXM", "MI300X")))).rows
+    rows = validate(
+        "energy",
+        own(
+            tmp_path,
+            "\n".join(
+                f"Llama-3.1-8B,{chip},1,BF16,16,500,200,250,800"
+                for chip in ("L40S", "H100 SXM", "MI300X")
+            ),
+        ),
+    ).rows
     width = rows["width_percent"].tolist()
     assert rows["predicted"].gt(0).all() and width[0] > width[1] and width[2] > width[1]
 
 
 @pytest.mark.parametrize(
     "line, message",
-    [("Llama-3.1-8C,H100 SXM,1,BF16,16,250,400,400,1000", r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
-     ("Llama-3.1-8B,H10,1,BF16,16,250,400,400,1000", "line 2: unknown accelerator 'H10'; nearest: "),
-     ("Llama-3.1-8B,A100 SXM 80GB,1,FP8,16,250,400,400,1000", "line 2: .*FP8 needs a chip with dense fp8"),
-     ("Llama-3.1-70B,H100 SXM,3,BF16,16,250,400,400,1000", "line 2: .*tensor = 3 does not divide heads = 64; nearest: 2 or 4"),
-     ("Llama-3.1-405B,H100 SXM,1,BF16,16,250,400,400,1000", "line 2: .* of 650 tokens fits beside the weights"),
-     ("Llama-3.1-8B,H100 SXM,1,BF16,16,250,400000,400,1000", "line 2: .*allowed: 131,072"),
-     ("Llama-3.1-8B,H100 SXM,1,BF16,16,250,400,many,1000", "line 2, column measured_watts: 'many' is not a number")],
-)  # fmt: skip
+    [
+        (
+            "Llama-3.1-8C,H100 SXM,1,BF16,16,250,400,400,1000",
+            r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
+        ),
+        (
+            "Llama-3.1-8B,H10,1,BF16,16,250,400,400,1000",
+            "line 2: unknown accelerator 'H10'; nearest: ",
+        ),
+        (
+            "Llama-3.1-8B,A100 SXM 80GB,1,FP8,16,250,400,400,1000",
+            "line 2: .*FP8 needs a chip with dense fp8",
+        ),
+        (
+            "Llama-3.1-70B,H100 SXM,3,BF16,16,250,400,400,1000",
+            "line 2: .*tensor = 3 does not divide heads = 64; nearest: 2 or 4",
+        ),
+        (
+            "Llama-3.1-405B,H100 SXM,1,BF16,16,250,400,400,1000",
+            "line 2: .* of 650 tokens fits beside the weights",
+        ),
+        ("Llama-3.1-8B,H100 SXM,1,BF16,16,250,400000,400,1000", "line 2: .*allowed: 131,072"),
+        (
+            "Llama-3.1-8B,H100 SXM,1,BF16,16,250,400,many,1000",
+            "line 2, column measured_watts: 'many' is not a number",
+        ),
+    ],
+)
 def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
     with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
         validate("energy", own(tmp_path, line))

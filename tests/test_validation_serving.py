@@ -1,4 +1,6 @@
-"""The judge of serving: leave-one-group-out, its targets, its baseline, rows never fitted, readers' own files."""
+"""The judge of serving: leave-one-group-out, its targets, its baseline, rows never fitted, readers'
+own files.
+"""
 
 import dataclasses
 import json
@@ -19,7 +21,11 @@ def judged():
 
 
 def errors(judged, source, figure, chip=None, mode=""):
-    rows = judged.rows[judged.rows["scored"] & (judged.rows["source"] == source) & (judged.rows["figure"] == figure)]
+    rows = judged.rows[
+        judged.rows["scored"]
+        & (judged.rows["source"] == source)
+        & (judged.rows["figure"] == figure)
+    ]
     rows = rows[rows["accelerator"] == chip] if chip else rows
     return rows[f"error_percent{mode}"].abs(), rows
 
@@ -27,11 +33,18 @@ def errors(judged, source, figure, chip=None, mode=""):
 @pytest.mark.parametrize("mode, looser", [("", 1.0), (" model left out", 1.35)])
 @pytest.mark.parametrize(
     "source, figure, chip, rows, median, p90",
-    [("tensorrtllm2025", "throughput", None, 350, 15, 45), ("mlenergy2026", "throughput", "H100 SXM", 190, 15, 40),
-     ("mlenergy2026", "ITL", "H100 SXM", 190, 15, 40), ("mlenergy2026", "ITL", "B200", 190, 20, 60),
-     ("mlenergy2024", "throughput", None, 240, 15, 45), ("siliconrefs2026", "TPOT", None, 18, 20, 75)],
-)  # fmt: skip
-def test_runs_never_seen_are_predicted(judged, source, figure, chip, rows, median, p90, mode, looser):
+    [
+        ("tensorrtllm2025", "throughput", None, 350, 15, 45),
+        ("mlenergy2026", "throughput", "H100 SXM", 190, 15, 40),
+        ("mlenergy2026", "ITL", "H100 SXM", 190, 15, 40),
+        ("mlenergy2026", "ITL", "B200", 190, 20, 60),
+        ("mlenergy2024", "throughput", None, 240, 15, 45),
+        ("siliconrefs2026", "TPOT", None, 18, 20, 75),
+    ],
+)
+def test_runs_never_seen_are_predicted(
+    judged, source, figure, chip, rows, median, p90, mode, looser
+):
     size, judged_rows = errors(judged, source, figure, chip, mode)
     assert len(size) >= rows
     assert size.median() < looser * median and size.quantile(0.9) < looser * p90
@@ -40,10 +53,17 @@ def test_runs_never_seen_are_predicted(judged, source, figure, chip, rows, media
 
 @pytest.mark.parametrize(
     "source, figure, rows, median, p90",
-    [("tensorrtllm017", "throughput", 350, 12, 35), ("inferencemax2026", "TPOT", 200, 10, 40), ("inferencemax2026", "throughput", 200, 10, 30),
-     ("intelgaudi2024", "throughput", 30, 15, 30), ("rocmvllm2025", "throughput", 30, 25, 40)],
-)  # fmt: skip
-def test_chips_and_models_that_no_fit_has_seen_are_predicted(judged, source, figure, rows, median, p90):
+    [
+        ("tensorrtllm017", "throughput", 350, 12, 35),
+        ("inferencemax2026", "TPOT", 200, 10, 40),
+        ("inferencemax2026", "throughput", 200, 10, 30),
+        ("intelgaudi2024", "throughput", 30, 15, 30),
+        ("rocmvllm2025", "throughput", 30, 25, 40),
+    ],
+)
+def test_chips_and_models_that_no_fit_has_seen_are_predicted(
+    judged, source, figure, rows, median, p90
+):
     size, judged_rows = errors(judged, source, figure)
     assert left_out.held_out(judged_rows).all() and len(size) >= rows
     assert size.median() < median and size.quantile(0.9) < p90
@@ -76,21 +96,38 @@ def test_chips_keep_near_their_measured_peaks():
 
 def test_stored_constants_are_those_of_the_fit():
     stored, anew = catalog.table("serving_constants"), judge.refit()
-    assert stored[["family", "constant", "rows"]].to_numpy().tolist() == anew[["family", "constant", "rows"]].to_numpy().tolist()
-    assert np.allclose(stored[["value", "low", "high"]], anew[["value", "low", "high"]], atol=5e-4, rtol=1e-3)
+    assert (
+        stored[["family", "constant", "rows"]].to_numpy().tolist()
+        == anew[["family", "constant", "rows"]].to_numpy().tolist()
+    )
+    assert np.allclose(
+        stored[["value", "low", "high"]], anew[["value", "low", "high"]], atol=5e-4, rtol=1e-3
+    )
 
 
 def test_a_row_does_not_take_part_in_its_own_prediction():
-    """Halving the measured speed of one group leaves its own predictions as they were, and moves others."""
+    """Halving the measured speed of one group leaves its own predictions as they were, and moves
+    others.
+    """
     rows, every, fitted = judge.book()
     book = [one for one, use in zip(every, fitted) if use]
     its = np.array(left_out.groups(rows[fitted], judge.MODES[""]))
     of = its == its[0]
-    slower = [dataclasses.replace(one, value=one.value / 2) if mine else one for one, mine in zip(book, of)]
+    slower = [
+        dataclasses.replace(one, value=one.value / 2) if mine else one
+        for one, mine in zip(book, of)
+    ]
     mine, other = np.flatnonzero(of)[0], np.flatnonzero(~of)[0]
 
     def predict(cases):
-        return left_out.left_out([cases[i] for i in (mine, other)], [its[i] for i in (mine, other)], cases, its, judge.constants, judge.predicted)
+        return left_out.left_out(
+            [cases[i] for i in (mine, other)],
+            [its[i] for i in (mine, other)],
+            cases,
+            its,
+            judge.constants,
+            judge.predicted,
+        )
 
     before, after = predict(book), predict(slower)
     assert after[0] == pytest.approx(before[0], rel=1e-9)
@@ -101,13 +138,22 @@ def test_rows_whose_configuration_does_not_determine_the_figure_are_shown_and_no
     apart = judged.rows[~judged.rows["scored"]]
     why = apart["why"]
     assert (why != "").all()
-    for words, least in (("anomaly", 40), ("pools of their own", 10), ("does not state", 250), ("waiting", 200)):
+    for words, least in (
+        ("anomaly", 40),
+        ("pools of their own", 10),
+        ("does not state", 250),
+        ("waiting", 200),
+    ):
         assert why.str.contains(words).sum() >= least, words
 
 
 def test_time_to_first_token_is_within_its_factor(judged):
     first = judged.rows[(judged.rows["figure"] == "TTFT") & judged.rows["predicted"].notna()]
-    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(first["source"]).median()
+    factor = (
+        np.exp(np.abs(np.log(first["predicted"] / first["published"])))
+        .groupby(first["source"])
+        .median()
+    )
     assert factor["inferencemax2026"] < 2 and factor["siliconrefs2026"] < 2.5
 
 
@@ -127,27 +173,62 @@ def own(tmp_path, *lines, head=HEAD):
 
 
 def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
-    by_name = validate("serving", own(tmp_path, "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM 1.2,5000,0.0125")).rows
+    by_name = validate(
+        "serving",
+        own(tmp_path, "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM 1.2,5000,0.0125"),
+    ).rows
     assert by_name["figure"].tolist() == ["throughput", "TPOT"] and by_name["scored"].all()
-    assert (by_name["low"] < by_name["predicted"]).all() and (by_name["predicted"] < by_name["high"]).all()
+    assert (by_name["low"] < by_name["predicted"]).all() and (
+        by_name["predicted"] < by_name["high"]
+    ).all()
     shape = "layers,hidden,heads,kv_heads,head_dim,ffn,gated_ffn,vocab,tied_embeddings"
-    line = "mine,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM 1.2,5000,0.0125,32,4096,32,8,128,14336,true,128256,false"
+    line = (
+        "mine,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM"
+        " 1.2,5000,0.0125,32,4096,32,8,128,14336,true,128256,false"
+    )
     by_shape = validate("serving", own(tmp_path, line, head=f"{HEAD},{shape}")).rows
-    assert by_shape["predicted"].to_numpy() == pytest.approx(by_name["predicted"].to_numpy(), rel=0.02)
-    unmeasured = validate("serving", own(tmp_path, "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM 1.2,,")).rows.iloc[0]
-    assert unmeasured["predicted"] == pytest.approx(by_name["predicted"].iloc[0]) and not unmeasured["scored"]
+    assert by_shape["predicted"].to_numpy() == pytest.approx(
+        by_name["predicted"].to_numpy(), rel=0.02
+    )
+    unmeasured = validate(
+        "serving", own(tmp_path, "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,TensorRT-LLM 1.2,,")
+    ).rows.iloc[0]
+    assert (
+        unmeasured["predicted"] == pytest.approx(by_name["predicted"].iloc[0])
+        and not unmeasured["scored"]
+    )
 
 
 @pytest.mark.parametrize(
     "line, message",
-    [("Llama-3.1-8C,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
-     ("Llama-3.1-8B,H10,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2.*: unknown accelerator 'H10'; nearest: "),
-     ("Llama-3.1-8B,H100 SXM,3,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*tensor = 3 does not divide heads"),
-     ("Llama-3.1-8B,A100 SXM 80GB,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*precision FP8 needs a chip with dense fp8"),
-     ("Llama-3.1-405B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*fits"),
-     ("Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,-1,", "line 2, column measured_output_tokens_per_s_per_accelerator: -1.0 is below 0"),
-     ("Llama-3.1-8B,H100 SXM,1,FP8,many,1000,64,vLLM 0.17.0,5000,", "line 2, column input_tokens: 'many' is not a")],
-)  # fmt: skip
+    [
+        (
+            "Llama-3.1-8C,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
+            r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
+        ),
+        (
+            "Llama-3.1-8B,H10,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
+            "line 2.*: unknown accelerator 'H10'; nearest: ",
+        ),
+        (
+            "Llama-3.1-8B,H100 SXM,3,FP8,1000,1000,64,vLLM 0.17.0,5000,",
+            "line 2: .*tensor = 3 does not divide heads",
+        ),
+        (
+            "Llama-3.1-8B,A100 SXM 80GB,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
+            "line 2: .*precision FP8 needs a chip with dense fp8",
+        ),
+        ("Llama-3.1-405B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*fits"),
+        (
+            "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,-1,",
+            "line 2, column measured_output_tokens_per_s_per_accelerator: -1.0 is below 0",
+        ),
+        (
+            "Llama-3.1-8B,H100 SXM,1,FP8,many,1000,64,vLLM 0.17.0,5000,",
+            "line 2, column input_tokens: 'many' is not a",
+        ),
+    ],
+)
 def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
     with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
         validate("serving", own(tmp_path, line))
@@ -156,4 +237,6 @@ def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
 def test_every_kind_of_work_has_a_family():
     _, every, fitted = judge.book()
     assert all(list(one.families) == list(KINDS) for one, use in zip(every, fitted) if use)
-    assert pd.Series([len(one.names) for one, use in zip(every, fitted) if use]).eq(len(KINDS)).all()
+    assert (
+        pd.Series([len(one.names) for one, use in zip(every, fitted) if use]).eq(len(KINDS)).all()
+    )

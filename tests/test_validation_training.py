@@ -17,7 +17,11 @@ def judged():
 
 
 def errors(judged, source, experts=False, left_out="", precision=None):
-    rows = judged.rows[judged.rows["scored"] & (judged.rows["source"] == source) & ((judged.rows["kind"] == "experts") == experts)]
+    rows = judged.rows[
+        judged.rows["scored"]
+        & (judged.rows["source"] == source)
+        & ((judged.rows["kind"] == "experts") == experts)
+    ]
     rows = rows[rows["precision"] == precision] if precision else rows
     return rows[f"error_percent{left_out}"].abs(), rows
 
@@ -25,11 +29,19 @@ def errors(judged, source, experts=False, left_out="", precision=None):
 @pytest.mark.parametrize("left_out", ["", " model left out"])
 @pytest.mark.parametrize(
     "source, experts, precision, rows, median, p90",
-    [("llmfoundry", False, "BF16", 173, 4, 12), ("megatronbridge2026", False, None, 80, 5, 12), ("nemoperformance2024", False, None, 20, 5, 12),
-     ("megatronbridge2026", True, None, 80, 12, 35), ("torchtitan2024", False, None, 12, 10, 25), ("dgxcloud2025", False, None, 80, 6, 15),
-     ("korthikanti2022", False, None, 8, 5, 10)],
-)  # fmt: skip
-def test_runs_never_seen_are_predicted(judged, source, experts, precision, rows, median, p90, left_out):
+    [
+        ("llmfoundry", False, "BF16", 173, 4, 12),
+        ("megatronbridge2026", False, None, 80, 5, 12),
+        ("nemoperformance2024", False, None, 20, 5, 12),
+        ("megatronbridge2026", True, None, 80, 12, 35),
+        ("torchtitan2024", False, None, 12, 10, 25),
+        ("dgxcloud2025", False, None, 80, 6, 15),
+        ("korthikanti2022", False, None, 8, 5, 10),
+    ],
+)
+def test_runs_never_seen_are_predicted(
+    judged, source, experts, precision, rows, median, p90, left_out
+):
     size, judged_rows = errors(judged, source, experts, left_out, precision)
     assert len(size) >= rows
     assert size.median() < median and size.quantile(0.9) < p90
@@ -51,12 +63,17 @@ def test_there_is_at_most_one_constant_for_fifteen_rows():
 
 def test_stored_constants_are_those_of_the_fit():
     stored, anew = catalog.table("training_constants"), judge.refit()
-    assert stored[["family", "constant", "rows"]].to_numpy().tolist() == anew[["family", "constant", "rows"]].to_numpy().tolist()
+    assert (
+        stored[["family", "constant", "rows"]].to_numpy().tolist()
+        == anew[["family", "constant", "rows"]].to_numpy().tolist()
+    )
     assert np.allclose(stored[["value", "low", "high"]], anew[["value", "low", "high"]], atol=2e-4)
 
 
 def test_a_row_does_not_take_part_in_its_own_prediction(judged):
-    """Halving the measured time of one group leaves its own predictions as they were, and moves others."""
+    """Halving the measured time of one group leaves its own predictions as they were, and moves
+    others.
+    """
     table = catalog.table("measured/training").reset_index(drop=True)
     group = (table["model"] == "MPT-7B") & (table["accelerators"] == 8)
     changed = table.copy()
@@ -64,9 +81,18 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     every = judge.cases(changed, "changed", False)
     use = np.array([not case.why for case in every]) & ~left_out.held_out(table)
     groups = left_out.groups(changed, judge.MODES[""])
-    place = [i for i in np.flatnonzero(group) if use[i]][:1] + [i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]][:1]
+    place = [i for i in np.flatnonzero(group) if use[i]][:1] + [
+        i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]
+    ][:1]
     book = [case for case, used in zip(every, use) if used]
-    predicted = left_out.left_out([every[i] for i in place], [groups[i] for i in place], book, [g for g, used in zip(groups, use) if used], judge.constants, judge._predicted)
+    predicted = left_out.left_out(
+        [every[i] for i in place],
+        [groups[i] for i in place],
+        book,
+        [g for g, used in zip(groups, use) if used],
+        judge.constants,
+        judge._predicted,
+    )
     before = judged.rows["predicted"].to_numpy()[place]
     assert predicted[0] == pytest.approx(before[0], rel=1e-9)
     assert abs(predicted[1] / before[1] - 1) > 1e-3
@@ -98,31 +124,57 @@ def own(tmp_path, *lines, head=HEAD):
 
 
 def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
-    by_name = validate("training", own(tmp_path, "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,9000")).rows.iloc[0]
+    by_name = validate(
+        "training", own(tmp_path, "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,9000")
+    ).rows.iloc[0]
     assert by_name["scored"] and by_name["low"] < by_name["predicted"] < by_name["high"]
     shape = "layers,hidden,heads,kv_heads,head_dim,ffn,gated_ffn,vocab,tied_embeddings"
     line = "mine,H100 SXM,64,BF16,8192,256,1,1,3,9000,32,4096,32,8,128,14336,true,128256,false"
     by_shape = validate("training", own(tmp_path, line, head=f"{HEAD},{shape}")).rows.iloc[0]
     assert by_shape["predicted"] == pytest.approx(by_name["predicted"])
     for nothing in ("", "0"):
-        unmeasured = validate("training", own(tmp_path, f"Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,{nothing}")).rows.iloc[0]
-        assert unmeasured["predicted"] == pytest.approx(by_name["predicted"]) and not unmeasured["scored"]
+        unmeasured = validate(
+            "training", own(tmp_path, f"Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,{nothing}")
+        ).rows.iloc[0]
+        assert (
+            unmeasured["predicted"] == pytest.approx(by_name["predicted"])
+            and not unmeasured["scored"]
+        )
 
 
 @pytest.mark.parametrize(
     "line, message",
-    [("Llama-3.1-8C,H100 SXM,64,BF16,8192,256,1,1,3,9000", r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
-     ("Llama-3.1-8B,H10,64,BF16,8192,256,1,1,3,9000", "line 2, column accelerator: unknown accelerator 'H10'; nearest: "),
-     ("Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,3,3,9000", "line 2: tensor_parallel x .* = 3 does not divide accelerators = 64"),
-     ("Llama-3.1-8B,H100 SXM,64,BF8,8192,256,1,1,3,9000", "line 2, column precision"),
-     ("Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,-1", "line 2, column measured_tokens_per_s_per_accelerator: -1.0 is below 0"),
-     ("Llama-3.1-8B,H100 SXM,64,BF16,8192,250,1,1,3,9000", "line 2: .*global_batch"),
-     ("Llama-3.1-8B,H100 SXM,64,BF16,8192,many,1,1,3,9000", "line 2, column global_batch: 'many' is not an integer")],
-)  # fmt: skip
+    [
+        (
+            "Llama-3.1-8C,H100 SXM,64,BF16,8192,256,1,1,3,9000",
+            r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
+        ),
+        (
+            "Llama-3.1-8B,H10,64,BF16,8192,256,1,1,3,9000",
+            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
+        ),
+        (
+            "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,3,3,9000",
+            "line 2: tensor_parallel x .* = 3 does not divide accelerators = 64",
+        ),
+        ("Llama-3.1-8B,H100 SXM,64,BF8,8192,256,1,1,3,9000", "line 2, column precision"),
+        (
+            "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,-1",
+            "line 2, column measured_tokens_per_s_per_accelerator: -1.0 is below 0",
+        ),
+        ("Llama-3.1-8B,H100 SXM,64,BF16,8192,250,1,1,3,9000", "line 2: .*global_batch"),
+        (
+            "Llama-3.1-8B,H100 SXM,64,BF16,8192,many,1,1,3,9000",
+            "line 2, column global_batch: 'many' is not an integer",
+        ),
+    ],
+)
 def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
     with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
         validate("training", own(tmp_path, line))
 
 
 def test_the_second_baseline_is_fitted_a_chip(judged):
-    assert pd.Series(judged.rows.loc[judged.rows["scored"], "regression_error_percent"]).notna().all()
+    assert (
+        pd.Series(judged.rows.loc[judged.rows["scored"], "regression_error_percent"]).notna().all()
+    )

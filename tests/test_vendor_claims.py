@@ -1,4 +1,6 @@
-"""The chapter `vendor_claims` and what it calls: a lead is a ratio of two curves, claims follow from it, a wrong case is refused."""
+"""The chapter `vendor_claims` and what it calls: a lead is a ratio of two curves, claims follow
+from it, a wrong case is refused.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from hypothesis import strategies as st
 from scaleright import catalog, claims, cli, market
 from scaleright.claims import ledger
 from scaleright.decisions import vendor_economics as vendor
-from scaleright.decisions.vendor_economics import advantage, best_rate, lead, published_use, returns, serving_points, vendor_claim
+from scaleright.decisions.vendor_economics import (
+    advantage,
+    best_rate,
+    lead,
+    published_use,
+    returns,
+    serving_points,
+    vendor_claim,
+)
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 
@@ -40,35 +50,52 @@ def test_twice_the_price_halves_the_lead(ratio, new, old):
 
 
 def test_the_vendors_own_figures_make_its_35_and_50():
-    ratio = catalog.fact("vendor_r1_gb300_tokens_per_s") / catalog.fact("vendor_r1_h200_tokens_per_s")
+    ratio = catalog.fact("vendor_r1_gb300_tokens_per_s") / catalog.fact(
+        "vendor_r1_h200_tokens_per_s"
+    )
     new, old = published_use("GB300"), published_use("H200 SXM")
     assert advantage(ratio, new["usd"], old["usd"]) == pytest.approx(35, rel=0.02)
     assert advantage(ratio, new["kw"], old["kw"]) > 50
-    assert catalog.fact("vendor_r1_h200_usd_per_million") / catalog.fact("vendor_r1_gb300_usd_per_million") == pytest.approx(35)
+    assert catalog.fact("vendor_r1_h200_usd_per_million") / catalog.fact(
+        "vendor_r1_gb300_usd_per_million"
+    ) == pytest.approx(35)
     for chip in ("gb300", "h200"):  # a million tokens at these speeds and prices
         usd = published_use("GB300" if chip == "gb300" else "H200 SXM")["usd"]
-        assert usd / catalog.fact(f"vendor_r1_{chip}_tokens_per_s") / 3600 * 1e6 == pytest.approx(catalog.fact(f"vendor_r1_{chip}_usd_per_million"), rel=0.05)
+        assert usd / catalog.fact(f"vendor_r1_{chip}_tokens_per_s") / 3600 * 1e6 == pytest.approx(
+            catalog.fact(f"vendor_r1_{chip}_usd_per_million"), rel=0.05
+        )
 
 
 def test_parts_of_a_return_add_up_and_a_multiple_is_one_more():
     bill = returns(5e6, 720_000, 1.1, 3.0, 1.0, 1e5)
     assert bill.total == pytest.approx(bill.sales_usd + bill.running_usd + bill.investment_usd)
-    assert returns(5e6, 720_000, 1.1, 3.0, 1.0).return_on_investment == pytest.approx(bill.multiple - 1)
+    assert returns(5e6, 720_000, 1.1, 3.0, 1.0).return_on_investment == pytest.approx(
+        bill.multiple - 1
+    )
     assert bill.return_on_investment == pytest.approx(bill.multiple - 1 - 3e5 / 5e6)
 
 
-@given(rates=st.lists(positive, min_size=1, max_size=8), speeds=st.lists(st.floats(1, 300), min_size=8, max_size=8, unique=True))
+@given(
+    rates=st.lists(positive, min_size=1, max_size=8),
+    speeds=st.lists(st.floats(1, 300), min_size=8, max_size=8, unique=True),
+)
 def test_no_speed_has_more_than_a_slower_one_and_each_best_point_is_met(rates, speeds):
     points = pd.DataFrame({"interactivity": speeds[: len(rates)], "tokens_per_s": rates})
     asked = np.sort(np.array([0.5, *speeds, 400.0]))
     found = best_rate(points, asked)
     assert (np.diff(found) <= 1e-9 * found[:-1]).all()
     assert found[0] == pytest.approx(max(rates)) and found[-1] == 0
-    assert (best_rate(points, points["interactivity"].to_numpy()) >= points["tokens_per_s"].to_numpy() * (1 - 1e-12)).all()
+    assert (
+        best_rate(points, points["interactivity"].to_numpy())
+        >= points["tokens_per_s"].to_numpy() * (1 - 1e-12)
+    ).all()
 
 
 def test_drafts_on_one_side_make_most_of_a_lead():
-    plain, one_sided, both = (lead(serving_points("DeepSeek-V3", *SHORT, drafts), "GB300", "H200 SXM", SPEEDS) for drafts in vendor.DRAFTS)
+    plain, one_sided, both = (
+        lead(serving_points("DeepSeek-V3", *SHORT, drafts), "GB300", "H200 SXM", SPEEDS)
+        for drafts in vendor.DRAFTS
+    )
     assert plain[0] < 5 and one_sided[4] > 35 and one_sided[4] > 2 * both[4]
     small = lead(serving_points("gpt-oss-120b", *SHORT), "GB300", "H200 SXM", SPEEDS)
     assert small.max() < one_sided.max() / 2
@@ -88,16 +115,29 @@ def test_measured_leads_are_near_the_predicted_ones():
 
 def test_published_points_of_a_rack_and_a_server_stand_near_the_model():
     both, none = (serving_points("DeepSeek-V3", *SHORT, drafts) for drafts in ("both", "none"))
-    rack, server = both.query("accelerator == 'GB300'"), serving_points("DeepSeek-V3", *SHORT, "none", ("B200",), "FP8")
+    rack, server = (
+        both.query("accelerator == 'GB300'"),
+        serving_points("DeepSeek-V3", *SHORT, "none", ("B200",), "FP8"),
+    )
     assert 1 / 2.5 < best_rate(server, 42.0) / (4791.6 / 2) < 2.5
     assert best_rate(none.query("accelerator == 'GB300'"), 184.0) < best_rate(rack, 184.0) / 3
     assert best_rate(rack, 71.0) == pytest.approx(11951.3 / 2, rel=0.25)
 
 
 def test_a_verdict_says_where_a_claim_holds():
-    points = pd.DataFrame({"accelerator": ["a", "a", "b", "b"], "interactivity": [10.0, 100.0, 10.0, 100.0], "tokens_per_s": [90.0, 70.0, 30.0, 1.0]})
+    points = pd.DataFrame(
+        {
+            "accelerator": ["a", "a", "b", "b"],
+            "interactivity": [10.0, 100.0, 10.0, 100.0],
+            "tokens_per_s": [90.0, 70.0, 30.0, 1.0],
+        }
+    )
     held = vendor_claim(points, "a", "b", SPEEDS, 20.0, {"a": 2.0, "b": 1.0})
-    assert held.agrees and held.what == "from 100 to 100 tokens/s per user" and held.numbers["most"][0] == pytest.approx(35)
+    assert (
+        held.agrees
+        and held.what == "from 100 to 100 tokens/s per user"
+        and held.numbers["most"][0] == pytest.approx(35)
+    )
     assert not vendor_claim(points, "a", "b", SPEEDS, 36.0, {"a": 2.0, "b": 1.0}).agrees
     with pytest.raises(ValueError, match="serve this load at none of 150 to 200"):
         vendor_claim(points, "a", "b", np.array([150.0, 200.0]), 2.0, {"a": 1.0, "b": 1.0})
@@ -113,11 +153,28 @@ def test_wrong_names_offer_the_nearest():
 
 
 VERDICTS = {
-    "S0-50x": ledger.CONDITIONAL, "S0-35x": ledger.CONDITIONAL, "S0-5m": ledger.REPRODUCED, "S0-75m": ledger.CONDITIONAL, "S0-15x": ledger.CONDITIONAL,
-    "S0-5x": ledger.CONDITIONAL, "S1-5x-software": ledger.CONDITIONAL, "S2-one-gpu-latency": ledger.OFF, "S2-distilled": ledger.ABSENT,
-    "S3-memory-bound": ledger.REPRODUCED, "S3-inference-memory": ledger.CONDITIONAL,
-}  # fmt: skip
-FLIPPED = {"S0-50x": 500.0, "S0-35x": 350.0, "S0-5m": 2e7, "S0-75m": 1e9, "S0-15x": 30.0, "S0-5x": 50.0, "S3-memory-bound": 1000.0, "S3-inference-memory": 60.0}
+    "S0-50x": ledger.CONDITIONAL,
+    "S0-35x": ledger.CONDITIONAL,
+    "S0-5m": ledger.REPRODUCED,
+    "S0-75m": ledger.CONDITIONAL,
+    "S0-15x": ledger.CONDITIONAL,
+    "S0-5x": ledger.CONDITIONAL,
+    "S1-5x-software": ledger.CONDITIONAL,
+    "S2-one-gpu-latency": ledger.OFF,
+    "S2-distilled": ledger.ABSENT,
+    "S3-memory-bound": ledger.REPRODUCED,
+    "S3-inference-memory": ledger.CONDITIONAL,
+}
+FLIPPED = {
+    "S0-50x": 500.0,
+    "S0-35x": 350.0,
+    "S0-5m": 2e7,
+    "S0-75m": 1e9,
+    "S0-15x": 30.0,
+    "S0-5x": 50.0,
+    "S3-memory-bound": 1000.0,
+    "S3-inference-memory": 60.0,
+}
 
 
 @pytest.mark.parametrize("claim_id", VERDICTS)
@@ -125,7 +182,13 @@ def test_verdicts_follow_from_the_numbers(claim_id):
     finding = claims.findings(ids=(claim_id,))[0]
     assert finding.verdict == VERDICTS[claim_id]
     if claim_id in FLIPPED:
-        moved = replace(finding.claim, low=FLIPPED[claim_id], high=max(FLIPPED[claim_id], finding.claim.high) if np.isinf(finding.claim.high) else FLIPPED[claim_id])
+        moved = replace(
+            finding.claim,
+            low=FLIPPED[claim_id],
+            high=max(FLIPPED[claim_id], finding.claim.high)
+            if np.isinf(finding.claim.high)
+            else FLIPPED[claim_id],
+        )
         assert ledger.judge(moved, finding.recomputed).verdict == ledger.OFF
 
 
@@ -136,10 +199,16 @@ def test_six_claims_of_the_answer_are_judged():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("model=DeepSeek-V2", "DeepSeek-V3"), ("newer=GB20", "GB200"), ("older=H10", "H100 SXM"), ("speed=1000", "speed"), ("drafts=some", "drafts = 'some'"),
-        ("utilization=40", "utilization"), ("claimed=0", "claimed = 0"), ("older_kw=-1", "older_kw"),
+        ("model=DeepSeek-V2", "DeepSeek-V3"),
+        ("newer=GB20", "GB200"),
+        ("older=H10", "H100 SXM"),
+        ("speed=1000", "speed"),
+        ("drafts=some", "drafts = 'some'"),
+        ("utilization=40", "utilization"),
+        ("claimed=0", "claimed = 0"),
+        ("older_kw=-1", "older_kw"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
     monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)

@@ -1,8 +1,9 @@
 """The shape of a Transformer: every number from which its parameters, FLOPs and bytes follow.
 
-One row of `data/models.csv` is one `Transformer`; field names are column names. The class belongs to the facts:
-it says what a published configuration says and counts nothing (see `scaleright.transformer` for that).
-Fields may also hold NumPy arrays, one element a model, so that a whole table is counted in one call.
+One row of `data/models.csv` is one `Transformer`; field names are column names. The class belongs
+to the facts: it says what a published configuration says and counts nothing (see
+`scaleright.transformer` for that). Fields may also hold NumPy arrays, one element a model, so that
+a whole table is counted in one call.
 """
 
 from __future__ import annotations
@@ -15,33 +16,40 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Transformer:
-    """One architecture. Zero or False means "does not have it"; nothing is guessed from other fields.
+    """One architecture. Zero or False means "does not have it"; nothing is guessed from other
+    fields.
 
     Attributes
     ----------
     name : key of the model
     layers : Transformer blocks, without modules for multi-token prediction
     hidden : width of the residual stream
-    heads, kv_heads : query heads; key and value heads (1 is multi-query, fewer than `heads` is grouped-query)
-    head_dim, v_head_dim : width of a query/key head and of a value head; *not* hidden / heads in general
-    ffn, gated_ffn : inner width of a dense feed-forward layer; three matrices (SwiGLU, GeGLU) instead of two
-    vocab, tied_embeddings : rows of the token table, padding included; whether the output head is that table
+    heads, kv_heads : query heads; key and value heads (1 is multi-query, fewer than `heads` is
+        grouped-query)
+    head_dim, v_head_dim : width of a query/key head and of a value head; *not* hidden / heads in
+        general
+    ffn, gated_ffn : inner width of a dense feed-forward layer; three matrices (SwiGLU, GeGLU)
+        instead of two
+    vocab, tied_embeddings : rows of the token table, padding included; whether the output head is
+        that table
     embedding_width : width of the token table where it is projected to `hidden` (OPT-350M)
     position_rows : rows of learned tables added to the embedding (positions; BERT's segments)
     relative_projection : projection of relative positions in every layer (Transformer-XL attention)
-    q_lora_rank, kv_lora_rank, qk_rope_head_dim : multi-head latent attention (MLA); `head_dim` includes the rotary part
-    index_heads, index_head_dim, selected_tokens : indexer of sparse attention, and the tokens it lets a query see
-    window, window_layers, chunked_window : positions a local layer sees, how many layers are local, and whether the
-        context is cut into blocks of `window` instead of sliding
-    experts, experts_per_token, expert_ffn, moe_layers : routed experts of a layer, those a token visits, inner width
-        of one, and the layers that have them (the others are dense)
+    q_lora_rank, kv_lora_rank, qk_rope_head_dim : multi-head latent attention (MLA); `head_dim`
+        includes the rotary part
+    index_heads, index_head_dim, selected_tokens : indexer of sparse attention, and the tokens it
+        lets a query see
+    window, window_layers, chunked_window : positions a local layer sees, how many layers are local,
+        and whether the context is cut into blocks of `window` instead of sliding
+    experts, experts_per_token, expert_ffn, moe_layers : routed experts of a layer, those a token
+        visits, inner width of one, and the layers that have them (the others are dense)
     shared_ffn : inner width of all shared experts of a layer together
     router_bias : a bias per expert in the router (also the load-balancing bias of DeepSeek-V3)
-    norm_vectors, norms_per_layer, outer_norms : learned vectors per norm (1 RMSNorm or no bias, 2 LayerNorm), norms of
-        width `hidden` in a layer, and outside the layers
+    norm_vectors, norms_per_layer, outer_norms : learned vectors per norm (1 RMSNorm or no bias, 2
+        LayerNorm), norms of width `hidden` in a layer, and outside the layers
     qk_norm_width : learned values of the query and key norms of one layer
-    qkv_bias, out_bias, ffn_bias, head_bias : biases of query/key/value, of the attention output, of feed-forward
-        layers and experts, of the output head
+    qkv_bias, out_bias, ffn_bias, head_bias : biases of query/key/value, of the attention output, of
+        feed-forward layers and experts, of the output head
     sinks : one learned attention sink per head and layer
     pooler : BERT's dense layer on the first token
     causal : a decoder; False for an encoder, whose every position sees all others
@@ -121,28 +129,51 @@ class Transformer:
                 refuse(f"{field} = {getattr(self, field)}, allowed: 0 or more")
         if self.heads % self.kv_heads:
             refuse(f"kv_heads = {self.kv_heads} does not divide heads = {self.heads}")
-        for field, bound in (("moe_layers", "layers"), ("window_layers", "layers"), ("experts_per_token", "experts"),
-                             ("qk_rope_head_dim", "head_dim")):
+        for field, bound in (
+            ("moe_layers", "layers"),
+            ("window_layers", "layers"),
+            ("experts_per_token", "experts"),
+            ("qk_rope_head_dim", "head_dim"),
+        ):
             if getattr(self, field) > getattr(self, bound):
                 refuse(f"{field} = {getattr(self, field)} exceeds {bound} = {getattr(self, bound)}")
-        if len({self.moe_layers > 0, self.experts > 0, self.experts_per_token > 0, self.expert_ffn > 0}) > 1:
-            refuse("moe_layers, experts, experts_per_token and expert_ffn are set together or not at all")
+        if (
+            len(
+                {
+                    self.moe_layers > 0,
+                    self.experts > 0,
+                    self.experts_per_token > 0,
+                    self.expert_ffn > 0,
+                }
+            )
+            > 1
+        ):
+            refuse(
+                "moe_layers, experts, experts_per_token and expert_ffn are set together or not"
+                " at all"
+            )
         if self.moe_layers < self.layers and not self.ffn:
             refuse(f"ffn = 0, but {self.layers - self.moe_layers} layers are dense")
         if (self.window > 0) != (self.window_layers > 0):
-            refuse(f"window = {self.window} and window_layers = {self.window_layers} are set together or not at all")
+            refuse(
+                f"window = {self.window} and window_layers = {self.window_layers} are set together"
+                " or not at all"
+            )
 
 
 SHAPE_FIELDS = tuple(field.name for field in fields(Transformer))
 
 
 def stacked(models: Iterable[Transformer]) -> Transformer:
-    """Many architectures as one whose fields are arrays of shape (models,), to be counted in one call.
+    """Many architectures as one whose fields are arrays of shape (models,), to be counted in one
+    call.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> stacked([tiny, tiny]).hidden
     array([64, 64])
     """
     models = list(models)
-    columns: dict[str, Any] = {field: np.array([getattr(model, field) for model in models]) for field in SHAPE_FIELDS}
+    columns: dict[str, Any] = {
+        field: np.array([getattr(model, field) for model in models]) for field in SHAPE_FIELDS
+    }
     return Transformer(**columns)

@@ -1,8 +1,8 @@
 """The facts: tables of `data/` as typed frames and frozen specs, looked up by name.
 
-`table` reads one table with the types its schema declares and notes that it was read; `accelerator` and `model`
-hand out typed specs and offer the nearest name when one is unknown. A chapter ends with `data_record`, which
-shows source, licence and date of every table it has read.
+`table` reads one table with the types its schema declares and notes that it was read; `accelerator`
+and `model` hand out typed specs and offer the nearest name when one is unknown. A chapter ends with
+`data_record`, which shows source, licence and date of every table it has read.
 """
 
 import functools
@@ -42,7 +42,9 @@ def _own_data() -> Path:
 
 
 def data_dir() -> Path:
-    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed copy."""
+    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed
+    copy.
+    """
     given = os.environ.get("SCALERIGHT_DATA")
     return Path(given) if given else _own_data()
 
@@ -53,7 +55,9 @@ def _package(folder: Path) -> dict[str, dict]:
     try:
         package = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one") from None
+        raise DataError(
+            f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one"
+        ) from None
     except json.JSONDecodeError as error:
         raise DataError(f"{path.name}: line {error.lineno}: not valid JSON: {error.msg}") from None
     return {resource["path"].removesuffix(".csv"): resource for resource in package["resources"]}
@@ -80,7 +84,8 @@ def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
 
     Raises
     ------
-    DataError : the file is missing, a column is missing or unknown, a cell does not parse or is empty though required.
+    DataError : the file is missing, a column is missing or unknown, a cell does not parse or is
+        empty though required.
     """
     try:
         raw = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8")
@@ -91,16 +96,28 @@ def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
     names = [f["name"] for f in schema["fields"]]
     if list(raw.columns) != names:
         missing, extra = set(names) - set(raw.columns), set(raw.columns) - set(names)
-        raise DataError(f"table {label}: columns differ from the schema (missing: {sorted(missing)}, unknown: {sorted(extra)})")
+        raise DataError(
+            f"table {label}: columns differ from the schema (missing: {sorted(missing)}, unknown:"
+            f" {sorted(extra)})"
+        )
     typed = {}
     for spec in schema["fields"]:
         name, column = spec["name"], raw[spec["name"]]
         typed[name] = _CONVERT.get(spec["type"], lambda c: c)(column)
-        bad = typed[name].isna() & (column.notna() | bool(spec.get("constraints", {}).get("required")))
+        bad = typed[name].isna() & (
+            column.notna() | bool(spec.get("constraints", {}).get("required"))
+        )
         if bad.any():
             row = int(bad.to_numpy().argmax())
-            cell = "the cell is empty, but needs" if pd.isna(column[row]) else f"{column[row]!r} is not"
-            raise DataError(f"table {label}, line {row + 2}, column {name}: {cell} {_ARTICLES.get(spec['type'], 'a')} {spec['type']}")
+            cell = (
+                "the cell is empty, but needs"
+                if pd.isna(column[row])
+                else f"{column[row]!r} is not"
+            )
+            raise DataError(
+                f"table {label}, line {row + 2}, column {name}: {cell}"
+                f" {_ARTICLES.get(spec['type'], 'a')} {spec['type']}"
+            )
     return pd.DataFrame(typed)
 
 
@@ -117,7 +134,8 @@ def _noted(name: str) -> pd.DataFrame:
 
 
 def table(name: str) -> pd.DataFrame:
-    """A table of the data package, typed, as a fresh copy; the read is noted for the chapter's data record.
+    """A table of the data package, typed, as a fresh copy; the read is noted for the chapter's data
+    record.
 
     Raises
     ------
@@ -131,10 +149,11 @@ def table(name: str) -> pd.DataFrame:
 
 
 def remembered(function: Callable) -> Callable:
-    """Keep what a function finds in the tables, for each data folder; each call notes the tables behind it, as `table` does.
+    """Keep what a function finds in the tables, for each data folder; each call notes the tables
+    behind it, as `table` does.
 
-    For functions of names and days: a chapter asks for the same price a hundred times. A frame is handed out as a fresh
-    copy; anything else must be what nobody can change.
+    For functions of names and days: a chapter asks for the same price a hundred times. A frame is
+    handed out as a fresh copy; anything else must be what nobody can change.
 
     >>> most_layers = remembered(lambda: int(table("models")["layers"].max()))
     >>> most_layers() == most_layers() > 100
@@ -166,10 +185,12 @@ class Accelerator:
     measured : best measured matmul FLOP/s by precision, where someone published one.
     server_watts : most that the vendor's own server draws, over its chips.
     scale_up_chips : chips that one fast fabric joins, this one included.
-    scale_up_pair_bytes_per_s : what that fabric carries between one pair of chips, where no switch lends a pair all links.
+    scale_up_pair_bytes_per_s : what that fabric carries between one pair of chips, where no switch
+        lends a pair all links.
     compute_units : units that work on tiles of a matrix product side by side (SMs, CUs).
     exponentials_per_s : exponentials of the special function units, which bound softmax.
-    busy_watts : (low, mean, high) that it draws at work, where its vendor published what it measured.
+    busy_watts : (low, mean, high) that it draws at work, where its vendor published what it
+        measured.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
     """
 
@@ -232,20 +253,39 @@ def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float
 
 @functools.cache
 def _accelerators(folder: Path) -> dict[str, Accelerator]:
-    facts = pd.concat([_read(folder, "accelerator_specs"), _read(folder, "accelerator_specs_stas")], ignore_index=True)
-    specs = {name: dict(zip(rows["quantity"], rows["value"], strict=True)) for name, rows in facts.groupby("accelerator")}
+    facts = pd.concat(
+        [_read(folder, "accelerator_specs"), _read(folder, "accelerator_specs_stas")],
+        ignore_index=True,
+    )
+    specs = {
+        name: dict(zip(rows["quantity"], rows["value"], strict=True))
+        for name, rows in facts.groupby("accelerator")
+    }
     chips = {}
     for row in _read(folder, "accelerators").itertuples():
         spec = specs.get(row.name, {})
         bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
-        busy = tuple(spec[f"busy_{end}watts"] for end in ("low_", "", "high_")) if "busy_watts" in spec else None
+        busy = (
+            tuple(spec[f"busy_{end}watts"] for end in ("low_", "", "high_"))
+            if "busy_watts" in spec
+            else None
+        )
         about = {
-            "name": row.name, "vendor": row.vendor, "kind": row.kind, "segment": row.segment, "status": row.status,
-            "form": None if pd.isna(row.form) else row.form, "released": None if pd.isna(row.released) else row.released.date(),
-            "purchase_usd": (min(bounds), max(bounds)) if bounds else None, "busy_watts": busy,
-            "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"), "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),
-        }  # fmt: skip
-        chips[row.name] = Accelerator(**{quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)} | about)
+            "name": row.name,
+            "vendor": row.vendor,
+            "kind": row.kind,
+            "segment": row.segment,
+            "status": row.status,
+            "form": None if pd.isna(row.form) else row.form,
+            "released": None if pd.isna(row.released) else row.released.date(),
+            "purchase_usd": (min(bounds), max(bounds)) if bounds else None,
+            "busy_watts": busy,
+            "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"),
+            "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),
+        }
+        chips[row.name] = Accelerator(
+            **{quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)} | about
+        )
     return chips
 
 
@@ -284,7 +324,12 @@ def accelerator(name: str) -> Accelerator:
 @functools.cache
 def _models(folder: Path) -> dict[str, Transformer]:
     rows = _read(folder, "models")[list(SHAPE_FIELDS)].to_dict("records")
-    return {row["name"]: Transformer(**{field: value for field, value in row.items() if not pd.isna(value)}) for row in rows}
+    return {
+        row["name"]: Transformer(
+            **{field: value for field, value in row.items() if not pd.isna(value)}
+        )
+        for row in rows
+    }
 
 
 def models() -> dict[str, Transformer]:
@@ -317,7 +362,9 @@ def fact(name: str) -> float:
     1024.0
     """
     facts = _noted("reference_facts").set_index("fact")["value"]
-    return float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
+    return (
+        float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
+    )
 
 
 @remembered
@@ -327,11 +374,15 @@ def fitted(name: str) -> Mapping[tuple[str, str], tuple[float, float, float]]:
     >>> fitted("training_constants")["any", "host"]
     (1.0, 1.0, 1.0)
     """
-    return {(row.family, row.constant): (row.value, row.low, row.high) for row in table(name).itertuples()}
+    return {
+        (row.family, row.constant): (row.value, row.low, row.high)
+        for row in table(name).itertuples()
+    }
 
 
 def html_table(caption: str, rows: pd.DataFrame, below: str | None = None) -> str:
-    """A table of texts as HTML, its first column heading its rows; `charts.table` is the one for numbers.
+    """A table of texts as HTML, its first column heading its rows; `charts.table` is the one for
+    numbers.
 
     below : a column of long texts, each written on a line of its own beneath its row
 
@@ -341,16 +392,28 @@ def html_table(caption: str, rows: pd.DataFrame, below: str | None = None) -> st
     beside = rows if below is None else rows.drop(columns=below)
     head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in beside.columns)
     cells = ([escape(str(value)) for value in row] for row in beside.itertuples(index=False))
-    lines = [f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>" for first, *rest in cells]
-    texts = [] if below is None else [f"<p><span>{below}:</span> {escape(str(text))}</p>" for text in rows[below]]
-    notes = [f'<tr class="sr-notes"><td colspan="{len(beside.columns)}">{text}</td></tr>' for text in texts]
+    lines = [
+        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+        for first, *rest in cells
+    ]
+    texts = (
+        []
+        if below is None
+        else [f"<p><span>{below}:</span> {escape(str(text))}</p>" for text in rows[below]]
+    )
+    notes = [
+        f'<tr class="sr-notes"><td colspan="{len(beside.columns)}">{text}</td></tr>'
+        for text in texts
+    ]
     body = "".join(line + note for line, note in zip_longest(lines, notes, fillvalue=""))
     table = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="sr-table">{table}</div>'
 
 
 class DataRecord:
-    """Source, licence and date of the tables a chapter has read; the press learns from it what to watch."""
+    """Source, licence and date of the tables a chapter has read; the press learns from it what to
+    watch.
+    """
 
     def __init__(self, names: Iterable[str]):
         self.names = sorted(names)
@@ -360,18 +423,25 @@ class DataRecord:
         rows = []
         for name in self.names:
             entry = resource(name)
-            rows.append({
-                "table": name, "title": entry["title"],
-                "sources": "; ".join(s["title"] for s in entry["sources"]),
-                "licence": ", ".join(licence["name"] for licence in entry["licenses"]),
-                "as of": entry["as_of"], "stale after [days]": entry["stale_after_days"],
-            })
+            rows.append(
+                {
+                    "table": name,
+                    "title": entry["title"],
+                    "sources": "; ".join(s["title"] for s in entry["sources"]),
+                    "licence": ", ".join(licence["name"] for licence in entry["licenses"]),
+                    "as of": entry["as_of"],
+                    "stale after [days]": entry["stale_after_days"],
+                }
+            )
         return pd.DataFrame(rows)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
         html = html_table("Data record", frame, below="sources")
-        record = {"tables": self.names, "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.names}}
+        record = {
+            "tables": self.names,
+            "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.names},
+        }
         return {TABLES_MIME: record, "text/html": html, "text/plain": frame.to_string(index=False)}
 
 

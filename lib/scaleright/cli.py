@@ -1,7 +1,9 @@
-"""The command line: every command checks its input before any work and ends with one clear message if it must.
+"""The command line: every command checks its input before any work and ends with one clear message
+if it must.
 
-Exit codes: 0 done, 1 failed (said on stderr), 2 wrong usage, 130 interrupted by Ctrl-C, 143 by a request to end.
-Each command imports what it needs when it runs, so that help and a build with nothing to do stay instant.
+Exit codes: 0 done, 1 failed (said on stderr), 2 wrong usage, 130 interrupted by Ctrl-C, 143 by a
+request to end. Each command imports what it needs when it runs, so that help and a build with
+nothing to do stay instant.
 """
 
 from __future__ import annotations
@@ -43,12 +45,18 @@ def _refresh_chapters(book: Book, jobs: int | None, force: bool, cases: bool = F
         known, what = len(book.chapters()), "chapters"
         if cases and inputs.scenarios:
             known, what = known + len(inputs.scenarios), "chapters and scenarios"
-        click.echo(f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}")
+        click.echo(
+            f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}"
+        )
         run_all(book, stale, jobs or os.cpu_count() or 1, inputs.keep)
     return len(stale)
 
 
-_jobs = click.option("--jobs", type=click.IntRange(min=1), help="Chapters to run at once (default: one per CPU core).")
+_jobs = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Chapters to run at once (default: one per CPU core).",
+)
 _force = click.option("--force", is_flag=True, help="Run and render everything, changed or not.")
 
 
@@ -68,12 +76,17 @@ def book(jobs: int | None, force: bool) -> None:
             site.build(place, anew=force)
         if outdated := notebooks.outdated(place):
             click.echo(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
-        click.echo(f"{'built' if ran or changed else 'nothing changed'}: {place.build / 'html' / 'index.html'}")
+        click.echo(
+            f"{'built' if ran or changed else 'nothing changed'}:"
+            f" {place.build / 'html' / 'index.html'}"
+        )
 
 
 @cli.command("notebooks")
 @_jobs
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 if a stored notebook is out of date.")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; exit 1 if a stored notebook is out of date."
+)
 def notebooks_(jobs: int | None, check: bool) -> None:
     """Run changed chapters and store them, with their outputs, in notebooks/."""
     from scaleright.press import notebooks
@@ -82,15 +95,28 @@ def notebooks_(jobs: int | None, check: bool) -> None:
     with place.locked():
         _refresh_chapters(place, jobs, force=False)
         if check and (outdated := notebooks.outdated(place)):
-            raise PressError(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
+            raise PressError(
+                f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)"
+            )
         stored = [] if check else notebooks.store(place)
     click.echo(f"stored: {', '.join(stored)}" if stored else "stored notebooks are up to date")
 
 
 @cli.command()
 @click.argument("chapter")
-@click.option("-p", "--parameter", "assignments", multiple=True, metavar="NAME=VALUE", help="A parameter of your case; repeat for more.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the executed notebook goes.")
+@click.option(
+    "-p",
+    "--parameter",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of your case; repeat for more.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the executed notebook goes.",
+)
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     """Run CHAPTER on your case and print its answer."""
     import hashlib
@@ -102,7 +128,9 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 
     place = Book.find()
     values = validate(declared(chapter, place), dict(_assignment(text) for text in assignments))
-    case_hash = hashlib.sha256(json.dumps([chapter, values], sort_keys=True).encode()).hexdigest()[:8]
+    case_hash = hashlib.sha256(json.dumps([chapter, values], sort_keys=True).encode()).hexdigest()[
+        :8
+    ]
     out = out or place.build / "runs" / f"{chapter}-{case_hash}.ipynb"
     done = []
     run_all(place, [Job(chapter, values)], 1, done.append)
@@ -113,26 +141,70 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 
 @cli.command()
 @click.argument("chapter")
-@click.option("-p", "--parameter", "assignments", multiple=True, required=True, metavar="NAME=A,B,...",
-              help="A parameter and its values; repeat for more of either. A value with a comma in it goes in double quotes.")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of table, chart and journal.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://HOST:8786 (default: this machine).")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes here (default: one per core); with ADDRESS, how many to wait for.")
-@click.option("--show", "shown", metavar="QUANTITY", help="What the chart draws (default: the first number of the answer that moves).")
+@click.option(
+    "-p",
+    "--parameter",
+    "assignments",
+    multiple=True,
+    required=True,
+    metavar="NAME=A,B,...",
+    help=(
+        "A parameter and its values; repeat for more of either. A value with a comma in it goes in"
+        " double quotes."
+    ),
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of table, chart and journal.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler, such as tcp://HOST:8786 (default: this machine).",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes here (default: one per core); with ADDRESS, how many to wait for.",
+)
+@click.option(
+    "--show",
+    "shown",
+    metavar="QUANTITY",
+    help="What the chart draws (default: the first number of the answer that moves).",
+)
 @click.option("--fresh", is_flag=True, help="Drop what an earlier sweep left in the folder.")
 def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any) -> None:
-    """Run CHAPTER on every combination of values; the same command again goes on where it was interrupted."""
+    """Run CHAPTER on every combination of values; the same command again goes on where it was
+    interrupted.
+    """
     from scaleright.press.sweep import conduct, picture, results
 
     try:
-        done = conduct.sweep(Book.find(), chapter, [_assignment(text) for text in assignments], out, say=click.echo, **options)
+        done = conduct.sweep(
+            Book.find(),
+            chapter,
+            [_assignment(text) for text in assignments],
+            out,
+            say=click.echo,
+            **options,
+        )
     except KeyboardInterrupt:
         sys.exit(130)
     click.echo(f"table of {done.scenarios} scenarios: {out / results.TABLE}")
-    click.echo(f"chart of {done.drawn}: {out / picture.PAGE}" if done.drawn else "no chart: the answer has no number to draw")
+    click.echo(
+        f"chart of {done.drawn}: {out / picture.PAGE}"
+        if done.drawn
+        else "no chart: the answer has no number to draw"
+    )
     if done.errors:
         first = "\n".join(f"  {error}" for error in list(dict.fromkeys(done.errors))[:3])
-        raise PressError(f"{len(done.errors)} of {done.scenarios} scenarios failed (column error; run again to retry):\n{first}")
+        raise PressError(
+            f"{len(done.errors)} of {done.scenarios} scenarios failed (column error; run again to"
+            f" retry):\n{first}"
+        )
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -161,14 +233,25 @@ def data() -> None:
 
 @data.command()
 @click.option(
-    "--from", "raw", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the raw files."
+    "--from",
+    "raw",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the raw files.",
 )
-@click.option("--allow-flagged", is_flag=True, help="Keep doubtful rows, marked by flags, instead of refusing them.")
+@click.option(
+    "--allow-flagged",
+    is_flag=True,
+    help="Keep doubtful rows, marked by flags, instead of refusing them.",
+)
 def refresh(raw: Path, allow_flagged: bool) -> None:
     """Write the tables of data/ anew from raw public files."""
     place = Book.find()
     if not (place.root / "refresh" / "__init__.py").is_file():
-        raise PressError(f"importers are not installed with the package: {place.root} has no refresh/; use a checkout")
+        raise PressError(
+            f"importers are not installed with the package: {place.root} has no refresh/; use a"
+            " checkout"
+        )
     sys.path.insert(0, str(place.root))
     import refresh as importers
 
@@ -183,7 +266,11 @@ def check() -> None:
 
     problems = datacheck.check(Book.find().data)
     for problem in problems:
-        click.echo(f"notice: {problem}") if problem.notice else click.echo(f"error: {problem}", err=True)
+        (
+            click.echo(f"notice: {problem}")
+            if problem.notice
+            else click.echo(f"error: {problem}", err=True)
+        )
     if errors := sum(not problem.notice for problem in problems):
         raise PressError(f"{errors} error{'s'[: errors > 1]} in the data")
     click.echo("the data is sound")
@@ -191,7 +278,9 @@ def check() -> None:
 
 @cli.command()
 @click.argument("kind")
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def validate(kind: str, file: Path | None, as_json: bool) -> None:
     """Predict published measurements of KIND (or those in FILE) and report the error."""
@@ -213,7 +302,10 @@ def claims(as_json: bool) -> None:
 def _explain(error: BaseException) -> str:
     """What to say of an error."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk is full ({error.filename or 'while writing'}); the last good site is as it was"
+        return (
+            f"the disk is full ({error.filename or 'while writing'}); the last good site is as"
+            " it was"
+        )
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
@@ -233,7 +325,9 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("interrupted; the last good site is as it was", err=True)
         sys.exit(130)
     except (PressError, ValueError, LookupError, OSError) as error:
-        if "--debug" in arguments or isinstance(error, (KeyError, IndexError)):  # those are bugs, not wrong input
+        if "--debug" in arguments or isinstance(
+            error, (KeyError, IndexError)
+        ):  # those are bugs, not wrong input
             raise
         click.echo(f"scaleright: {_explain(error)}", err=True)
         sys.exit(1)

@@ -1,16 +1,20 @@
-"""Time of a collective over a network of two levels: the fabric that joins the chips of a node, and the one between nodes.
+"""Time of a collective over a network of two levels: the fabric that joins the chips of a node, and
+the one between nodes.
 
-Bandwidths are of one chip in one direction, in decimal bytes. A `payload` is the full, unsharded size of what is gathered,
-reduced or scattered; *algorithm* bandwidth is payload over time, *bus* bandwidth is what each link then carries:
-(g - 1) / g of the payload for all-gather and reduce-scatter, twice that for all-reduce.
+Bandwidths are of one chip in one direction, in decimal bytes. A `payload` is the full, unsharded
+size of what is gathered, reduced or scattered; *algorithm* bandwidth is payload over time, *bus*
+bandwidth is what each link then carries: (g - 1) / g of the payload for all-gather and
+reduce-scatter, twice that for all-reduce.
 
-Groups that span nodes: rings pass through every chip of a node and leave it through each member's own link, so that
-`per_node` links of the slower network work side by side; the bus bandwidth is the smaller of the fast fabric's and
-`per_node` times a link of the slow one. Latency is that of every hop of the ring. Inside a node a second protocol sends
-small payloads sooner at a quarter of the bandwidth; between nodes an all-reduce may take a tree instead of the ring.
+Groups that span nodes: rings pass through every chip of a node and leave it through each member's
+own link, so that `per_node` links of the slower network work side by side; the bus bandwidth is the
+smaller of the fast fabric's and `per_node` times a link of the slow one. Latency is that of every
+hop of the ring. Inside a node a second protocol sends small payloads sooner at a quarter of the
+bandwidth; between nodes an all-reduce may take a tree instead of the ring.
 
-Latencies of a hop and what the protocols cost are NCCL's own [nccl2026]; the start, the hop between nodes and the achieved
-shares of the links are measured [vidur2024] [bekman2026] [deepep2025]; the tests compare with each of those tables.
+Latencies of a hop and what the protocols cost are NCCL's own [nccl2026]; the start, the hop between
+nodes and the achieved shares of the links are measured [vidur2024] [bekman2026] [deepep2025]; the
+tests compare with each of those tables.
 """
 
 from __future__ import annotations
@@ -25,22 +29,36 @@ from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, clos
 from scaleright.ops import INFINITY, ceil, log, maximum, minimum, where
 
 START_S = 30e-6
-"""Launch and synchronization of a collective, fitted on all-reduces inside a node of four kinds of chip."""
+"""Launch and synchronization of a collective, fitted on all-reduces inside a node of four kinds of
+chip.
+"""
 SEND_START_S = 6.6e-6
 """Launch of a single message."""
 UP_LATENCY_S = 3.4e-6
 OUT_LATENCY_S = 25e-6
-"""A hop between nodes: the middle of 12 and 22 us (messages) and of 27 and 35 us (all-reduces) on three clusters."""
+"""A hop between nodes: the middle of 12 and 22 us (messages) and of 27 and 35 us (all-reduces) on
+three clusters.
+"""
 QUICK_LATENCY, QUICK_BANDWIDTH = 0.6 / 3.4, 1 / 4
-"""The protocol for small payloads inside a node (LL): latency of a hop and bandwidth, as shares of the one for large ones."""
+"""The protocol for small payloads inside a node (LL): latency of a hop and bandwidth, as shares of
+the one for large ones.
+"""
 TREE_HOP_S, TREE_BANDWIDTH = 28e-6, 0.92
 NVLS_SHARE = 0.82
-"""Share of a ring's bandwidth at which switches that add up are fed and read: 0.84 on H200, 0.80 on B200 [bekman2026]."""
+"""Share of a ring's bandwidth at which switches that add up are fed and read: 0.84 on H200, 0.80 on
+B200 [bekman2026].
+"""
 NVLS_LATENCY_S = 23e-6
 _LINKS = {
-    "group": COUNT, "per_node": COUNT, "up_latency_s": NON_NEGATIVE, "up_bytes_per_s": POSITIVE, "out_latency_s": NON_NEGATIVE,
-    "out_bytes_per_s": POSITIVE, "start_s": NON_NEGATIVE, "pair_bytes_per_s": POSITIVE,
-}  # fmt: skip
+    "group": COUNT,
+    "per_node": COUNT,
+    "up_latency_s": NON_NEGATIVE,
+    "up_bytes_per_s": POSITIVE,
+    "out_latency_s": NON_NEGATIVE,
+    "out_bytes_per_s": POSITIVE,
+    "start_s": NON_NEGATIVE,
+    "pair_bytes_per_s": POSITIVE,
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,8 @@ class Network:
     bytes_per_s : what one chip achieves in one direction [B/s]
     chips : chips that it joins [1]
     basis : where the figures come from
-    pair_bytes_per_s : what it achieves between one pair of chips, for single messages and small groups [B/s]
+    pair_bytes_per_s : what it achieves between one pair of chips, for single messages and small
+        groups [B/s]
     """
 
     latency_s: float
@@ -64,7 +83,9 @@ class Network:
 
 
 class Links(NamedTuple):
-    """The two networks of a chip; unpacks as `up, out`; `terms` are the arguments that every collective takes."""
+    """The two networks of a chip; unpacks as `up, out`; `terms` are the arguments that every
+    collective takes.
+    """
 
     up: Network
     out: Network
@@ -73,18 +94,29 @@ class Links(NamedTuple):
     def terms(self) -> dict[str, float]:
         """Latencies and bandwidths by the names of the formulas' arguments."""
         return {
-            "up_latency_s": self.up.latency_s, "up_bytes_per_s": self.up.bytes_per_s, "out_latency_s": self.out.latency_s,
-            "out_bytes_per_s": self.out.bytes_per_s, "pair_bytes_per_s": self.up.pair_bytes_per_s,
-        }  # fmt: skip
+            "up_latency_s": self.up.latency_s,
+            "up_bytes_per_s": self.up.bytes_per_s,
+            "out_latency_s": self.out.latency_s,
+            "out_bytes_per_s": self.out.bytes_per_s,
+            "pair_bytes_per_s": self.up.pair_bytes_per_s,
+        }
 
 
 def _spread(group, per_node, up_bytes_per_s, pair_bytes_per_s):
-    """Members of the group in one node, nodes that it spans, and what a member reaches inside a node."""
+    """Members of the group in one node, nodes that it spans, and what a member reaches inside a
+    node.
+    """
     inside = minimum(per_node, group)
-    return inside, ceil(group / inside), minimum(up_bytes_per_s, maximum(inside - 1, 1) * pair_bytes_per_s)
+    return (
+        inside,
+        ceil(group / inside),
+        minimum(up_bytes_per_s, maximum(inside - 1, 1) * pair_bytes_per_s),
+    )
 
 
-def _ring(passes, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s):
+def _ring(
+    passes, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s
+):
     """Seconds of latency and on the wire when the payload goes around the ring once or twice."""
     across = inside * out_bytes_per_s
     bus = where(nodes > 1, where(inside > 1, minimum(fast, across), across), fast)
@@ -94,14 +126,25 @@ def _ring(passes, payload_bytes, group, inside, nodes, fast, up_latency_s, out_l
 
 def _sooner(nodes, hops_s, wire_s):
     """The quicker protocol, of which a node offers two."""
-    return where(nodes > 1, hops_s + wire_s, minimum(hops_s + wire_s, QUICK_LATENCY * hops_s + wire_s / QUICK_BANDWIDTH))
+    return where(
+        nodes > 1,
+        hops_s + wire_s,
+        minimum(hops_s + wire_s, QUICK_LATENCY * hops_s + wire_s / QUICK_BANDWIDTH),
+    )
 
 
 @closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
 def all_gather_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    payload_bytes,
+    group,
+    per_node,
+    up_latency_s,
+    up_bytes_per_s,
+    out_latency_s,
+    out_bytes_per_s,
+    start_s=START_S,
     pair_bytes_per_s=INFINITY,
-):  # fmt: skip
+):
     """Time until each member of a group has the whole payload, of which each held an equal part.
 
     Parameters
@@ -110,9 +153,11 @@ def all_gather_seconds(
     group : members [1]
     per_node : members that share a scale-up domain [1]; more than the group means all of it
     up_latency_s, out_latency_s : latency of a hop inside a node and between nodes [s]
-    up_bytes_per_s, out_bytes_per_s : what a chip achieves in one direction inside and between nodes [B/s]
+    up_bytes_per_s, out_bytes_per_s : what a chip achieves in one direction inside and between nodes
+        [B/s]
     start_s : launch and synchronization [s]
-    pair_bytes_per_s : what one pair of a node achieves, where each pair has a link of its own (a mesh) [B/s]
+    pair_bytes_per_s : what one pair of a node achieves, where each pair has a link of its own (a
+        mesh) [B/s]
 
     Returns
     -------
@@ -124,24 +169,37 @@ def all_gather_seconds(
     (2432, 0.0)
     """
     inside, nodes, fast = _spread(group, per_node, up_bytes_per_s, pair_bytes_per_s)
-    hops_s, wire_s = _ring(1, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s)
+    hops_s, wire_s = _ring(
+        1, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s
+    )
     return where(group > 1, start_s + _sooner(nodes, hops_s, wire_s), 0.0)
 
 
 reduce_scatter_seconds = all_gather_seconds
-"""Time until each member has its equal part of the sum of all payloads: an all-gather run backward, as long as one [thakur2005, section 4]."""
+"""Time until each member has its equal part of the sum of all payloads: an all-gather run backward,
+as long as one [thakur2005, section 4].
+"""
 
 
 @closed_form(payload_bytes=NON_NEGATIVE, in_network=FLAG, **_LINKS)
 def all_reduce_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
-    pair_bytes_per_s=INFINITY, in_network=0,
-):  # fmt: skip
+    payload_bytes,
+    group,
+    per_node,
+    up_latency_s,
+    up_bytes_per_s,
+    out_latency_s,
+    out_bytes_per_s,
+    start_s=START_S,
+    pair_bytes_per_s=INFINITY,
+    in_network=0,
+):
     """Time until each member has the sum of all members' payloads: the sooner of ring and tree.
 
-    in_network : 1 where the switches of a node add up (NVLink SHARP, NVLS), for groups inside one node. Each chip then sends
-        the payload once and receives (1 + 1/g) of it in all, not twice (g - 1) / g; the bus bandwidth by the usual count
-        can so exceed the link's. NCCL takes the ring where that is sooner (four chips or fewer).
+    in_network : 1 where the switches of a node add up (NVLink SHARP, NVLS), for groups inside one
+        node. Each chip then sends the payload once and receives (1 + 1/g) of it in all, not twice
+        (g - 1) / g; the bus bandwidth by the usual count can so exceed the link's. NCCL takes the
+        ring where that is sooner (four chips or fewer).
 
     Source: ring and tree as [nccl2026] models them; switches [bekman2026, all-reduce with SHARP].
 
@@ -150,24 +208,40 @@ def all_reduce_seconds(
     1.28
     """
     inside, nodes, fast = _spread(group, per_node, up_bytes_per_s, pair_bytes_per_s)
-    hops_s, wire_s = _ring(2, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s)
+    hops_s, wire_s = _ring(
+        2, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s
+    )
     levels = inside - 1 + ceil(log(nodes) / log(2.0) - 1e-9)
     tree_s = 2 * levels * TREE_HOP_S + wire_s * group / (group - 1 + (group <= 1)) / TREE_BANDWIDTH
     switch_s = NVLS_LATENCY_S + payload_bytes * (1 + 1 / group) / (NVLS_SHARE * fast)
     ring_s = _sooner(nodes, hops_s, wire_s)
-    return where(group > 1, start_s + minimum(ring_s, where(nodes > 1, tree_s, where(in_network > 0, switch_s, ring_s))), 0.0)
+    return where(
+        group > 1,
+        start_s
+        + minimum(ring_s, where(nodes > 1, tree_s, where(in_network > 0, switch_s, ring_s))),
+        0.0,
+    )
 
 
 @closed_form(payload_bytes=NON_NEGATIVE, **_LINKS)
 def all_to_all_seconds(
-    payload_bytes, group, per_node, up_latency_s, up_bytes_per_s, out_latency_s, out_bytes_per_s, start_s=START_S,
+    payload_bytes,
+    group,
+    per_node,
+    up_latency_s,
+    up_bytes_per_s,
+    out_latency_s,
+    out_bytes_per_s,
+    start_s=START_S,
     pair_bytes_per_s=INFINITY,
-):  # fmt: skip
-    """Time until each member has exchanged an equal part of its payload with each other one (dispatch or combine of experts).
+):
+    """Time until each member has exchanged an equal part of its payload with each other one
+    (dispatch or combine of experts).
 
     payload_bytes : what one member sends in all, the part that it keeps included [B]
 
-    What stays in the node and what leaves it travel at the same time, the latter over the member's own link.
+    What stays in the node and what leaves it travel at the same time, the latter over the member's
+    own link.
 
     Source: definition; achieved bandwidths as [deepep2025] measured them (see the tests).
 
@@ -181,9 +255,12 @@ def all_to_all_seconds(
     return where(group > 1, latency_s + maximum(up_s, out_s), 0.0)
 
 
-@closed_form(payload_bytes=NON_NEGATIVE, latency_s=NON_NEGATIVE, bytes_per_s=POSITIVE, start_s=NON_NEGATIVE)
+@closed_form(
+    payload_bytes=NON_NEGATIVE, latency_s=NON_NEGATIVE, bytes_per_s=POSITIVE, start_s=NON_NEGATIVE
+)
 def send_recv_seconds(payload_bytes, latency_s, bytes_per_s, start_s=SEND_START_S):
-    """Time of one message from chip to chip over the network given: `latency_s` and `pair_bytes_per_s` of a `Network`.
+    """Time of one message from chip to chip over the network given: `latency_s` and
+    `pair_bytes_per_s` of a `Network`.
 
     >>> round(send_recv_seconds(64e6, 25e-6, 47e9) * 1e6)
     1393
@@ -213,24 +290,36 @@ def exposed(communication_s, compute_s, overlap_share):
 
 @remembered
 def _achieved() -> tuple[Mapping[float, float], float]:
-    """Shares of the datasheet's bandwidth that the largest all-reduces achieve: of a node's link [B/s], by rings, and of an adapter."""
+    """Shares of the datasheet's bandwidth that the largest all-reduces achieve: of a node's link
+    [B/s], by rings, and of an adapter.
+    """
     rows = table("measured/collectives_stas")
-    links = {row.accelerator: accelerator(row.accelerator) for row in rows.drop_duplicates("accelerator").itertuples()}
-    ring = rows[rows["algorithm"] == "ring"].groupby("accelerator")["measured_bus_bytes_per_s"].max()
+    links = {
+        row.accelerator: accelerator(row.accelerator)
+        for row in rows.drop_duplicates("accelerator").itertuples()
+    }
+    ring = (
+        rows[rows["algorithm"] == "ring"].groupby("accelerator")["measured_bus_bytes_per_s"].max()
+    )
     far = rows[rows["chips"] > rows["per_node"]].nlargest(1, "measured_bus_bytes_per_s").iloc[0]
-    adapter = far["measured_bus_bytes_per_s"] / (far["per_node"] * links[far["accelerator"]].require("scale_out_bytes_per_s"))
+    adapter = far["measured_bus_bytes_per_s"] / (
+        far["per_node"] * links[far["accelerator"]].require("scale_out_bytes_per_s")
+    )
     fast = {name: links[name].require("scale_up_bytes_per_s") for name in ring.index}
-    return MappingProxyType({fast[name]: float(bus) / fast[name] for name, bus in ring.items()}), float(adapter)
+    return MappingProxyType(
+        {fast[name]: float(bus) / fast[name] for name, bus in ring.items()}
+    ), float(adapter)
 
 
 @lookup
 def network(chip: Accelerator) -> Links:
     """The networks of a chip at achieved bandwidths: `up, out = network(chip)`.
 
-    The share of a link that rings achieve is that of the same link where someone measured it, else the middle of those
-    measured (`measured/collectives_stas`: the largest payloads); that of an adapter is what four nodes of B200 achieve.
-    A chip whose catalog entry has no network between nodes gets the median of those that have one, at most its own fabric's
-    bandwidth: `basis` says so.
+    The share of a link that rings achieve is that of the same link where someone measured it, else
+    the middle of those measured (`measured/collectives_stas`: the largest payloads); that of an
+    adapter is what four nodes of B200 achieve. A chip whose catalog entry has no network between
+    nodes gets the median of those that have one, at most its own fabric's bandwidth: `basis` says
+    so.
 
     Raises
     ------
@@ -243,11 +332,26 @@ def network(chip: Accelerator) -> Links:
     """
     fast = chip.require("scale_up_bytes_per_s")
     shares, adapter_share = _achieved()
-    listed = accelerators().get(chip.name, chip).scale_up_bytes_per_s  # a chip with other links, or live ones, keeps its share
+    listed = (
+        accelerators().get(chip.name, chip).scale_up_bytes_per_s
+    )  # a chip with other links, or live ones, keeps its share
     share = shares.get(listed, median(shares.values()))
     basis = "measured" if listed in shares and chip.vendor == "NVIDIA" else "share of NVLink"
     pair = share * minimum(fast, chip.scale_up_pair_bytes_per_s or fast)
     up = Network(UP_LATENCY_S, share * fast, chip.scale_up_chips or 1.0, basis, pair)
     given = chip.scale_out_bytes_per_s
-    slow = adapter_share * (given or min(fast, median(filter(None, (other.scale_out_bytes_per_s for other in accelerators().values())))))
-    return Links(up, Network(OUT_LATENCY_S, slow, INFINITY, "catalog" if given else "median of the catalog", slow))
+    slow = adapter_share * (
+        given
+        or min(
+            fast,
+            median(
+                filter(None, (other.scale_out_bytes_per_s for other in accelerators().values()))
+            ),
+        )
+    )
+    return Links(
+        up,
+        Network(
+            OUT_LATENCY_S, slow, INFINITY, "catalog" if given else "median of the catalog", slow
+        ),
+    )

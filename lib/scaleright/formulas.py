@@ -2,14 +2,16 @@
 
 Every public function of the physics, systems and money layers is of one of these kinds:
 
-- `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and Vega expressions. Its arguments
-  carry the domain in which the formula means something; a number outside is refused before any work.
-- `counting`: exact integers counted from a shape (a dataclass whose fields may be arrays); no domain of its own.
+- `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and Vega expressions. Its
+  arguments carry the domain in which the formula means something; a number outside is refused
+  before any work.
+- `counting`: exact integers counted from a shape (a dataclass whose fields may be arrays); no
+  domain of its own.
 - `search` and `simulation`: cannot be a closed expression; charts precompute them on a grid.
 - `lookup`: figures read from the catalog.
 
-The parity test walks `REGISTRY`, evaluates each closed form both ways on random points of its domains, and
-fails on a public function that is of none of these kinds.
+The parity test walks `REGISTRY`, evaluates each closed form both ways on random points of its
+domains, and fails on a public function that is of none of these kinds.
 """
 
 import functools
@@ -44,20 +46,30 @@ class Domain:
         return f"{'above ' if self.open_low else ''}{self.low:g} to {self.high:g}"
 
     def check(self, function: str, name: str, value: Any) -> None:
-        """Raise ValueError naming the function, the argument, the value, what is allowed and a likely slip."""
+        """Raise ValueError naming the function, the argument, the value, what is allowed and a
+        likely slip.
+        """
         if value is None or is_expression(value):
             return
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            raise TypeError(f"{function}: {name} = {value!r} is not a number; allowed: {self}") from None
+            raise TypeError(
+                f"{function}: {name} = {value!r} is not a number; allowed: {self}"
+            ) from None
         low_ok = array > self.low if self.open_low else array >= self.low
         good = low_ok & (array <= self.high)
         if good.all():
             return
         worst = float(array[~good].flat[0])
-        hint = f"; did you mean {worst / 100:g} ({worst:g} %)?" if self.high == 1.0 and 1 < worst <= 100 else ""
-        raise ValueError(f"{function}: {name} = {worst:g} is outside its domain, allowed: {self}{hint}")
+        hint = (
+            f"; did you mean {worst / 100:g} ({worst:g} %)?"
+            if self.high == 1.0 and 1 < worst <= 100
+            else ""
+        )
+        raise ValueError(
+            f"{function}: {name} = {worst:g} is outside its domain, allowed: {self}{hint}"
+        )
 
 
 POSITIVE = Domain(0.0, float("inf"), (1e-2, 1e3), open_low=True)
@@ -91,7 +103,8 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
 
     Raises
     ------
-    TypeError : an argument without a domain, a domain without an argument; in a call, a value that is no number.
+    TypeError : an argument without a domain, a domain without an argument; in a call, a value that
+        is no number.
     ValueError : a default, or in a call a value, outside its domain.
 
     >>> @closed_form(price=POSITIVE, load=FRACTION)
@@ -108,7 +121,10 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
     def decorate(function: Callable) -> Callable:
         arguments = inspect.signature(function).parameters
         if set(domains) != set(arguments):
-            raise TypeError(f"{function.__name__}: domains given for {sorted(domains)}, arguments are {sorted(arguments)}")
+            raise TypeError(
+                f"{function.__name__}: domains given for {sorted(domains)}, arguments are"
+                f" {sorted(arguments)}"
+            )
 
         def check(given: dict[str, Any]) -> None:
             for name, value in given.items():
@@ -120,16 +136,25 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
             check(dict(zip(arguments, args)) | kwargs)
             return function(*args, **kwargs)
 
-        check({name: argument.default for name, argument in arguments.items() if argument.default is not argument.empty})
+        check(
+            {
+                name: argument.default
+                for name, argument in arguments.items()
+                if argument.default is not argument.empty
+            }
+        )
         return _register(checked, "closed form", domains)
 
     return decorate
 
 
 counting = functools.partial(_register, kind="counting")
-"""Register a function that counts from a shape; checked against published counts, not drawn at random."""
+"""Register a function that counts from a shape; checked against published counts, not drawn at
+random.
+"""
 search = functools.partial(_register, kind="search")
-"""Register a function that looks for something (a layout, a root) and so has no closed expression."""
+"""Register a function that looks for something (a layout, a root) and so has no closed expression.
+"""
 simulation = functools.partial(_register, kind="simulation")
 """Register a function that draws random numbers or steps through time."""
 lookup = functools.partial(_register, kind="lookup")
@@ -153,7 +178,9 @@ class Breakdown:
 
     def labeled(self) -> dict[str, Any]:
         """The parts by the words for them: names without their unit, for charts and tables."""
-        return {name.rsplit("_", 1)[0].replace("_", " "): value for name, value in self.parts().items()}
+        return {
+            name.rsplit("_", 1)[0].replace("_", " "): value for name, value in self.parts().items()
+        }
 
     @property
     def total(self):

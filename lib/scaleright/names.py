@@ -1,11 +1,14 @@
-"""Names as people type them: what to offer for one that is unknown. Imports nothing heavy, so that help stays instant."""
+"""Names as people type them: what to offer for one that is unknown. Imports nothing heavy, so that
+help stays instant.
+"""
 
 import difflib
 from typing import Any, Iterable, NoReturn
 
 
 def suggestion(name: Any, choices: Iterable[Any]) -> str:
-    """What to offer for an unknown name: the nearest ones whatever their case, else the first of all.
+    """What to offer for an unknown name: the nearest ones whatever their case, else the first of
+    all.
 
     >>> suggestion("buy_or_rnt", ["buy_or_rent", "scaling_math"])
     'nearest: buy_or_rent'
@@ -17,10 +20,18 @@ def suggestion(name: Any, choices: Iterable[Any]) -> str:
     folded, near = {str(choice).casefold(): str(choice) for choice in choices}, ""
     if isinstance(name, (int, float)):
         numbers = [float(choice) for choice in folded if choice.isdecimal()]
-        near = f"nearest: {', '.join(f'{number:g}' for number in sorted(numbers, key=lambda n: abs(n - name))[:2])}; " if numbers else ""
+        near = (
+            "nearest:"
+            f" {', '.join(f'{number:g}' for number in sorted(numbers, key=lambda n: abs(n - name))[:2])}; "
+            if numbers
+            else ""
+        )
     elif close := difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.4):
         return f"nearest: {', '.join(folded[c] for c in close)}"
-    return f"{near}allowed: {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
+    return (
+        f"{near}allowed:"
+        f" {', '.join(list(folded.values())[:12])}{' ...' if len(folded) > 12 else ''}"
+    )
 
 
 def nearest(name: Any, choices: Iterable[Any], what: str) -> NoReturn:
@@ -31,7 +42,9 @@ def nearest(name: Any, choices: Iterable[Any], what: str) -> NoReturn:
     LookupError: unknown accelerator 'H10'; nearest: H100 SXM (2 known)
     """
     choices = list(dict.fromkeys(choices))
-    raise LookupError(f"unknown {what} {name!r}; {suggestion(name, choices)} ({len(choices)} known)")
+    raise LookupError(
+        f"unknown {what} {name!r}; {suggestion(name, choices)} ({len(choices)} known)"
+    )
 
 
 def one_of(name: Any, choices: Iterable[Any], what: str) -> Any:

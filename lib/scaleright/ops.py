@@ -1,8 +1,8 @@
 """Element-wise operations that work on floats, NumPy arrays and Vega expressions alike.
 
-A formula written with ordinary operators and these functions returns a float for floats, broadcasts over
-arrays, and compiles to a Vega expression when an argument is one, so that a chart in the reader's browser
-recomputes the library's own formula.
+A formula written with ordinary operators and these functions returns a float for floats, broadcasts
+over arrays, and compiles to a Vega expression when an argument is one, so that a chart in the
+reader's browser recomputes the library's own formula.
 
 >>> maximum(1.0, 2.0)
 2.0
@@ -23,7 +23,9 @@ import numpy as np
 
 INFINITY = float("inf")
 Keep = Callable[[str, Any], Any]
-"""What a page hands to a formula to keep an intermediate value under a name, so that its expression is written once."""
+"""What a page hands to a formula to keep an intermediate value under a name, so that its expression
+is written once.
+"""
 
 
 def as_it_is(name: str, value: Any) -> Any:
@@ -38,7 +40,9 @@ def is_expression(value: Any) -> bool:
 
 
 def _literal(value: Any) -> Any:
-    """A value as Vega can read it: plain Python numbers, infinity as a quotient (Vega has no name for it)."""
+    """A value as Vega can read it: plain Python numbers, infinity as a quotient (Vega has no name
+    for it).
+    """
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and math.isinf(value):
         from altair.expr.core import ConstExpression
@@ -116,11 +120,16 @@ def floor(a):
 
 
 def item(values, index):
-    """The element of a table at a whole-numbered place, which may be an array of places or a live expression.
+    """The element of a table at a whole-numbered place, which may be an array of places or a live
+    expression.
 
     >>> item([5.0, 6.0, 7.0], 2.0), item([5.0, 6.0], np.array([1.0, 0.0]))
     (7.0, array([6., 5.]))
     """
     if is_expression(values) or is_expression(index):
         return values[index]
-    return np.asarray(values)[index.astype(int)] if isinstance(index, np.ndarray) else values[int(index)]
+    return (
+        np.asarray(values)[index.astype(int)]
+        if isinstance(index, np.ndarray)
+        else values[int(index)]
+    )

@@ -1,7 +1,9 @@
-"""Few constants from many measurements: a robust fit in which families with few rows stay near all others (partial pooling).
+"""Few constants from many measurements: a robust fit in which families with few rows stay near all
+others (partial pooling).
 
-A measured time is predicted as the sum of physical parts, one a kind of work, each multiplied by a constant; the constant of a kind
-belongs to a family (of chips, of software). Steps of training, steps of serving and the energy of serving are all fitted so.
+A measured time is predicted as the sum of physical parts, one a kind of work, each multiplied by a
+constant; the constant of a kind belongs to a family (of chips, of software). Steps of training,
+steps of serving and the energy of serving are all fitted so.
 """
 
 from statistics import median
@@ -14,24 +16,35 @@ from scaleright.formulas import lookup, search
 ANY = "any"
 """The family of what all rows share: the mean of all families of a kind."""
 SHRINKAGE, POOLING, POOLED_ROWS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
-"""Ties of the fit: of the mean of all families to the prior and of a family to that mean, as weights per row; a family counts two
-further rows that show the mean; fixed kinds are held. Relative error up to which a row counts in full, beyond which its weight falls."""
+"""Ties of the fit: of the mean of all families to the prior and of a family to that mean, as
+weights per row; a family counts two further rows that show the mean; fixed kinds are held. Relative
+error up to which a row counts in full, beyond which its weight falls.
+"""
 
 
 def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
-    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and factors beyond twice the prior, count less (IRLS)."""
+    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and
+    factors beyond twice the prior, count less (IRLS).
+    """
     from scipy.optimize import nnls
 
     weights, factors = np.ones(len(shares)), prior
     for _ in range(rounds):
-        weighted, held = shares * np.sqrt(weights)[:, None], ties / np.maximum(np.abs(factors / prior - 1), 1.0)
-        root = np.linalg.cholesky(weighted.T @ weighted + np.diag(held / prior**2))  # the normal equations' root: as many rows as factors
+        weighted, held = (
+            shares * np.sqrt(weights)[:, None],
+            ties / np.maximum(np.abs(factors / prior - 1), 1.0),
+        )
+        root = np.linalg.cholesky(
+            weighted.T @ weighted + np.diag(held / prior**2)
+        )  # the normal equations' root: as many rows as factors
         factors, _ = nnls(root.T, np.linalg.solve(root, weights @ shares + held / prior))
         weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
     return factors
 
 
-def _families(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: np.ndarray) -> dict[tuple[str, str], float]:
+def _families(
+    shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: np.ndarray
+) -> dict[tuple[str, str], float]:
     """One constant a family and kind, tied to the mean of all families by so many rows."""
     seen = shares > 1e-4
     typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
@@ -42,25 +55,36 @@ def _families(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], 
     for column, (names, codes) in zip(shares.T, found):
         spread[np.arange(len(shares)), first + codes] = column
         first += len(names)
-    own = _robust(spread, np.array([mean[kind] for _, kind in keys]), np.array([tied[kind] for _, kind in keys]), rounds=10)
-    return {(ANY, kind): float(value) for kind, value in mean.items()} | dict(sorted(zip(keys, own.tolist())))
+    own = _robust(
+        spread,
+        np.array([mean[kind] for _, kind in keys]),
+        np.array([tied[kind] for _, kind in keys]),
+        rounds=10,
+    )
+    return {(ANY, kind): float(value) for kind, value in mean.items()} | dict(
+        sorted(zip(keys, own.tolist()))
+    )
 
 
 @search
-def fit(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: Mapping[str, float]) -> dict[tuple[str, str], float]:
-    """Constants from measurements, by (family, kind of work), each tied to a known mean of all families.
+def fit(
+    shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: Mapping[str, float]
+) -> dict[tuple[str, str], float]:
+    """Constants from measurements, by (family, kind of work), each tied to a known mean of all
+    families.
 
     Parameters
     ----------
-    shares : what each kind of work adds to the prediction at a constant of 1, over the measured value, (rows, kinds)
+    shares : what each kind of work adds to the prediction at a constant of 1, over the measured
+        value, (rows, kinds)
     named : family of each kind of each row, of the same shape
     mean : constant of family "any" by kind, in the order of the columns
     ties : how alike families are known to be, by kind, as a weight per row
 
     Notes
     -----
-    Robust least squares on the relative error of the prediction, which is linear in the constants. A family with few rows stays near all
-    others (partial pooling).
+    Robust least squares on the relative error of the prediction, which is linear in the constants.
+    A family with few rows stays near all others (partial pooling).
 
     >>> found = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0}, {"matmul": 1e-4})
     >>> found["any", "matmul"], found["Hopper", "matmul"] > 1.8
@@ -73,7 +97,8 @@ def fit(shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: 
 def fit_pooled(
     shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = ()
 ) -> dict[tuple[str, str], float]:
-    """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied to a prior.
+    """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied
+    to a prior.
 
     prior : where the fit starts from, by kind, in the order of the columns
     fixed : kinds that are held at the prior
@@ -82,14 +107,19 @@ def fit_pooled(
     True
     """
     held = np.array([kind in fixed for kind in prior])
-    pooled = _robust(shares, np.array(list(prior.values())), np.where(held, FIRM, SHRINKAGE) * len(shares))
+    pooled = _robust(
+        shares, np.array(list(prior.values())), np.where(held, FIRM, SHRINKAGE) * len(shares)
+    )
     mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled)}
     return _families(shares, named, mean, np.where(held, FIRM, POOLING))
 
 
 @lookup
-def constant(constants: Mapping[tuple[str, str], float], names: Sequence[str], kind: str) -> tuple[float, bool]:
-    """The constant of the first of these families that has one of a kind of work, and whether it is borrowed from all families.
+def constant(
+    constants: Mapping[tuple[str, str], float], names: Sequence[str], kind: str
+) -> tuple[float, bool]:
+    """The constant of the first of these families that has one of a kind of work, and whether it is
+    borrowed from all families.
 
     >>> constant({("any", "matmul"): 1.2}, ["Hopper"], "matmul")
     (1.2, True)
@@ -101,14 +131,19 @@ def constant(constants: Mapping[tuple[str, str], float], names: Sequence[str], k
 
 
 @lookup
-def kin_constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -> tuple[float, bool]:
-    """The constant of a family, and whether it is borrowed: from those that share what its name says before the comma, else from all.
+def kin_constant(
+    constants: Mapping[tuple[str, str], float], name: str, kind: str
+) -> tuple[float, bool]:
+    """The constant of a family, and whether it is borrowed: from those that share what its name
+    says before the comma, else from all.
 
     >>> known = {("any", "host"): 1.0, ("vLLM, Hopper", "host"): 2.0}
     >>> kin_constant(known, "vLLM, Hopper", "host"), kin_constant(known, "vLLM, Ampere", "host"), kin_constant(known, "SGLang, Ampere", "host")
     ((2.0, False), (2.0, True), (1.0, True))
     """
     parent = f"{name.partition(', ')[0]}, "
-    kin = [value for (other, of), value in constants.items() if of == kind and other.startswith(parent)]
+    kin = [
+        value for (other, of), value in constants.items() if of == kind and other.startswith(parent)
+    ]
     found, lent = constant(constants, (name,), kind)
     return (median(kin), True) if lent and kin else (found, lent)

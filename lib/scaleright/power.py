@@ -1,6 +1,8 @@
-"""Electric power over time: what a machine draws that works part of the time, and the energy that comes of it.
+"""Electric power over time: what a machine draws that works part of the time, and the energy that
+comes of it.
 
-One home for what money and planet share: `costs` prices these kilowatt-hours, `footprint` turns them into carbon and water.
+One home for what money and planet share: `costs` prices these kilowatt-hours, `footprint` turns
+them into carbon and water.
 """
 
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Domain, closed_form
@@ -48,7 +50,8 @@ def energy_kwh(hours, watts, pue=1.0):
 
 @closed_form(hours_per_day=HOURS_A_DAY, **DRAW, pue=PUE)
 def energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue):
-    """Electricity of one accelerator and its share of the host over a year, at the meter [kWh/year].
+    """Electricity of one accelerator and its share of the host over a year, at the meter
+    [kWh/year].
 
     Parameters
     ----------
@@ -61,4 +64,6 @@ def energy_kwh_per_year(hours_per_day, busy_watts, idle_watts, pue):
     >>> energy_kwh_per_year(24.0, 1000.0, 0.0, 1.0)
     8766.0
     """
-    return energy_kwh(HOURS_PER_YEAR, mean_watts(hours_per_day / HOURS_PER_DAY, busy_watts, idle_watts), pue)
+    return energy_kwh(
+        HOURS_PER_YEAR, mean_watts(hours_per_day / HOURS_PER_DAY, busy_watts, idle_watts), pue
+    )

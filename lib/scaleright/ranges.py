@@ -1,7 +1,7 @@
 """Inputs as ranges: Monte Carlo and tornado by handing arrays to the same formulas.
 
-An estimate of cost is only as good as its inputs, so an input may be a `Range` instead of a number. Since
-every closed form broadcasts, an uncertain answer costs one call with arrays of draws.
+An estimate of cost is only as good as its inputs, so an input may be a `Range` instead of a number.
+Since every closed form broadcasts, an uncertain answer costs one call with arrays of draws.
 """
 
 import zlib
@@ -17,8 +17,8 @@ from scaleright.ops import exp, log, maximum, minimum, sqrt
 class Range:
     """A plausible span with its most likely value, drawn as a PERT (scaled beta) distribution.
 
-    The PERT distribution needs only what a person can state (lowest, most likely, highest) and, unlike the
-    triangular one, does not overweight the ends [malcolm1959].
+    The PERT distribution needs only what a person can state (lowest, most likely, highest) and,
+    unlike the triangular one, does not overweight the ends [malcolm1959].
 
     Raises
     ------
@@ -36,8 +36,14 @@ class Range:
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.low, self.best, self.high]).all() and self.low <= self.best <= self.high):
-            raise ValueError(f"Range(low={self.low:g}, best={self.best:g}, high={self.high:g}): needs finite low <= best <= high")
+        if not (
+            np.isfinite([self.low, self.best, self.high]).all()
+            and self.low <= self.best <= self.high
+        ):
+            raise ValueError(
+                f"Range(low={self.low:g}, best={self.best:g}, high={self.high:g}): needs finite low"
+                " <= best <= high"
+            )
 
     @classmethod
     def around(cls, best: float, factor: float) -> Self:
@@ -69,11 +75,15 @@ class Quantiles:
 def draws(count: int, **inputs: Any) -> dict[str, Any]:
     """Arrays of draws for every `Range` among the inputs; other values pass through.
 
-    The draws of an input depend on its name alone, so that adding an input changes no other one and a
-    stored output is byte-stable.
+    The draws of an input depend on its name alone, so that adding an input changes no other one and
+    a stored output is byte-stable.
     """
     return {
-        name: value.draw(count, np.random.default_rng(zlib.crc32(name.encode()))) if isinstance(value, Range) else value
+        name: (
+            value.draw(count, np.random.default_rng(zlib.crc32(name.encode())))
+            if isinstance(value, Range)
+            else value
+        )
         for name, value in inputs.items()
     }
 
@@ -91,7 +101,9 @@ def monte_carlo(formula: Callable, count: int = 10_000, **inputs: Any) -> Quanti
 
 @dataclass(frozen=True)
 class Swing:
-    """What one input does to the answer: the result at its low and at its high end, others at their best."""
+    """What one input does to the answer: the result at its low and at its high end, others at their
+    best.
+    """
 
     name: str
     low: float
@@ -111,9 +123,17 @@ def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
     >>> [s.name for s in tornado(lambda a, b: a + 10 * b, a=Range(0, 1, 2), b=Range(0, 1, 2))]
     ['b', 'a']
     """
-    best = {name: value.best if isinstance(value, Range) else value for name, value in inputs.items()}
+    best = {
+        name: value.best if isinstance(value, Range) else value for name, value in inputs.items()
+    }
     swings = [
-        Swing(name, value.low, value.high, float(formula(**best | {name: value.low})), float(formula(**best | {name: value.high})))
+        Swing(
+            name,
+            value.low,
+            value.high,
+            float(formula(**best | {name: value.low})),
+            float(formula(**best | {name: value.high})),
+        )
         for name, value in inputs.items()
         if isinstance(value, Range)
     ]
@@ -123,10 +143,10 @@ def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
 def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, Any]:
     """Low and high end of a positive result whose inputs are (low, best, high), as a closed form.
 
-    First-order propagation on a ratio scale: each input is moved to its ends alone, and the ratios of the result to
-    its best are combined in quadrature, upward and downward apart. Ends that are 5th and 95th percentiles give about
-    those of the result; `monte_carlo` is the check. Takes floats, arrays and Vega expressions, so that a range on a
-    page follows the reader's controls.
+    First-order propagation on a ratio scale: each input is moved to its ends alone, and the ratios
+    of the result to its best are combined in quadrature, upward and downward apart. Ends that are
+    5th and 95th percentiles give about those of the result; `monte_carlo` is the check. Takes
+    floats, arrays and Vega expressions, so that a range on a page follows the reader's controls.
 
     Source: [jcgm2008, section 5.1.2], applied to logarithms.
 

@@ -1,11 +1,14 @@
-"""Time of an operation on one chip: matrix products by tiles and waves, everything else by the bytes it moves.
+"""Time of an operation on one chip: matrix products by tiles and waves, everything else by the
+bytes it moves.
 
-A matrix product is cut into tiles that the chip's compute units (SMs, CUs) work through in waves; the last wave is as
-long as a full one however few tiles it has, each tile pays for filling its pipeline, and arithmetic and memory traffic
-hide each other only in part. The speeds behind it are those that somebody measured, not the datasheet's (see `speeds`).
+A matrix product is cut into tiles that the chip's compute units (SMs, CUs) work through in waves;
+the last wave is as long as a full one however few tiles it has, each tile pays for filling its
+pipeline, and arithmetic and memory traffic hide each other only in part. The speeds behind it are
+those that somebody measured, not the datasheet's (see `speeds`).
 
-Four constants are fitted, for all chips at once, on kernels timed on A100 and H100 [vidur2024]; the tests refit them
-with an operation, a tensor-parallel degree or a chip left out, and hold the error on what was left out.
+Four constants are fitted, for all chips at once, on kernels timed on A100 and H100 [vidur2024]; the
+tests refit them with an operation, a tensor-parallel degree or a chip left out, and hold the error
+on what was left out.
 """
 
 from __future__ import annotations
@@ -18,33 +21,69 @@ from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_
 from scaleright.names import one_of
 from scaleright.ops import ceil
 
-PEAK_NAMES = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp8", "NVFP4": "fp4", "MXFP4": "fp4"}
+PEAK_NAMES = {
+    "BF16": "bf16",
+    "FP16": "fp16",
+    "FP8": "fp8",
+    "MXFP8": "fp8",
+    "NVFP4": "fp4",
+    "MXFP4": "fp4",
+}
 """The catalog's name of the peak behind each format of matrix products."""
 INTEGER_PEAK_NAMES = {"INT8": "int8"}
 """Formats in which models are served, not trained."""
 SUSTAINED_SHARE = 0.88
-"""What a product that fills the chip keeps of the best ever measured, which is the best of many shapes on a cool chip;
-fitted in half precision, taken over for FP8 and FP4, of which nobody published a table of kernels."""
+"""What a product that fills the chip keeps of the best ever measured, which is the best of many
+shapes on a cool chip; fitted in half precision, taken over for FP8 and FP4, of which nobody
+published a table of kernels.
+"""
 RAMP_K = 96
 """Inner width whose time goes into filling and draining a tile's pipeline; fitted."""
 LAUNCH_S = 3.5e-6
 """Shortest time of a kernel; fitted."""
 MEMORY_SHARE = 0.88
-"""Share of the datasheet's memory bandwidth that streaming reaches: fitted on products of few rows, and what adding two tensors
-reaches on an A100 (0.88; H100: 0.98)."""
+"""Share of the datasheet's memory bandwidth that streaming reaches: fitted on products of few rows,
+and what adding two tensors reaches on an A100 (0.88; H100: 0.98).
+"""
 TILE = 64
-"""Rows and columns of the finest work that libraries hand to a compute unit: of the tiles from 64 x 64 to 128 x 256, the one that
-errs least. Larger tiles with the inner dimension cut (split-k, stream-k) balance the units as finely."""
+"""Rows and columns of the finest work that libraries hand to a compute unit: of the tiles from 64 x
+64 to 128 x 256, the one that errs least. Larger tiles with the inner dimension cut (split-k,
+stream-k) balance the units as finely.
+"""
 
 
 @closed_form(
-    m=COUNT, n=COUNT, k=COUNT, peak_flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE, units=COUNT, count=COUNT,
-    tile_m=COUNT, tile_n=COUNT, ramp_k=NON_NEGATIVE, launch_s=NON_NEGATIVE, input_bytes=POSITIVE, output_bytes=POSITIVE,
-)  # fmt: skip
+    m=COUNT,
+    n=COUNT,
+    k=COUNT,
+    peak_flops=POSITIVE,
+    bytes_per_s=POSITIVE,
+    element_bytes=POSITIVE,
+    units=COUNT,
+    count=COUNT,
+    tile_m=COUNT,
+    tile_n=COUNT,
+    ramp_k=NON_NEGATIVE,
+    launch_s=NON_NEGATIVE,
+    input_bytes=POSITIVE,
+    output_bytes=POSITIVE,
+)
 def matmul_seconds(
-    m, n, k, peak_flops, bytes_per_s, element_bytes=2, units=1, count=1, tile_m=TILE, tile_n=TILE, ramp_k=RAMP_K, launch_s=0.0,
-    input_bytes=None, output_bytes=None,
-):  # fmt: skip
+    m,
+    n,
+    k,
+    peak_flops,
+    bytes_per_s,
+    element_bytes=2,
+    units=1,
+    count=1,
+    tile_m=TILE,
+    tile_n=TILE,
+    ramp_k=RAMP_K,
+    launch_s=0.0,
+    input_bytes=None,
+    output_bytes=None,
+):
     """Time of a product of an m x k by a k x n matrix.
 
     Parameters
@@ -58,12 +97,14 @@ def matmul_seconds(
     tile_m, tile_n : rows and columns of a tile [1]
     ramp_k : inner width whose time goes into filling and draining a tile's pipeline [1]
     launch_s : shortest time of a kernel, where nothing hides it (`Speeds.launch_s`) [s]
-    input_bytes, output_bytes : bytes of one element of the m x k and of the m x n matrix, where they are not `element_bytes` [B]
+    input_bytes, output_bytes : bytes of one element of the m x k and of the m x n matrix, where
+        they are not `element_bytes` [B]
 
     Returns
     -------
-    [s]. launch + (c^3 + b^3)^(1/3), with c = waves * units * tile * 2 (k + ramp) / (0.88 peak) and b = bytes / bandwidth:
-    close to the longer of the two (roofline [williams2009]), and a quarter longer where they are alike.
+    [s]. launch + (c^3 + b^3)^(1/3), with c = waves * units * tile * 2 (k + ramp) / (0.88 peak) and
+    b = bytes / bandwidth: close to the longer of the two (roofline [williams2009]), and a quarter
+    longer where they are alike.
 
     Source: waves of tiles [nvidia2023matmul, sections 2.3 and 3]; constants fitted on [vidur2024].
 
@@ -71,21 +112,31 @@ def matmul_seconds(
     808
     """
     waves = ceil(count * ceil(m / tile_m) * ceil(n / tile_n) / units)
-    compute_s = waves * units * tile_m * tile_n * 2.0 * (k + ramp_k) / (SUSTAINED_SHARE * peak_flops)
-    given, written = (element_bytes if other is None else other for other in (input_bytes, output_bytes))
+    compute_s = (
+        waves * units * tile_m * tile_n * 2.0 * (k + ramp_k) / (SUSTAINED_SHARE * peak_flops)
+    )
+    given, written = (
+        element_bytes if other is None else other for other in (input_bytes, output_bytes)
+    )
     memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
-    return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (1 / 3)
+    return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (
+        1 / 3
+    )
 
 
-@closed_form(bytes_moved=NON_NEGATIVE, bytes_per_s=POSITIVE, efficiency=FRACTION, latency_s=NON_NEGATIVE)
+@closed_form(
+    bytes_moved=NON_NEGATIVE, bytes_per_s=POSITIVE, efficiency=FRACTION, latency_s=NON_NEGATIVE
+)
 def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0):
-    """Time of an operation that moves bytes and computes little: norms, activations, additions, rotations, casts.
+    """Time of an operation that moves bytes and computes little: norms, activations, additions,
+    rotations, casts.
 
     Parameters
     ----------
     bytes_moved : read and written [B]
     bytes_per_s : memory bandwidth [B/s]
-    efficiency : share of it that is reached [1]; 1 where `bytes_per_s` is already what is achieved (`Speeds`)
+    efficiency : share of it that is reached [1]; 1 where `bytes_per_s` is already what is achieved
+        (`Speeds`)
     latency_s : launch and the first byte's way [s]
 
     >>> memory_bound_seconds(3e9, 3e12, latency_s=5e-6)
@@ -96,7 +147,8 @@ def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0
 
 @closed_form(flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE)
 def balance_rows(flops, bytes_per_s, element_bytes):
-    """Rows for which the arithmetic of a weight takes as long as its reading: with fewer, memory sets the pace [1].
+    """Rows for which the arithmetic of a weight takes as long as its reading: with fewer, memory
+    sets the pace [1].
 
     Parameters
     ----------
@@ -123,7 +175,8 @@ class Speeds:
     memory_bytes_per_s : bandwidth that streaming operations reach [B/s]
     memory_basis : whose share of the datasheet's bandwidth that is
     units : compute units (SMs, CUs); 1 where none is known
-    exponentials_per_s : bound of softmax, of the chip or by the nearest chips' ratio to the BF16 peak [1/s]
+    exponentials_per_s : bound of softmax, of the chip or by the nearest chips' ratio to the BF16
+        peak [1/s]
     launch_s : shortest time of a kernel [s]
     """
 
@@ -138,13 +191,16 @@ class Speeds:
 
 
 def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[float, str]:
-    """Median figure of the nearest kin that have one, and who they are: same chip and form, same chip, same vendor, any."""
+    """Median figure of the nearest kin that have one, and who they are: same chip and form, same
+    chip, same vendor, any.
+    """
     word = chip.name.split()[0]
     kin = (
         (word, lambda other: other.name.split()[0] == word and other.form == chip.form),
-        (word, lambda other: other.name.split()[0] == word), (chip.vendor, lambda other: other.vendor == chip.vendor),
+        (word, lambda other: other.name.split()[0] == word),
+        (chip.vendor, lambda other: other.vendor == chip.vendor),
         ("all chips", lambda other: True),
-    )  # fmt: skip
+    )
     near = ((name, [value for other, value in known if related(other)]) for name, related in kin)
     return next((median(values), name) for name, values in near if values)
 
@@ -153,8 +209,9 @@ def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[
 def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 
-    Where nobody measured the chip's matrix products in the format, it gets the share of the dense peak that its nearest kin
-    reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says whose.
+    Where nobody measured the chip's matrix products in the format, it gets the share of the dense
+    peak that its nearest kin reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says
+    whose.
 
     Raises
     ------
@@ -167,14 +224,41 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES
     name = names[one_of(precision, names, "format of matrix products")]
-    peak, bandwidth, others = chip.peak_flops(name), chip.require("memory_bytes_per_s"), accelerators().values()
+    peak, bandwidth, others = (
+        chip.peak_flops(name),
+        chip.require("memory_bytes_per_s"),
+        accelerators().values(),
+    )
     like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
     if name in chip.measured:
         matmul, basis = chip.measured[name], "measured"
     else:
-        share, kin = _of_kin(chip, [(other, other.measured[like] / other.dense[like]) for other in others if like in other.measured])
+        share, kin = _of_kin(
+            chip,
+            [
+                (other, other.measured[like] / other.dense[like])
+                for other in others
+                if like in other.measured
+            ],
+        )
         matmul, basis = share * peak, f"{like} share of {kin}"
     if not (exponentials := chip.exponentials_per_s):
-        ratio, _ = _of_kin(chip, [(other, other.exponentials_per_s / other.dense["bf16"]) for other in others if other.exponentials_per_s])
+        ratio, _ = _of_kin(
+            chip,
+            [
+                (other, other.exponentials_per_s / other.dense["bf16"])
+                for other in others
+                if other.exponentials_per_s
+            ],
+        )
         exponentials = ratio * chip.dense.get("bf16", peak)
-    return Speeds(peak, matmul, basis, MEMORY_SHARE * bandwidth, "A100 and H100", chip.compute_units or 1.0, exponentials, LAUNCH_S)
+    return Speeds(
+        peak,
+        matmul,
+        basis,
+        MEMORY_SHARE * bandwidth,
+        "A100 and H100",
+        chip.compute_units or 1.0,
+        exponentials,
+        LAUNCH_S,
+    )

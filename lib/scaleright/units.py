@@ -3,8 +3,8 @@
 Conventions of the whole book: SI decimal units (1 GB = 1e9 B); throughput of tensor units is dense;
 money is in US dollars of the date its source states; a year of operation has 8,766 hours.
 
-The words are polymorphic as formulas are: of a Vega expression they are the expression of the same words, so that a
-sentence computed in the notebook and the one that a slider changes read alike.
+The words are polymorphic as formulas are: of a Vega expression they are the expression of the same
+words, so that a sentence computed in the notebook and the one that a slider changes read alike.
 """
 
 import decimal
@@ -27,23 +27,42 @@ DIME = 0.1
 MINUS = "−"
 """The sign of a number below zero: that of print, not a hyphen."""
 
-PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+PREFIXES = (
+    (1e24, "Y"),
+    (1e21, "Z"),
+    (1e18, "E"),
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+)
 MASSES = ((1e9, "Mt"), (1e3, "t"), (1.0, "kg"), (1e-3, "g"), (1e-6, "mg"))
 VOLUMES = ((1e3, "m³"), (1.0, "L"), (1e-3, "mL"))
 COUNTS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1.0, ""))
 """Units of mass [kg] and of water [L], and large counts, as people say them: 552 t, not 552 Mg."""
 SPANS = (
-    (SECONDS_PER_YEAR, 2, "years"), (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"), (SECONDS_PER_HOUR, 2, "hours"),
-    (60.0, 2, "minutes"), (1.0, 1, "s"), (1e-3, 1, "ms"), (1e-6, 1, "µs"), (1e-9, 0, "ns"),
+    (SECONDS_PER_YEAR, 2, "years"),
+    (SECONDS_PER_HOUR * HOURS_PER_DAY, 2, "days"),
+    (SECONDS_PER_HOUR, 2, "hours"),
+    (60.0, 2, "minutes"),
+    (1.0, 1, "s"),
+    (1e-3, 1, "ms"),
+    (1e-6, 1, "µs"),
+    (1e-9, 0, "ns"),
 )
-"""Units of time [s], and how many of them a span must last to be said in them: 90 s, but 2 minutes."""
+"""Units of time [s], and how many of them a span must last to be said in them: 90 s, but 2 minutes.
+"""
 
 
 _HALVES_UP = decimal.Context(rounding=decimal.ROUND_HALF_UP)
 
 
 def _fixed(value: float, form: str) -> str:
-    """Format a number, halves away from zero as the page's script rounds them, not to the even digit."""
+    """Format a number, halves away from zero as the page's script rounds them, not to the even
+    digit.
+    """
     with decimal.localcontext(_HALVES_UP):
         return format(decimal.Decimal(float(value)), form)
 
@@ -54,7 +73,8 @@ def _signed(text: str) -> str:
 
 
 def formatted(value: Any, form: str):
-    """Write a number by a format of D3: so many decimals (",.2f") or significant digits (",.3r", with "~" without zeros after them).
+    """Write a number by a format of D3: so many decimals (",.2f") or significant digits (",.3r",
+    with "~" without zeros after them).
 
     >>> formatted(1234.5, ",.2f"), formatted(0.05, ",.3r"), formatted(0.05, ",.3~r")
     ('1,234.50', '0.0500', '0.05')
@@ -79,7 +99,8 @@ def whole(value: Any):
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, never in exponent form; an infinite one by its sign.
+    """Write a number with so many significant digits, never in exponent form; an infinite one by
+    its sign.
 
     >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125), significant(-15, 2)
     ('1,230,000', '0.0123', '10.0', '1,130', '−15')
@@ -108,9 +129,14 @@ def in_units(value: Any, scales: Sequence[tuple[float, str]], digits: int = 3):
     >>> in_units(552_100, MASSES), in_units(0.0234, MASSES), in_units(0, VOLUMES), in_units(999.9, VOLUMES)
     ('552 t', '23.4 g', '0 L', '1.00 m³')
     """
-    value = value if is_expression(value) else float(_fixed(value, f".{digits - 1}e"))  # 1.555 T is 1.56 T, though it lies below as a float
+    value = (
+        value if is_expression(value) else float(_fixed(value, f".{digits - 1}e"))
+    )  # 1.555 T is 1.56 T, though it lies below as a float
     near = 1 - 0.5 * 10**-digits
-    texts = [(abs(value) >= scale * near, formatted(value / scale, f",.{digits}r") + f" {unit}") for scale, unit in scales]
+    texts = [
+        (abs(value) >= scale * near, formatted(value / scale, f",.{digits}r") + f" {unit}")
+        for scale, unit in scales
+    ]
     return first_case([(value == 0, f"0 {dict(scales)[1.0]}"), *texts], texts[-1][1])
 
 
@@ -153,5 +179,8 @@ def duration(seconds: Any, digits: int = 3):
     >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90), duration(4e-8)
     ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s', '40.0 ns')
     """
-    spans = [(abs(seconds) >= least * scale, formatted(seconds / scale, f",.{digits}r") + f" {unit}") for scale, least, unit in SPANS]
+    spans = [
+        (abs(seconds) >= least * scale, formatted(seconds / scale, f",.{digits}r") + f" {unit}")
+        for scale, least, unit in SPANS
+    ]
     return first_case([(seconds == 0, "0 s"), *spans[:-1]], spans[-1][1])

@@ -1,16 +1,35 @@
 """One look for all charts, live controls, the answer card and tables.
 
-`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `lines`, `stacked_parts`, `tornado`,
-`predicted_vs_measured` and `boundary` build charts from rows or from expressions, to which `rule` adds a line, `band` a strip and
-`dots` named points; `show` hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a chapter's displays.
+`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `lines`,
+`stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows or from
+expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show` hands a
+chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a
+chapter's displays.
 """
 
 from scaleright.charts.dots import dots
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, spread, timeline
-from scaleright.charts.marks import band, bars, lines, predicted_vs_measured, rule, stacked_parts, tornado
+from scaleright.charts.marks import (
+    band,
+    bars,
+    lines,
+    predicted_vs_measured,
+    rule,
+    stacked_parts,
+    tornado,
+)
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
-from scaleright.charts.render import Display, answer_card, folded, parameters_table, sentence, show, strip, table
+from scaleright.charts.render import (
+    Display,
+    answer_card,
+    folded,
+    parameters_table,
+    sentence,
+    show,
+    strip,
+    table,
+)
 from scaleright.charts.words import say, unit_words

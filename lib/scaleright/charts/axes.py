@@ -10,10 +10,13 @@ from scaleright.charts.words import say
 from scaleright.ops import is_expression
 
 ROW = 30
-"""Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the page."""
+"""Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the
+page.
+"""
 SAID = alt.datum["_value"]
-"""The value that a label says. Computed fields start with an underscore: one that took the name of a column which
-it reads would read its own last result as soon as a slider moves."""
+"""The value that a label says. Computed fields start with an underscore: one that took the name of
+a column which it reads would read its own last result as soon as a slider moves.
+"""
 
 
 def frame_of(rows: Any) -> pd.DataFrame:
@@ -34,7 +37,13 @@ def color_scale(names: Iterable[str]) -> alt.Scale:
 
 def row_axis(field: str, sort: Any, **axis: Any) -> alt.Y:
     """A vertical axis with a row for each name."""
-    return alt.Y(field, type="nominal", sort=sort, title=None, axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis))
+    return alt.Y(
+        field,
+        type="nominal",
+        sort=sort,
+        title=None,
+        axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis),
+    )
 
 
 def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.Axis:
@@ -49,22 +58,36 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.
         label = label if kind.startswith("duration") else f"datum.value == 0 ? '0' : {label}"
     else:
         small = f"format(datum.value, '{money},.3~r')"
-        label = f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) : replace(format(datum.value, '{money}~s'), 'G', 'B')"
+        label = (
+            f"abs(datum.value) < 1000 ? (datum.value == 0 ? '{money}0' : {small}) :"
+            f" replace(format(datum.value, '{money}~s'), 'G', 'B')"
+        )
     if log:
-        # Lines and labels at whole powers of ten, and at 2 and 5 between them where the axis spans few of those.
+        # Lines and labels at whole powers of ten, and at 2 and 5 between them where the axis spans
+        # few of those.
         lead = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
         few = f"log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10 < 2.2"
-        shown = f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
-        more |= {"gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)), "labelOverlap": "greedy"}
+        shown = (
+            f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
+        )
+        more |= {
+            "gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)),
+            "labelOverlap": "greedy",
+        }
         label = f"{shown} ? ({label}) : ''"
     return alt.Axis(labelExpr=label, **more)
 
 
 def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
-    """The box that shows on hover: title -> a field of text, or a field and the format of its numbers."""
+    """The box that shows on hover: title -> a field of text, or a field and the format of its
+    numbers.
+    """
     return [
-        alt.Tooltip(line, type="nominal", title=title) if isinstance(line, str)
-        else alt.Tooltip(line[0], type="quantitative", title=title, format=line[1])
+        (
+            alt.Tooltip(line, type="nominal", title=title)
+            if isinstance(line, str)
+            else alt.Tooltip(line[0], type="quantitative", title=title, format=line[1])
+        )
         for title, line in lines.items()
     ]
 

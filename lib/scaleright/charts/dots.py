@@ -11,10 +11,19 @@ from scaleright.charts.words import say
 
 
 def dots(
-    rows: Any, x: str, y: str, label: str, titles: Sequence[str], kinds: Sequence[str], within: Sequence[tuple[float, float]],
-    live: Sequence[Any] | None = None, own: int = 0, most: int = 16,
-):  # fmt: skip
-    """A dot for each row on logarithmic axes, with its name where there is room: `lines(...) + dots(...)`.
+    rows: Any,
+    x: str,
+    y: str,
+    label: str,
+    titles: Sequence[str],
+    kinds: Sequence[str],
+    within: Sequence[tuple[float, float]],
+    live: Sequence[Any] | None = None,
+    own: int = 0,
+    most: int = 16,
+):
+    """A dot for each row on logarithmic axes, with its name where there is room: `lines(...) +
+    dots(...)`.
 
     Parameters
     ----------
@@ -36,10 +45,23 @@ def dots(
     for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
         names = [name if row < count else "" for row, name in enumerate(frame[label])]
         sides = zip(names, label_sides(*ends, [*names, "", ""], width))
-        frame = frame.assign(**{key: [name and (side or "right" * (row < own)) for row, (name, side) in enumerate(sides)]})
+        frame = frame.assign(
+            **{
+                key: [
+                    name and (side or "right" * (row < own))
+                    for row, (name, side) in enumerate(sides)
+                ]
+            }
+        )
     shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y))))
-    said = {f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)}
-    chart = alt.Chart(frame.assign(_own=frame.index < own)).transform_calculate(**shown).transform_calculate(**said)
+    said = {
+        f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)
+    }
+    chart = (
+        alt.Chart(frame.assign(_own=frame.index < own))
+        .transform_calculate(**shown)
+        .transform_calculate(**said)
+    )
     scale = alt.Scale(type="log", nice=False)
     place = {
         axis: channel(f"_dot_{axis}:Q", title=title, scale=scale, axis=value_axis(kind, True, axis))
@@ -51,5 +73,9 @@ def dots(
     layers = [chart.mark_point(opacity=0.95).encode(**place, color=ink, size=size, tooltip=tips)]
     for side, (align, dx, dy) in _SIDES.items():
         words = f"(width < 420 ? datum._narrow : datum._wide) == '{side}' ? datum[{label!r}] : ''"
-        layers.append(chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=alt.Text(value=alt.ExprRef(words))))
+        layers.append(
+            chart.mark_text(align=align, dx=dx, dy=dy).encode(
+                **place, text=alt.Text(value=alt.ExprRef(words))
+            )
+        )
     return alt.layer(*layers)

@@ -1,6 +1,8 @@
-"""Gains from one chip to another, as dots with their ranges: over chips, over benchmarks, or over rounds and scenarios.
+"""Gains from one chip to another, as dots with their ranges: over chips, over benchmarks, or over
+rounds and scenarios.
 
-The page gets one compact row for each chip, benchmark, scenario and round, and picks, pairs and divides them itself.
+The page gets one compact row for each chip, benchmark, scenario and round, and picks, pairs and
+divides them itself.
 """
 
 from typing import Any, Callable, Mapping
@@ -26,8 +28,9 @@ def cells(rows: pd.DataFrame, digits: int = 5) -> alt.InlineData:
 
     Parameters
     ----------
-    rows : entry (benchmark with its accuracy target), kind (of its model), scenario, accelerator, round ("v6.1"), best,
-        median, tail_low, tail_high (rates per accelerator), submissions, moves (see `mlperf.drift`)
+    rows : entry (benchmark with its accuracy target), kind (of its model), scenario, accelerator,
+        round ("v6.1"), best, median, tail_low, tail_high (rates per accelerator), submissions,
+        moves (see `mlperf.drift`)
     digits : significant ones that are kept
 
     >>> row = dict.fromkeys(TEXTS, "a") | dict.fromkeys(NUMBERS, 1 / 3) | {"round": "v6.1"}
@@ -35,25 +38,44 @@ def cells(rows: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     'a,a,a,a,6.1,0.33333,0.33333,0.33333,0.33333,0.33333,0.33333'
     """
     none = pd.DataFrame([dict.fromkeys(TEXTS, NOTHING) | dict.fromkeys(NUMBERS, 1.0)])
-    rows = pd.concat([rows.assign(round=rows["round"].str.removeprefix("v").astype(float))[[*TEXTS, *NUMBERS]], none])
+    rows = pd.concat(
+        [
+            rows.assign(round=rows["round"].str.removeprefix("v").astype(float))[
+                [*TEXTS, *NUMBERS]
+            ],
+            none,
+        ]
+    )
     text = rows.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n")
-    return alt.InlineData(values=text, format=alt.CsvDataFormat(type="csv", parse=dict.fromkeys(NUMBERS, "number")))
+    return alt.InlineData(
+        values=text, format=alt.CsvDataFormat(type="csv", parse=dict.fromkeys(NUMBERS, "number"))
+    )
 
 
 def gains(
-    data: alt.InlineData, by: str, of: Any, ratio: Callable, interval: Callable, price: Callable[[Any], Any], vendors: Mapping[str, str],
-    title: str, rows: int,
-):  # fmt: skip
+    data: alt.InlineData,
+    by: str,
+    of: Any,
+    ratio: Callable,
+    interval: Callable,
+    price: Callable[[Any], Any],
+    vendors: Mapping[str, str],
+    title: str,
+    rows: int,
+):
     """How many times as much one chip does as another, with ranges, the largest on top.
 
     Parameters
     ----------
     data : from `cells`
-    by : what each row of the chart is: "accelerator" (every chip over the old one, in the round in which new and old
-        meet), "entry" (new over old on every benchmark) or "round" (new over old in every scenario and round)
-    of : the controls benchmark, scenario, new_chip, old_chip, statistic ("best" or "median") and in_round ("newest" or a round)
+    by : what each row of the chart is: "accelerator" (every chip over the old one, in the round in
+        which new and old meet), "entry" (new over old on every benchmark) or "round" (new over old
+        in every scenario and round)
+    of : the controls benchmark, scenario, new_chip, old_chip, statistic ("best" or "median") and
+        in_round ("newest" or a round)
     ratio, interval : `mlperf.gains.gain_ratio` and `gain_interval`
-    price : the expression of what a rate is divided by, from that of the chip's name; 0 where it is not known
+    price : the expression of what a rate is divided by, from that of the chip's name; 0 where it is
+        not known
     vendors : vendor of each chip, for its color
     title : of the axis
     rows : how many to make room for
@@ -66,57 +88,123 @@ def gains(
     120
     """
     row, cell = alt.datum, ["entry", "scenario", "round"]
-    fields = {"new_chip": "accelerator", "old_chip": "accelerator", "benchmark": "entry", "scenario": "scenario"}
-    is_of = {name: f"(datum.{field} == {text_of(getattr(of, name))})" for name, field in fields.items()}
+    fields = {
+        "new_chip": "accelerator",
+        "old_chip": "accelerator",
+        "benchmark": "entry",
+        "scenario": "scenario",
+    }
+    is_of = {
+        name: f"(datum.{field} == {text_of(getattr(of, name))})" for name, field in fields.items()
+    }
     in_words = "v" + alt.expr.format(row.round, ".1f")
     latest = "datum._last > 0 && datum.round == datum._last"
     shown, name, order, more = {
         "accelerator": (
-            f"{is_of['benchmark']} && {is_of['scenario']} && {latest}", row.accelerator, -SAID,
+            f"{is_of['benchmark']} && {is_of['scenario']} && {latest}",
+            row.accelerator,
+            -SAID,
             row.submissions + where(row.submissions > 1, " submissions", " submission"),
         ),
-        "entry": (f"{is_of['scenario']} && {is_of['new_chip']} && {latest}", row.entry, -SAID, row.kind + ", " + in_words),
+        "entry": (
+            f"{is_of['scenario']} && {is_of['new_chip']} && {latest}",
+            row.entry,
+            -SAID,
+            row.kind + ", " + in_words,
+        ),
         "round": (
-            f"{is_of['benchmark']} && {is_of['new_chip']} && datum._met > 0", row.scenario + ", " + in_words,
+            f"{is_of['benchmark']} && {is_of['new_chip']} && datum._met > 0",
+            row.scenario + ", " + in_words,
             row.round + ConstExpression(f"10 * indexof({list(SCENARIOS)!r}, datum.scenario)"),
             row.submissions + " against " + row["_old_count"] + " submissions",
         ),
-    }[by]  # fmt: skip
+    }[by]
     drawn, paid = row["_in"] > 0, (row["_paid"], row["_paid_old"])
     at_old = tuple(row[f"_old_{end}"] for end in ("low", "said", "high"))
     ends = interval((row.tail_low, row["_said"], row.tail_high), at_old, row.moves, *paid)
     # The old chip against itself is one, without a range.
-    ends = {name: where(drawn & (row.accelerator != of.old_chip), end, 1) for name, end in zip(("_low", "_high"), ends)}
-    asked = f"({text_of(of.in_round)} == 'newest' || 'v' + format(datum.round, '.1f') == {text_of(of.in_round)})"
+    ends = {
+        name: where(drawn & (row.accelerator != of.old_chip), end, 1)
+        for name, end in zip(("_low", "_high"), ends)
+    }
+    asked = (
+        f"({text_of(of.in_round)} == 'newest' || 'v' + format(datum.round, '.1f') =="
+        f" {text_of(of.in_round)})"
+    )
     best = of.statistic == "best"
-    old = {"said": row["_said"], "low": row.tail_low, "high": row.tail_high, "count": row.submissions}
-    x = alt.X("_value:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=14), axis=value_axis("number", log=True))
-    y = row_axis("_name", alt.EncodingSortField("_order", op="min", order="ascending"), labelLimit=180)
+    old = {
+        "said": row["_said"],
+        "low": row.tail_low,
+        "high": row.tail_high,
+        "count": row.submissions,
+    }
+    x = alt.X(
+        "_value:Q",
+        title=title,
+        scale=alt.Scale(type="log", nice=False, padding=14),
+        axis=value_axis("number", log=True),
+    )
+    y = row_axis(
+        "_name", alt.EncodingSortField("_order", op="min", order="ascending"), labelLimit=180
+    )
     key = alt.Legend(title=None, columns=len(theme.VENDOR)) if by == "accelerator" else None
-    ink = alt.Color("_vendor:N", scale=color_scale([name for name in theme.VENDOR if name in {*vendors.values(), "other"}]), legend=key)
-    tips = tooltip({"what": "_name", title: "_label", "range": "_span", "rate per accelerator": ("_said", ".4~r")})
-    even = alt.Chart(pd.DataFrame({"even": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("even:Q", title=title))
+    ink = alt.Color(
+        "_vendor:N",
+        scale=color_scale([name for name in theme.VENDOR if name in {*vendors.values(), "other"}]),
+        legend=key,
+    )
+    tips = tooltip(
+        {
+            "what": "_name",
+            title: "_label",
+            "range": "_span",
+            "rate per accelerator": ("_said", ".4~r"),
+        }
+    )
+    even = (
+        alt.Chart(pd.DataFrame({"even": [1.0]}))
+        .mark_rule(strokeDash=[4, 3])
+        .encode(x=alt.X("even:Q", title=title))
+    )
     body = alt.layer(
-        alt.Chart().mark_rule(opacity=0.4, strokeWidth=3).encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
+        alt.Chart()
+        .mark_rule(opacity=0.4, strokeWidth=3)
+        .encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
         alt.Chart().mark_point(opacity=0.95, size=90).encode(x=x, y=y, color=ink, tooltip=tips),
-        alt.Chart().mark_text(style="row-value", dx=9).encode(x=alt.X("_high:Q", title=title), y=y, text="_label:N"),
+        alt.Chart()
+        .mark_text(style="row-value", dx=9)
+        .encode(x=alt.X("_high:Q", title=title), y=y, text="_label:N"),
         data=data,
     )
-    body = body.transform_calculate(_said=where(best, row.best, row.median), _new=is_of["new_chip"], _old=is_of["old_chip"])
+    body = body.transform_calculate(
+        _said=where(best, row.best, row.median), _new=is_of["new_chip"], _old=is_of["old_chip"]
+    )
     # The rates of the old chip, beside every other row of its cell.
-    body = body.transform_calculate(**{f"_of_{end}": where(row["_old"], value, 0) for end, value in old.items()})
-    body = body.transform_joinaggregate(**{f"_old_{end}": f"max(_of_{end})" for end in old}, _there="max(_new)", groupby=cell)
-    body = body.transform_calculate(_met=f"datum._there && datum._old_said > 0 && {asked} ? datum.round : 0")
+    body = body.transform_calculate(
+        **{f"_of_{end}": where(row["_old"], value, 0) for end, value in old.items()}
+    )
+    body = body.transform_joinaggregate(
+        **{f"_old_{end}": f"max(_of_{end})" for end in old}, _there="max(_new)", groupby=cell
+    )
+    body = body.transform_calculate(
+        _met=f"datum._there && datum._old_said > 0 && {asked} ? datum.round : 0"
+    )
     body = body.transform_joinaggregate(_last="max(_met)", groupby=cell[:2])
     body = body.transform_calculate(_paid=price(row.accelerator), _paid_old=price(of.old_chip))
-    body = body.transform_calculate(_in=f"{shown} && datum._paid > 0 && datum._paid_old > 0 ? 1 : 0")
+    body = body.transform_calculate(
+        _in=f"{shown} && datum._paid > 0 && datum._paid_old > 0 ? 1 : 0"
+    )
     body = body.transform_joinaggregate(_any="max(_in)")
     body = body.transform_filter(drawn | ((row["_any"] == 0) & (row.entry == NOTHING)))
-    body = body.transform_calculate(_value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1), **ends)
+    body = body.transform_calculate(
+        _value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1), **ends
+    )
     whose = where(drawn, ConstExpression(f"({dict(vendors)!r})[datum.accelerator]"), "other")
     body = body.transform_calculate(
-        _order=order, _name=where(drawn, name, NOTHING), _vendor=whose,
+        _order=order,
+        _name=where(drawn, name, NOTHING),
+        _vendor=whose,
         _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
         _label=where(drawn, say(SAID, "times") + ", " + more, "the two do not meet here"),
-    )  # fmt: skip
+    )
     return alt.layer(even, body).properties(height=ROW * rows)

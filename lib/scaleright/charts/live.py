@@ -1,9 +1,10 @@
-"""Live controls: the chapter's parameters as sliders whose expressions run the library's own formulas.
+"""Live controls: the chapter's parameters as sliders whose expressions run the library's own
+formulas.
 
-`controls(case)` reads the declaration of the parameters cell (name, type, meaning, unit, bounds) and offers
-each parameter as a Vega expression. A formula called with it returns an expression; a chart that contains the
-expression recomputes in the reader's browser. The page's script draws one strip of controls for the whole
-page and keeps all charts and all live numbers on the same values.
+`controls(case)` reads the declaration of the parameters cell (name, type, meaning, unit, bounds)
+and offers each parameter as a Vega expression. A formula called with it returns an expression; a
+chart that contains the expression recomputes in the reader's browser. The page's script draws one
+strip of controls for the whole page and keeps all charts and all live numbers on the same values.
 """
 
 import difflib
@@ -19,13 +20,15 @@ from scaleright.charts.words import say, unit_words
 _WIDE = 50
 """A slider whose ends differ by this factor or more moves in ratios instead of steps."""
 
-# Altair writes out every expression as it is made, to see that it can: most of the work for formulas of a hundred terms.
+# Altair writes out every expression as it is made, to see that it can: most of the work for
+# formulas of a hundred terms.
 Expression._class_is_valid_at_instantiation = False
 
 
 @dataclass(frozen=True)
 class LiveNumber:
-    """A number in a sentence that follows the controls: `text` is its value at the chapter's parameters.
+    """A number in a sentence that follows the controls: `text` is its value at the chapter's
+    parameters.
 
     `kind` is how it is said; a word has none, and no value.
     """
@@ -64,7 +67,10 @@ class Controls:
             return getattr(self._case, name)
         near = difflib.get_close_matches(name, [*self._parameters, *self._defined], 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise AttributeError(f"controls: no parameter {name!r}; the chapter declares {', '.join(self._parameters)}{hint}")
+        raise AttributeError(
+            f"controls: no parameter {name!r}; the chapter declares"
+            f" {', '.join(self._parameters)}{hint}"
+        )
 
     def __dir__(self) -> Iterable[str]:
         return [*self._parameters, *self._defined, *super().__dir__()]
@@ -75,12 +81,21 @@ class Controls:
         # A label is what comes before the first comma; the rest explains and shows on hover.
         label, _, more = str(parameter.meaning).partition(",")
         unit = str(parameter.unit or "")
-        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value} | ({"help": more.strip()} if more else {})
+        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value} | (
+            {"help": more.strip()} if more else {}
+        )
         if isinstance(value, bool):
             return entry | {"kind": "flag"}
         if parameter.choices:
-            return entry | {"kind": "choice", "choices": self._options.get(name, list(parameter.choices))}
-        if isinstance(value, (int, float)) and parameter.low is not None and parameter.high is not None:
+            return entry | {
+                "kind": "choice",
+                "choices": self._options.get(name, list(parameter.choices)),
+            }
+        if (
+            isinstance(value, (int, float))
+            and parameter.low is not None
+            and parameter.high is not None
+        ):
             low, high = parameter.low, parameter.high
             span = {"low": low, "high": high, "whole": parameter.type in (int, "int")}
             span["log"] = bool(low > 0 and high / low >= _WIDE)
@@ -89,21 +104,32 @@ class Controls:
         return None
 
     def define(self, name: str, expression: Any, value: Any = None) -> Any:
-        """Name an expression, so that charts compute it once and formulas stay short; returns the name to use."""
+        """Name an expression, so that charts compute it once and formulas stay short; returns the
+        name to use.
+        """
         if name in self._parameters:
-            raise ValueError(f"controls.define: {name!r} is already a parameter of the chapter; choose another name")
+            raise ValueError(
+                f"controls.define: {name!r} is already a parameter of the chapter; choose another"
+                " name"
+            )
         self._defined[name] = {"name": name, "expr": _expression(expression)}
         return ConstExpression(name)
 
     def named(self, prefix: str, parts: Any) -> Any:
-        """The same dataclass with its long expressions named, so that a page carries each of them once."""
-        return type(parts)(**{key: self.define(f"{prefix}_{key}", value) for key, value in vars(parts).items()})
+        """The same dataclass with its long expressions named, so that a page carries each of them
+        once.
+        """
+        return type(parts)(
+            **{key: self.define(f"{prefix}_{key}", value) for key, value in vars(parts).items()}
+        )
 
     def record(self, choice: str, table: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-        """Figures that depend on a choice, as expressions by name: the row of `table` that is chosen.
+        """Figures that depend on a choice, as expressions by name: the row of `table` that is
+        chosen.
 
-        The table travels to the page once for each chart, as rows of numbers; the control offers only its options.
-        `choice` may also be a name that was defined, such as that of the cheapest chip.
+        The table travels to the page once for each chart, as rows of numbers; the control offers
+        only its options. `choice` may also be a name that was defined, such as that of the cheapest
+        chip.
 
         Raises
         ------
@@ -118,11 +144,15 @@ class Controls:
         self._offer(choice, table)
         names = list(next(iter(table.values())))
         rows = {option: [_shortest(row[name]) for name in names] for option, row in table.items()}
-        self.define(f"{choice}_row", ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"))
+        self.define(
+            f"{choice}_row",
+            ConstExpression(f"({json.dumps(rows, separators=(',', ':'))})[{choice}]"),
+        )
         return {name: ConstExpression(f"{choice}_row[{index}]") for index, name in enumerate(names)}
 
     def choose_text(self, choice: str, table: Mapping[str, str]) -> Any:
-        """The words of the option now chosen, for `words`: `{"H100 SXM": "2026-09-29", "B300": "2026-11-02"}`.
+        """The words of the option now chosen, for `words`: `{"H100 SXM": "2026-09-29", "B300":
+        "2026-11-02"}`.
 
         >>> from types import SimpleNamespace as N
         >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None, high=None, choices=("A", "B"))
@@ -133,7 +163,8 @@ class Controls:
         return ConstExpression(f"({json.dumps(dict(table), separators=(',', ':'))})[{choice}]")
 
     def least(self, name: str, values: Iterable[Any], words: Any) -> tuple[Any, Any]:
-        """The least of several expressions, and the word that stands at its place in an expression of a list of words.
+        """The least of several expressions, and the word that stands at its place in an expression
+        of a list of words.
 
         >>> from types import SimpleNamespace as N
         >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1, high=10, choices=None)
@@ -146,24 +177,41 @@ class Controls:
         return least, ConstExpression(f"{_expression(words)}[indexof({name}_all,{name})]")
 
     def _offer(self, choice: str, table: Mapping) -> None:
-        """Let a choice offer only the options for which every table has a row; a name that was defined offers nothing."""
+        """Let a choice offer only the options for which every table has a row; a name that was
+        defined offers nothing.
+        """
         if choice in self._defined:
             return
         if getattr(self._case, choice) not in table:
             there = ", ".join(map(str, table))
-            raise ValueError(f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are {there}")
-        self._options[choice] = [option for option in self._options.get(choice, table) if option in table]
+            raise ValueError(
+                f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are"
+                f" {there}"
+            )
+        self._options[choice] = [
+            option for option in self._options.get(choice, table) if option in table
+        ]
 
     def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Self:
-        """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price with the chip."""
-        missing = [n for n in [choice, *(key for row in table.values() for key in row)] if n not in self._parameters]
+        """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price
+        with the chip.
+        """
+        missing = [
+            n
+            for n in [choice, *(key for row in table.values() for key in row)]
+            if n not in self._parameters
+        ]
         if missing:
-            raise ValueError(f"controls.follow: {missing[0]!r} is no parameter; declared: {', '.join(self._parameters)}")
+            raise ValueError(
+                f"controls.follow: {missing[0]!r} is no parameter; declared:"
+                f" {', '.join(self._parameters)}"
+            )
         self._follow[choice] = {option: dict(row) for option, row in table.items()}
         return self
 
     def number(self, name: str, expression: Any, value: float, kind: str = "number") -> LiveNumber:
-        """A number for a sentence: its Vega expression, its value at the chapter's parameters, how to say it.
+        """A number for a sentence: its Vega expression, its value at the chapter's parameters, how
+        to say it.
 
         The page computes two signals of it: `name`, the number, and `name_text`, its words.
         """
@@ -172,12 +220,16 @@ class Controls:
         return LiveNumber(name, say(float(value), kind), float(value), kind)
 
     def words(self, name: str, expression: Any, text: str) -> LiveNumber:
-        """A word in a sentence that follows the controls: the expression gives a string, `text` is its value here."""
+        """A word in a sentence that follows the controls: the expression gives a string, `text` is
+        its value here.
+        """
         self.define(f"{name}_text", expression)
         return LiveNumber(name, text, float("nan"))
 
     def used_in(self, *expressions: str) -> tuple[list[str], list[str]]:
-        """Names of the parameters and of the definitions on which expressions depend, in declared order."""
+        """Names of the parameters and of the definitions on which expressions depend, in declared
+        order.
+        """
         words, defined, queue = set(), [], list(expressions)
         while queue:
             found = _names(queue.pop())
@@ -187,8 +239,14 @@ class Controls:
                     defined.append(name)
                     queue.append(self._defined[name]["expr"])
         chosen = {name for name in self._parameters if name in words and self.describe(name)}
-        leaders = {name for name, rows in self._follow.items() if any(key in chosen for row in rows.values() for key in row)}
-        return [name for name in self._parameters if name in chosen | leaders], [name for name in self._defined if name in defined]
+        leaders = {
+            name
+            for name, rows in self._follow.items()
+            if any(key in chosen for row in rows.values() for key in row)
+        }
+        return [name for name in self._parameters if name in chosen | leaders], [
+            name for name in self._defined if name in defined
+        ]
 
     def payload(self, names: Iterable[str], defined: Iterable[str]) -> dict:
         """The description that travels with a chart or a card in the page."""
@@ -200,13 +258,24 @@ class Controls:
         }
 
     def attach(self, spec: dict) -> dict:
-        """Add to a Vega-Lite specification the parameters, bound to inputs, that its expressions use."""
-        names, defined = self.used_in(*_expressions({key: spec[key] for key in spec if key not in ("config", "data", "datasets")}))
-        params = [{"name": name, "value": getattr(self._case, name), "bind": self._bind(name)} for name in names]
+        """Add to a Vega-Lite specification the parameters, bound to inputs, that its expressions
+        use.
+        """
+        names, defined = self.used_in(
+            *_expressions(
+                {key: spec[key] for key in spec if key not in ("config", "data", "datasets")}
+            )
+        )
+        params = [
+            {"name": name, "value": getattr(self._case, name), "bind": self._bind(name)}
+            for name in names
+        ]
         params += [self._defined[name] for name in defined]
         taken = {entry["name"] for entry in params}
         params += [entry for entry in spec.get("params", []) if entry.get("name") not in taken]
-        told = self.payload(names, ()) | {"defined": defined}  # by name: a definition stands among the parameters
+        told = self.payload(names, ()) | {
+            "defined": defined
+        }  # by name: a definition stands among the parameters
         usermeta = spec.get("usermeta", {}) | {"scaleright": told}
         return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
@@ -218,7 +287,13 @@ class Controls:
         if entry["kind"] == "choice":
             return {"input": "select", "options": entry["choices"], "name": label}
         step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
-        return {"input": "range", "min": entry["low"], "max": entry["high"], "step": step, "name": label}
+        return {
+            "input": "range",
+            "min": entry["low"],
+            "max": entry["high"],
+            "step": step,
+            "name": label,
+        }
 
 
 def _shortest(value: float) -> float:
@@ -235,7 +310,9 @@ def _expressions(spec: Any) -> list[str]:
         return [text for item in spec for text in _expressions(item)]
     if not isinstance(spec, dict):
         return []
-    own = [value for key, value in spec.items() if key in _HOLD_EXPRESSIONS and isinstance(value, str)]
+    own = [
+        value for key, value in spec.items() if key in _HOLD_EXPRESSIONS and isinstance(value, str)
+    ]
     return own + [text for value in spec.values() for text in _expressions(value)]
 
 
@@ -258,8 +335,8 @@ def controls(case: Any) -> Controls:
 
     Parameters
     ----------
-    case : has `.parameters` (each with name, type, default, meaning, unit, low, high, choices) and the current
-        values as attributes; `scaleright.press.parameters.case()` gives it.
+    case : has `.parameters` (each with name, type, default, meaning, unit, low, high, choices) and
+        the current values as attributes; `scaleright.press.parameters.case()` gives it.
 
     >>> from types import SimpleNamespace as N
     >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="USD/h", low=0.1, high=10, choices=None)

@@ -1,7 +1,8 @@
-"""What a machine reads of an output: the answer's quantities, and a table's raw numbers with their types and units.
+"""What a machine reads of an output: the answer's quantities, and a table's raw numbers with their
+types and units.
 
-Both travel beside the HTML as MIME types of their own, which a page ignores: a sweep collects the answers of many
-runs, and the press turns each table into files to download.
+Both travel beside the HTML as MIME types of their own, which a page ignores: a sweep collects the
+answers of many runs, and the press turns each table into files to download.
 """
 
 import math
@@ -17,15 +18,27 @@ from scaleright.names import nearest
 ANSWER_MIME = "application/vnd.scaleright.answer+json"
 TABLE_MIME = "application/vnd.dataresource+json"
 DIGITS = 12
-_UNITS = {"usd": "USD", "percent": "1", "duration": "s", "times": "1", "number": "", "whole": "", "billions": "", "hours a day": "hours"}
+_UNITS = {
+    "usd": "USD",
+    "percent": "1",
+    "duration": "s",
+    "times": "1",
+    "number": "",
+    "whole": "",
+    "billions": "",
+    "hours a day": "hours",
+}
 """Kinds of `say` whose word is not the unit of the number itself."""
-_KINDS = {"integer": "integer", "boolean": "boolean"} | dict.fromkeys(("floating", "mixed-integer-float"), "number")
+_KINDS = {"integer": "integer", "boolean": "boolean"} | dict.fromkeys(
+    ("floating", "mixed-integer-float"), "number"
+)
 _KINDS |= dict.fromkeys(("date", "datetime", "datetime64"), "date")
 """Types of Table Schema for what pandas infers of a column; any other is a string."""
 
 
 def rounded(value: Any) -> Any:
-    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the byte.
+    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the
+    byte.
 
     >>> rounded({"a": [1 / 3, 2.0, True, "x"]})
     {'a': [0.333333333333, 2.0, True, 'x']}
@@ -41,13 +54,19 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[Any, str]], headline: str | None = None) -> dict:
+def answer(
+    text: str,
+    slots: Mapping[str, Any],
+    quantities: Mapping[str, tuple[Any, str]],
+    headline: str | None = None,
+) -> dict:
     """The answer as a sentence and its quantities by name, each with its value and how it is said.
 
     Parameters
     ----------
     text : the card's sentence in plain words.
-    slots : what fills the card: live numbers and words go by their own names, anything else by that of its slot.
+    slots : what fills the card: live numbers and words go by their own names, anything else by that
+        of its slot.
     quantities : further ones, name -> (value, kind of `say`), such as the ends of the range.
     headline : the quantity that comes first, which a sweep draws.
 
@@ -61,13 +80,30 @@ def answer(text: str, slots: Mapping[str, Any], quantities: Mapping[str, tuple[A
     found = {}
     for slot, value in slots.items():
         if isinstance(value, LiveNumber):
-            found[value.name] = (value.text if math.isnan(value.value) and not value.kind else value.value, value.kind)
+            found[value.name] = (
+                value.text if math.isnan(value.value) and not value.kind else value.value,
+                value.kind,
+            )
         else:
-            found[slot] = (value if isinstance(value, (bool, int, float, np.generic)) else str(value), "")
+            found[slot] = (
+                value if isinstance(value, (bool, int, float, np.generic)) else str(value),
+                "",
+            )
     found |= quantities
     if headline is not None:
-        found = {headline: found[headline] if headline in found else nearest(headline, found, "quantity of the answer")} | found
-    return {"text": text, "quantities": {name: {"value": rounded(value), "unit": kind} for name, (value, kind) in found.items()}}
+        found = {
+            headline: (
+                found[headline]
+                if headline in found
+                else nearest(headline, found, "quantity of the answer")
+            )
+        } | found
+    return {
+        "text": text,
+        "quantities": {
+            name: {"value": rounded(value), "unit": kind} for name, (value, kind) in found.items()
+        },
+    }
 
 
 def unit(how: Any) -> str:
@@ -83,7 +119,8 @@ def unit(how: Any) -> str:
 
 
 def file_name(caption: str) -> str:
-    """A short name for a table's files, from the words of its caption before the first mark of punctuation.
+    """A short name for a table's files, from the words of its caption before the first mark of
+    punctuation.
 
     >>> file_name("The chapter's RTX 4090 against a rent of $0.34 an hour; the rule of 4 to 6 hours")
     'the-chapters-rtx-4090-against-a-rent-of-0-34-an-hour'
@@ -95,7 +132,8 @@ def file_name(caption: str) -> str:
 def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, Any]) -> dict:
     """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
 
-    A unit in brackets at the end of a heading goes before that of the format. Numbers are cut to 12 digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
+    A unit in brackets at the end of a heading goes before that of the format. Numbers are cut to 12
+    digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
 
     >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents", {"rent": "usd"})
     >>> found["schema"]["fields"][1], found["data"]
@@ -111,13 +149,21 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
         said = in_heading[1] if in_heading else unit(formats.get(column))
         fields.append(field | ({"unit": said} if said and kind in ("number", "integer") else {}))
     data = [dict(zip(columns, row)) for row in zip(*columns.values())]
-    return {"profile": "tabular-data-resource", "name": name, "title": title, "schema": {"fields": fields}, "data": data}
+    return {
+        "profile": "tabular-data-resource",
+        "name": name,
+        "title": title,
+        "schema": {"fields": fields},
+        "data": data,
+    }
 
 
 def _typed(column: pd.Series) -> tuple[str, list]:
     """A column's type in Table Schema and its cells as JSON holds them."""
     kind = _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
-    return kind, [None if missing else _cell(value, kind) for value, missing in zip(column, column.isna())]
+    return kind, [
+        None if missing else _cell(value, kind) for value, missing in zip(column, column.isna())
+    ]
 
 
 def _cell(value: Any, kind: str) -> Any:

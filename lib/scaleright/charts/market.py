@@ -1,4 +1,6 @@
-"""Charts of prices: a timeline with a band, the spread of listings, and a plane of prices with its frontier."""
+"""Charts of prices: a timeline with a band, the spread of listings, and a plane of prices with its
+frontier.
+"""
 
 from typing import Any, Sequence
 
@@ -6,7 +8,17 @@ import altair as alt
 import numpy as np
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, row_axis, text_of, tooltip, value_axis
+from scaleright.charts.axes import (
+    ROW,
+    SAID,
+    color_scale,
+    field_of,
+    frame_of,
+    row_axis,
+    text_of,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
 from scaleright.ops import where
@@ -16,10 +28,19 @@ SHAPES = ("circle", "square", "triangle-up", "diamond")
 
 
 def timeline(
-    rows: Any, date: str, series: str, value: str, kind: str, y_title: str,
-    ends: tuple[str, str] | None = None, basis: str | None = None, only: Any = None, log: bool = False,
-):  # fmt: skip
-    """Prices over dates: a line for each series with its name at its end, and a band from lowest to highest.
+    rows: Any,
+    date: str,
+    series: str,
+    value: str,
+    kind: str,
+    y_title: str,
+    ends: tuple[str, str] | None = None,
+    basis: str | None = None,
+    only: Any = None,
+    log: bool = False,
+):
+    """Prices over dates: a line for each series with its name at its end, and a band from lowest to
+    highest.
 
     Parameters
     ----------
@@ -43,36 +64,75 @@ def timeline(
     frame = frame.assign(**{date: frame[date].astype("datetime64[s]").dt.strftime("%Y-%m-%d")})
     names = list(dict.fromkeys(frame[series]))
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
-    chart = chart.transform_calculate(_label=say(alt.datum[value], kind), _day=f"utcFormat(toDate(datum[{date!r}]), '%Y-%m-%d')")
+    chart = chart.transform_calculate(
+        _label=say(alt.datum[value], kind), _day=f"utcFormat(toDate(datum[{date!r}]), '%Y-%m-%d')"
+    )
     # Names of months while few years are in view, years alone otherwise.
-    months = "utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')"
-    across = alt.X(date, type="temporal", title=None, scale=alt.Scale(type="utc", nice=False), axis=alt.Axis(labelExpr=months, grid=False))
-    up = alt.Y(value, type="quantitative", title=y_title, scale=alt.Scale(type="log" if log else "linear"), axis=value_axis(kind, log, "y"))
+    months = (
+        "utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')"
+    )
+    across = alt.X(
+        date,
+        type="temporal",
+        title=None,
+        scale=alt.Scale(type="utc", nice=False),
+        axis=alt.Axis(labelExpr=months, grid=False),
+    )
+    up = alt.Y(
+        value,
+        type="quantitative",
+        title=y_title,
+        scale=alt.Scale(type="log" if log else "linear"),
+        axis=value_axis(kind, log, "y"),
+    )
     color = alt.Color(series, type="nominal", scale=color_scale(names), legend=None)
     how = {}
     tips = {"line": series, "date": "_day", y_title: "_label"}
     if basis:
         kinds = list(dict.fromkeys(frame[basis]))
         dashes = [[1, 0], [6, 4], [2, 3], [9, 3, 2, 3]]
-        how = {"strokeDash": alt.StrokeDash(basis, type="nominal", scale=alt.Scale(domain=kinds, range=dashes[: len(kinds)]), legend=None)}
+        how = {
+            "strokeDash": alt.StrokeDash(
+                basis,
+                type="nominal",
+                scale=alt.Scale(domain=kinds, range=dashes[: len(kinds)]),
+                legend=None,
+            )
+        }
         tips["basis"] = basis
     layers = []
     if ends:
         low, high = ends
-        chart = chart.transform_calculate(_span=say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind))
+        chart = chart.transform_calculate(
+            _span=say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind)
+        )
         tips["range"] = "_span"
         bottom = alt.Y(low, type="quantitative", title=y_title)
-        layers.append(chart.mark_area(opacity=0.18, line=False).encode(x=across, y=bottom, y2=high, color=color))
+        layers.append(
+            chart.mark_area(opacity=0.18, line=False).encode(
+                x=across, y=bottom, y2=high, color=color
+            )
+        )
     layers += named_lines(chart, date, series, {"x": across, "y": up}, color, tooltip(tips), **how)
     return alt.layer(*layers).properties(height=300)
 
 
 def spread(
-    rows: Any, category: str, value: Any, kind: str, title: str,
-    color: str = "segment", name: str = "provider", tips: dict[str, str] | None = None,
-    chosen: Any = None, only: Any = None, most: int | None = None, log: bool = False,
-):  # fmt: skip
-    """How far listings of one thing lie apart: a row for each category, a dot for each listing, a line from lowest to highest.
+    rows: Any,
+    category: str,
+    value: Any,
+    kind: str,
+    title: str,
+    color: str = "segment",
+    name: str = "provider",
+    tips: dict[str, str] | None = None,
+    chosen: Any = None,
+    only: Any = None,
+    most: int | None = None,
+    log: bool = False,
+):
+    """How far listings of one thing lie apart: a row for each category, a dot for each listing, a
+    line from lowest to highest.
 
     A tick marks the median, which is said at the end of the row; the cheapest median stands on top.
 
@@ -99,50 +159,90 @@ def spread(
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
     chart = chart.transform_calculate(_value=field_of(value))
     chart = chart.transform_joinaggregate(
-        _low="min(_value)", _middle="median(_value)", _high="max(_value)", _count="count()", groupby=[category]
-    )  # fmt: skip
+        _low="min(_value)",
+        _middle="median(_value)",
+        _high="max(_value)",
+        _count="count()",
+        groupby=[category],
+    )
     ends = {field: f"min({field})" for field in ("_low", "_middle", "_high", "_count")}
     whole = chart.transform_aggregate(**ends, groupby=[category])
     chart = chart.transform_calculate(_label=say(SAID, kind))
     bold = {}
     if chosen is not None:
-        bold["labelFontWeight"] = alt.condition(f"datum.value == {text_of(chosen)}", alt.value("bold"), alt.value("normal"))
-    y = row_axis(category, alt.EncodingSortField("_middle", op="min", order="ascending"), labelLimit=180, **bold)
-    scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(nice=False, padding=8)
+        bold["labelFontWeight"] = alt.condition(
+            f"datum.value == {text_of(chosen)}", alt.value("bold"), alt.value("normal")
+        )
+    y = row_axis(
+        category,
+        alt.EncodingSortField("_middle", op="min", order="ascending"),
+        labelLimit=180,
+        **bold,
+    )
+    scale = (
+        alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(nice=False, padding=8)
+    )
 
     def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", title=title, scale=scale, axis=value_axis(kind, log))
+        return alt.X(
+            field, type="quantitative", title=title, scale=scale, axis=value_axis(kind, log)
+        )
 
     groups = theme.ordered(frame[color])
-    shape = alt.Shape(color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)]))
-    paint = alt.Color(color, type="nominal", scale=color_scale(groups), legend=alt.Legend(title=None, columns=len(groups)))
+    shape = alt.Shape(
+        color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)])
+    )
+    paint = alt.Color(
+        color,
+        type="nominal",
+        scale=color_scale(groups),
+        legend=alt.Legend(title=None, columns=len(groups)),
+    )
     shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
     many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
-    ink = alt.condition(many, alt.value(1), alt.value(0))  # rather than filtered: an axis cannot tell the extent of an empty layer
-    words = whole.transform_calculate(_said=where(many, middle + ", median of " + alt.datum["_count"], middle))
+    ink = alt.condition(
+        many, alt.value(1), alt.value(0)
+    )  # rather than filtered: an axis cannot tell the extent of an empty layer
+    words = whole.transform_calculate(
+        _said=where(many, middle + ", median of " + alt.datum["_count"], middle)
+    )
     layers = [
         whole.mark_rule(opacity=0.4, strokeWidth=3).encode(x=across("_low"), x2="_high:Q", y=y),
-        chart.mark_point(opacity=0.9).encode(x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown),
-        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(x=across("_middle"), y=y, opacity=ink),
+        chart.mark_point(opacity=0.9).encode(
+            x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown
+        ),
+        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(
+            x=across("_middle"), y=y, opacity=ink
+        ),
         words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
     ]
     return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
 
 
 def scatter(
-    rows: Any, x: str, y: str, label: str, kinds: Sequence[str], titles: Sequence[str],
-    color: str | None = None, chosen: Any = None, log: bool = True,
-):  # fmt: skip
-    """A plane of prices: a dot for each row, and a staircase through those that nothing beats on both axes.
+    rows: Any,
+    x: str,
+    y: str,
+    label: str,
+    kinds: Sequence[str],
+    titles: Sequence[str],
+    color: str | None = None,
+    chosen: Any = None,
+    log: bool = True,
+):
+    """A plane of prices: a dot for each row, and a staircase through those that nothing beats on
+    both axes.
 
-    Less is better on both. Each dot is named that has room for its name; a box names the others on hover.
+    Less is better on both. Each dot is named that has room for its name; a box names the others on
+    hover.
 
     Parameters
     ----------
     rows : one row for each dot.
     x, y : columns of the prices.
     label : column that names the dots.
-    kinds, titles : how values of the two axes are said, and the titles of the axes with their units.
+    kinds, titles : how values of the two axes are said, and the titles of the axes with their
+        units.
     color : column that chooses a fixed color (vendor).
     chosen : name of the reader's own dot, or a live expression of it.
     log : logarithmic axes.
@@ -151,16 +251,28 @@ def scatter(
     340
     """
     frame = frame_of(rows)
-    sides = {name: label_sides(frame[x], frame[y], frame[label], width, log) for name, width in (("_wide", 580), ("_narrow", 220))}
+    sides = {
+        name: label_sides(frame[x], frame[y], frame[label], width, log)
+        for name, width in (("_wide", 580), ("_narrow", 220))
+    }
     chart = alt.Chart(frame.assign(**sides)).transform_calculate(_x=field_of(x), _y=field_of(y))
-    # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the lower comes first.
-    chart = chart.transform_window(_best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0])
-    chart = chart.transform_window(_before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")])
+    # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the
+    # lower comes first.
+    chart = chart.transform_window(
+        _best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0]
+    )
+    chart = chart.transform_window(
+        _before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")]
+    )
     own = "false" if chosen is None else f"datum[{label!r}] == {text_of(chosen)}"
     first = "!isValid(datum._before) || datum._y < datum._before"
     said_x, said_y = (say(alt.datum[field], kind) for field, kind in zip(("_x", "_y"), kinds))
     chart = chart.transform_calculate(_first=first, _own=own, _said_x=said_x, _said_y=said_y)
-    scale = alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(nice=False, padding=24, zero=False)
+    scale = (
+        alt.Scale(type="log", nice=False, padding=24)
+        if log
+        else alt.Scale(nice=False, padding=24, zero=False)
+    )
     place = {
         "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
         "y": alt.Y("_y:Q", title=titles[1], scale=scale, axis=value_axis(kinds[1], log, "y")),
@@ -168,30 +280,52 @@ def scatter(
     paint = {}
     if color:
         key = alt.Legend(title=None, offset=26)  # clear of the title of the vertical axis
-        paint["color"] = alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=key)
+        paint["color"] = alt.Color(
+            color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=key
+        )
     stairs = chart.transform_filter("datum._first")
-    stairs = stairs.mark_line(interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY)
+    stairs = stairs.mark_line(
+        interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY
+    )
     tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
     dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tips)
     # Shown or not rather than filtered, as above.
     shown = alt.condition("datum._own", alt.value(1), alt.value(0))
-    ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(**place, opacity=shown)
+    ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(
+        **place, opacity=shown
+    )
     side = "width < 420 ? datum._narrow : datum._wide"
     side = f"datum._own && !({side}) ? 'above' : {side}"
-    said = {name: alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")) for name in _SIDES}
-    texts = [chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name]) for name, (align, dx, dy) in _SIDES.items()]
-    return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(height=340)
+    said = {
+        name: alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''"))
+        for name in _SIDES
+    }
+    texts = [
+        chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name])
+        for name, (align, dx, dy) in _SIDES.items()
+    ]
+    return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(
+        height=340
+    )
 
 
 _LETTER, _LINE = 7.2, 15
 """Room of a letter and of a line of 13 px text [px]."""
 
-_SIDES = {"right": ("left", 8, 0), "left": ("right", -8, 0), "above": ("center", 0, -13), "below": ("center", 0, 14)}
+_SIDES = {
+    "right": ("left", 8, 0),
+    "left": ("right", -8, 0),
+    "above": ("center", 0, -13),
+    "below": ("center", 0, 14),
+}
 """Where a name stands beside its dot: its alignment and its offsets [px]."""
 
 
-def label_sides(x: Any, y: Any, labels: Any, width: float, log: bool = True, height: float = 290) -> list[str]:
-    """The side of each dot on which its name meets neither dots nor other names; empty where no side has room.
+def label_sides(
+    x: Any, y: Any, labels: Any, width: float, log: bool = True, height: float = 290
+) -> list[str]:
+    """The side of each dot on which its name meets neither dots nor other names; empty where no
+    side has room.
 
     Names are placed in the order of rows, in a plot of the given size [px].
 
@@ -212,7 +346,9 @@ def label_sides(x: Any, y: Any, labels: Any, width: float, log: bool = True, hei
             left = a + dx - {"left": 0, "right": long, "center": long / 2}[align]
             box = (left, b - dy - _LINE / 2, left + long, b - dy + _LINE / 2)
             inside = box[0] > -24 and box[2] < width + 24 and box[1] > -24 and box[3] < height + 24
-            if inside and not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken):
+            if inside and not any(
+                box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
+            ):
                 taken.append(box)
                 found = side
                 break

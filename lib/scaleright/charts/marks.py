@@ -1,7 +1,7 @@
 """The reusable charts: a handful of forms, labeled directly, that take rows or live expressions.
 
-A value is the name of a column or a Vega expression over `alt.datum` and the controls; every chart is plain
-Altair and can be layered further. Hand the result to `show`.
+A value is the name of a column or a Vega expression over `alt.datum` and the controls; every chart
+is plain Altair and can be layered further. Hand the result to `show`.
 """
 
 from typing import Any, Mapping, Sequence
@@ -11,7 +11,18 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, literal, row_axis, text_of, tooltip, value_axis
+from scaleright.charts.axes import (
+    ROW,
+    SAID,
+    color_scale,
+    field_of,
+    frame_of,
+    literal,
+    row_axis,
+    text_of,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.words import say
 from scaleright.ops import first_case, is_expression, where
 from scaleright.ranges import Swing
@@ -20,16 +31,29 @@ from scaleright.ranges import Swing
 def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
     """A row for each of the named values, its name in the field `key`, the value in `_value`."""
     fields = [f"_value_{index}" for index in range(len(values))]
-    chart = chart.transform_calculate(**{field: field_of(value) for field, value in zip(fields, values.values())})
+    chart = chart.transform_calculate(
+        **{field: field_of(value) for field, value in zip(fields, values.values())}
+    )
     chart = chart.transform_fold(fields, as_=["_field", "_value"])
-    return chart.transform_calculate(**{key: f"{list(values)!r}[indexof({fields!r}, datum._field)]"})
+    return chart.transform_calculate(
+        **{key: f"{list(values)!r}[indexof({fields!r}, datum._field)]"}
+    )
 
 
 def _largest_first(field: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(field, op="max", order="descending")
 
 
-def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str | None = None, sort: bool = True, log: bool = False):
+def bars(
+    rows: Any,
+    category: str,
+    value: Any,
+    kind: str,
+    title: str,
+    color: str | None = None,
+    sort: bool = True,
+    log: bool = False,
+):
     """Horizontal bars, largest first, each with its value at its end.
 
     Parameters
@@ -48,29 +72,46 @@ def bars(rows: Any, category: str, value: Any, kind: str, title: str, color: str
     """
     frame = frame_of(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
-    chart = alt.Chart(frame).transform_calculate(_value=field_of(value)).transform_calculate(_label=say(SAID, kind))
+    chart = (
+        alt.Chart(frame)
+        .transform_calculate(_value=field_of(value))
+        .transform_calculate(_label=say(SAID, kind))
+    )
     scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
-        mark = mark.encode(color=alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None))
+        mark = mark.encode(
+            color=alt.Color(
+                color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None
+            )
+        )
     text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
     return alt.layer(mark, text).properties(height=ROW * frame[category].nunique())
 
 
 def lines(
-    rows: Any, x: str, series: Mapping[str, Any] | str, kind: str, x_title: str, y_title: str,
-    value: Any = None, log_x: bool = False, log_y: bool = False, x_kind: str = "number",
-):  # fmt: skip
+    rows: Any,
+    x: str,
+    series: Mapping[str, Any] | str,
+    kind: str,
+    x_title: str,
+    y_title: str,
+    value: Any = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    x_kind: str = "number",
+):
     """Lines with their names at their right ends.
 
     Parameters
     ----------
     rows : DataFrame or records; for live lines only the points of `x`.
     x : column of the horizontal axis.
-    series : name -> column or live expression (one line each), or the column that names the line of each row.
+    series : name -> column or live expression (one line each), or the column that names the line of
+        each row.
     kind : how values are said in tips.
     value : column with the values, if `series` is a column.
     x_kind : how the ticks of the horizontal axis are said.
@@ -81,36 +122,63 @@ def lines(
     frame = frame_of(rows)
     if isinstance(series, str):
         names = list(dict.fromkeys(frame[series]))
-        chart = alt.Chart(frame).transform_calculate(_value=field_of(value), _series=alt.datum[series])
+        chart = alt.Chart(frame).transform_calculate(
+            _value=field_of(value), _series=alt.datum[series]
+        )
     else:
         names = list(series)
         chart = _folded(alt.Chart(frame), series, "_series")
     chart = chart.transform_calculate(_label=say(SAID, kind))
     color = alt.Color("_series:N", scale=color_scale(names), legend=None)
     scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
-    across = alt.X(x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x))
-    up = alt.Y("_value:Q", title=y_title, scale=alt.Scale(type="log" if log_y else "linear"), axis=value_axis(kind, log_y, "y"))
+    across = alt.X(
+        x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x)
+    )
+    up = alt.Y(
+        "_value:Q",
+        title=y_title,
+        scale=alt.Scale(type="log" if log_y else "linear"),
+        axis=value_axis(kind, log_y, "y"),
+    )
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
-    return alt.layer(*named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)).properties(height=300)
+    return alt.layer(
+        *named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)
+    ).properties(height=300)
 
 
-def named_lines(chart: alt.Chart, x: str, series: str, place: Mapping[str, Any], color: alt.Color, tips: Any, **look: Any) -> list:
-    """Lines, what shows on hover, and the name and a dot at the end of each; the layers of `lines` and of a timeline."""
-    ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=[series]).transform_filter(alt.datum[x] == alt.datum["_last"])
+def named_lines(
+    chart: alt.Chart,
+    x: str,
+    series: str,
+    place: Mapping[str, Any],
+    color: alt.Color,
+    tips: Any,
+    **look: Any,
+) -> list:
+    """Lines, what shows on hover, and the name and a dot at the end of each; the layers of `lines`
+    and of a timeline.
+    """
+    ends = chart.transform_joinaggregate(_last=f"max({x})", groupby=[series]).transform_filter(
+        alt.datum[x] == alt.datum["_last"]
+    )
     return [
         chart.mark_line().encode(**place, color=color, **look),
         chart.mark_point(opacity=0, size=220).encode(**place, color=color, tooltip=tips),
-        # The page's script keeps names apart where lines end close together, and moves them inside on a phone.
+        # The page's script keeps names apart where lines end close together, and moves them inside
+        # on a phone.
         ends.mark_text(style="line-name").encode(**place, text=alt.Text(series, type="nominal")),
         ends.mark_text(style="line-dot").encode(**place, text=alt.value("●"), color=color),
     ]
 
 
-def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None):
+def stacked_parts(
+    parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None
+):
     """The parts of a total, which add up to it.
 
-    For one total: a staircase with a row for each part, its value and its share, and the total beneath. With
-    `rows` and `category`: a stacked bar for each row, the parts named above in their order.
+    For one total: a staircase with a row for each part, its value and its share, and the total
+    beneath. With `rows` and `category`: a stacked bar for each row, the parts named above in their
+    order.
 
     Parameters
     ----------
@@ -127,17 +195,27 @@ def stacked_parts(parts: Mapping[str, Any], kind: str, title: str, rows: Any = N
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
     order = _largest_first("_total")
     stack = _folded(chart, parts, "_part")
-    stack = stack.transform_calculate(_order=f"indexof({names!r}, datum._part)", _label=say(SAID, kind))
+    stack = stack.transform_calculate(
+        _order=f"indexof({names!r}, datum._part)", _label=say(SAID, kind)
+    )
     chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
-    across = alt.X("_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
+    across = alt.X(
+        "_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind)
+    )
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
         y=row_axis(category, order),
         order="_order:Q",
-        color=alt.Color("_part:N", scale=color_scale(names), legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3)),
+        color=alt.Color(
+            "_part:N",
+            scale=color_scale(names),
+            legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3),
+        ),
         tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
-    ends = chart.mark_text(style="row-value").encode(x=alt.X("_total:Q", title=title), y=row_axis(category, order), text="_label:N")
+    ends = chart.mark_text(style="row-value").encode(
+        x=alt.X("_total:Q", title=title), y=row_axis(category, order), text="_label:N"
+    )
     return alt.layer(bars_, ends).properties(height=ROW * frame[category].nunique())
 
 
@@ -145,26 +223,46 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     """Rows that start where the row above ends, then the total."""
     chart = alt.Chart(pd.DataFrame({"part": [*names, "total"], "step": range(len(names) + 1)}))
     values = [part if is_expression(part) else float(part) for part in parts.values()]
-    chart = chart.transform_calculate(size=first_case([(alt.datum.step == index, value) for index, value in enumerate(values)], 0))
+    chart = chart.transform_calculate(
+        size=first_case([(alt.datum.step == index, value) for index, value in enumerate(values)], 0)
+    )
     chart = chart.transform_window(end="sum(size)", sort=[alt.SortField("step")], frame=[None, 0])
     chart = chart.transform_joinaggregate(total="sum(size)")
     last = alt.datum.step == len(names)
     share = alt.expr.format(alt.datum.size / alt.datum.total, ".0%")
     chart = chart.transform_calculate(
         start=where(last, 0, alt.datum.end - alt.datum.size),
-        label=where(last, say(alt.datum.total, kind), where(alt.datum.size == 0, "–", say(alt.datum.size, kind) + " (" + share + ")")),
+        label=where(
+            last,
+            say(alt.datum.total, kind),
+            where(alt.datum.size == 0, "–", say(alt.datum.size, kind) + " (" + share + ")"),
+        ),
     )
     y = row_axis("part", [*names, "total"])
     colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
     x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
-        x=x, x2="end:Q", y=y, color=alt.Color("part:N", scale=colors, legend=None), tooltip=tooltip({"part": "part", title: "label"})
+        x=x,
+        x2="end:Q",
+        y=y,
+        color=alt.Color("part:N", scale=colors, legend=None),
+        tooltip=tooltip({"part": "part", title: "label"}),
     )
-    text = chart.mark_text(style="row-value").encode(x=alt.X("end:Q", title=title), y=y, text="label:N")
+    text = chart.mark_text(style="row-value").encode(
+        x=alt.X("end:Q", title=title), y=y, text="label:N"
+    )
     return alt.layer(steps, text).properties(height=ROW * (len(names) + 1))
 
 
-def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool = False, foot: bool = False, lift: int = 0):
+def rule(
+    value: Any,
+    title: str,
+    label: Any,
+    horizontal: bool = False,
+    log: bool = False,
+    foot: bool = False,
+    lift: int = 0,
+):
     """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
 
     Parameters
@@ -174,33 +272,54 @@ def rule(value: Any, title: str, label: Any, horizontal: bool = False, log: bool
     label : the words at the end of the line, or a live expression of them.
     horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
-    foot : the words stand at the foot of a vertical line, on the side that has room, instead of above it.
+    foot : the words stand at the foot of a vertical line, on the side that has room, instead of
+        above it.
     lift : how far above the foot [px], so that two lines can be named one above the other.
 
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
     """
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(at=literal(value), rule=literal(label))
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
+        at=literal(value), rule=literal(label)
+    )
     scale = alt.Scale(type="log") if log else alt.Undefined
-    at = {"y": alt.Y("at:Q", title=title, scale=scale)} if horizontal else {"x": alt.X("at:Q", title=title, scale=scale)}
-    end = {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
+    at = (
+        {"y": alt.Y("at:Q", title=title, scale=scale)}
+        if horizontal
+        else {"x": alt.X("at:Q", title=title, scale=scale)}
+    )
+    end = (
+        {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
+    )
     line = chart.mark_rule(strokeDash=[4, 3]).encode(**at)
     if not foot or horizontal:
         text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
         return alt.layer(line, text.encode(text="rule:N", **at, **end))
-    # Whichever side has room: which one, only the drawn axis knows, so the other's words stay empty.
+    # Whichever side has room: which one, only the drawn axis knows, so the other's words stay
+    # empty.
     place = f"scale('x', {text_of(value)})"
     right = f"({place} > width / 2 && {place} + 8 + 7 * length(datum.rule) > width)"
     sides = [("left", 4, f"{right} ? '' : datum.rule"), ("right", -4, f"{right} ? datum.rule : ''")]
     texts = [
-        chart.mark_text(baseline="bottom", dy=-3 - lift, dx=shift, align=side).encode(text=alt.Text(value=alt.ExprRef(words)), **at, **end)
+        chart.mark_text(baseline="bottom", dy=-3 - lift, dx=shift, align=side).encode(
+            text=alt.Text(value=alt.ExprRef(words)), **at, **end
+        )
         for side, shift, words in sides
     ]
     return alt.layer(line, *texts)
 
 
-def band(low: Any, high: Any, title: str, label: Any, color: str = "api", log: bool = False, left: bool = False):
-    """A strip between two values of the vertical axis, with its name above its upper edge; layer it: `band(...) + lines(...)`.
+def band(
+    low: Any,
+    high: Any,
+    title: str,
+    label: Any,
+    color: str = "api",
+    log: bool = False,
+    left: bool = False,
+):
+    """A strip between two values of the vertical axis, with its name above its upper edge; layer
+    it: `band(...) + lines(...)`.
 
     Parameters
     ----------
@@ -214,17 +333,29 @@ def band(low: Any, high: Any, title: str, label: Any, color: str = "api", log: b
     >>> band(0.2, 0.9, "USD per million tokens", "API prices").layer[0].mark.type
     'rect'
     """
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(_low=literal(low), _high=literal(high), _rule=literal(label))
+    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
+        _low=literal(low), _high=literal(high), _rule=literal(label)
+    )
     scale = alt.Scale(type="log") if log else alt.Undefined
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
     strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2="_low:Q")
-    text = chart.mark_text(baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right")
+    text = chart.mark_text(
+        baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right"
+    )
     return alt.layer(strip, text.encode(x=alt.value(0 if left else "width"), y=top, text="_rule:N"))
 
 
-def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: Mapping[str, str] | None = None, most: int = 8):
-    """What moves the answer: for each input the span of the result, largest first, around the best estimate.
+def tornado(
+    swings: Sequence[Swing],
+    best: float,
+    kind: str,
+    title: str,
+    names: Mapping[str, str] | None = None,
+    most: int = 8,
+):
+    """What moves the answer: for each input the span of the result, largest first, around the best
+    estimate.
 
     Parameters
     ----------
@@ -246,21 +377,46 @@ def tornado(swings: Sequence[Swing], best: float, kind: str, title: str, names: 
         }
         for s in swings[:most]
     ]
-    chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind))
+    chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(
+        low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
+    )
     y = row_axis("input", [row["input"] for row in rows])
-    x = alt.X("from:Q", title=title, scale=alt.Scale(padding=6, zero=False, nice=False), axis=value_axis(kind))
+    x = alt.X(
+        "from:Q",
+        title=title,
+        scale=alt.Scale(padding=6, zero=False, nice=False),
+        axis=value_axis(kind),
+    )
     tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
-    bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(x=x, x2="to:Q", y=y, tooltip=tips)
+    bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(
+        x=x, x2="to:Q", y=y, tooltip=tips
+    )
     # "$5.00 to $6.00 million" where both ends have the same unit.
-    once = r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''), '$1 to $3$2')"
+    once = (
+        r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''),"
+        r" '$1 to $3$2')"
+    )
     chart = chart.transform_calculate(both=once)
-    text = chart.mark_text(style="row-value").encode(x=alt.X("to:Q", title=title), y=y, text="both:N")
-    middle = alt.Chart(pd.DataFrame({"best": [best]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
+    text = chart.mark_text(style="row-value").encode(
+        x=alt.X("to:Q", title=title), y=y, text="both:N"
+    )
+    middle = (
+        alt.Chart(pd.DataFrame({"best": [best]}))
+        .mark_rule(strokeDash=[4, 3])
+        .encode(x=alt.X("best:Q", title=title))
+    )
     return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
 
 
 def predicted_vs_measured(
-    rows: Any, measured: str, predicted: str, label: str, unit: str, said: str = "measured", log: bool = True, name_worst: int = 3
+    rows: Any,
+    measured: str,
+    predicted: str,
+    label: str,
+    unit: str,
+    said: str = "measured",
+    log: bool = True,
+    name_worst: int = 3,
 ):
     """A dot for each row, on the diagonal where the prediction is right; the worst are named.
 
@@ -281,19 +437,51 @@ def predicted_vs_measured(
     worst = frame.loc[largest].drop_duplicates(label).index[:name_worst]
     frame = frame.assign(worst=np.where(frame.index.isin(worst), frame[label].astype(str), ""))
     frame = frame[[label, measured, predicted, "error", "worst"]]
-    low, high = float(frame[[measured, predicted]].min().min()), float(frame[[measured, predicted]].max().max())
+    low, high = (
+        float(frame[[measured, predicted]].min().min()),
+        float(frame[[measured, predicted]].max().max()),
+    )
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
-    scale = alt.Scale(type="log" if log else "linear", domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05], nice=False)
-    x = alt.X(measured, type="quantitative", scale=scale, title=f"{said} [{unit}]", axis=value_axis("number", log))
-    y = alt.Y(predicted, type="quantitative", scale=scale, title=f"predicted [{unit}]", axis=value_axis("number", log, "y"))
+    scale = alt.Scale(
+        type="log" if log else "linear",
+        domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05],
+        nice=False,
+    )
+    x = alt.X(
+        measured,
+        type="quantitative",
+        scale=scale,
+        title=f"{said} [{unit}]",
+        axis=value_axis("number", log),
+    )
+    y = alt.Y(
+        predicted,
+        type="quantitative",
+        scale=scale,
+        title=f"predicted [{unit}]",
+        axis=value_axis("number", log, "y"),
+    )
     diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY)
-    diagonal = diagonal.encode(x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]"))
-    tips = tooltip({label: label, measured: (measured, ".4~s"), predicted: (predicted, ".4~s"), "error": ("error", "+.1%")})
+    diagonal = diagonal.encode(
+        x=alt.X("m:Q", title=f"{said} [{unit}]"), y=alt.Y("p:Q", title=f"predicted [{unit}]")
+    )
+    tips = tooltip(
+        {
+            label: label,
+            measured: (measured, ".4~s"),
+            predicted: (predicted, ".4~s"),
+            "error": ("error", "+.1%"),
+        }
+    )
     dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
-    upper = alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
+    upper = (
+        alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
+    )
     named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
     texts = [
-        named.transform_filter(condition).mark_text(align=side, dx=shift, lineBreak="\n").encode(x=x, y=y, text="worst:N")
+        named.transform_filter(condition)
+        .mark_text(align=side, dx=shift, lineBreak="\n")
+        .encode(x=x, y=y, text="worst:N")
         for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
     ]
     return alt.layer(diagonal, dots, *texts).properties(height=340)

@@ -22,13 +22,15 @@ def boundary(
     here: tuple[Any, Any] | None = None,
     kind: str = "number",
 ):
-    """Which of two choices is cheaper where: a plane that a curve divides, recomputed live, with the reader's own case.
+    """Which of two choices is cheaper where: a plane that a curve divides, recomputed live, with
+    the reader's own case.
 
     Parameters
     ----------
-    x, y : (title, lowest, highest) of the axes, numbers or live expressions; the vertical axis is logarithmic and
-        both grow to hold the reader's case.
-    at : the curve, an expression that reads `alt.datum.x`; it may leave the axis and may be infinite.
+    x, y : (title, lowest, highest) of the axes, numbers or live expressions; the vertical axis is
+        logarithmic and both grow to hold the reader's case.
+    at : the curve, an expression that reads `alt.datum.x`; it may leave the axis and may be
+        infinite.
     above, below : the choices on either side of the curve.
     here : expressions or numbers of the reader's own point.
     kind : how values of the vertical axis are said.
@@ -37,27 +39,57 @@ def boundary(
     320
     """
     x_low, x_high, y_low, y_high = (text_of(end) for end in (*x[1:], *y[1:]))
-    params = {"boundary_x": x_low, "boundary_x2": x_high, "boundary_y": f"max({y_low}, 1e-9)", "boundary_y2": f"max({y_high}, 2 * ({y_low}))"}
+    params = {
+        "boundary_x": x_low,
+        "boundary_x2": x_high,
+        "boundary_y": f"max({y_low}, 1e-9)",
+        "boundary_y2": f"max({y_high}, 2 * ({y_low}))",
+    }
     if here is not None:
         params |= {"here_x": text_of(here[0]), "here_y": f"max({text_of(here[1])}, 1e-9)"}
-        params["boundary_x"], params["boundary_x2"] = f"min({x_low}, here_x)", f"max({x_high}, here_x)"
+        params["boundary_x"], params["boundary_x2"] = (
+            f"min({x_low}, here_x)",
+            f"max({x_high}, here_x)",
+        )
         params["boundary_y"] = f"min({params['boundary_y']}, here_y / 1.5)"
         params["boundary_y2"] = f"max({params['boundary_y2']}, here_y * 1.5)"
 
     def ends(axis: str, kind: str) -> dict:
-        return {"type": kind, "domainMin": alt.ExprRef(f"boundary_{axis}"), "domainMax": alt.ExprRef(f"boundary_{axis}2"), "nice": False, "zero": False}
+        return {
+            "type": kind,
+            "domainMin": alt.ExprRef(f"boundary_{axis}"),
+            "domainMax": alt.ExprRef(f"boundary_{axis}2"),
+            "nice": False,
+            "zero": False,
+        }
 
-    across = alt.X("x:Q", title=x[0], scale=alt.Scale(**ends("x", "linear")), axis=value_axis("number", grid=False))
+    across = alt.X(
+        "x:Q",
+        title=x[0],
+        scale=alt.Scale(**ends("x", "linear")),
+        axis=value_axis("number", grid=False),
+    )
     scale = alt.Scale(**{key: end for key, end in ends("y", "log").items() if key != "zero"})
 
     def up(field: str) -> alt.Y:
-        return alt.Y(field, type="quantitative", title=y[0], scale=scale, stack=None, axis=value_axis(kind, True, "y", grid=False))
+        return alt.Y(
+            field,
+            type="quantitative",
+            title=y[0],
+            scale=scale,
+            stack=None,
+            axis=value_axis(kind, True, "y", grid=False),
+        )
 
     grid = alt.Chart(alt.sequence(0, _GRID + 1, as_="_step"))
-    grid = grid.transform_calculate(x=f"boundary_x + (boundary_x2 - boundary_x) * datum._step / {_GRID}").transform_calculate(_at=at)
+    grid = grid.transform_calculate(
+        x=f"boundary_x + (boundary_x2 - boundary_x) * datum._step / {_GRID}"
+    ).transform_calculate(_at=at)
     # Far beyond the axis the curve stops: infinity has no place in a drawing.
     tall = "log(boundary_y2 / boundary_y)"
-    share = f"(isNaN(datum._at) ? 2 : clamp(log(max(datum._at, 1e-12) / boundary_y) / {tall}, -1, 2))"
+    share = (
+        f"(isNaN(datum._at) ? 2 : clamp(log(max(datum._at, 1e-12) / boundary_y) / {tall}, -1, 2))"
+    )
     grid = grid.transform_calculate(_share=share)
     grid = grid.transform_calculate(
         _curve=f"boundary_y * exp(datum._share * {tall})",
@@ -71,31 +103,62 @@ def boundary(
     layers = [
         grid.mark_area(color=color[above], **area).encode(x=across, y=up("_curve"), y2="_top:Q"),
         grid.mark_area(color=color[below], **area).encode(x=across, y=up("_floor"), y2="_curve:Q"),
-        grid.mark_line(color=theme.INK, strokeWidth=1.5, clip=True).encode(x=across, y=up("_curve")),
-        grid.mark_rule(opacity=0, strokeWidth=9).encode(x=across, y=up("_floor"), y2="_top:Q", tooltip=tips),
+        grid.mark_line(color=theme.INK, strokeWidth=1.5, clip=True).encode(
+            x=across, y=up("_curve")
+        ),
+        grid.mark_rule(opacity=0, strokeWidth=9).encode(
+            x=across, y=up("_floor"), y2="_top:Q", tooltip=tips
+        ),
     ]
-    # A name stands where there is room around it: far from the curve, from the edges and from the reader's case.
-    room = grid.transform_window(_most="max(_share)", _least="min(_share)", frame=[-_GRID // 10, _GRID // 10])
-    room = room.transform_filter(f"datum._step >= {_GRID // 8} && datum._step <= {_GRID - _GRID // 8}")
+    # A name stands where there is room around it: far from the curve, from the edges and from the
+    # reader's case.
+    room = grid.transform_window(
+        _most="max(_share)", _least="min(_share)", frame=[-_GRID // 10, _GRID // 10]
+    )
+    room = room.transform_filter(
+        f"datum._step >= {_GRID // 8} && datum._step <= {_GRID - _GRID // 8}"
+    )
     away = "1"
     if here is not None:
         own = f"(datum.x - here_x) / (boundary_x2 - boundary_x), log(here_y / boundary_y) / {tall}"
-        away = "min(1, sqrt(pow(1.6 * ({}), 2) + pow(datum._middle - {}, 2)) / 0.35)".format(*own.split(", "))
-    spans = {above: ("max(0, min(1, datum._most))", "1"), below: ("0", "max(0, min(1, datum._least))")}
+        away = "min(1, sqrt(pow(1.6 * ({}), 2) + pow(datum._middle - {}, 2)) / 0.35)".format(
+            *own.split(", ")
+        )
+    spans = {
+        above: ("max(0, min(1, datum._most))", "1"),
+        below: ("0", "max(0, min(1, datum._least))"),
+    }
     for name, (low, high) in spans.items():
         free = room.transform_calculate(_middle=f"({low} + {high}) / 2", _gap=f"{high} - {low}")
         # The last term settles ties: near the middle, and never the same on both of its sides.
-        free = free.transform_calculate(_score=f"min(datum._gap, 0.6) * {away} - 0.2 * pow(datum._step / {_GRID} - 0.4713, 2)")
-        free = free.transform_calculate(_place=f"boundary_y * exp(datum._middle * {tall})", _name=f"datum._gap > 0.11 ? {name!r} : ''")
+        free = free.transform_calculate(
+            _score=f"min(datum._gap, 0.6) * {away} - 0.2 * pow(datum._step / {_GRID} - 0.4713, 2)"
+        )
+        free = free.transform_calculate(
+            _place=f"boundary_y * exp(datum._middle * {tall})",
+            _name=f"datum._gap > 0.11 ? {name!r} : ''",
+        )
         free = free.transform_joinaggregate(_best="max(_score)")
-        free = free.transform_filter("datum._score == datum._best")  # never empty: an empty layer has no extent
-        layers.append(free.mark_text(fontSize=16, fontWeight="bold").encode(x=across, y=up("_place"), text="_name:N"))
+        free = free.transform_filter(
+            "datum._score == datum._best"
+        )  # never empty: an empty layer has no extent
+        layers.append(
+            free.mark_text(fontSize=16, fontWeight="bold").encode(
+                x=across, y=up("_place"), text="_name:N"
+            )
+        )
     if here is not None:
-        point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(x="here_x", _here="here_y")
+        point = alt.Chart(pd.DataFrame({"what": ["your case"]})).transform_calculate(
+            x="here_x", _here="here_y"
+        )
         place = {"x": across, "y": up("_here")}
         along = "(here_x - boundary_x) / (boundary_x2 - boundary_x)"
         side = alt.ExprRef(f"{along} < 0.2 ? 'left' : {along} > 0.8 ? 'right' : 'center'")
         lift = alt.ExprRef(f"here_y * exp(0.15 * {tall}) > boundary_y2 ? 17 : -15")
         layers.append(point.mark_point(size=110, color=theme.INK, opacity=1).encode(**place))
         layers.append(point.mark_text(dy=lift, align=side).encode(text="what:N", **place))
-    return alt.layer(*layers).add_params(*(alt.param(name=name, expr=text) for name, text in params.items())).properties(height=320)
+    return (
+        alt.layer(*layers)
+        .add_params(*(alt.param(name=name, expr=text) for name, text in params.items()))
+        .properties(height=320)
+    )

@@ -10,9 +10,16 @@ from scaleright.charts.words import say
 
 
 def progress(
-    rows: Any, x: str, series: str, value: Any, titles: tuple[str, str], color: str, words: Any = None, tips: dict[str, str] | None = None,
+    rows: Any,
+    x: str,
+    series: str,
+    value: Any,
+    titles: tuple[str, str],
+    color: str,
+    words: Any = None,
+    tips: dict[str, str] | None = None,
     only: Any = None,
-):  # fmt: skip
+):
     """Lines over sizes with a dot at each result and a name at the right end of each line.
 
     Parameters
@@ -23,7 +30,8 @@ def progress(
     value : column or live expression of the height; rows where it is not above 0 are left out.
     titles : of the two axes, with their units.
     color : column that chooses a fixed color (vendor).
-    words : how a value is said on hover, a live expression over `alt.datum["_value"]`; as a number otherwise.
+    words : how a value is said on hover, a live expression over `alt.datum["_value"]`; as a number
+        otherwise.
     tips : title -> further column to show on hover.
     only : live condition of the rows to draw.
 
@@ -37,10 +45,18 @@ def progress(
     chart = chart.transform_calculate(_label=say(SAID, "number") if words is None else words)
     scale = alt.Scale(type="log", nice=False, padding=12)
     place = {
-        "x": alt.X(x, type="quantitative", title=titles[0], scale=scale, axis=value_axis("number", True)),
+        "x": alt.X(
+            x, type="quantitative", title=titles[0], scale=scale, axis=value_axis("number", True)
+        ),
         "y": alt.Y("_value:Q", title=titles[1], scale=scale, axis=value_axis("number", True, "y")),
     }
-    paint = alt.Color(color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None)
+    paint = alt.Color(
+        color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None
+    )
     shown = tooltip({series: series, titles[0]: x, "result": "_label", **(tips or {})})
-    line, hover, *names = named_lines(chart, x, series, place, paint, shown, detail=alt.Detail(series, type="nominal"))
-    return alt.layer(line, chart.mark_point(opacity=0.9).encode(**place, color=paint), *names, hover).properties(height=360)
+    line, hover, *names = named_lines(
+        chart, x, series, place, paint, shown, detail=alt.Detail(series, type="nominal")
+    )
+    return alt.layer(
+        line, chart.mark_point(opacity=0.9).encode(**place, color=paint), *names, hover
+    ).properties(height=360)

@@ -1,7 +1,8 @@
 """A radar of a few things on a few axes, and the same as dots.
 
-The area of a radar's polygon grows with the square of its points and depends on the order of the axes; the dots beside
-it carry the same points without either. A missing value is drawn nowhere: the polygon stays open there.
+The area of a radar's polygon grows with the square of its points and depends on the order of the
+axes; the dots beside it carry the same points without either. A missing value is drawn nowhere: the
+polygon stays open there.
 """
 
 import math
@@ -24,8 +25,12 @@ _UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"
 """Points a pixel, so that the names of the axes fit on a phone as well."""
 
 
-def _chosen(rows: Any, category: str, axes: Mapping[str, Any], chosen: Sequence[Any], only: Any) -> alt.Chart:
-    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, and `_slot`, the place among the chosen."""
+def _chosen(
+    rows: Any, category: str, axes: Mapping[str, Any], chosen: Sequence[Any], only: Any
+) -> alt.Chart:
+    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, and `_slot`,
+    the place among the chosen.
+    """
     slot = f"indexof([{', '.join(map(text_of, chosen))}], datum[{category!r}])"
     chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0")
     chart = chart if only is None else chart.transform_filter(only)
@@ -36,9 +41,21 @@ def _chosen(rows: Any, category: str, axes: Mapping[str, Any], chosen: Sequence[
 def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) -> dict[str, Any]:
     """Color and shape by place, and what shows on hover."""
     places = [str(place) for place in range(len(chosen))]
-    color = alt.Color("_slot:N", scale=alt.Scale(domain=places, range=list(theme.CYCLE[: len(chosen)])), legend=None)
-    shape = alt.Shape("_slot:N", scale=alt.Scale(domain=places, range=list(SHAPES[: len(chosen)])), legend=None)
-    return {"color": color, "shape": shape, "tooltip": tooltip({"what": category, "axis": "_axis", "points": "_label"} | dict(more or {}))}
+    color = alt.Color(
+        "_slot:N",
+        scale=alt.Scale(domain=places, range=list(theme.CYCLE[: len(chosen)])),
+        legend=None,
+    )
+    shape = alt.Shape(
+        "_slot:N", scale=alt.Scale(domain=places, range=list(SHAPES[: len(chosen)])), legend=None
+    )
+    return {
+        "color": color,
+        "shape": shape,
+        "tooltip": tooltip(
+            {"what": category, "axis": "_axis", "points": "_label"} | dict(more or {})
+        ),
+    }
 
 
 def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
@@ -46,20 +63,36 @@ def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> li
     layers, one = [], alt.Chart(pd.DataFrame({"row": [0]}))
     for place, name in enumerate(chosen):
         at = {"x": alt.value(6), "y": alt.value(10 + 19 * place)}
-        layers.append(chart.transform_filter(f"datum._slot == '{place}'").mark_point(size=80, opacity=1).encode(**at, **look))
+        layers.append(
+            chart.transform_filter(f"datum._slot == '{place}'")
+            .mark_point(size=80, opacity=1)
+            .encode(**at, **look)
+        )
         at["x"] = alt.value(17)
-        layers.append(one.mark_text(align="left", baseline="middle").encode(**at, text=alt.Text(value=alt.ExprRef(text_of(name)))))
+        layers.append(
+            one.mark_text(align="left", baseline="middle").encode(
+                **at, text=alt.Text(value=alt.ExprRef(text_of(name)))
+            )
+        )
     return layers
 
 
-def radar(rows: Any, category: str, axes: Mapping, chosen: Sequence, only: Any = None, more: Mapping | None = None):
+def radar(
+    rows: Any,
+    category: str,
+    axes: Mapping,
+    chosen: Sequence,
+    only: Any = None,
+    more: Mapping | None = None,
+):
     """Polygons on spokes, one for each chosen name; points beyond the scale are drawn at its edge.
 
     Parameters
     ----------
     rows : DataFrame or records, one for each name, more than are drawn.
     category : column with the names.
-    axes : name of the axis -> column or live expression of its points, 0 to 10; empty where there are none.
+    axes : name of the axis -> column or live expression of its points, 0 to 10; empty where there
+        are none.
     chosen : up to four names, or live expressions of them.
     only : live condition of the rows to draw.
     more : further lines of the box on hover, title -> column.
@@ -71,45 +104,102 @@ def radar(rows: Any, category: str, axes: Mapping, chosen: Sequence, only: Any =
     at = {}
     for side, size in (("x", "width"), ("y", "height")):
         ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
-        at[side] = (alt.X if side == "x" else alt.Y)(f"{side}:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=None)
+        at[side] = (alt.X if side == "x" else alt.Y)(
+            f"{side}:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=None
+        )
     corners = [
-        {"level": level, "step": i, "x": level * math.sin(i * turn), "y": level * math.cos(i * turn), "name": names[i % len(names)]}
-        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES) for i in range(len(names) + 1)
-    ]  # fmt: skip
+        {
+            "level": level,
+            "step": i,
+            "x": level * math.sin(i * turn),
+            "y": level * math.cos(i * turn),
+            "name": names[i % len(names)],
+        }
+        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES)
+        for i in range(len(names) + 1)
+    ]
     grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
-    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(**at, detail="level:N", order="step:Q")
+    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
+        **at, detail="level:N", order="step:Q"
+    )
     layers = [rings.mark_line(strokeWidth=1, **thin)]
-    layers.append(rings.transform_filter(f"datum.level == {FULL / 2}").mark_line(color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]))
+    layers.append(
+        rings.transform_filter(f"datum.level == {FULL / 2}").mark_line(
+            color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]
+        )
+    )
     spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
     layers.append(spokes.mark_rule(**thin).encode(**at, x2="zero:Q", y2="zero:Q"))
     words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
-    for test, align in (("datum.x > 0.1", "left"), ("datum.x < -0.1", "right"), ("abs(datum.x) <= 0.1", "center")):
-        layers.append(words.transform_filter(test).mark_text(align=align, baseline="middle", fontWeight="bold").encode(**at, text="name:N"))
+    for test, align in (
+        ("datum.x > 0.1", "left"),
+        ("datum.x < -0.1", "right"),
+        ("abs(datum.x) <= 0.1", "center"),
+    ):
+        layers.append(
+            words.transform_filter(test)
+            .mark_text(align=align, baseline="middle", fontWeight="bold")
+            .encode(**at, text="name:N")
+        )
     chart = _chosen(rows, category, axes, chosen, only)
-    chart = chart.transform_calculate(_i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))")
+    chart = chart.transform_calculate(
+        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))"
+    )
     chart = chart.transform_calculate(_next=f"datum['_value_' + (datum._i + 1) % {len(names)}]")
-    chart = chart.transform_calculate(x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})")
-    edge = chart.transform_filter("isValid(datum._next)").transform_calculate(_s=f"max(0, min({FULL}, datum._next))")
-    edge = edge.transform_calculate(x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})")
+    chart = chart.transform_calculate(
+        x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})"
+    )
+    edge = chart.transform_filter("isValid(datum._next)").transform_calculate(
+        _s=f"max(0, min({FULL}, datum._next))"
+    )
+    edge = edge.transform_calculate(
+        x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})"
+    )
     look = _look(category, chosen, more)
-    layers.append(edge.mark_rule(strokeWidth=2.5).encode(**at, x2="x2:Q", y2="y2:Q", color=look["color"]))
+    layers.append(
+        edge.mark_rule(strokeWidth=2.5).encode(**at, x2="x2:Q", y2="y2:Q", color=look["color"])
+    )
     layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
     return alt.layer(*layers, *_key(chart, chosen, look)).properties(height=360)
 
 
-def profile(rows: Any, category: str, axes: Mapping, chosen: Sequence, title: str, only: Any = None, more: Mapping | None = None):
+def profile(
+    rows: Any,
+    category: str,
+    axes: Mapping,
+    chosen: Sequence,
+    title: str,
+    only: Any = None,
+    more: Mapping | None = None,
+):
     """The same points as dots, an axis a row; arguments as `radar`, and the title of the scale.
 
     >>> profile([{"chip": "A", "cost": 4.0}], "chip", {"cost": "cost"}, ["A"], "points").height
     25
     """
     chart = _chosen(rows, category, axes, chosen, only)
-    x = alt.X("_value:Q", title=title, scale=alt.Scale(domain=[0, FULL], clamp=True), axis=value_axis("number"))
+    x = alt.X(
+        "_value:Q",
+        title=title,
+        scale=alt.Scale(domain=[0, FULL], clamp=True),
+        axis=value_axis("number"),
+    )
     # Each name has a lane of its own, so that equal points do not hide each other.
-    rows_ = alt.Y("_axis:N", title=None, scale=alt.Scale(domain=list(axes)), axis=alt.Axis(grid=True))
-    lanes = alt.YOffset("_slot:N", scale=alt.Scale(domain=[str(place) for place in range(len(chosen))]))
+    rows_ = alt.Y(
+        "_axis:N", title=None, scale=alt.Scale(domain=list(axes)), axis=alt.Axis(grid=True)
+    )
+    lanes = alt.YOffset(
+        "_slot:N", scale=alt.Scale(domain=[str(place) for place in range(len(chosen))])
+    )
     place = {"x": x, "y": rows_, "yOffset": lanes}
     layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
-    for test, align, shift in ((f"datum._value <= {FULL / 2}", "left", 9), (f"datum._value > {FULL / 2}", "right", -9)):
-        layers.append(chart.transform_filter(test).mark_text(align=align, dx=shift).encode(**place, text=f"{category}:N"))
+    for test, align, shift in (
+        (f"datum._value <= {FULL / 2}", "left", 9),
+        (f"datum._value > {FULL / 2}", "right", -9),
+    ):
+        layers.append(
+            chart.transform_filter(test)
+            .mark_text(align=align, dx=shift)
+            .encode(**place, text=f"{category}:N")
+        )
     return alt.layer(*layers).properties(height=(17 * len(chosen) + 8) * len(axes))

@@ -1,19 +1,38 @@
-"""A ranking: the rows with the least values, the best on top, as bars that change places while sliders move."""
+"""A ranking: the rows with the least values, the best on top, as bars that change places while
+sliders move.
+"""
 
 from typing import Any
 
 import altair as alt
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, SAID, color_scale, field_of, frame_of, row_axis, tooltip, value_axis
+from scaleright.charts.axes import (
+    ROW,
+    SAID,
+    color_scale,
+    field_of,
+    frame_of,
+    row_axis,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.words import say
 from scaleright.ops import where
 
 
 def ranking(
-    rows: Any, category: str, value: Any, kind: str, title: str,
-    color: str | None = None, words: Any = None, only: Any = None, otherwise: str = "–", most: int = 12,
-):  # fmt: skip
+    rows: Any,
+    category: str,
+    value: Any,
+    kind: str,
+    title: str,
+    color: str | None = None,
+    words: Any = None,
+    only: Any = None,
+    otherwise: str = "–",
+    most: int = 12,
+):
     """Bars of the least values, the least on top, each with its value and further words at its end.
 
     Parameters
@@ -36,18 +55,28 @@ def ranking(
     said = say(SAID, kind) if words is None else say(SAID, kind) + ", " + field_of(words)
     # A chart without rows has no scale, so where none is left all of them stay, without a bar.
     chart = alt.Chart(frame).transform_calculate(_ranked="1" if only is None else where(only, 1, 0))
-    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter((alt.datum["_ranked"] > 0) | (alt.datum["_some"] == 0))
+    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
+        (alt.datum["_ranked"] > 0) | (alt.datum["_some"] == 0)
+    )
     chart = chart.transform_calculate(_value=where(alt.datum["_ranked"] > 0, field_of(value), 0))
-    chart = chart.transform_window(_rank="row_number()", sort=[alt.SortField("_value")]).transform_filter(alt.datum["_rank"] <= most)
+    chart = chart.transform_window(
+        _rank="row_number()", sort=[alt.SortField("_value")]
+    ).transform_filter(alt.datum["_rank"] <= most)
     chart = chart.transform_calculate(_label=where(alt.datum["_ranked"] > 0, said, otherwise))
     x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
-    y = row_axis(category, alt.EncodingSortField("_value", op="min", order="ascending"), labelLimit=180)
+    y = row_axis(
+        category, alt.EncodingSortField("_value", op="min", order="ascending"), labelLimit=180
+    )
     # A bar keeps its thickness where fewer rows than there is room for are left.
-    bars = chart.mark_bar(size=0.62 * ROW).encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
+    bars = chart.mark_bar(size=0.62 * ROW).encode(
+        x=x, y=y, tooltip=tooltip({"what": category, title: "_label"})
+    )
     if color:
         names = theme.ordered(frame[color])
         key = alt.Legend(title=None, columns=len(names))
-        bars = bars.encode(color=alt.Color(color, type="nominal", scale=color_scale(names), legend=key))
+        bars = bars.encode(
+            color=alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
+        )
     else:
         bars = bars.encode(color=alt.value(theme.BLUE))
     text = chart.mark_text(style="row-value").encode(x=x, y=y, text="_label:N")

@@ -1,9 +1,10 @@
-"""What a cell shows: a chart, the answer card, a table; each as text, as HTML and, for charts, as Vega-Lite.
+"""What a cell shows: a chart, the answer card, a table; each as text, as HTML and, for charts, as
+Vega-Lite.
 
-Outputs are byte-stable: numbers are rounded to 12 significant digits, ids are hashes of what they name, and
-nothing refers to another host. In the book the page's own script draws the specification; a viewer without
-scripts (GitHub, a terminal) shows the text alternative. On Colab, and where `SCALERIGHT_CHARTS=altair` is set, as
-on Binder, Altair draws the charts instead.
+Outputs are byte-stable: numbers are rounded to 12 significant digits, ids are hashes of what they
+name, and nothing refers to another host. In the book the page's own script draws the specification;
+a viewer without scripts (GitHub, a terminal) shows the text alternative. On Colab, and where
+`SCALERIGHT_CHARTS=altair` is set, as on Binder, Altair draws the charts instead.
 """
 
 import hashlib
@@ -26,7 +27,8 @@ from scaleright.charts.machine import ANSWER_MIME, TABLE_MIME, answer, file_name
 from scaleright.charts.words import say
 
 VEGALITE = "application/vnd.vegalite.v6+json"
-schemapi.disable_debug_mode()  # or Altair checks every part of a chart as it is made, and the whole once more for `show`
+# or Altair checks every part of a chart as it is made, and the whole once more for `show`
+schemapi.disable_debug_mode()
 
 
 class Display:
@@ -64,7 +66,8 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
     spec["description"] = alt_text
     spec.setdefault("width", "container")
     if spec["width"] == "container":
-        # Labels at the ends of bars reach beyond the plot; fit again whenever a control changes them.
+        # Labels at the ends of bars reach beyond the plot; fit again whenever a control changes
+        # them.
         spec.setdefault("autosize", {"type": "fit-x", "contains": "padding", "resize": True})
     if controls is not None:
         spec = controls.attach(spec)
@@ -72,7 +75,9 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
 
 
 def _named_data(spec: dict) -> dict:
-    """Name data sets by order: Altair's names hash unrounded numbers and would differ between machines."""
+    """Name data sets by order: Altair's names hash unrounded numbers and would differ between
+    machines.
+    """
     text = json.dumps(spec)
     for order, name in enumerate(spec.get("datasets", {}), 1):
         text = text.replace(f'"{name}"', f'"rows-{order}"')
@@ -81,7 +86,13 @@ def _named_data(spec: dict) -> dict:
     return json.loads(text)
 
 
-def show(chart: Any, alt: str, name: str | None = None, caption: str | None = None, controls: Controls | None = None) -> Display:
+def show(
+    chart: Any,
+    alt: str,
+    name: str | None = None,
+    caption: str | None = None,
+    controls: Controls | None = None,
+) -> Display:
     """A chart for the page.
 
     Parameters
@@ -90,7 +101,8 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     alt : what the chart shows, in a sentence, for those who do not see it.
     name : a short name by which tests and links find it.
     caption : HTML under the chart.
-    controls : the live controls on whose expressions the chart is built; those that it uses are found by name.
+    controls : the live controls on whose expressions the chart is built; those that it uses are
+        found by name.
 
     Raises
     ------
@@ -102,7 +114,9 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     (One bar of length 1., ['application/vnd.vegalite.v6+json', 'text/html', 'text/plain'])
     """
     if not alt or len(alt.split()) < 3:
-        raise ValueError(f"show: alt = {alt!r} does not tell what the chart shows; write a sentence")
+        raise ValueError(
+            f"show: alt = {alt!r} does not tell what the chart shows; write a sentence"
+        )
     spec = specification(chart, alt, controls)
     if os.environ.get("SCALERIGHT_CHARTS") == "altair" or "google.colab" in sys.modules:
         return Display({"text/plain": alt, "text/html": _drawn_by_altair(spec)})
@@ -111,8 +125,11 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
     label = html.escape(alt, quote=True)
     height = spec["height"] if isinstance(spec.get("height"), (int, float)) else 240
     figure = (
-        f'<figure class="sr-chart" id="sr-{key}"' + (f' data-sr-name="{html.escape(name, quote=True)}"' if name else "") + ">"
-        f'<div class="sr-view" role="img" aria-label="{label}" style="min-height:{height:g}px"><p class="sr-alt">{label}</p></div>'
+        f'<figure class="sr-chart" id="sr-{key}"'
+        + (f' data-sr-name="{html.escape(name, quote=True)}"' if name else "")
+        + ">"
+        f'<div class="sr-view" role="img" aria-label="{label}" style="min-height:{height:g}px"><p'
+        f' class="sr-alt">{label}</p></div>'
         f'<script type="application/json" class="sr-spec">{text}</script>'
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
     )
@@ -120,17 +137,28 @@ def show(chart: Any, alt: str, name: str | None = None, caption: str | None = No
 
 
 def _drawn_by_altair(spec: dict) -> str:
-    """A chart with Altair's own script, for a notebook that was opened far from the book (Binder, Colab)."""
+    """A chart with Altair's own script, for a notebook that was opened far from the book (Binder,
+    Colab).
+    """
     from altair.utils.html import spec_to_html
 
-    versions = {"vega_version": alt.VEGA_VERSION, "vegalite_version": alt.VEGALITE_VERSION, "vegaembed_version": alt.VEGAEMBED_VERSION}
+    versions = {
+        "vega_version": alt.VEGA_VERSION,
+        "vegalite_version": alt.VEGALITE_VERSION,
+        "vegaembed_version": alt.VEGAEMBED_VERSION,
+    }
     place = f"sr-{hashlib.sha256(page_json(spec).encode()).hexdigest()[:12]}"
-    return spec_to_html(spec, mode="vega-lite", fullhtml=False, template="universal", output_div=place, **versions)
+    return spec_to_html(
+        spec, mode="vega-lite", fullhtml=False, template="universal", output_div=place, **versions
+    )
 
 
 def _model(controls: Controls, names: Iterable[str], defined: Iterable[str] = ()) -> str:
     """What the page's script needs to draw these controls and to compute these definitions."""
-    return f'<script type="application/json" class="sr-model">{page_json(rounded(controls.payload(names, defined)))}</script>'
+    return (
+        '<script type="application/json"'
+        f' class="sr-model">{page_json(rounded(controls.payload(names, defined)))}</script>'
+    )
 
 
 def _plain(text: str) -> str:
@@ -140,13 +168,21 @@ def _plain(text: str) -> str:
 
 def _filled(text: str, numbers: Mapping[str, Any]) -> str:
     """HTML with each `{name}` replaced by its live number, or by its escaped words."""
-    return text.format(**{k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v)) for k, v in numbers.items()})
+    return text.format(
+        **{
+            k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v))
+            for k, v in numbers.items()
+        }
+    )
 
 
 def _live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
     if controls is None:
         return ""
-    return _model(controls, *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))))
+    return _model(
+        controls,
+        *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))),
+    )
 
 
 def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber) -> Display:
@@ -155,7 +191,8 @@ def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber)
     Parameters
     ----------
     text : HTML with `{name}` for each of `numbers`.
-    controls : the live controls of which the numbers are made (`controls.number`, `controls.words`).
+    controls : the live controls of which the numbers are made (`controls.number`,
+        `controls.words`).
     numbers : live numbers, or anything to be written as it is.
 
     >>> sentence("Rent of <b>{chip}</b> is {cost}.", chip="H100 & co", cost="$2")
@@ -177,17 +214,19 @@ def answer_card(
     headline: str | None = None,
     **numbers: LiveNumber,
 ) -> Display:
-    """The answer, first on the page: one sentence with the number, its range, its data's date, the model's error.
+    """The answer, first on the page: one sentence with the number, its range, its data's date, the
+    model's error.
 
     Parameters
     ----------
     sentence : HTML with `{name}` for each of `numbers`.
-    range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the sentence, or a live
-        number or word each; left out if None.
+    range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the
+        sentence, or a live number or word each; left out if None.
     controls : the live controls of which the numbers are made (`controls.number`).
-    quantities : numbers that the card says only within words, for machines: name -> (value, kind of `say`), above all
-        the ends of the range.
-    headline : the number, among `numbers` and `quantities`, that a sweep draws unless it is told another.
+    quantities : numbers that the card says only within words, for machines: name -> (value, kind of
+        `say`), above all the ends of the range.
+    headline : the number, among `numbers` and `quantities`, that a sweep draws unless it is told
+        another.
     numbers : live numbers, or anything to be written as it is.
 
     >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2", low="$1")
@@ -196,34 +235,62 @@ def answer_card(
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
     facts = {label: value for label, value in facts.items() if value is not None}
     alone = {f"_{label}": value for label, value in facts.items() if isinstance(value, LiveNumber)}
-    texts = {label: _filled(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone) for label, value in facts.items()}
+    texts = {
+        label: _filled(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone)
+        for label, value in facts.items()
+    }
     filled = _filled(sentence, numbers)
     items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in texts.items())
     # What no control moves is said to be of the defaults, once the reader has moved one.
-    fixed = [label.lower() for label in ("Range", "Model error") if label in texts and "data-sr-signal" not in texts[label]]
+    fixed = [
+        label.lower()
+        for label in ("Range", "Model error")
+        if label in texts and "data-sr-signal" not in texts[label]
+    ]
     is_are = "are" if len(fixed) > 1 else "is"
-    note = f' data-sr-note="Your case. The {" and ".join(fixed)} {is_are} of the chapter\'s defaults."' if fixed else ""
-    card = f'<section class="sr-answer" aria-label="The answer"><p class="sr-sentence" aria-live="polite">{filled}</p>'
+    note = (
+        f' data-sr-note="Your case. The {" and ".join(fixed)} {is_are} of the chapter\'s defaults."'
+        if fixed
+        else ""
+    )
+    card = (
+        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
+        f' aria-live="polite">{filled}</p>'
+    )
     card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
-    spoken = [f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}." for label, text in texts.items()]
+    spoken = [
+        f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
+        for label, text in texts.items()
+    ]
     machine = answer(_plain(filled), numbers | alone, quantities or {}, headline)
-    return Display({"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine})
+    return Display(
+        {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
+    )
 
 
 def strip(controls: Controls, *names: str) -> Display:
-    """The strip of controls, where the author wants it; without one, the page puts it above the first live chart.
+    """The strip of controls, where the author wants it; without one, the page puts it above the
+    first live chart.
 
     With names, only those: a second strip near a later chart. All strips of a page move together.
     """
     names = names or tuple(name for name in controls._parameters if controls.describe(name))
     for name in names:
         getattr(controls, name)  # refuses one that is no parameter
-    box = f'<div class="sr-controls" data-sr-names="{" ".join(names)}">{_model(controls, names)}</div>'
+    box = (
+        '<div class="sr-controls"'
+        f' data-sr-names="{" ".join(names)}">{_model(controls, names)}</div>'
+    )
     return Display({"text/plain": f"Controls: {', '.join(names)}", "text/html": box})
 
 
 def _cell(value: Any, how: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NaT or value is pd.NA:
+    if (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or value is pd.NaT
+        or value is pd.NA
+    ):
         return "–"
     if callable(how):
         return str(how(value))
@@ -261,10 +328,18 @@ def table(
     formats, link, headers = dict(formats or {}), dict(link or {}), dict(headers or {})
     for column in (*formats, *link, *link.values(), *headers):
         if column not in rows.columns:
-            raise KeyError(f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}")
+            raise KeyError(
+                f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
+            )
     columns = [column for column in rows.columns if column not in link.values()]
-    texts = {column: [_cell(value, formats.get(column)) for value in rows[column]] for column in columns}
-    numeric = {c for c in columns if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])}
+    texts = {
+        column: [_cell(value, formats.get(column)) for value in rows[column]] for column in columns
+    }
+    numeric = {
+        c
+        for c in columns
+        if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
+    }
     words = {column: headers.get(column, str(column).replace("_", " ")) for column in columns}
 
     def entry(column: str, index: int) -> str:
@@ -276,24 +351,48 @@ def table(
         return f"<{tag}{extra}{side[column]}>{text}</{tag}>"
 
     # Long texts of a wide table get a line of their own beneath their row.
-    below = [c for c in columns[1:] if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60]
+    below = [
+        c
+        for c in columns[1:]
+        if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60
+    ]
     beside = [column for column in columns if column not in below]
 
     def more(index: int) -> str:
-        notes = "".join(f"<p><span>{html.escape(words[c])}:</span> {html.escape(texts[c][index])}</p>" for c in below if texts[c][index])
-        return f'<tr class="sr-notes"><td colspan="{len(beside)}">{notes}</td></tr>\n' if notes else ""
+        notes = "".join(
+            f"<p><span>{html.escape(words[c])}:</span> {html.escape(texts[c][index])}</p>"
+            for c in below
+            if texts[c][index]
+        )
+        return (
+            f'<tr class="sr-notes"><td colspan="{len(beside)}">{notes}</td></tr>\n' if notes else ""
+        )
 
     side = {column: ' class="sr-num"' if column in numeric else "" for column in columns}
     head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
-    body = "".join("<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index) for index in range(len(rows)))
+    body = "".join(
+        "<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index)
+        for index in range(len(rows))
+    )
     box = table_box(caption, head, body, keys=max(map(len, texts[columns[0]]), default=0) <= 26)
     text = "\n".join([caption, *_columns(columns, words, texts, numeric)])
-    return Display({"text/plain": text, "text/html": box, TABLE_MIME: resource(rows, caption, name or file_name(caption), formats)})
+    return Display(
+        {
+            "text/plain": text,
+            "text/html": box,
+            TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
+        }
+    )
 
 
 def table_box(caption: str, head: str, body: str, keys: bool) -> str:
-    """A table's markup around its cells; with `keys`, for short names, the first column stays in view."""
-    box = f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}" tabindex="0">'
+    """A table's markup around its cells; with `keys`, for short names, the first column stays in
+    view.
+    """
+    box = (
+        f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}"'
+        ' tabindex="0">'
+    )
     box += '<table class="sr-keys">' if keys else "<table>"
     return f"{box}<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
 
@@ -303,11 +402,16 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
     filled = [[words[column], *texts[column]] for column in columns]
     wide = [max(map(len, cells)) for cells in filled]
     sides = [">" if column in numeric else "<" for column in columns]
-    return ["  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip() for line in zip(*filled)]
+    return [
+        "  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip()
+        for line in zip(*filled)
+    ]
 
 
 def parameters_table(case: Any) -> Display:
-    """The chapter's parameters: what each means, its value in this case, what is allowed; machines get every digit."""
+    """The chapter's parameters: what each means, its value in this case, what is allowed; machines
+    get every digit.
+    """
     shown = table(case.table(), "Your case: one line of the parameters cell each")
     carried = shown.bundle[TABLE_MIME]
     next(field for field in carried["schema"]["fields"] if field["name"] == "value")["type"] = "any"
@@ -322,5 +426,8 @@ def folded(display: Display, summary: str) -> Display:
     >>> folded(table(pd.DataFrame({"chip": ["A"]}), "Chips"), "All chips").bundle["text/html"][:56]
     '<details class="sr-folded"><summary>All chips</summary><'
     """
-    markup = f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>{display.bundle["text/html"]}</details>'
+    markup = (
+        "<details"
+        f' class="sr-folded"><summary>{html.escape(summary)}</summary>{display.bundle["text/html"]}</details>'
+    )
     return Display(display.bundle | {"text/html": markup})

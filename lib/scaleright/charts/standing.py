@@ -5,15 +5,33 @@ from typing import Any
 import altair as alt
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, color_scale, field_of, frame_of, row_axis, text_of, tooltip, value_axis
+from scaleright.charts.axes import (
+    ROW,
+    color_scale,
+    field_of,
+    frame_of,
+    row_axis,
+    text_of,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.words import say
 from scaleright.ops import where
 
 
 def standing(
-    rows: Any, category: str, low: Any, high: Any, title: str, widest: float, color: str | None = None, only: Any = None, most: int = 15
+    rows: Any,
+    category: str,
+    low: Any,
+    high: Any,
+    title: str,
+    widest: float,
+    color: str | None = None,
+    only: Any = None,
+    most: int = 15,
 ):
-    """Names by score, the best that they can be first: a dot where all is known, a bar over what an unknown could make of it.
+    """Names by score, the best that they can be first: a dot where all is known, a bar over what an
+    unknown could make of it.
 
     Parameters
     ----------
@@ -28,23 +46,56 @@ def standing(
     30
     """
     frame = frame_of(rows)
-    chart = alt.Chart(frame).transform_calculate(_from=field_of(low), _to=field_of(high), _asked="1" if only is None else where(only, 1, 0))
-    chart = chart.transform_calculate(_ranked=f"datum._asked && datum._to - datum._from < {widest} ? 1 : 0")
+    chart = alt.Chart(frame).transform_calculate(
+        _from=field_of(low), _to=field_of(high), _asked="1" if only is None else where(only, 1, 0)
+    )
+    chart = chart.transform_calculate(
+        _ranked=f"datum._asked && datum._to - datum._from < {widest} ? 1 : 0"
+    )
     # A chart without rows has no scale, so where none is left all of them stay, without a score.
-    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter("datum._ranked || !datum._some")
-    chart = chart.transform_calculate(_low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0")
+    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
+        "datum._ranked || !datum._some"
+    )
+    chart = chart.transform_calculate(
+        _low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0"
+    )
     best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
-    chart = chart.transform_window(_rank="row_number()", sort=best).transform_filter(f"datum._rank <= {most}")
-    known, ends = "datum._high - datum._low < 1e-9", [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")]
-    chart = chart.transform_calculate(_label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : '–'")
-    x = alt.X("_low:Q", title=title, scale=alt.Scale(nice=False, zero=False, padding=10), axis=value_axis("number"))
-    y = row_axis(category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170)
+    chart = chart.transform_window(_rank="row_number()", sort=best).transform_filter(
+        f"datum._rank <= {most}"
+    )
+    known, ends = (
+        "datum._high - datum._low < 1e-9",
+        [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")],
+    )
+    chart = chart.transform_calculate(
+        _label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : '–'"
+    )
+    x = alt.X(
+        "_low:Q",
+        title=title,
+        scale=alt.Scale(nice=False, zero=False, padding=10),
+        axis=value_axis("number"),
+    )
+    y = row_axis(
+        category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170
+    )
     ink: dict[str, Any] = {"color": alt.value(theme.BLUE)}
     if color:
         names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
-        ink = {"color": alt.Color(color, type="nominal", scale=color_scale(names), legend=alt.Legend(columns=6, symbolOpacity=1))}
+        ink = {
+            "color": alt.Color(
+                color,
+                type="nominal",
+                scale=color_scale(names),
+                legend=alt.Legend(columns=6, symbolOpacity=1),
+            )
+        }
     bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2="_high:Q", y=y, **ink)
     tips = tooltip({"what": category, title: "_label"})
-    dots = chart.transform_filter(known).mark_point(size=110, opacity=1).encode(x=x, y=y, **ink, tooltip=tips)
+    dots = (
+        chart.transform_filter(known)
+        .mark_point(size=110, opacity=1)
+        .encode(x=x, y=y, **ink, tooltip=tips)
+    )
     text = chart.mark_text(style="row-value", dx=9).encode(x=alt.X("_high:Q"), y=y, text="_label:N")
     return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))

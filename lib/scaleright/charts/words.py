@@ -1,7 +1,8 @@
 """Numbers in the words people say, in Python and in the reader's browser alike.
 
-`say` is polymorphic as the formulas are: a number gives a string, a Vega expression gives the expression of
-the same string, so that a sentence computed in the notebook and the one that a slider changes read alike.
+`say` is polymorphic as the formulas are: a number gives a string, a Vega expression gives the
+expression of the same string, so that a sentence computed in the notebook and the one that a slider
+changes read alike.
 """
 
 from functools import partial
@@ -11,11 +12,16 @@ from scaleright import units
 from scaleright.ops import where
 
 _WORDS = {
-    "usd": units.usd, "duration": units.duration, "mass": partial(units.in_units, scales=units.MASSES),
-    "volume": partial(units.in_units, scales=units.VOLUMES), "count": partial(units.in_units, scales=units.COUNTS),
-}  # fmt: skip
+    "usd": units.usd,
+    "duration": units.duration,
+    "mass": partial(units.in_units, scales=units.MASSES),
+    "volume": partial(units.in_units, scales=units.VOLUMES),
+    "count": partial(units.in_units, scales=units.COUNTS),
+}
 _TRIMMED = ("hours", "days", "months", "years")
-"""Kinds said without zeros at the end, and in the singular for one: 5 hours, 1 hour, not 5.00 hours."""
+"""Kinds said without zeros at the end, and in the singular for one: 5 hours, 1 hour, not 5.00
+hours.
+"""
 
 
 def say(value: Any, kind: str = "number"):
@@ -24,10 +30,11 @@ def say(value: Any, kind: str = "number"):
     Parameters
     ----------
     value : float or Vega expression
-    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years", "billions",
-        "hours a day" (no more than 24), "duration" (of seconds), "mass" (of kg), "volume" (of L), "count" (55 billion)
-        or "si UNIT" such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2"). Any other word is a unit written after the
-        number ("tokens/s").
+    kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years",
+        "billions", "hours a day" (no more than 24), "duration" (of seconds), "mass" (of kg),
+        "volume" (of L), "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end
+        sets the significant digits ("usd 2"). Any other word is a unit written after the number
+        ("tokens/s").
 
     Returns
     -------
@@ -68,9 +75,38 @@ def unit_words(unit: str) -> str:
     >>> unit_words("USD/h"), unit_words("USD/kWh"), unit_words("1"), unit_words("h/day"), unit_words("month")
     ('USD per hour', 'USD per kWh', '', 'hours per day', 'months')
     """
-    singular = {"h": "hour", "d": "day", "s": "second", "B": "byte", "FLOP": "FLOP", "yr": "year", "mo": "month"}
-    plural = {"h": "hours", "d": "days", "s": "seconds", "B": "bytes", "yr": "years", "mo": "months", "person": "people"}
-    plural |= {word: word + "s" for word in ("hour", "day", "month", "year", "token", "chip", "sequence", "request", "accelerator")}
+    singular = {
+        "h": "hour",
+        "d": "day",
+        "s": "second",
+        "B": "byte",
+        "FLOP": "FLOP",
+        "yr": "year",
+        "mo": "month",
+    }
+    plural = {
+        "h": "hours",
+        "d": "days",
+        "s": "seconds",
+        "B": "bytes",
+        "yr": "years",
+        "mo": "months",
+        "person": "people",
+    }
+    plural |= {
+        word: word + "s"
+        for word in (
+            "hour",
+            "day",
+            "month",
+            "year",
+            "token",
+            "chip",
+            "sequence",
+            "request",
+            "accelerator",
+        )
+    }
     if unit in ("1", "", None):
         return ""
     first, *rest = str(unit).replace("*", "·").split("/")

@@ -1,7 +1,9 @@
-"""Recomputations of S4's prose: chips and systems compared on MLPerf, and what it says of their hardware.
+"""Recomputations of S4's prose: chips and systems compared on MLPerf, and what it says of their
+hardware.
 
-Where S4 compares two chips, both are taken from the same round, so that software is the same, per accelerator; its own tables
-(`claims.s4`) stand in for what it says of itself. What each one computes and why it differs stands in `data/claims.csv`.
+Where S4 compares two chips, both are taken from the same round, so that software is the same, per
+accelerator; its own tables (`claims.s4`) stand in for what it says of itself. What each one
+computes and why it differs stands in `data/claims.csv`.
 """
 
 from __future__ import annotations
@@ -17,17 +19,33 @@ from scaleright.mlperf import comparable, server_to_offline, summary
 from scaleright.mlperf.compare import meetings
 
 B200, GB200, H100, H200, NEWEST = "B200", "GB200", "H100 SXM", "H200 SXM", ("v5.1",)
-R1, DENSE, IMAGES, LLAMA, GPTJ = "deepseek-r1", "llama3.1-405b", "stable-diffusion-xl", "llama2-70b", "gptj"
+R1, DENSE, IMAGES, LLAMA, GPTJ = (
+    "deepseek-r1",
+    "llama3.1-405b",
+    "stable-diffusion-xl",
+    "llama2-70b",
+    "gptj",
+)
 BOTH = ("Offline", "Server")
 
 
 @remembered
-def _ratios(new: str, old: str, benchmark: str, *scenarios: str, rounds: tuple[str, ...] = s4.ROUNDS) -> tuple[float, ...]:
-    """One chip over another per accelerator, by best, median and mean submission, in every one of S4's rounds in which both stand."""
+def _ratios(
+    new: str, old: str, benchmark: str, *scenarios: str, rounds: tuple[str, ...] = s4.ROUNDS
+) -> tuple[float, ...]:
+    """One chip over another per accelerator, by best, median and mean submission, in every one of
+    S4's rounds in which both stand.
+    """
     rows = summary()
-    both = meetings(rows[(rows["benchmark"] == benchmark) & rows["round"].isin(rounds)], [(new, old)]).sort_values("round")
+    both = meetings(
+        rows[(rows["benchmark"] == benchmark) & rows["round"].isin(rounds)], [(new, old)]
+    ).sort_values("round")
     met = [both[both["scenario"] == scenario] for scenario in scenarios or BOTH]
-    kinds = [m[f"{kind}_new"] / m[f"{kind}_old"] for m in met for kind in ("best", "median", "mean_of_ratios")]
+    kinds = [
+        m[f"{kind}_new"] / m[f"{kind}_old"]
+        for m in met
+        for kind in ("best", "median", "mean_of_ratios")
+    ]
     return tuple(float(ratio) for kind in kinds for ratio in kind)
 
 
@@ -37,12 +55,19 @@ def _percent(ratios: Iterable[float]) -> list[float]:
 
 def _own(benchmark: str, new: str, old: str, scenario: str) -> float:
     """One chip over another by S4's own totals over its own numbers of chips."""
-    rates = [printed(benchmark, chip, scenario, "total") / printed(benchmark, chip, scenario, "chips") for chip in (new, old)]
+    rates = [
+        printed(benchmark, chip, scenario, "total") / printed(benchmark, chip, scenario, "chips")
+        for chip in (new, old)
+    ]
     return rates[0] / rates[1]
 
 
-def _in_table(benchmark: str, new: str, old: str, text: str, scenario: str = "Offline") -> Recomputed:
-    """Two chips of S4's tables, whose rates it had divided by the chips of one node: by how much that is off, its own totals say."""
+def _in_table(
+    benchmark: str, new: str, old: str, text: str, scenario: str = "Offline"
+) -> Recomputed:
+    """Two chips of S4's tables, whose rates it had divided by the chips of one node: by how much
+    that is off, its own totals say.
+    """
     own = _own(benchmark, new, old, scenario)
     in_table = printed(benchmark, new, scenario) / printed(benchmark, old, scenario)
     return span(*_ratios(new, old, benchmark, scenario), own, Slip(text, own / in_table))
@@ -60,37 +85,78 @@ def s4_coupling() -> Recomputed:
 
 
 def s4_multimodal() -> Recomputed:
-    return span(*(100 * min(_ratios(B200, H200, IMAGES, s)) / max(_ratios(B200, H200, LLAMA, s, rounds=NEWEST)) for s in BOTH))
+    return span(
+        *(
+            100
+            * min(_ratios(B200, H200, IMAGES, s))
+            / max(_ratios(B200, H200, LLAMA, s, rounds=NEWEST))
+            for s in BOTH
+        )
+    )
 
 
 def s4_h200_30() -> Recomputed:
-    gains = lambda *names: [100 * (ratio - 1) for name in names for ratio in _ratios(H200, H100, name)]  # noqa: E731
+    gains = lambda *names: [
+        100 * (ratio - 1) for name in names for ratio in _ratios(H200, H100, name)
+    ]  # noqa: E731
     large = gains(LLAMA)
-    return span(*gains(GPTJ, IMAGES), Condition("Llama-2-70B, which fills an H100 to the brim", min(large), max(large)))
+    return span(
+        *gains(GPTJ, IMAGES),
+        Condition("Llama-2-70B, which fills an H100 to the brim", min(large), max(large)),
+    )
 
 
 def s4_gptj_h200() -> Recomputed:
-    right = [s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / printed(GPTJ, chip) for chip in (H200, H100)]
+    right = [
+        s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / printed(GPTJ, chip)
+        for chip in (H200, H100)
+    ]
     return span(*_ratios(H200, H100, GPTJ), Slip(s4.MIXED, right[0] / right[1]))
 
 
 def _virtual(benchmark: str, *scenarios: str) -> list[float]:
-    """An H200 in a virtual machine over bare ones of the same round, against their mean and their best [%]."""
+    """An H200 in a virtual machine over bare ones of the same round, against their mean and their
+    best [%].
+    """
     rows = comparable(NEWEST, allow=("virtualized",))
-    rows = rows[(rows["accelerator"] == H200) & (rows["benchmark"] == benchmark) & (rows["accuracy_target"] != "99")]
-    rates = rows.groupby(["scenario", rows["flags"].str.contains("virtualized")])["per_accelerator"].agg(["mean", "max"])
-    return [100 * rates.loc[(s, True), "mean"] / rates.loc[(s, False), by] for s in scenarios or BOTH for by in ("mean", "max")]
+    rows = rows[
+        (rows["accelerator"] == H200)
+        & (rows["benchmark"] == benchmark)
+        & (rows["accuracy_target"] != "99")
+    ]
+    rates = rows.groupby(["scenario", rows["flags"].str.contains("virtualized")])[
+        "per_accelerator"
+    ].agg(["mean", "max"])
+    return [
+        100 * rates.loc[(s, True), "mean"] / rates.loc[(s, False), by]
+        for s in scenarios or BOTH
+        for by in ("mean", "max")
+    ]
 
 
 def s4_virtual_sdxl() -> Recomputed:
-    older = printed(IMAGES, f"virtualized {H200}") / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
-    return span(*_virtual(IMAGES, "Offline"), Condition("bare metal averaged with rounds of older software", 100 * older))
+    older = (
+        printed(IMAGES, f"virtualized {H200}")
+        / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
+    )
+    return span(
+        *_virtual(IMAGES, "Offline"),
+        Condition("bare metal averaged with rounds of older software", 100 * older),
+    )
 
 
 def _samples(benchmark: str) -> Recomputed:
     """Samples a second of an average B200 system, of which S4 prints tokens a second."""
-    tokens = float(table("mlperf_benchmarks").set_index("benchmark").loc[benchmark, "tokens_per_sample"].iloc[0])
-    return point(s4.cell(benchmark, B200, "Offline", "total").at_hand / tokens, Slip("tokens/s printed as samples/s", 1 / tokens))
+    tokens = float(
+        table("mlperf_benchmarks")
+        .set_index("benchmark")
+        .loc[benchmark, "tokens_per_sample"]
+        .iloc[0]
+    )
+    return point(
+        s4.cell(benchmark, B200, "Offline", "total").at_hand / tokens,
+        Slip("tokens/s printed as samples/s", 1 / tokens),
+    )
 
 
 def s4_nvl72_nodes() -> Recomputed:
@@ -101,7 +167,11 @@ def s4_nvl72_nodes() -> Recomputed:
 
 def s4_r1_server() -> Recomputed:
     kept = server_to_offline()
-    kept = kept[(kept["benchmark"] == R1) & kept["round"].isin(NEWEST) & kept["accelerator"].isin([B200, GB200])]
+    kept = kept[
+        (kept["benchmark"] == R1)
+        & kept["round"].isin(NEWEST)
+        & kept["accelerator"].isin([B200, GB200])
+    ]
     return span(*_percent([*kept["lowest"], *kept["highest"]]))
 
 
@@ -112,7 +182,10 @@ def s4_two_dies() -> Recomputed:
 
 def s4_return() -> Recomputed:
     revenue, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
-    return point((revenue - investment) / investment, Condition("revenue called return", revenue / investment))
+    return point(
+        (revenue - investment) / investment,
+        Condition("revenue called return", revenue / investment),
+    )
 
 
 def _bytes_per_s(name: str, unit: float) -> float:
@@ -120,27 +193,57 @@ def _bytes_per_s(name: str, unit: float) -> float:
 
 
 def s4_gh200_memory() -> Recomputed:
-    own = Condition("the GPU's own HBM, by version", *(_bytes_per_s(name, 1e9) for name in ("GH200", "GH200 144GB")))
+    own = Condition(
+        "the GPU's own HBM, by version",
+        *(_bytes_per_s(name, 1e9) for name in ("GH200", "GH200 144GB")),
+    )
     return point(fact("gh200_lpddr_bytes_per_s") / 1e9, own)
 
 
 def s4_tpu_a100() -> Recomputed:
-    ratios = _percent(_ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Offline") + _ratios("TPU v5e", "A100 PCIe 80GB", GPTJ, "Offline"))
-    return span(*ratios, Condition("the A100 SXM in Server", *_percent(_ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Server")[:1])))
+    ratios = _percent(
+        _ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Offline")
+        + _ratios("TPU v5e", "A100 PCIe 80GB", GPTJ, "Offline")
+    )
+    return span(
+        *ratios,
+        Condition(
+            "the A100 SXM in Server",
+            *_percent(_ratios("TPU v5e", "A100 SXM 80GB", GPTJ, "Server")[:1]),
+        ),
+    )
 
 
 def s4_h200_30_self() -> Recomputed:
-    return span(*(100 * (printed(name, H200, s) / printed(name, H100, s) - 1) for name in (LLAMA, IMAGES) for s in BOTH), internal=True)
+    return span(
+        *(
+            100 * (printed(name, H200, s) / printed(name, H100, s) - 1)
+            for name in (LLAMA, IMAGES)
+            for s in BOTH
+        ),
+        internal=True,
+    )
 
 
 def s4_virtual_self() -> Recomputed:
-    return span(*(100 * (1 - printed(DENSE, f"virtualized {H200}", s) / printed(DENSE, H200, s)) for s in BOTH), internal=True)
+    return span(
+        *(
+            100 * (1 - printed(DENSE, f"virtualized {H200}", s) / printed(DENSE, H200, s))
+            for s in BOTH
+        ),
+        internal=True,
+    )
 
 
 RECOMPUTED = {
     "S4-rounds": lambda: point(len(s4.ROUNDS) + 1, internal=True),
-    "S4-r1-tenfold": lambda: span(*_ratios(GB200, B200, R1), Slip("a system of 72 chips against one of 8", _systems(R1))),
-    "S4-405b-gap": lambda: span(*_ratios(GB200, B200, DENSE), Slip("systems of 31 chips on average against 8", _systems(DENSE))),
+    "S4-r1-tenfold": lambda: span(
+        *_ratios(GB200, B200, R1), Slip("a system of 72 chips against one of 8", _systems(R1))
+    ),
+    "S4-405b-gap": lambda: span(
+        *_ratios(GB200, B200, DENSE),
+        Slip("systems of 31 chips on average against 8", _systems(DENSE)),
+    ),
     "S4-sdxl-2x": lambda: span(*_ratios(B200, H200, IMAGES)),
     "S4-h200-bandwidth": lambda: point(_bytes_per_s(H200, 1e12)),
     "S4-h100-bandwidth": lambda: point(_bytes_per_s(H100, 1e12)),
@@ -148,21 +251,31 @@ RECOMPUTED = {
     "S4-gptj-size": lambda: point(transformer.parameters(model("GPT-J-6B")).total),
     "S4-405b-size": lambda: point(transformer.parameters(model("Llama-3.1-405B")).total),
     "S4-sxm-pcie": lambda: span(*_percent(_ratios(H100, "H100 PCIe", GPTJ))),
-    "S4-sxm-pcie-self": lambda: point(100 * printed(GPTJ, H100) / printed(GPTJ, "H100 PCIe"), internal=True),
+    "S4-sxm-pcie-self": lambda: point(
+        100 * printed(GPTJ, H100) / printed(GPTJ, "H100 PCIe"), internal=True
+    ),
     "S4-tpu-hopper": lambda: span(*(100 / ratio for ratio in _ratios(H100, "TPU v5e", GPTJ))),
     "S4-blackwell-3x": lambda: span(*_ratios(B200, H200, LLAMA), *_ratios(GB200, H200, LLAMA)),
     "S4-virtual-offline": lambda: span(*_virtual(LLAMA, "Offline")),
     "S4-virtual-server": lambda: span(*_virtual(LLAMA, "Server")),
-    "S4-virtual-overhead": lambda: point(100 - min(share for name in (LLAMA, IMAGES, DENSE) for share in _virtual(name))),
+    "S4-virtual-overhead": lambda: point(
+        100 - min(share for name in (LLAMA, IMAGES, DENSE) for share in _virtual(name))
+    ),
     "S4-l40s": lambda: span(*_percent(_ratios("L40S", "H100 PCIe", LLAMA))),
     "S4-sdxl-b200-h100": lambda: span(*_ratios(B200, H100, IMAGES)),
     "S4-gh200-h100": lambda: span(*_percent(_ratios("GH200", H100, IMAGES))),
     "S4-r1-chip": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4"),
     "S4-r1-chip-server": lambda: _in_table(R1, GB200, B200, "72 chips divided by 4", "Server"),
-    "S4-r1-definition": lambda: point(printed(R1, GB200, figure="total") / printed(R1, GB200, figure="chips"), internal=True),
+    "S4-r1-definition": lambda: point(
+        printed(R1, GB200, figure="total") / printed(R1, GB200, figure="chips"), internal=True
+    ),
     "S4-r1-unit": lambda: _samples(R1),
     "S4-405b-unit": lambda: _samples(DENSE),
     "S4-405b-chip": lambda: _in_table(DENSE, GB200, B200, "31 chips on average divided by 4"),
-    "S4-405b-h200": lambda: _in_table(DENSE, H200, H100, "16 chips of H100 on average divided by 8"),
-    "S4-405b-b200": lambda: _in_table(DENSE, B200, H100, "16 chips of H100 on average divided by 8"),
+    "S4-405b-h200": lambda: _in_table(
+        DENSE, H200, H100, "16 chips of H100 on average divided by 8"
+    ),
+    "S4-405b-b200": lambda: _in_table(
+        DENSE, B200, H100, "16 chips of H100 on average divided by 8"
+    ),
 }

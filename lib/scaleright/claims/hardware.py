@@ -1,6 +1,8 @@
-"""Recomputations that compare hardware: generations, mid-tier cards, bits, and what the same work costs on each.
+"""Recomputations that compare hardware: generations, mid-tier cards, bits, and what the same work
+costs on each.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -13,7 +15,11 @@ from scaleright.catalog import accelerator, fact
 from scaleright.claims.ledger import Condition, Recomputed, point, span, stated
 from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
-from scaleright.costs.price_performance import usd_per_gb_hour, usd_per_pflop_hour, usd_per_tb_per_s_hour
+from scaleright.costs.price_performance import (
+    usd_per_gb_hour,
+    usd_per_pflop_hour,
+    usd_per_tb_per_s_hour,
+)
 from scaleright.market import rental_price, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
@@ -33,17 +39,25 @@ def _rates(name: str, usd_per_hour: float) -> tuple[float, float, float]:
 
 
 def _ratios(dear: tuple[str, float], cheap: tuple[str, float]) -> list[float]:
-    """How many times the other one chip costs, by arithmetic, bandwidth and memory; each a name and its USD/h."""
+    """How many times the other one chip costs, by arithmetic, bandwidth and memory; each a name and
+    its USD/h.
+    """
     return [first / second for first, second in zip(_rates(*dear), _rates(*cheap))]
 
 
 def _growth(name: str, before: str) -> list[float]:
     new, old = accelerator(name), accelerator(before)
-    return [new.peak_flops("fp16") / old.peak_flops("fp16"), new.require("memory_bytes_per_s") / old.require("memory_bytes_per_s")]
+    return [
+        new.peak_flops("fp16") / old.peak_flops("fp16"),
+        new.require("memory_bytes_per_s") / old.require("memory_bytes_per_s"),
+    ]
 
 
 def s2_mi400_4x() -> Recomputed:
-    return span(fact("mi400_over_mi350_compute"), fact("mi400_memory_bytes_per_s") / accelerator("MI355X").require("memory_bytes_per_s"))
+    return span(
+        fact("mi400_over_mi350_compute"),
+        fact("mi400_memory_bytes_per_s") / accelerator("MI355X").require("memory_bytes_per_s"),
+    )
 
 
 def s2_h200_new() -> Recomputed:
@@ -53,14 +67,22 @@ def s2_h200_new() -> Recomputed:
 
 def _mid_tier(name: str) -> Recomputed:
     card = float(rental_prices(name)["usd_per_accelerator_hour"].min())
-    arithmetic, bandwidth, memory = (100 * ratio for ratio in _ratios((H100, rental_price(H100).median), (name, card)))
-    return span(arithmetic, bandwidth, Condition("a model that only has to be held in memory: price per GB", memory))
+    arithmetic, bandwidth, memory = (
+        100 * ratio for ratio in _ratios((H100, rental_price(H100).median), (name, card))
+    )
+    return span(
+        arithmetic,
+        bandwidth,
+        Condition("a model that only has to be held in memory: price per GB", memory),
+    )
 
 
 def _aws(name: str) -> tuple[float, float]:
     """Lowest and highest on-demand price of a chip at AWS in 2023 [USD/h]."""
     prices = rental_prices(name)
-    prices = prices[(prices["provider"] == "AWS") & (prices["date"].dt.year == YEAR)]["usd_per_accelerator_hour"]
+    prices = prices[(prices["provider"] == "AWS") & (prices["date"].dt.year == YEAR)][
+        "usd_per_accelerator_hour"
+    ]
     return float(prices.min()), float(prices.max())
 
 
@@ -72,7 +94,10 @@ def s3_a10_price() -> Recomputed:
 def _clouds_with_both() -> list[list[float]]:
     """H100 over A100 by what a dollar buys, at every cloud that listed both in 2023."""
     h100, a100 = (clouds(name, END_OF_2023) for name in (H100, A100))
-    return [_ratios((H100, h100[name]), (A100, a100[name])) for name in h100.index.intersection(a100.index)]
+    return [
+        _ratios((H100, h100[name]), (A100, a100[name]))
+        for name in h100.index.intersection(a100.index)
+    ]
 
 
 def _speedup(name: str, precision: str) -> float:
@@ -81,11 +106,18 @@ def _speedup(name: str, precision: str) -> float:
 
 
 def s3_int4() -> Recomputed:
-    return point(_speedup(H100, "int8"), Condition("the A100 and older cards, whose tensor cores still had INT4", _speedup(A100, "int4")))
+    return point(
+        _speedup(H100, "int8"),
+        Condition(
+            "the A100 and older cards, whose tensor cores still had INT4", _speedup(A100, "int4")
+        ),
+    )
 
 
 def s3_train_usd_low() -> Recomputed:
-    smaller = Condition("a 30B model, trained on more tokens until it is as good", fact("mosaic_gpt3_quality_usd"))
+    smaller = Condition(
+        "a 30B model, trained on more tokens until it is as good", fact("mosaic_gpt3_quality_usd")
+    )
     cheapest = min(clouds(name, S3_DAY).min() for name in A100S)
     return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
 
@@ -100,7 +132,9 @@ RECOMPUTED = {
     "S2-h200-4x": lambda: span(*_growth(H200, H100)),
     "S2-a10g-value": lambda: _mid_tier("A10G"),
     "S2-t4-value": lambda: _mid_tier("T4"),
-    "S3-a10-work": lambda: span(*_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2]),
+    "S3-a10-work": lambda: span(
+        *_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2]
+    ),
     "S3-h100-training": lambda: point(100 * median(ratios[0] for ratios in _clouds_with_both())),
     "S3-h100-generation": lambda: point(100 * median(ratios[1] for ratios in _clouds_with_both())),
     "S3-int8": lambda: span(*(_speedup(name, "int8") for name in (A100, H100))),

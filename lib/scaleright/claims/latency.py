@@ -11,16 +11,40 @@ _CHAT = Load(2000, 500)
 
 def _served(name: str, chips: int, requests: float) -> OperatingPoint:
     """So many requests at once on H100 that share a model in FP8."""
-    return steady(Deployment(model(name), accelerator("H100 SXM"), "FP8", tensor=chips, software="vLLM 0.11.1"), _CHAT, requests)
+    return steady(
+        Deployment(
+            model(name), accelerator("H100 SXM"), "FP8", tensor=chips, software="vLLM 0.11.1"
+        ),
+        _CHAT,
+        requests,
+    )
 
 
 def s2_300ms_large() -> Recomputed:
-    return span(*(1e3 * _served(name, 8, requests).ttft_s for name in ("Llama-3.1-70B", "Llama-3.1-405B") for requests in (1.0, 16.0)))
+    return span(
+        *(
+            1e3 * _served(name, 8, requests).ttft_s
+            for name in ("Llama-3.1-70B", "Llama-3.1-405B")
+            for requests in (1.0, 16.0)
+        )
+    )
 
 
 def s2_300ms_several() -> Recomputed:
-    return span(*(_served(name, 8, 16.0).ttft_s / _served(name, least, 16.0).ttft_s for name, least in (("Llama-3.1-8B", 1), ("Llama-3.1-70B", 2))))
+    return span(
+        *(
+            _served(name, 8, 16.0).ttft_s / _served(name, least, 16.0).ttft_s
+            for name, least in (("Llama-3.1-8B", 1), ("Llama-3.1-70B", 2))
+        )
+    )
 
 
 def s2_small_latency() -> Recomputed:
-    return span(*(100 * _served("Llama-3.1-8B", 8, requests).tpot_s / _served("Llama-3.1-70B", 8, requests).tpot_s for requests in (1.0, 16.0, 64.0)))
+    return span(
+        *(
+            100
+            * _served("Llama-3.1-8B", 8, requests).tpot_s
+            / _served("Llama-3.1-70B", 8, requests).tpot_s
+            for requests in (1.0, 16.0, 64.0)
+        )
+    )

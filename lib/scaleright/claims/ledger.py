@@ -26,15 +26,19 @@ UNCHECKABLE = "not checkable from public data"
 VERDICTS = (REPRODUCED, CONDITIONAL, OFF, SLIP, INCONSISTENT, ABSENT, UNCHECKABLE)
 
 AGREEMENT = 0.02
-"""A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate step."""
+"""A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate
+step.
+"""
 
 
 @dataclass(frozen=True)
 class Claim:
     """One quantitative statement. An open end of the interval is infinite ("more than a terabyte").
 
-    call, inputs, why : the library call that recomputes it, its inputs with their sources, and one line why.
-    missing_kind, missing : for a claim that cannot be recomputed, the verdict and what a check would need.
+    call, inputs, why : the library call that recomputes it, its inputs with their sources, and one
+        line why.
+    missing_kind, missing : for a claim that cannot be recomputed, the verdict and what a check
+        would need.
     """
 
     id: str
@@ -60,12 +64,16 @@ class Claim:
 
     def overlaps(self, low: float, high: float) -> bool:
         """Whether the claimed interval, widened by its own rounding, meets another one."""
-        return self.low - self.tolerance(self.low) <= high and low <= self.high + self.tolerance(self.high)
+        return self.low - self.tolerance(self.low) <= high and low <= self.high + self.tolerance(
+            self.high
+        )
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Other circumstances under which the claim might hold, and the interval they give, or the one number."""
+    """Other circumstances under which the claim might hold, and the interval they give, or the one
+    number.
+    """
 
     text: str
     low: float
@@ -78,7 +86,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Slip:
-    """A known mistake (a year for three years, singles for pairs): the claim times `factor` is what was meant."""
+    """A known mistake (a year for three years, singles for pairs): the claim times `factor` is what
+    was meant.
+    """
 
     text: str
     factor: float
@@ -86,9 +96,11 @@ class Slip:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What the library finds for a claim: an honest interval in the claim's unit, and what else could explain it.
+    """What the library finds for a claim: an honest interval in the claim's unit, and what else
+    could explain it.
 
-    internal : recomputed from the document's own figures alone, so that a difference is a contradiction.
+    internal : recomputed from the document's own figures alone, so that a difference is a
+        contradiction.
     """
 
     low: float
@@ -98,9 +110,11 @@ class Recomputed:
 
 
 def span(*found: float | Condition | Slip, internal: bool = False) -> Recomputed:
-    """A recomputation that gives a range: from the least to the greatest of its numbers, and then what else could explain it."""
+    """A recomputation that gives a range: from the least to the greatest of its numbers, and then
+    what else could explain it.
+    """
     numbers = [float(number) for number in found if not isinstance(number, (Condition, Slip))]
-    return Recomputed(min(numbers), max(numbers), found[len(numbers):], internal)
+    return Recomputed(min(numbers), max(numbers), found[len(numbers) :], internal)
 
 
 def point(value: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
@@ -110,7 +124,9 @@ def point(value: float, *others: Condition | Slip, internal: bool = False) -> Re
 
 @dataclass(frozen=True)
 class Finding:
-    """A judged claim: the verdict, by what factor it is off, and under which condition or slip it holds."""
+    """A judged claim: the verdict, by what factor it is off, and under which condition or slip it
+    holds.
+    """
 
     claim: Claim
     recomputed: Recomputed | None
@@ -127,14 +143,17 @@ class Finding:
 
 def _modules() -> list[ModuleType]:
     package = importlib.import_module("scaleright.claims")
-    return [importlib.import_module(module.name) for module in pkgutil.iter_modules(package.__path__, "scaleright.claims.")]
+    return [
+        importlib.import_module(module.name)
+        for module in pkgutil.iter_modules(package.__path__, "scaleright.claims.")
+    ]
 
 
 def recomputations() -> dict[str, Callable[[], Recomputed]]:
     """Every recomputation by claim id, from the modules beside this one.
 
-    A function has the name of its claim: `s2_lead_time` recomputes S2-lead-time. What fits on a line stands in the
-    module's table `RECOMPUTED` instead.
+    A function has the name of its claim: `s2_lead_time` recomputes S2-lead-time. What fits on a
+    line stands in the module's table `RECOMPUTED` instead.
 
     Raises
     ------
@@ -155,7 +174,9 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
 def claims() -> tuple[Claim, ...]:
     """The rows of `data/claims.csv`; an empty end of an interval is open."""
     rows = catalog.table("claims").rename(columns={"claimed_low": "low", "claimed_high": "high"})
-    rows = rows.fillna(dict.fromkeys(rows.columns, "") | {"low": -math.inf, "high": math.inf, "digits": 2})
+    rows = rows.fillna(
+        dict.fromkeys(rows.columns, "") | {"low": -math.inf, "high": math.inf, "digits": 2}
+    )
     return tuple(Claim(**row) for row in rows.to_dict("records"))
 
 
@@ -180,15 +201,17 @@ def stated(claim_id: str) -> float:
 def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
     """The verdict that follows from the claimed and the recomputed interval.
 
-    In order: they overlap; a stated condition or a known slip explains it; the document contradicts itself;
-    the claim is off by a factor, measured between the nearest ends of the two intervals.
+    In order: they overlap; a stated condition or a known slip explains it; the document contradicts
+    itself; the claim is off by a factor, measured between the nearest ends of the two intervals.
 
     Raises
     ------
     ValueError : neither a recomputation nor a statement of what is missing, or both.
     """
     if (recomputed is None) != bool(claim.missing):
-        raise ValueError(f"claim {claim.id} needs either a recomputation or what is missing, and not both")
+        raise ValueError(
+            f"claim {claim.id} needs either a recomputation or what is missing, and not both"
+        )
     if recomputed is None:
         return Finding(claim, None, claim.missing_kind)
     low, high = recomputed.low, recomputed.high
@@ -204,15 +227,21 @@ def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
 
 
 def generated() -> list[Finding]:
-    """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED` of the modules beside this one."""
+    """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED`
+    of the modules beside this one.
+    """
     return [finding for module in _modules() for finding in getattr(module, "GENERATED", tuple)()]
 
 
 def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Finding]:
-    """Every claim judged, those generated last; or of the written ones those that a chapter explains, or those named."""
+    """Every claim judged, those generated last; or of the written ones those that a chapter
+    explains, or those named.
+    """
     known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    written = [judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen]
+    written = [
+        judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen
+    ]
     return written if chapter or ids else [*written, *generated()]
 
 
@@ -220,7 +249,9 @@ def _tail(unit: str) -> str:
     """What stands behind a value in this unit."""
     if unit.startswith("USD"):
         return unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
-    return {"FLOP": "", "FLOP/s": "", "B": "", "parameters": " billion parameters"}.get(unit, f" {unit}")
+    return {"FLOP": "", "FLOP/s": "", "B": "", "parameters": " billion parameters"}.get(
+        unit, f" {unit}"
+    )
 
 
 def _said(value: float, unit: str) -> str:
@@ -233,7 +264,13 @@ def _said(value: float, unit: str) -> str:
 
 
 def _number(value: float) -> str:
-    return si(value, "").strip() if abs(value) >= 1e7 else f"{value:.3g}" if abs(value) < 1000 else significant(value)
+    return (
+        si(value, "").strip()
+        if abs(value) >= 1e7
+        else f"{value:.3g}"
+        if abs(value) < 1000
+        else significant(value)
+    )
 
 
 def interval(low: float, high: float, unit: str) -> str:
@@ -255,18 +292,28 @@ def _off(finding: Finding) -> str:
         return ""
     high = finding.factor > 1
     ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
-    return f", {significant(ratio, 2)} times too {'high' if high else 'low'}" if ratio >= 1.05 else ""
+    return (
+        f", {significant(ratio, 2)} times too {'high' if high else 'low'}" if ratio >= 1.05 else ""
+    )
 
 
-def table(chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None) -> pd.DataFrame:
-    """The judged claims as a reader's table: those of a chapter, those named, those reproduced or the others."""
+def table(
+    chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None
+) -> pd.DataFrame:
+    """The judged claims as a reader's table: those of a chapter, those named, those reproduced or
+    the others.
+    """
     chosen = [f for f in findings(chapter, ids) if reproduced in (None, f.verdict == REPRODUCED)]
     return pd.DataFrame(
         [
             {
                 "claim": f"{f.claim.source}: {f.claim.statement}",
                 "claimed": interval(f.claim.low, f.claim.high, f.claim.unit),
-                "recomputed": interval(f.recomputed.low, f.recomputed.high, f.claim.unit) if f.recomputed else "",
+                "recomputed": (
+                    interval(f.recomputed.low, f.recomputed.high, f.claim.unit)
+                    if f.recomputed
+                    else ""
+                ),
                 "verdict": f"{f.verdict}{_off(f)}",
                 "why": f.line(),
             }
@@ -286,12 +333,30 @@ def report(as_json: bool = False) -> str:
     if as_json:
         rows = [asdict(f) | {"why": f.line()} for f in found]
         finite = lambda v: None if isinstance(v, float) and not math.isfinite(v) else v  # noqa: E731
-        clean = lambda o: {k: clean(v) for k, v in o.items()} if isinstance(o, dict) else [clean(v) for v in o] if isinstance(o, (list, tuple)) else finite(o)  # noqa: E731
-        return json.dumps({"verdicts": counts(found), "claims": clean(rows)}, indent=1, ensure_ascii=False, allow_nan=False)
+        clean = lambda o: (
+            {k: clean(v) for k, v in o.items()}
+            if isinstance(o, dict)
+            else [clean(v) for v in o]
+            if isinstance(o, (list, tuple))
+            else finite(o)
+        )  # noqa: E731
+        return json.dumps(
+            {"verdicts": counts(found), "claims": clean(rows)},
+            indent=1,
+            ensure_ascii=False,
+            allow_nan=False,
+        )
     lines = [
-        f"{f.claim.id}: {f.claim.statement}\n    claimed {interval(f.claim.low, f.claim.high, f.claim.unit)}"
-        + (f", recomputed {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}" if f.recomputed else "")
+        f"{f.claim.id}: {f.claim.statement}\n    claimed"
+        f" {interval(f.claim.low, f.claim.high, f.claim.unit)}"
+        + (
+            f", recomputed {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}"
+            if f.recomputed
+            else ""
+        )
         + f"\n    {f.verdict}{_off(f)}: {f.line()}"
         for f in found
     ]
-    return "\n".join([*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"])
+    return "\n".join(
+        [*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"]
+    )

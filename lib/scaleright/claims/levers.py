@@ -1,6 +1,8 @@
-"""Recomputations on the levers of inference: what quantization, sparsity, batching, caching and pooling save.
+"""Recomputations on the levers of inference: what quantization, sparsity, batching, caching and
+pooling save.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from dataclasses import replace
@@ -19,9 +21,26 @@ LOAD = Load(1150, 210, input_cv=1.0, output_cv=1.0)
 
 
 def _services(**changed: object) -> list[Service]:
-    """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of three times the mean, many groups."""
-    usual = {"peak_to_mean": 3.0, "together": 0.3, "services": 4, "variants": 2, "prefix_share": 0.5, "tpot_s": 0.05} | changed
-    return [Service(Deployment(model(name), accelerator(chip), software="vLLM 0.17.0"), LOAD, 1000.0, **usual) for name, chip in SERVED]
+    """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of
+    three times the mean, many groups.
+    """
+    usual = {
+        "peak_to_mean": 3.0,
+        "together": 0.3,
+        "services": 4,
+        "variants": 2,
+        "prefix_share": 0.5,
+        "tpot_s": 0.05,
+    } | changed
+    return [
+        Service(
+            Deployment(model(name), accelerator(chip), software="vLLM 0.17.0"),
+            LOAD,
+            1000.0,
+            **usual,
+        )
+        for name, chip in SERVED
+    ]
 
 
 def _savings(**changed: object) -> list[float]:
@@ -31,7 +50,9 @@ def _savings(**changed: object) -> list[float]:
 
 
 def _speedups(precision: str, sparse: float = 1.0, batch: int | None = None) -> list[float]:
-    """How many times the requests each chip of a group serves in a format, over BF16; alone or at full load."""
+    """How many times the requests each chip of a group serves in a format, over BF16; alone or at
+    full load.
+    """
 
     def each(service: Service) -> float:
         sizes, served = groups(service)
@@ -39,7 +60,11 @@ def _speedups(precision: str, sparse: float = 1.0, batch: int | None = None) -> 
 
     found = []
     for service in _services(tpot_s=None, batch=batch):
-        quick = replace(service, matmul_speedup=sparse, deployment=replace(service.deployment, precision=precision))
+        quick = replace(
+            service,
+            matmul_speedup=sparse,
+            deployment=replace(service.deployment, precision=precision),
+        )
         found.append(each(quick) / each(service))
     return found
 
@@ -52,19 +77,31 @@ def _losses(lever: str, largest: float) -> list[float]:
 
 def s2_ladder() -> Recomputed:
     alone = _savings(services=1, variants=1, prefix_share=0.0)
-    quantized = Condition("one service whose engine batches already and whose prompts share nothing: quantization alone", min(alone), max(alone))
+    quantized = Condition(
+        "one service whose engine batches already and whose prompts share nothing: quantization"
+        " alone",
+        min(alone),
+        max(alone),
+    )
     return span(*_savings(), *_savings(batch=8), quantized)
 
 
 def s2_speedup() -> Recomputed:
-    published = Condition("one product of 4,096 by 4,096 matrices (hsieh2025fpga)", fact("sparse_latency_speedup"), fact("sparse_matmul_speedup"))
+    published = Condition(
+        "one product of 4,096 by 4,096 matrices (hsieh2025fpga)",
+        fact("sparse_latency_speedup"),
+        fact("sparse_matmul_speedup"),
+    )
     sparse = fact("sparse_throughput_ratio")
     return span(*_speedups("INT4", sparse), *_speedups("INT4", sparse, 1), published)
 
 
 def s2_int4_loss() -> Recomputed:
     large = _losses("4-bit weights", 1e12)
-    return span(*_losses("4-bit weights", 1e10), Condition("models of 70 billion parameters", min(large), sorted(large)[1]))
+    return span(
+        *_losses("4-bit weights", 1e10),
+        Condition("models of 70 billion parameters", min(large), sorted(large)[1]),
+    )
 
 
 RECOMPUTED = {

@@ -1,6 +1,8 @@
-"""Recomputations on owning against renting beyond the rule of hours: clusters, S2's figures added up, power, a site of one's own.
+"""Recomputations on owning against renting beyond the rule of hours: clusters, S2's figures added
+up, power, a site of one's own.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ BUSY_HOURS = (17.0, HOURS_PER_DAY)
 
 def s2_cluster_self() -> Recomputed:
     per_chip = Slip("the price of one GPU given for the whole cluster", SERVER_CHIPS)
-    return span(*(SERVER_CHIPS * usd for usd in stated_interval("S2-true-cost")), per_chip, internal=True)
+    return span(
+        *(SERVER_CHIPS * usd for usd in stated_interval("S2-true-cost")), per_chip, internal=True
+    )
 
 
 def s2_cluster_cost() -> Recomputed:
@@ -31,8 +35,12 @@ def s2_cluster_cost() -> Recomputed:
 
 
 def _parts_usd_per_hour(end: int, years: float) -> float:
-    """S2's own server, upgrades and overhead per GPU and hour, written off over so many years; end 0 cheap, 1 dear."""
-    once = (stated_interval("S2-server-price")[end] + stated_interval("S2-cooling-upgrade")[end]) / SERVER_CHIPS
+    """S2's own server, upgrades and overhead per GPU and hour, written off over so many years; end
+    0 cheap, 1 dear.
+    """
+    once = (
+        stated_interval("S2-server-price")[end] + stated_interval("S2-cooling-upgrade")[end]
+    ) / SERVER_CHIPS
     return once / (years * HOURS_PER_YEAR) + stated_interval("S2-overhead")[end]
 
 
@@ -55,7 +63,10 @@ def s3_own_site() -> Recomputed:
     terms = dataclasses.replace(Ownership.typical(CHIP, "data center"), people_usd_per_year=0.0)
     rent, pay = rental_price(CHIP), cost_factor("staff_usd_per_year", "data center")
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
-    saved = [1 - terms.break_even_usd_per_hour(hours) / usd for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median))]
+    saved = [
+        1 - terms.break_even_usd_per_hour(hours) / usd
+        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median))
+    ]
     return span(crew[0] / saved[1], crew[1] / saved[0])
 
 
@@ -63,5 +74,10 @@ RECOMPUTED = {
     "S2-true-cost-low": lambda: _added_up(0),
     "S2-true-cost-high": lambda: _added_up(1),
     "S2-speed-self": lambda: point(CLUSTER_SPEEDUP, internal=True),
-    "S3-kwh": lambda: span(*(electricity_price("United States", sector).best for sector in ("data center", "commercial"))),
+    "S3-kwh": lambda: span(
+        *(
+            electricity_price("United States", sector).best
+            for sector in ("data center", "commercial")
+        )
+    ),
 }

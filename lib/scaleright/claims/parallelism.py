@@ -1,6 +1,8 @@
-"""Recomputations of S2's Parallelism Selector and Playbook: adjectives and rules, as figures of named runs.
+"""Recomputations of S2's Parallelism Selector and Playbook: adjectives and rules, as figures of
+named runs.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from dataclasses import replace
@@ -31,7 +33,9 @@ def _kept(name: str) -> list[float]:
 
 
 def s2_data_linear() -> Recomputed:
-    """What a chip keeps of its throughput, as the cluster and its batch grow together or the cluster alone [%]."""
+    """What a chip keeps of its throughput, as the cluster and its batch grow together or the
+    cluster alone [%].
+    """
 
     def chip_seconds(chips: int, batch: int) -> float:
         run = TrainingRun(model(FITS), accelerator(FABRIC), chips, 2048, batch)
@@ -43,13 +47,19 @@ def s2_data_linear() -> Recomputed:
 
 
 def _latency(name: str) -> list[float]:
-    """Latency of a strategy over that of sharded data parallelism, where the model fits a chip and where it does not [1]."""
-    return [book.loc[name, "latency_s"] / book.loc["sharded data", "latency_s"] for book in _books()]
+    """Latency of a strategy over that of sharded data parallelism, where the model fits a chip and
+    where it does not [1].
+    """
+    return [
+        book.loc[name, "latency_s"] / book.loc["sharded data", "latency_s"] for book in _books()
+    ]
 
 
 def s2_pipeline_busy() -> Recomputed:
     def busy(virtual: int, batch: int) -> float:
-        run = TrainingRun(model("GPT-3 175B (Megatron)"), accelerator("A100 SXM 80GB"), 64, 2048, batch)
+        run = TrainingRun(
+            model("GPT-3 175B (Megatron)"), accelerator("A100 SXM 80GB"), 64, 2048, batch
+        )
         step = step_time(run, Layout(tensor=8, pipeline=8, virtual=virtual, recompute=2))
         return 100 * float(1 - step.bubble_s / step.total)
 
@@ -59,7 +69,9 @@ def s2_pipeline_busy() -> Recomputed:
 def s2_pcie_stalls() -> Recomputed:
     def slower(tensor: int) -> float:
         run = TrainingRun(model("Llama-2-7B"), accelerator(FABRIC), 8, 4096, 64)
-        bus = replace(run.chip, scale_up_bytes_per_s=accelerator(BUS).require("scale_up_bytes_per_s"))
+        bus = replace(
+            run.chip, scale_up_bytes_per_s=accelerator(BUS).require("scale_up_bytes_per_s")
+        )
         layout = Layout(tensor=tensor, data=8 // tensor)
         return float(step_time(replace(run, chip=bus), layout).total / step_time(run, layout).total)
 
@@ -68,13 +80,21 @@ def s2_pcie_stalls() -> Recomputed:
 
 def s2_exceeds_split() -> Recomputed:
     run = TrainingRun(model("Llama-2-7B"), accelerator(FABRIC), 64, 4096, 256)
-    seconds = {name: value for name, (value, unit) in parallelism_selector(run).numbers.items() if unit == "s a step"}
+    seconds = {
+        name: value
+        for name, (value, unit) in parallelism_selector(run).numbers.items()
+        if unit == "s a step"
+    }
     return span(*(100 * seconds[name] / seconds["sharded data"] for name in ("tensor", "pipeline")))
 
 
 RECOMPUTED = {
     "S2-model-latency": lambda: span(*_latency("tensor")),
-    "S2-pipeline-latency": lambda: point(_latency("pipeline")[1], Condition("a model that fits one chip", _latency("pipeline")[0])),
-    "S2-pipeline-throughput": lambda: point(_kept("pipeline")[1], Condition("a model that fits one chip", _kept("pipeline")[0])),
+    "S2-pipeline-latency": lambda: point(
+        _latency("pipeline")[1], Condition("a model that fits one chip", _latency("pipeline")[0])
+    ),
+    "S2-pipeline-throughput": lambda: point(
+        _kept("pipeline")[1], Condition("a model that fits one chip", _kept("pipeline")[0])
+    ),
     "S2-hybrid-throughput": lambda: span(*_kept("hybrid")),
 }

@@ -1,6 +1,7 @@
 """Recomputations of what S2 says of energy, carbon and materials.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -22,8 +23,12 @@ TRAINED = ("GPT-3 175B", "PaLM-540B")
 
 def inference_twh(end: str) -> Recomputed:
     """Of an end of the forecast for all AI, the part that serves models."""
-    shares = [fact(name) / 100 for name in ("google_inference_share_2021", "meta_inference_share_2021")]
-    return span(*(share * fact(end) for share in shares), Condition("training counted with it", fact(end)))
+    shares = [
+        fact(name) / 100 for name in ("google_inference_share_2021", "meta_inference_share_2021")
+    ]
+    return span(
+        *(share * fact(end) for share in shares), Condition("training counted with it", fact(end))
+    )
 
 
 def s2_households() -> Recomputed:
@@ -33,14 +38,22 @@ def s2_households() -> Recomputed:
 
 def s2_training_mwh() -> Recomputed:
     runs = table("measured/footprint")
-    kwh = runs.loc[(runs["activity"] == "training") & runs["model"].isin(TRAINED), "measured_kwh"].dropna()
+    kwh = runs.loc[
+        (runs["activity"] == "training") & runs["model"].isin(TRAINED), "measured_kwh"
+    ].dropna()
     return span(kwh.min() / 1000, kwh.max() / 1000, fact("gpt4_training_mwh"))
 
 
 def _image_miles(row) -> float:
-    """Miles of a car that emit as much as a thousand images made at a measured power and rate, with host, building and making."""
-    made = machine(row.accelerator, chip_watts=row.measured_joules_per_output * row.measured_outputs_per_s)
-    carbon = Footprint.of(made, busy_hours(1000, row.measured_outputs_per_s), 1.0, place(COUNTRY)).carbon
+    """Miles of a car that emit as much as a thousand images made at a measured power and rate, with
+    host, building and making.
+    """
+    made = machine(
+        row.accelerator, chip_watts=row.measured_joules_per_output * row.measured_outputs_per_s
+    )
+    carbon = Footprint.of(
+        made, busy_hours(1000, row.measured_outputs_per_s), 1.0, place(COUNTRY)
+    ).carbon
     return carbon.total / fact("car_kg_co2e_per_mile")
 
 
@@ -48,33 +61,61 @@ def s2_images_miles() -> Recomputed:
     rows = table("measured/images")
     rows = rows[(rows["model"] == IMAGE_MODEL) & (rows["accelerator"] == CHIP)]
     study = fact("sdxl_kg_co2e_per_1000_images") / fact("car_kg_co2e_per_mile")
-    return span(*map(_image_miles, rows.itertuples()), Condition("as measured in 2023, idle GPUs of the node included", study))
+    return span(
+        *map(_image_miles, rows.itertuples()),
+        Condition("as measured in 2023, idle GPUs of the node included", study),
+    )
 
 
 def s2_93_carbon() -> Recomputed:
-    """Carbon that goes away when the same work is done by chips that work three times as much of their time [%]."""
+    """Carbon that goes away when the same work is done by chips that work three times as much of
+    their time [%].
+    """
 
     def saved(end: str, before_years: float, after_years: float) -> float:
         chip, here = machine(CHIP, end), place(COUNTRY)
-        carbon = lambda share, years: Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total  # noqa: E731
+        carbon = lambda share, years: (
+            Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total
+        )  # noqa: E731
         return 100 * (1 - carbon(AFTER, after_years) / carbon(BEFORE, before_years))
 
-    kept = [saved(end, machine(CHIP, end).life_years, machine(CHIP, end).life_years) for end in ("low", "high")]
+    kept = [
+        saved(end, machine(CHIP, end).life_years, machine(CHIP, end).life_years)
+        for end in ("low", "high")
+    ]
     return span(*kept, *(saved(end, *LIFE_YEARS) for end in ("low", "high")))
 
 
 def s2_small_chip() -> Recomputed:
-    """Electricity of a T4 over that of an H100 for the same arithmetic in INT8 and for the same bytes read [%]."""
+    """Electricity of a T4 over that of an H100 for the same arithmetic in INT8 and for the same
+    bytes read [%].
+    """
     small, large = accelerator(SMALL), accelerator(CHIP)
-    times = [large.dense["int8"] / small.dense["int8"], large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s")]
-    chips = lambda name, hours, share: machine(name).energy_kwh(hours, share, place(COUNTRY).pue).chips_kwh  # noqa: E731
-    ratios = lambda share, idle: sorted(100 * chips(SMALL, hours, share) / chips(CHIP, 1.0, idle) for hours in times)  # noqa: E731
-    return span(*ratios(1.0, 1.0), Condition("a T4 at 80 % against an H100 that stands idle nine tenths of its time", *ratios(0.8, 0.1)))
+    times = [
+        large.dense["int8"] / small.dense["int8"],
+        large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s"),
+    ]
+    chips = lambda name, hours, share: (
+        machine(name).energy_kwh(hours, share, place(COUNTRY).pue).chips_kwh
+    )  # noqa: E731
+    ratios = lambda share, idle: sorted(
+        100 * chips(SMALL, hours, share) / chips(CHIP, 1.0, idle) for hours in times
+    )  # noqa: E731
+    return span(
+        *ratios(1.0, 1.0),
+        Condition(
+            "a T4 at 80 % against an H100 that stands idle nine tenths of its time",
+            *ratios(0.8, 0.1),
+        ),
+    )
 
 
 RECOMPUTED = {
     "S2-ai-twh-low": lambda: inference_twh(FORECAST[0]),
     "S2-ai-twh-high": lambda: inference_twh(FORECAST[1]),
-    "S2-toxic": lambda: span(fact("gpt4_toxic_tonnes") * fact("gpt4_a100_low") / fact("gpt4_a100_high"), fact("gpt4_toxic_tonnes")),
+    "S2-toxic": lambda: span(
+        fact("gpt4_toxic_tonnes") * fact("gpt4_a100_low") / fact("gpt4_a100_high"),
+        fact("gpt4_toxic_tonnes"),
+    ),
     "S2-93-study": lambda: point(100 * (1 - fact("gpt4_a100_low") / fact("gpt4_a100_high"))),
 }

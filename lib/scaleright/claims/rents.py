@@ -1,6 +1,8 @@
-"""Recomputations on rents: how far clouds lie apart, what commitments and marketplaces save, how prices moved.
+"""Recomputations on rents: how far clouds lie apart, what commitments and marketplaces save, how
+prices moved.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ S3_DAY, END_OF_2023 = "2023-04-07", "2023-12-31"
 
 
 def clouds(name: str, day: str | None = None, pricing: str = "on_demand") -> pd.Series:
-    """What each cloud asked for a chip on its newest card in the year to a day, by default the newest one [USD/h]."""
+    """What each cloud asked for a chip on its newest card in the year to a day, by default the
+    newest one [USD/h].
+    """
     prices = spread(day, pricing)
     return prices[prices["accelerator"] == name].set_index("provider")["usd_per_accelerator_hour"]
 
@@ -31,21 +35,29 @@ def _apart(prices: pd.Series) -> float:
 def s3_narrower() -> Recomputed:
     def left(name: str) -> float:
         listed = clouds(name, S3_DAY)
-        return 100 * _apart(clouds(name, S3_DAY, "reserved_1y").combine_first(listed)) / _apart(listed)
+        return (
+            100 * _apart(clouds(name, S3_DAY, "reserved_1y").combine_first(listed)) / _apart(listed)
+        )
 
     return span(*map(left, A100S))
 
 
 def s3_small_clouds() -> Recomputed:
     def ratio(name: str) -> float:
-        small, large = clouds(name, S3_DAY).drop(LARGE, errors="ignore"), clouds(name, S3_DAY, "reserved_1y")
+        small, large = (
+            clouds(name, S3_DAY).drop(LARGE, errors="ignore"),
+            clouds(name, S3_DAY, "reserved_1y"),
+        )
         return 100 * float(small.median() / large[large.index.isin(LARGE)].median())
 
     return span(*map(ratio, A100S))
 
 
 def s2_h100_fall() -> Recomputed:
-    then, now = (cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min() for day in (END_OF_2023, None))
+    then, now = (
+        cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min()
+        for day in (END_OF_2023, None)
+    )
     return span(*(then / now).dropna())
 
 
@@ -57,11 +69,16 @@ def s2_tight() -> Recomputed:
 
 def s2_no_return() -> Recomputed:
     now = [rental_price(name).median for name in A100S]
-    return span(100 * min(now) / fact("a100_usd_per_hour_2021_high"), 100 * max(now) / fact("a100_usd_per_hour_2021_low"))
+    return span(
+        100 * min(now) / fact("a100_usd_per_hour_2021_high"),
+        100 * max(now) / fact("a100_usd_per_hour_2021_low"),
+    )
 
 
 def s2_depin_saving() -> Recomputed:
-    each = spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
+    each = (
+        spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
+    )
     return span(*(100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())
 
 

@@ -1,6 +1,8 @@
-"""Recomputations of S1, an answer to this book's question on pretraining: a link, a gain in inference, a gain in its software.
+"""Recomputations of S1, an answer to this book's question on pretraining: a link, a gain in
+inference, a gain in its software.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from scaleright.catalog import accelerator, table
@@ -22,21 +24,40 @@ def s1_nvlink() -> Recomputed:
 
 
 def s1_4x() -> Recomputed:
-    rounds = (matched(new, HOPPER, SERVED, scenario) for new in BLACKWELL for scenario in ("Offline", "Server"))
+    rounds = (
+        matched(new, HOPPER, SERVED, scenario)
+        for new in BLACKWELL
+        for scenario in ("Offline", "Server")
+    )
     return span(*(ratio for rows in rounds for ratio in rows["best"]))
 
 
 def s1_up_to_4x() -> Recomputed:
-    rows = table("measured/serving").query("model == @SERVED and scenario == 'maximum load' and held_out.isna()")
-    rate = rows.pivot_table(index=["input_tokens", "output_tokens"], columns="accelerator", values="measured_output_tokens_per_s_per_accelerator")
-    return point((rate["B200"] / rate["H100 SXM"]).max(), Condition("against the H200 instead of the H100", (rate["B200"] / rate[HOPPER]).max()))
+    rows = table("measured/serving").query(
+        "model == @SERVED and scenario == 'maximum load' and held_out.isna()"
+    )
+    rate = rows.pivot_table(
+        index=["input_tokens", "output_tokens"],
+        columns="accelerator",
+        values="measured_output_tokens_per_s_per_accelerator",
+    )
+    return point(
+        (rate["B200"] / rate["H100 SXM"]).max(),
+        Condition("against the H200 instead of the H100", (rate["B200"] / rate[HOPPER]).max()),
+    )
 
 
 def _training_gain() -> list[float]:
     """How much faster a Blackwell chip trains than an H100: in MLPerf, and for the chapter's run."""
     gains = training_gains("chip")
-    gains = gains[(gains["before"] == "H100 SXM") & gains["after"].isin(BLACKWELL) & gains["title"].str.startswith("Llama-3.1")]
-    steps = [best_step(MODEL, chip, CHIPS, SEQUENCE, BATCH)["step_s"] for chip in ("H100 SXM", "B200")]
+    gains = gains[
+        (gains["before"] == "H100 SXM")
+        & gains["after"].isin(BLACKWELL)
+        & gains["title"].str.startswith("Llama-3.1")
+    ]
+    steps = [
+        best_step(MODEL, chip, CHIPS, SEQUENCE, BATCH)["step_s"] for chip in ("H100 SXM", "B200")
+    ]
     return [steps[0] / steps[1], *gains["gain"]]
 
 
@@ -51,7 +72,13 @@ def s1_cheapest() -> Recomputed:
     usd = (rows["step_s"] * rows["rent"]).set_axis(rows["accelerator"])
     is_blackwell = usd.index.isin((*BLACKWELL, *ULTRA))
     ours, others = usd[is_blackwell].min(), usd[~is_blackwell]
-    return point(100 * others.min() / ours, Condition("against its maker's own older chips", 100 * others[others.index.str.match("A100|H100|H200")].min() / ours))
+    return point(
+        100 * others.min() / ours,
+        Condition(
+            "against its maker's own older chips",
+            100 * others[others.index.str.match("A100|H100|H200")].min() / ours,
+        ),
+    )
 
 
 RECOMPUTED = {"S1-4x-training": lambda: span(*_training_gain())}

@@ -1,6 +1,8 @@
-"""Recomputations of S3 (Navigating the High Cost of AI Compute): rules of thumb, time and money of GPT-3.
+"""Recomputations of S3 (Navigating the High Cost of AI Compute): rules of thumb, time and money of
+GPT-3.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -45,40 +47,62 @@ def rule_inference() -> Recomputed:
 
 
 def rule_training() -> Recomputed:
-    return span(*(transformer.training_flop_per_token(_forward(context)) / _size() for context in (1, 2048)))
+    return span(
+        *(transformer.training_flop_per_token(_forward(context)) / _size() for context in (1, 2048))
+    )
 
 
 def decades() -> Recomputed:
-    return span(*(transformer.compute_seconds(_training_flop(), _peak(), u) / SECONDS_PER_YEAR for u in (1.0, fact("gpt3_size_mfu_a100"))))
+    return span(
+        *(
+            transformer.compute_seconds(_training_flop(), _peak(), u) / SECONDS_PER_YEAR
+            for u in (1.0, fact("gpt3_size_mfu_a100"))
+        )
+    )
 
 
 def s3_inference_flop() -> Recomputed:
     tokens = int(fact("gpt3_prompt_tokens"))
-    thousand = Condition("1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0))
+    thousand = Condition(
+        "1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0)
+    )
     return span(_prompt_flop(), _forward(tokens) * tokens, thousand)
 
 
 def s3_extra_bytes() -> Recomputed:
     number = transformer.bytes_per_parameter("FP32")
-    return point(3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number))
+    return point(
+        3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number)
+    )
 
 
 def s3_cpu_hours() -> Recomputed:
-    vector = transformer.compute_seconds(_prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0)
-    scalar = Condition("one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR)
+    vector = transformer.compute_seconds(
+        _prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0
+    )
+    scalar = Condition(
+        "one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR
+    )
     return point(vector / SECONDS_PER_HOUR, scalar)
 
 
 def s3_a100_second() -> Recomputed:
     prefill = transformer.compute_seconds(_prompt_flop(), _peak(), 1.0)
     weights = transformer.weight_bytes(_size(), transformer.bytes_per_parameter("BF16"))
-    token = transformer.memory_seconds(weights, accelerator(A100).require("memory_bytes_per_s"), 1.0)
-    one_pass = Condition("1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill)
+    token = transformer.memory_seconds(
+        weights, accelerator(A100).require("memory_bytes_per_s"), 1.0
+    )
+    one_pass = Condition(
+        "1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill
+    )
     return point(token * fact("gpt3_prompt_tokens"), one_pass)
 
 
 def s3_llama_more() -> Recomputed:
-    small, big = (transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens")) for n in ("13B", "65B"))
+    small, big = (
+        transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens"))
+        for n in ("13B", "65B")
+    )
     return span(small / _training_flop(), big / _training_flop())
 
 
@@ -89,16 +113,31 @@ def usd_per_thousand() -> Recomputed:
 
 def s3_train_usd() -> Recomputed:
     ideal = Condition("100 % utilization at $2.00 an hour", training_usd(2.0, 1.0))
-    return span(*(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)), ideal)
+    return span(
+        *(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
+        ideal,
+    )
 
 
 def s3_two_3080ti() -> Recomputed:
     ratio = 2 * accelerator("RTX 3080 Ti").peak_flops("fp16") / _peak("fp16")
-    return point(ratio, Condition("FP16 accumulation, where the card keeps its full rate, within 15 %", 2 * ratio, 1.15 * 2 * ratio))
+    return point(
+        ratio,
+        Condition(
+            "FP16 accumulation, where the card keeps its full rate, within 15 %",
+            2 * ratio,
+            1.15 * 2 * ratio,
+        ),
+    )
 
 
 def _difference_kwh() -> float:
-    return (stated("S3-700-watts") - stated("S3-300-watts")) / WATTS_PER_KILOWATT * HOURS_PER_YEAR * CARD_LIFE_YEARS
+    return (
+        (stated("S3-700-watts") - stated("S3-300-watts"))
+        / WATTS_PER_KILOWATT
+        * HOURS_PER_YEAR
+        * CARD_LIFE_YEARS
+    )
 
 
 def difference_usd() -> float:
@@ -110,33 +149,59 @@ RECOMPUTED = {
     **dict.fromkeys(("S3-rule-inference", "S2-rule-inference"), rule_inference),
     **dict.fromkeys(("S3-rule-training", "S2-rule-training"), rule_training),
     "S3-training-flop": lambda: point(_training_flop()),
-    "S3-weights-fp32": lambda: point(transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))),
+    "S3-weights-fp32": lambda: point(
+        transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))
+    ),
     "S3-weights-fit": lambda: point(accelerator(A100).require("memory_bytes")),
-    "S3-training-memory": lambda: point(transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32"))),
-    "S3-small-gpu": lambda: point(12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True),
-    "S3-cpu-seconds": lambda: point(transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0), internal=True),
+    "S3-training-memory": lambda: point(
+        transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32"))
+    ),
+    "S3-small-gpu": lambda: point(
+        12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True
+    ),
+    "S3-cpu-seconds": lambda: point(
+        transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0),
+        internal=True,
+    ),
     "S3-tensor-cores": lambda: point(
-        fact("a100_tensor_cores"), Condition("the full GA100 die, which is not sold", fact("ga100_full_tensor_cores"))
+        fact("a100_tensor_cores"),
+        Condition("the full GA100 die, which is not sold", fact("ga100_full_tensor_cores")),
     ),
     "S3-tensor-flop": lambda: point(
-        fact("a100_tensor_core_flop_per_cycle"), Condition("the V100, one generation older", fact("v100_tensor_core_flop_per_cycle"))
+        fact("a100_tensor_core_flop_per_cycle"),
+        Condition("the V100, one generation older", fact("v100_tensor_core_flop_per_cycle")),
     ),
-    "S3-tensor-product": lambda: point(stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"), internal=True),
+    "S3-tensor-product": lambda: point(
+        stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"),
+        internal=True,
+    ),
     "S3-a100-peak": lambda: point(_peak()),
-    "S3-train-vs-infer": lambda: point(transformer.training_flop_per_token(_forward(2048)) / _forward(2048)),
+    "S3-train-vs-infer": lambda: point(
+        transformer.training_flop_per_token(_forward(2048)) / _forward(2048)
+    ),
     "S3-dataset-ratio": lambda: point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens")),
     "S3-billion-times": lambda: point(_training_flop() / _prompt_flop()),
     **dict.fromkeys(("S3-decades", "S2-gpt3-decades"), decades),
     "S3-speed-bits": lambda: point(
-        _peak() / _peak("fp32"), Condition("both on tensor cores (TF32 to BF16), or bound by memory", _peak() / _peak("tf32"))
+        _peak() / _peak("fp32"),
+        Condition(
+            "both on tensor cores (TF32 to BF16), or bound by memory", _peak() / _peak("tf32")
+        ),
     ),
     **dict.fromkeys(("S3-usd-low", "S3-usd-high"), usd_per_thousand),
     "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
-    "S3-train-usd-top": lambda: point(compute_usd(_training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour"))),
+    "S3-train-usd-top": lambda: point(
+        compute_usd(
+            _training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")
+        )
+    ),
     "S3-700-watts": lambda: point(2 * accelerator("RTX 3080 Ti").require("tdp_watts")),
     "S3-300-watts": lambda: point(
-        accelerator(A100).require("tdp_watts"), Condition("the PCIe card", accelerator("A100 PCIe 80GB").require("tdp_watts"))
+        accelerator(A100).require("tdp_watts"),
+        Condition("the PCIe card", accelerator("A100 PCIe 80GB").require("tdp_watts")),
     ),
-    "S3-3500-kwh": lambda: point(_difference_kwh(), Slip("one year's energy given for three", CARD_LIFE_YEARS), internal=True),
+    "S3-3500-kwh": lambda: point(
+        _difference_kwh(), Slip("one year's energy given for three", CARD_LIFE_YEARS), internal=True
+    ),
     "S3-power-usd": lambda: point(difference_usd(), internal=True),
 }

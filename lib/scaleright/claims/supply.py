@@ -1,6 +1,7 @@
 """Recomputations on the market around the chips: memory, lead times, sales, growth, surveys.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def _months(weeks: float) -> float:
 
 
 def s2_memory_share() -> Recomputed:
-    all_memory = Condition("all memory of data centers, that of ordinary servers included", fact("data_center_share_of_memory_2026"))
+    all_memory = Condition(
+        "all memory of data centers, that of ordinary servers included",
+        fact("data_center_share_of_memory_2026"),
+    )
     return point(fact("hbm_share_of_dram_wafers_2026"), all_memory)
 
 
@@ -53,7 +57,10 @@ def s2_market_2034() -> Recomputed:
 
 
 def s2_depin_market() -> Recomputed:
-    every = Condition("networks of every kind, from storage to wireless, as the forecast was made", fact("depin_market_usd_2028"))
+    every = Condition(
+        "networks of every kind, from storage to wireless, as the forecast was made",
+        fact("depin_market_usd_2028"),
+    )
     return span(0.0, fact("nvidia_data_center_usd_2025"), every)
 
 
@@ -62,9 +69,17 @@ def s3_weekly_growth() -> Recomputed:
     return span(0.0, 100 * (ratio ** (DAYS_PER_WEEK / CHATGPT_DAYS) - 1))
 
 
-RECOMPUTED = {claim: lambda facts=facts: span(*map(fact, facts)) for claim, facts in QUOTED.items()} | {
+RECOMPUTED = {
+    claim: lambda facts=facts: span(*map(fact, facts)) for claim, facts in QUOTED.items()
+} | {
     "S2-hbm-triples": lambda: point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025")),
-    "S2-lead-time": lambda: span(fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))),
-    "S2-lead-time-self": lambda: point(stated_interval("S2-lead-time")[0] / _months(1.0), internal=True),
-    "S2-market-2024": lambda: span(fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024")),
+    "S2-lead-time": lambda: span(
+        fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))
+    ),
+    "S2-lead-time-self": lambda: point(
+        stated_interval("S2-lead-time")[0] / _months(1.0), internal=True
+    ),
+    "S2-market-2024": lambda: span(
+        fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024")
+    ),
 }

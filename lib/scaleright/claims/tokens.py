@@ -1,6 +1,8 @@
-"""Recomputations on the price of tokens: APIs then and now, and the load at which own hardware beats them.
+"""Recomputations on the price of tokens: APIs then and now, and the load at which own hardware
+beats them.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from scaleright.market import TokenPrice, api_price, open_models, rental_price
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
 """The chip, and the smallest model with a measured throughput on it: S2's 7B."""
 SIZES = (12e9, 15e9)
-"""Parameters of the models that stand for S2's 13B; no throughput of one is measured, so it is predicted."""
+"""Parameters of the models that stand for S2's 13B; no throughput of one is measured, so it is
+predicted.
+"""
 LEAST_COMPANIES = 3
 
 
@@ -28,8 +32,9 @@ def _parameters(shape: str) -> float:
 
 
 def _break_even(shape: str, price: TokenPrice, end: str = "best", like: str = "") -> list[float]:
-    """Load at which a rented chip beats an API at each measured shape of request [%]; of a model that nobody measured, at those of another
-    and at the predicted throughput."""
+    """Load at which a rented chip beats an API at each measured shape of request [%]; of a model
+    that nobody measured, at those of another and at the predicted throughput.
+    """
     points, usd = operating_points(like or shape, CHIP), rental_price(CHIP).median
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
@@ -38,7 +43,9 @@ def _break_even(shape: str, price: TokenPrice, end: str = "best", like: str = ""
     if like:
         one = Deployment(model(shape), accelerator(CHIP), "FP8", software="TensorRT-LLM 1.0")
         speeds = steady(one, Load(*lengths)).output_tokens_per_s_per_chip
-    return list(100 * break_even_utilization(usd, speeds, mix_usd_per_million(*lengths, 0.0, *asked)))
+    return list(
+        100 * break_even_utilization(usd, speeds, mix_usd_per_million(*lengths, 0.0, *asked))
+    )
 
 
 def _thirteen(end: str = "best") -> list[list[float]]:
@@ -47,7 +54,8 @@ def _thirteen(end: str = "best") -> list[list[float]]:
     sold = sold[sold["companies"] >= LEAST_COMPANIES]
     return [
         _break_even(row.model, api_price(row.release), end, SMALL)
-        for row in sold.itertuples() if SIZES[0] <= _parameters(row.model) <= SIZES[1]
+        for row in sold.itertuples()
+        if SIZES[0] <= _parameters(row.model) <= SIZES[1]
     ]
 
 
@@ -57,7 +65,10 @@ def _flat(lists: list[list[float]]) -> list[float]:
 
 def s2_13b_load() -> Recomputed:
     dear = _flat(_thirteen("high"))
-    return span(*_flat(_thirteen()), Condition("the dearest offer of each model instead of its median", min(dear), max(dear)))
+    return span(
+        *_flat(_thirteen()),
+        Condition("the dearest offer of each model instead of its median", min(dear), max(dear)),
+    )
 
 
 def s2_13b_over_7b() -> Recomputed:
@@ -68,12 +79,20 @@ def s2_13b_over_7b() -> Recomputed:
 def s3_hosted_cheaper() -> Recomputed:
     shapes = set(operating_points(accelerator=CHIP)["model"])
     sold = open_models().drop_duplicates("model")
-    loads = _flat([_break_even(row.model, api_price(row.release)) for row in sold.itertuples() if row.model in shapes])
+    loads = _flat(
+        [
+            _break_even(row.model, api_price(row.release))
+            for row in sold.itertuples()
+            if row.model in shapes
+        ]
+    )
     return span(*(100 * sum(load > busy for load in loads) / len(loads) for busy in traces()))
 
 
 def s3_openai_price() -> Recomputed:
-    turbo = Condition("gpt-3.5-turbo, whose size was never published", fact("gpt35_turbo_usd_per_1000"))
+    turbo = Condition(
+        "gpt-3.5-turbo, whose size was never published", fact("gpt35_turbo_usd_per_1000")
+    )
     return point(fact("davinci_usd_per_1000"), turbo)
 
 

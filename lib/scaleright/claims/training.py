@@ -1,22 +1,34 @@
 """Recomputations on the time of training: one chip against a cluster, and twice the chips.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from scaleright.catalog import fact, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
-from scaleright.costs.pretraining import STEP_PARTS, best_step, goodput, reliability, run_chip_hours, run_days
+from scaleright.costs.pretraining import (
+    STEP_PARTS,
+    best_step,
+    goodput,
+    reliability,
+    run_chip_hours,
+    run_days,
+)
 from scaleright.mlperf import strong_scaling
 from scaleright.units import HOURS_PER_DAY
 
 CHIP, MODEL, SEQUENCE, BATCH = "H200 SXM", "Llama-2-7B", 4096, 1024
-"""A chip that holds the training state of a 7B model alone, so that there is a single card to compare with."""
+"""A chip that holds the training state of a 7B model alone, so that there is a single card to
+compare with.
+"""
 GPT3, GPT3_CHIPS, GPT3_SEQUENCE, GPT3_BATCH = "GPT-3 175B", 1024, 2048, 1536
 
 
 def _speedup(chips: int) -> float:
     """How many times faster so many chips are than one."""
-    alone, together = (best_step(MODEL, CHIP, size, SEQUENCE, BATCH)["step_s"] for size in (1, chips))
+    alone, together = (
+        best_step(MODEL, CHIP, size, SEQUENCE, BATCH)["step_s"] for size in (1, chips)
+    )
     return alone / together
 
 
@@ -31,9 +43,14 @@ def s2_six_months() -> Recomputed:
 def s2_gpt3_weeks() -> Recomputed:
     step = best_step(GPT3, "A100 SXM 80GB", GPT3_CHIPS, GPT3_SEQUENCE, GPT3_BATCH)
     parts, kept = {name: step[name] for name in STEP_PARTS}, goodput(GPT3_CHIPS, **reliability())
-    hours = run_chip_hours(fact("gpt3_training_tokens"), GPT3_BATCH * GPT3_SEQUENCE, GPT3_CHIPS, **parts, goodput=kept)
+    hours = run_chip_hours(
+        fact("gpt3_training_tokens"), GPT3_BATCH * GPT3_SEQUENCE, GPT3_CHIPS, **parts, goodput=kept
+    )
     published = table("measured/footprint").set_index("run").loc["patterson-2021/GPT-3"]
-    return span(run_days(hours.total, GPT3_CHIPS), published["accelerator_hours"] / published["accelerators"] / HOURS_PER_DAY)
+    return span(
+        run_days(hours.total, GPT3_CHIPS),
+        published["accelerator_hours"] / published["accelerators"] / HOURS_PER_DAY,
+    )
 
 
 def s2_doubling() -> Recomputed:

@@ -1,6 +1,8 @@
-"""Recomputations on what idle hardware costs and what its better use saves: utilization, pooling, levers, margins.
+"""Recomputations on what idle hardware costs and what its better use saves: utilization, pooling,
+levers, margins.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the claim.
+What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
+claim.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from scaleright.claims.ledger import Condition, Recomputed, point, span, stated_
 GPT4_UTILIZATION = (32.0, 36.0)
 """Utilization of GPT-4's training in S2's own words [%]."""
 BEFORE, AFTER, LIFE_YEARS = 20.0, 60.0, 3.0
-"""S2's example of better use: utilization before and after [%], and years of service instead of one."""
+"""S2's example of better use: utilization before and after [%], and years of service instead of
+one.
+"""
 FOUR_BITS = ("INT4", "MXFP4", "NVFP4")
 
 
@@ -22,7 +26,9 @@ def _saved(before: float, after: float) -> float:
 
 
 def traces() -> tuple[float, float]:
-    """How much of the paid time GPUs work in the idlest and in the busiest of the published cluster traces [%]."""
+    """How much of the paid time GPUs work in the idlest and in the busiest of the published cluster
+    traces [%].
+    """
     return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
 
 
@@ -33,7 +39,9 @@ def s2_inference_share() -> Recomputed:
 
 def s2_cluster_use() -> Recomputed:
     at_work = fact("llama3_effective_training_time")
-    busy = Condition("time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0)
+    busy = Condition(
+        "time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0
+    )
     return span(*GPT4_UTILIZATION, busy, internal=True)
 
 
@@ -45,8 +53,15 @@ def s2_levers() -> Recomputed:
 RECOMPUTED = {
     "S2-pooling-before": lambda: span(*traces()),
     "S2-idle": lambda: span(*(100 - busy for busy in traces())),
-    "S2-quantization-saving": lambda: span(*(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True),
-    "S2-shrink": lambda: span(*(transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name) for name in FOUR_BITS)),
+    "S2-quantization-saving": lambda: span(
+        *(_saved(1.0, faster) for faster in stated_interval("S2-speedup")), internal=True
+    ),
+    "S2-shrink": lambda: span(
+        *(
+            transformer.bytes_per_parameter("BF16") / transformer.bytes_per_parameter(name)
+            for name in FOUR_BITS
+        )
+    ),
     "S2-93-use": lambda: point(_saved(BEFORE, AFTER), internal=True),
     "S2-93-use-and-life": lambda: point(_saved(BEFORE, AFTER * LIFE_YEARS), internal=True),
 }

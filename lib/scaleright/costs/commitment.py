@@ -1,7 +1,7 @@
 """Other ways to pay for an hour: committed for a term, or spot that may be taken away at any time.
 
-A commitment pays for every hour of its term at a share of the on-demand price of its first day. It wins if enough of
-the hours are used, and loses if on-demand prices fall under it meanwhile.
+A commitment pays for every hour of its term at a share of the on-demand price of its first day. It
+wins if enough of the hours are used, and loses if on-demand prices fall under it meanwhile.
 """
 
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
@@ -12,7 +12,9 @@ from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 RATIO = Domain(0.0, 3.0, (0.1, 1.5), open_low=True)
 """A price over the on-demand price: 0.6 is 40 % off; above 1 the other price is the dearer one."""
 SPOT_RATIO = Domain(0.0, float("inf"), (0.1, 1.5), open_low=True)
-"""A spot over an on-demand price. Not bounded above: the two may be of different providers, and one that is dearer has a plain answer."""
+"""A spot over an on-demand price. Not bounded above: the two may be of different providers, and one
+that is dearer has a plain answer.
+"""
 CHANGE = Domain(-1.0, 10.0, (-0.8, 1.0), open_low=True)
 """A yearly change of prices: -0.2 is a fall of 20 % a year."""
 TERM = Domain(0.0, 10.0, (0.1, 5.0), open_low=True)
@@ -22,7 +24,8 @@ RATE = Domain(0.0, float("inf"), (0.0, 3.0))
 
 @closed_form(price_change_per_year=CHANGE, years=TERM)
 def mean_price_over_first(price_change_per_year, years):
-    """Mean of a price over so many years, over the price of the first day [1], if it changes evenly in ratio.
+    """Mean of a price over so many years, over the price of the first day [1], if it changes evenly
+    in ratio.
 
     Source: the integral of (1 + g)^t over the term, divided by it.
 
@@ -31,12 +34,15 @@ def mean_price_over_first(price_change_per_year, years):
     """
     growth = years * log(1 + price_change_per_year)
     flat = (growth < 1e-4) & (growth > -1e-4)
-    return where(flat, 1 + growth / 2 + growth * growth / 6, (exp(growth) - 1) / where(flat, 1.0, growth))
+    return where(
+        flat, 1 + growth / 2 + growth * growth / 6, (exp(growth) - 1) / where(flat, 1.0, growth)
+    )
 
 
 @closed_form(price_change_per_year=CHANGE, years=TERM, term_years=TERM)
 def renewed_price_over_first(price_change_per_year, years, term_years):
-    """What is paid for so many years by whoever renews a commitment at the price of the day, over years at the first price [1].
+    """What is paid for so many years by whoever renews a commitment at the price of the day, over
+    years at the first price [1].
 
     Parameters
     ----------
@@ -52,7 +58,9 @@ def renewed_price_over_first(price_change_per_year, years, term_years):
     terms, factor = ceil(years / term_years - 1e-9), (1 + price_change_per_year) ** term_years
     flat = (factor > 1 - 1e-6) & (factor < 1 + 1e-6)
     geometric = (1 - factor**terms) / where(flat, 1.0, 1 - factor)
-    return where(flat, terms + terms * (terms - 1) / 2 * (factor - 1), geometric) * term_years / years
+    return (
+        where(flat, terms + terms * (terms - 1) / 2 * (factor - 1), geometric) * term_years / years
+    )
 
 
 @closed_form(on_demand_usd_per_hour=POSITIVE, price_ratio=RATIO, used_share=FRACTION)
@@ -89,12 +97,21 @@ def break_even_used_share(price_ratio, price_change_per_year=0.0, years=1.0):
     return price_ratio / mean_price_over_first(price_change_per_year, years)
 
 
-@closed_form(on_demand_usd_per_hour=POSITIVE, price_ratio=RATIO, used_share=FRACTION, price_change_per_year=CHANGE, years=TERM)
-def commitment_value_usd(on_demand_usd_per_hour, price_ratio, used_share, price_change_per_year=0.0, years=1.0):
-    """What a commitment saves over its term against paying on demand for the hours used, per accelerator [USD].
+@closed_form(
+    on_demand_usd_per_hour=POSITIVE,
+    price_ratio=RATIO,
+    used_share=FRACTION,
+    price_change_per_year=CHANGE,
+    years=TERM,
+)
+def commitment_value_usd(
+    on_demand_usd_per_hour, price_ratio, used_share, price_change_per_year=0.0, years=1.0
+):
+    """What a commitment saves over its term against paying on demand for the hours used, per
+    accelerator [USD].
 
-    Negative where it loses. Hours paid as they pass; a payment in advance is worth its interest more.
-    Arguments as in `committed_usd_per_used_hour` and `break_even_used_share`.
+    Negative where it loses. Hours paid as they pass; a payment in advance is worth its interest
+    more. Arguments as in `committed_usd_per_used_hour` and `break_even_used_share`.
 
     >>> round(commitment_value_usd(4.0, 0.6, 0.8)), round(commitment_value_usd(4.0, 0.6, 0.8, -0.5))
     (7013, -804)
@@ -114,8 +131,16 @@ def _over(price, share):
     return where(share > 0, price / where(share > 0, share, 1.0), INFINITY)
 
 
-@closed_form(spot_usd_per_hour=POSITIVE, interruptions_per_hour=RATE, checkpoint_s=NON_NEGATIVE, interval_s=SPAN, restart_s=NON_NEGATIVE)
-def spot_usd_per_useful_hour(spot_usd_per_hour, interruptions_per_hour, checkpoint_s, interval_s, restart_s):
+@closed_form(
+    spot_usd_per_hour=POSITIVE,
+    interruptions_per_hour=RATE,
+    checkpoint_s=NON_NEGATIVE,
+    interval_s=SPAN,
+    restart_s=NON_NEGATIVE,
+)
+def spot_usd_per_useful_hour(
+    spot_usd_per_hour, interruptions_per_hour, checkpoint_s, interval_s, restart_s
+):
     """What an hour of work that is kept costs on spot capacity, for a job that checkpoints [USD/h].
 
     Parameters
@@ -123,17 +148,22 @@ def spot_usd_per_useful_hour(spot_usd_per_hour, interruptions_per_hour, checkpoi
     spot_usd_per_hour : price while it runs [USD/h]
     interruptions_per_hour : mean rate at which the capacity of the job is taken away [1/h]
     checkpoint_s, interval_s : see `training.goodput.useful_share` [s]
-    restart_s : paid time from new capacity until work goes on; waiting for capacity costs time, not money [s]
+    restart_s : paid time from new capacity until work goes on; waiting for capacity costs time, not
+        money [s]
 
     >>> spot_usd_per_useful_hour(1.0, 0.0, 0.0, 1800.0, 300.0), round(spot_usd_per_useful_hour(1.0, 0.1, 60.0, 1800.0, 300.0), 3)
     (1.0, 1.069)
     """
-    return _over(spot_usd_per_hour, useful_share(interval_s, checkpoint_s, restart_s, _mtbf_s(interruptions_per_hour)))
+    return _over(
+        spot_usd_per_hour,
+        useful_share(interval_s, checkpoint_s, restart_s, _mtbf_s(interruptions_per_hour)),
+    )
 
 
 @closed_form(spot_usd_per_hour=POSITIVE, interruptions_per_hour=RATE, restart_s=NON_NEGATIVE)
 def spot_usd_per_serving_hour(spot_usd_per_hour, interruptions_per_hour, restart_s):
-    """What an hour of serving costs on spot capacity, for a service that keeps no state and only restarts [USD/h].
+    """What an hour of serving costs on spot capacity, for a service that keeps no state and only
+    restarts [USD/h].
 
     >>> round(spot_usd_per_serving_hour(1.0, 0.5, 600.0), 3)
     1.087
@@ -143,7 +173,8 @@ def spot_usd_per_serving_hour(spot_usd_per_hour, interruptions_per_hour, restart
 
 @closed_form(price_ratio=SPOT_RATIO, restart_s=POSITIVE)
 def break_even_interruptions(price_ratio, restart_s):
-    """Interruptions an hour above which a service without state is cheaper on demand than on spot [1/h].
+    """Interruptions an hour above which a service without state is cheaper on demand than on spot
+    [1/h].
 
     Parameters
     ----------

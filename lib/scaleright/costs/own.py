@@ -1,8 +1,8 @@
 """Accelerators that are bought: what a year of owning one costs, by parts.
 
-Money that moves at different times is compared at one moment with continuous compounding: at a yearly cost of
-capital r, a dollar after t years is worth (1 + r)^-t today, and a dollar a year for t years is worth
-`annuity_years(r, t)` dollars today [brealey2020, chapter 2].
+Money that moves at different times is compared at one moment with continuous compounding: at a
+yearly cost of capital r, a dollar after t years is worth (1 + r)^-t today, and a dollar a year for
+t years is worth `annuity_years(r, t)` dollars today [brealey2020, chapter 2].
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,26 @@ RATE = Domain(0.0, 1.0, (0.0, 0.5))
 """A yearly cost of capital: 0.08 is 8 % a year."""
 YEARS = Domain(0.0, 50.0, (0.1, 15.0), open_low=True)
 POWER = DRAW | {"pue": PUE, "usd_per_kwh": NON_NEGATIVE}
-PURCHASE = {"price_usd": NON_NEGATIVE, "resale_share": SHARE, "years": YEARS, "cost_of_capital": RATE}
-OVERHEADS = {"facility_usd_per_year": NON_NEGATIVE, "maintenance_share": SHARE, "people_usd_per_year": NON_NEGATIVE}
-"""Arguments that formulas share, with their domains: power and its price, the purchase, what is paid whatever the use."""
+PURCHASE = {
+    "price_usd": NON_NEGATIVE,
+    "resale_share": SHARE,
+    "years": YEARS,
+    "cost_of_capital": RATE,
+}
+OVERHEADS = {
+    "facility_usd_per_year": NON_NEGATIVE,
+    "maintenance_share": SHARE,
+    "people_usd_per_year": NON_NEGATIVE,
+}
+"""Arguments that formulas share, with their domains: power and its price, the purchase, what is
+paid whatever the use.
+"""
 
 
 @closed_form(cost_of_capital=RATE, years=Domain(0.0, YEARS.high, YEARS.sample))
 def annuity_years(cost_of_capital, years):
-    """Present value of one dollar a year, paid evenly for so many years, or for no time at all [years].
+    """Present value of one dollar a year, paid evenly for so many years, or for no time at all
+    [years].
 
     The limit for free capital is the number of years itself.
 
@@ -69,7 +81,8 @@ def depreciation_usd_per_year(price_usd, resale_share, years):
 def capital_usd_per_year(price_usd, resale_share, years, cost_of_capital):
     """What the money tied up in the machine costs in a mean year, beyond depreciation [USD/year].
 
-    The even yearly payment that is worth, today, the price less the discounted resale; less depreciation.
+    The even yearly payment that is worth, today, the price less the discounted resale; less
+    depreciation.
 
     Source: brealey2020, chapter 6, equivalent annual cost.
 
@@ -79,12 +92,20 @@ def capital_usd_per_year(price_usd, resale_share, years, cost_of_capital):
     40.45
     """
     price_today = price_usd * (1 - resale_share * (1 + cost_of_capital) ** -years)
-    return price_today / annuity_years(cost_of_capital, years) - depreciation_usd_per_year(price_usd, resale_share, years)
+    return price_today / annuity_years(cost_of_capital, years) - depreciation_usd_per_year(
+        price_usd, resale_share, years
+    )
 
 
 @closed_form(**PURCHASE, **OVERHEADS)
 def fixed_usd_per_year(
-    price_usd, resale_share, years, cost_of_capital, facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0
+    price_usd,
+    resale_share,
+    years,
+    cost_of_capital,
+    facility_usd_per_year=0.0,
+    maintenance_share=0.0,
+    people_usd_per_year=0.0,
 ):
     """Yearly cost of owning one accelerator that does not depend on use [USD/year].
 
@@ -103,15 +124,32 @@ def fixed_usd_per_year(
     """
     depreciation = depreciation_usd_per_year(price_usd, resale_share, years)
     capital = capital_usd_per_year(price_usd, resale_share, years, cost_of_capital)
-    return depreciation + capital + facility_usd_per_year + maintenance_share * price_usd + people_usd_per_year
+    return (
+        depreciation
+        + capital
+        + facility_usd_per_year
+        + maintenance_share * price_usd
+        + people_usd_per_year
+    )
 
 
 @closed_form(**PURCHASE, hours_per_day=HOURS_A_DAY, **POWER, **OVERHEADS)
 def owned_usd_per_year(
-    price_usd, resale_share, years, cost_of_capital, hours_per_day, busy_watts, idle_watts, pue, usd_per_kwh,
-    facility_usd_per_year=0.0, maintenance_share=0.0, people_usd_per_year=0.0,
+    price_usd,
+    resale_share,
+    years,
+    cost_of_capital,
+    hours_per_day,
+    busy_watts,
+    idle_watts,
+    pue,
+    usd_per_kwh,
+    facility_usd_per_year=0.0,
+    maintenance_share=0.0,
+    people_usd_per_year=0.0,
 ) -> OwnedCost:
-    """A year of owning one accelerator, by parts; arguments as in `fixed_usd_per_year` and `power.energy_kwh_per_year`.
+    """A year of owning one accelerator, by parts; arguments as in `fixed_usd_per_year` and
+    `power.energy_kwh_per_year`.
 
     >>> bill = owned_usd_per_year(2200.0, 0.27, 2.0, 0.08, 5.0, 550.0, 60.0, 1.0, 0.16)
     >>> round(bill.total), round(bill.power_usd)

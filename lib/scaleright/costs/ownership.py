@@ -1,4 +1,6 @@
-"""The terms on which one accelerator is bought and run, and the typical ones of a setting from the catalog."""
+"""The terms on which one accelerator is bought and run, and the typical ones of a setting from the
+catalog.
+"""
 
 import math
 import re
@@ -9,8 +11,21 @@ from typing import Any, Mapping, Self
 import numpy as np
 
 from scaleright.catalog import accelerator, remembered, table
-from scaleright.costs.break_even import break_even_hours_per_day, break_even_usd_per_hour, payback_months
-from scaleright.costs.own import OVERHEADS, POWER, PURCHASE, OwnedCost, annuity_years, fixed_usd_per_year, installed_usd, owned_usd_per_year
+from scaleright.costs.break_even import (
+    break_even_hours_per_day,
+    break_even_usd_per_hour,
+    payback_months,
+)
+from scaleright.costs.own import (
+    OVERHEADS,
+    POWER,
+    PURCHASE,
+    OwnedCost,
+    annuity_years,
+    fixed_usd_per_year,
+    installed_usd,
+    owned_usd_per_year,
+)
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price
@@ -24,10 +39,16 @@ ELECTRICITY = {
 }
 """Region and sector whose electricity price a setting pays when none is given."""
 BORROWED = {"colocation": "data center"}
-"""A setting whose own figure is missing from the table takes that of this one: the machines are the same."""
-MORE_IS_CHEAPER = re.compile("chips_per_staff|facility_life_years|resale_share_after_[0-9]+_years|useful_life_years")
+"""A setting whose own figure is missing from the table takes that of this one: the machines are the
+same.
+"""
+MORE_IS_CHEAPER = re.compile(
+    "chips_per_staff|facility_life_years|resale_share_after_[0-9]+_years|useful_life_years"
+)
 ENDS = {"cheap": ("low", "high"), "typical": ("best", "best"), "dear": ("high", "low")}
-"""The end of a factor's range that each end of the cost takes, and the one where more of the factor costs less."""
+"""The end of a factor's range that each end of the cost takes, and the one where more of the factor
+costs less.
+"""
 
 
 @remembered
@@ -40,13 +61,19 @@ def _factor(factor: str, setting: str, end: str) -> float:
 
 @remembered
 def _value_kept_per_year(setting: str, end: str, years: float) -> float:
-    """The yearly factor that leads to what is left at the end of service, between the ages for which a share is known."""
+    """The yearly factor that leads to what is left at the end of service, between the ages for
+    which a share is known.
+    """
     names = table("cost_factors")["factor"]
-    ages = sorted(int(age) for age in set(names.str.extract("resale_share_after_([0-9]+)_years")[0].dropna()))
+    ages = sorted(
+        int(age) for age in set(names.str.extract("resale_share_after_([0-9]+)_years")[0].dropna())
+    )
     known = [(0.0, 0.0)]
     for age in ages:
         try:
-            known.append((float(age), math.log(_factor(f"resale_share_after_{age}_years", setting, end))))
+            known.append(
+                (float(age), math.log(_factor(f"resale_share_after_{age}_years", setting, end)))
+            )
         except LookupError:  # the setting has no share at that age
             continue
     at, left = zip(*known, strict=True)
@@ -60,7 +87,8 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     Parameters
     ----------
     setting : "home", "colocation" or "data center"
-    end : "typical", or all factors at once at their "cheap" or their "dear" end, which bounds the cost
+    end : "typical", or all factors at once at their "cheap" or their "dear" end, which bounds the
+        cost
 
     Returns
     -------
@@ -69,7 +97,8 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     host_watts, host_idle_watts : draw of its share of the host [W]
     idle_share_of_tdp : draw of the idle accelerator over its power at work [1]
     facility_usd_per_kw_year : what a colocation charges; 0 elsewhere [USD/kW/year]
-    building_usd_per_kw, building_years : price and life of the building and plant of a data center [USD/kW], [years]
+    building_usd_per_kw, building_years : price and life of the building and plant of a data center
+        [USD/kW], [years]
     people_usd_per_year : [USD/accelerator/year]
     value_kept_per_year : yearly factor of the machine's value over its service life [1/year]
     pue, maintenance_share_per_year, service_years, cost_of_capital : as named
@@ -88,12 +117,16 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     years, own_building = value("useful_life_years"), setting == "data center"
     return {
         "host_usd": value("home_pc_usd") if at_home else 0.0,
-        "installation_share": 0.0 if at_home else value("server_share_of_price") + value("network_share_of_price"),
+        "installation_share": 0.0
+        if at_home
+        else value("server_share_of_price") + value("network_share_of_price"),
         "host_watts": value("host_watts_per_chip"),
         "host_idle_watts": value("host_idle_watts_per_chip"),
         "idle_share_of_tdp": value("idle_share_of_tdp"),
         "pue": value("pue"),
-        "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR if setting == "colocation" else 0.0,
+        "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
+        if setting == "colocation"
+        else 0.0,
         "building_usd_per_kw": value("facility_capex_usd_per_kw") if own_building else 0.0,
         "building_years": value("facility_life_years") if own_building else 1.0,
         "maintenance_share_per_year": value("maintenance_share_per_year"),
@@ -116,7 +149,9 @@ def setting_usd_per_kwh(setting: str) -> float:
 
 @dataclass(frozen=True)
 class Ownership:
-    """Terms of owning one accelerator; units and meanings as in `costs.own`, the share of the host included."""
+    """Terms of owning one accelerator; units and meanings as in `costs.own`, the share of the host
+    included.
+    """
 
     price_usd: float
     resale_share: float
@@ -131,8 +166,11 @@ class Ownership:
     people_usd_per_year: float = 0.0
 
     @classmethod
-    def build(cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]) -> Self:
-        """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or expressions.
+    def build(
+        cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]
+    ) -> Self:
+        """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or
+        expressions.
 
         Parameters
         ----------
@@ -142,7 +180,9 @@ class Ownership:
         factors : the setting's cost factors by name, see `setting_factors`
         """
         busy_watts = tdp_watts + factors["host_watts"]
-        building = factors["building_usd_per_kw"] / annuity_years(factors["cost_of_capital"], factors["building_years"])
+        building = factors["building_usd_per_kw"] / annuity_years(
+            factors["cost_of_capital"], factors["building_years"]
+        )
         return cls(
             price_usd=installed_usd(chip_usd, factors["installation_share"], factors["host_usd"]),
             resale_share=factors["value_kept_per_year"] ** factors["service_years"],
@@ -152,17 +192,26 @@ class Ownership:
             idle_watts=factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
-            facility_usd_per_year=(factors["facility_usd_per_kw_year"] + building) * busy_watts / WATTS_PER_KILOWATT,
+            facility_usd_per_year=(factors["facility_usd_per_kw_year"] + building)
+            * busy_watts
+            / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
             people_usd_per_year=factors["people_usd_per_year"],
         )
 
     @classmethod
     def typical(
-        cls, name: str, setting: str, chip_usd: float | None = None, usd_per_kwh: float | None = None, end: str = "typical",
-        years: float | None = None, cost_of_capital: float | None = None,
+        cls,
+        name: str,
+        setting: str,
+        chip_usd: float | None = None,
+        usd_per_kwh: float | None = None,
+        end: str = "typical",
+        years: float | None = None,
+        cost_of_capital: float | None = None,
     ) -> Self:
-        """Typical terms of one accelerator in a setting (or those at an end); what is given replaces the table's value.
+        """Typical terms of one accelerator in a setting (or those at an end); what is given
+        replaces the table's value.
 
         Raises
         ------
@@ -173,7 +222,11 @@ class Ownership:
         2.0
         """
         given = {"service_years": years, "cost_of_capital": cost_of_capital}
-        factors, chip = setting_factors(setting, end) | {key: value for key, value in given.items() if value is not None}, accelerator(name)
+        factors, chip = (
+            setting_factors(setting, end)
+            | {key: value for key, value in given.items() if value is not None},
+            accelerator(name),
+        )
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
         return cls.build(price, chip.require("tdp_watts"), power, factors)
@@ -185,7 +238,9 @@ class Ownership:
 
     @property
     def fixed(self) -> dict[str, float]:
-        """The arguments of the formulas that deal with the purchase, and with what is paid every year whatever the use."""
+        """The arguments of the formulas that deal with the purchase, and with what is paid every
+        year whatever the use.
+        """
         return {name: getattr(self, name) for name in PURCHASE | OVERHEADS}
 
     @property
@@ -211,6 +266,10 @@ class Ownership:
         return break_even_usd_per_hour(hours_per_day, self.fixed_usd_per_year, **self.power)
 
     def payback_months(self, usd_per_hour: Any, hours_per_day: Any) -> Any:
-        """Months until the rent saved has paid back the installed price with interest, nothing sold."""
-        saving = rent_usd_per_year(usd_per_hour, hours_per_day) - self.running_usd_per_year(hours_per_day)
+        """Months until the rent saved has paid back the installed price with interest, nothing
+        sold.
+        """
+        saving = rent_usd_per_year(usd_per_hour, hours_per_day) - self.running_usd_per_year(
+            hours_per_day
+        )
         return payback_months(self.price_usd, saving / MONTHS_PER_YEAR, self.cost_of_capital)

@@ -1,8 +1,9 @@
-"""What pretraining a model costs on each platform: the best layout, its step by parts, then chip-hours, days and dollars.
+"""What pretraining a model costs on each platform: the best layout, its step by parts, then
+chip-hours, days and dollars.
 
-A run is so many optimizer steps. Each step is arithmetic, arithmetic done twice to save memory, communication that nothing
-hides, and waiting of pipeline stages; interruptions lose work on top. Experiments and people are charged as multiples and
-years that the tables state as ranges.
+A run is so many optimizer steps. Each step is arithmetic, arithmetic done twice to save memory,
+communication that nothing hides, and waiting of pipeline stages; interruptions lose work on top.
+Experiments and people are charged as multiples and years that the tables state as ranges.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,27 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, model, models, remembered, table
+from scaleright.catalog import (
+    Accelerator,
+    accelerator,
+    accelerators,
+    model,
+    models,
+    remembered,
+    table,
+)
 from scaleright.costs.ownership import Ownership
-from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, lookup, search
+from scaleright.formulas import (
+    COUNT,
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    Breakdown,
+    Domain,
+    closed_form,
+    lookup,
+    search,
+)
 from scaleright.market import cost_factor, recent_rental_price
 from scaleright.names import one_of
 from scaleright.power import energy_kwh
@@ -27,19 +46,31 @@ from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 SETTING = "data center"
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 """Cost factors behind the goodput of a run."""
-STEP_PARTS = {"compute_s": NON_NEGATIVE, "recompute_s": NON_NEGATIVE, "communication_s": NON_NEGATIVE, "bubble_s": NON_NEGATIVE}
+STEP_PARTS = {
+    "compute_s": NON_NEGATIVE,
+    "recompute_s": NON_NEGATIVE,
+    "communication_s": NON_NEGATIVE,
+    "bubble_s": NON_NEGATIVE,
+}
 LONGEST_WHOLE_SEQUENCE = 8192
-"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4] splits 131,072 tokens, not 8,192."""
+"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
+splits 131,072 tokens, not 8,192.
+"""
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
-"""Taken for a published run that states neither: the size at which such clusters are rented, and the batch of Llama 2."""
+"""Taken for a published run that states neither: the size at which such clusters are rented, and
+the batch of Llama 2.
+"""
 
 
 @closed_form(
-    chips=COUNT, chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
-    checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True), restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
-)  # fmt: skip
+    chips=COUNT,
+    chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
+    checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True),
+    restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
+)
 def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
-    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as often as is best [1].
+    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as
+    often as is best [1].
 
     Parameters
     ----------
@@ -48,18 +79,26 @@ def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
     checkpoint_stall_s : time that a checkpoint stops the work [s]
     restart_s : time from an interruption until work goes on [s]
 
-    Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports more than 90 %.
+    Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports
+    more than 90 %.
 
     >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0), 3)
     (0.908, 0.994)
     """
     mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
-    return useful_share(best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s), checkpoint_stall_s, restart_s, mtbf_s)
+    return useful_share(
+        best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s),
+        checkpoint_stall_s,
+        restart_s,
+        mtbf_s,
+    )
 
 
 @dataclass(frozen=True)
 class ChipHours(Breakdown):
-    """Accelerator-hours of a run by what they go into [h]; `failures_hours` are checkpoints, lost work and restarts."""
+    """Accelerator-hours of a run by what they go into [h]; `failures_hours` are checkpoints, lost
+    work and restarts.
+    """
 
     compute_hours: Any
     recompute_hours: Any
@@ -69,7 +108,9 @@ class ChipHours(Breakdown):
 
 
 @closed_form(tokens=POSITIVE, batch_tokens=COUNT, chips=COUNT, **STEP_PARTS, goodput=FRACTION)
-def run_chip_hours(tokens, batch_tokens, chips, compute_s, recompute_s, communication_s, bubble_s, goodput=1.0) -> ChipHours:
+def run_chip_hours(
+    tokens, batch_tokens, chips, compute_s, recompute_s, communication_s, bubble_s, goodput=1.0
+) -> ChipHours:
     """Accelerator-hours of a whole run, by parts.
 
     Parameters
@@ -87,12 +128,16 @@ def run_chip_hours(tokens, batch_tokens, chips, compute_s, recompute_s, communic
     """
     hours = tokens / batch_tokens * chips / SECONDS_PER_HOUR
     lost = (compute_s + recompute_s + communication_s + bubble_s) * (1 / goodput - 1)
-    return ChipHours(*(hours * part for part in (compute_s, recompute_s, communication_s, bubble_s, lost)))
+    return ChipHours(
+        *(hours * part for part in (compute_s, recompute_s, communication_s, bubble_s, lost))
+    )
 
 
 @dataclass(frozen=True)
 class PretrainingCost(Breakdown):
-    """What a run costs [USD]: hours of the chips by what they go into, power where it is not in their price, the rest of the project."""
+    """What a run costs [USD]: hours of the chips by what they go into, power where it is not in
+    their price, the rest of the project.
+    """
 
     compute_usd: Any
     recompute_usd: Any
@@ -110,13 +155,27 @@ class PretrainingCost(Breakdown):
 
 
 @closed_form(
-    compute_hours=NON_NEGATIVE, recompute_hours=NON_NEGATIVE, communication_hours=NON_NEGATIVE, bubble_hours=NON_NEGATIVE,
-    failures_hours=NON_NEGATIVE, usd_per_hour=NON_NEGATIVE, power_usd_per_hour=NON_NEGATIVE, experiments=NON_NEGATIVE, people_usd=NON_NEGATIVE,
-)  # fmt: skip
+    compute_hours=NON_NEGATIVE,
+    recompute_hours=NON_NEGATIVE,
+    communication_hours=NON_NEGATIVE,
+    bubble_hours=NON_NEGATIVE,
+    failures_hours=NON_NEGATIVE,
+    usd_per_hour=NON_NEGATIVE,
+    power_usd_per_hour=NON_NEGATIVE,
+    experiments=NON_NEGATIVE,
+    people_usd=NON_NEGATIVE,
+)
 def pretraining_usd(
-    compute_hours, recompute_hours, communication_hours, bubble_hours, failures_hours, usd_per_hour, power_usd_per_hour=0.0,
-    experiments=0.0, people_usd=0.0,
-) -> PretrainingCost:  # fmt: skip
+    compute_hours,
+    recompute_hours,
+    communication_hours,
+    bubble_hours,
+    failures_hours,
+    usd_per_hour,
+    power_usd_per_hour=0.0,
+    experiments=0.0,
+    people_usd=0.0,
+) -> PretrainingCost:
     """Dollars of a run and of the project around it, by parts.
 
     Parameters
@@ -161,17 +220,25 @@ def people_usd(person_years, pay_usd_per_year):
 
 @lookup
 def reliability(end: str = "best") -> dict[str, float]:
-    """The arguments of `goodput` beside the number of chips, at the "low", "best" or "high" end of each cost factor."""
+    """The arguments of `goodput` beside the number of chips, at the "low", "best" or "high" end of
+    each cost factor.
+    """
     return {name: getattr(cost_factor(name, SETTING), end) for name in RELIABILITY}
 
 
 @lookup
 def cluster_chips() -> dict[str, Accelerator]:
-    """Accelerators that clusters are built of and that are listed for rent: both of their networks are known."""
+    """Accelerators that clusters are built of and that are listed for rent: both of their networks
+    are known.
+    """
     return {
-        name: chip for name, chip in accelerators().items()
-        if "bf16" in chip.dense and chip.scale_up_bytes_per_s and chip.scale_out_bytes_per_s and recent_rental_price(name)
-    }  # fmt: skip
+        name: chip
+        for name, chip in accelerators().items()
+        if "bf16" in chip.dense
+        and chip.scale_up_bytes_per_s
+        and chip.scale_out_bytes_per_s
+        and recent_rental_price(name)
+    }
 
 
 @lookup
@@ -182,25 +249,52 @@ def cluster_chip(name: str) -> Accelerator:
     ------
     LookupError : unknown, or no such chip; the nearest names are offered.
     """
-    return cluster_chips()[one_of(accelerator(name).name, cluster_chips(), "accelerator of a cluster that is listed for rent")]
+    return cluster_chips()[
+        one_of(
+            accelerator(name).name,
+            cluster_chips(),
+            "accelerator of a cluster that is listed for rent",
+        )
+    ]
 
 
 def _layout_words(row: pd.Series) -> str:
-    degrees = {"TP": "tensor", "PP": "pipeline", "VP": "virtual", "CP": "context", "EP": "expert", "DP": "data"}
-    split = " ".join(f"{short}{row[name]:.0f}" for short, name in degrees.items() if row[name] > 1) or "one chip"
-    return f"{split}, micro-batch {row['micro_batch']:.0f}, ZeRO {row['zero']:.0f}, recompute {RECOMPUTE[int(row['recompute'])]}"
+    degrees = {
+        "TP": "tensor",
+        "PP": "pipeline",
+        "VP": "virtual",
+        "CP": "context",
+        "EP": "expert",
+        "DP": "data",
+    }
+    split = (
+        " ".join(f"{short}{row[name]:.0f}" for short, name in degrees.items() if row[name] > 1)
+        or "one chip"
+    )
+    return (
+        f"{split}, micro-batch {row['micro_batch']:.0f}, ZeRO {row['zero']:.0f}, recompute"
+        f" {RECOMPUTE[int(row['recompute'])]}"
+    )
 
 
 @search
 @remembered
-def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16") -> dict[str, Any]:
+def best_step(
+    model_name: str,
+    chip_name: str,
+    chips: int,
+    sequence: int,
+    global_batch: int,
+    precision: str = "BF16",
+) -> dict[str, Any]:
     """The fastest layout of a run that fits, and its step.
 
     Returns
     -------
-    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], mfu (with causal attention [1]), layout (in words),
-    error_low and error_high (measured over predicted time, nine of ten unseen runs [1]), borrowed (whose constants stand in for the
-    chip's own; or ""), seen (runs of the chip's architecture were measured)
+    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], mfu (with causal
+    attention [1]), layout (in words), error_low and error_high (measured over predicted time, nine
+    of ten unseen runs [1]), borrowed (whose constants stand in for the chip's own; or ""), seen
+    (runs of the chip's architecture were measured)
 
     Only sequences above `LONGEST_WHOLE_SEQUENCE` are split over chips (context parallelism).
 
@@ -209,11 +303,29 @@ def best_step(model_name: str, chip_name: str, chips: int, sequence: int, global
     ValueError : no layout keeps all rules and fits in memory.
     LookupError : unknown model or accelerator.
     """
-    run = TrainingRun(model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision)
-    best = best_layouts(run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})).iloc[0]
-    rest = {"recompute_s": best["recompute_s"], "communication_s": sum(best[part] for part in COMMUNICATION), "bubble_s": best["bubble_s"]}
-    error = dict(zip(("error_low", "error_high"), interval(run))) | {"borrowed": borrowed(run), "seen": "matmul" not in slowdowns(run).borrowed}
-    return {"compute_s": best["step_s"] - sum(rest.values()), **rest, "step_s": best["step_s"], "mfu": best["mfu"], "layout": _layout_words(best), **error}
+    run = TrainingRun(
+        model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision
+    )
+    best = best_layouts(
+        run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})
+    ).iloc[0]
+    rest = {
+        "recompute_s": best["recompute_s"],
+        "communication_s": sum(best[part] for part in COMMUNICATION),
+        "bubble_s": best["bubble_s"],
+    }
+    error = dict(zip(("error_low", "error_high"), interval(run))) | {
+        "borrowed": borrowed(run),
+        "seen": "matmul" not in slowdowns(run).borrowed,
+    }
+    return {
+        "compute_s": best["step_s"] - sum(rest.values()),
+        **rest,
+        "step_s": best["step_s"],
+        "mfu": best["mfu"],
+        "layout": _layout_words(best),
+        **error,
+    }
 
 
 @lookup
@@ -228,12 +340,16 @@ def format_on(chip_name: str, precision: str) -> str:
 
 @search
 @remembered
-def best_published_mfu(model_name: str, chip_name: str, precision: str = "BF16") -> dict[str, Any] | None:
-    """The published pretraining step that used most of a chip's dense peak, of models with experts or without as the one named.
+def best_published_mfu(
+    model_name: str, chip_name: str, precision: str = "BF16"
+) -> dict[str, Any] | None:
+    """The published pretraining step that used most of a chip's dense peak, of models with experts
+    or without as the one named.
 
     Returns
     -------
-    mfu (from tokens and shape, counted as in `best_step` [1]), model, accelerators, source; None where no such step is published
+    mfu (from tokens and shape, counted as in `best_step` [1]), model, accelerators, source; None
+    where no such step is published
 
     >>> best = best_published_mfu("GPT-3 175B", "A100 SXM 80GB")
     >>> best["model"], round(best["mfu"], 2), best_published_mfu("GPT-3 175B", "TPU v5p")
@@ -242,20 +358,29 @@ def best_published_mfu(model_name: str, chip_name: str, precision: str = "BF16")
     experts, chip = bool(model(model_name).experts), accelerator(chip_name)
     alike = [name for name, shape in models().items() if bool(shape.experts) == experts]
     of_chip = "task == 'pretrain' and accelerator == @chip.name and precision == @precision"
-    rows = table("measured/training").query(f"{of_chip} and model in @alike and sequence > 0 and routing != 'token drop'")
+    rows = table("measured/training").query(
+        f"{of_chip} and model in @alike and sequence > 0 and routing != 'token drop'"
+    )
     found = []
     for row in rows.to_dict("records"):
         sequence, rate = int(row["sequence"]), row["measured_tokens_per_s_per_accelerator"]
-        step_s = sequence / rate if rate > 0 else row["measured_step_s"] * row["accelerators"] / row["global_batch"]
+        step_s = (
+            sequence / rate
+            if rate > 0
+            else row["measured_step_s"] * row["accelerators"] / row["global_batch"]
+        )
         run = TrainingRun(model(row["model"]), chip, 1, sequence, 1, precision)
         reached = model_flop(run) / (step_s * chip.peak_flops(PEAK_NAMES[precision]))
-        found.append({"mfu": reached} | {name: row[name] for name in ("model", "accelerators", "source")})
+        found.append(
+            {"mfu": reached} | {name: row[name] for name in ("model", "accelerators", "source")}
+        )
     return max((one for one in found if one["mfu"] > 0), key=lambda one: one["mfu"], default=None)
 
 
 @lookup
 def hourly_usd(chip_name: str) -> dict[str, float]:
-    """An hour of a chip: rented, at the median of its listings, and owned and busy around the clock, power apart.
+    """An hour of a chip: rented, at the median of its listings, and owned and busy around the
+    clock, power apart.
 
     Returns
     -------
@@ -263,31 +388,52 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
     rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
     """
     listed, chip = recent_rental_price(chip_name), accelerator(chip_name)
-    found = {"rent": listed.median, "rent_low": listed.low / listed.median, "rent_high": listed.high / listed.median}
+    found = {
+        "rent": listed.median,
+        "rent_low": listed.low / listed.median,
+        "rent_high": listed.high / listed.median,
+    }
     if not chip.purchase_usd:
         return found | {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
     owned, *ends = (
         Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
-        for usd, end in zip((chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"))
+        for usd, end in zip(
+            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear")
+        )
     )
     low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
     power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
-    return found | {"owned": owned.fixed_usd_per_year / HOURS_PER_YEAR, "owned_low": low, "owned_high": high, "power": power}
+    return found | {
+        "owned": owned.fixed_usd_per_year / HOURS_PER_YEAR,
+        "owned_low": low,
+        "owned_high": high,
+        "power": power,
+    }
 
 
 @search
-def platforms(model_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16") -> pd.DataFrame:
+def platforms(
+    model_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16"
+) -> pd.DataFrame:
     """The best step of a run on so many of each chip that clusters are built of.
 
     Returns
     -------
-    accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s, recompute_s, communication_s,
-    bubble_s and the rest of `best_step`, what `hourly_usd` gives, why (why no layout fits; empty if one does).
+    accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s,
+    recompute_s, communication_s, bubble_s and the rest of `best_step`, what `hourly_usd` gives, why
+    (why no layout fits; empty if one does).
     """
     rows = []
     for name, chip in cluster_chips().items():
         used = format_on(name, precision)
-        row = {"accelerator": name, "vendor": chip.vendor, "chips": chips, "precision": used, **hourly_usd(name), "why": ""}
+        row = {
+            "accelerator": name,
+            "vendor": chip.vendor,
+            "chips": chips,
+            "precision": used,
+            **hourly_usd(name),
+            "why": "",
+        }
         try:
             row |= best_step(model(model_name).name, name, chips, sequence, global_batch, used)
         except ValueError as error:
@@ -298,19 +444,32 @@ def platforms(model_name: str, chips: int, sequence: int, global_batch: int, pre
 
 @search
 def published_runs() -> pd.DataFrame:
-    """Runs whose chip-hours were published, beside those of the fastest layout on as many of the same chips.
+    """Runs whose chip-hours were published, beside those of the fastest layout on as many of the
+    same chips.
 
-    A run that states no chips is predicted on `USUAL_CHIPS`, one that states no batch at `USUAL_BATCH_TOKENS`.
+    A run that states no chips is predicted on `USUAL_CHIPS`, one that states no batch at
+    `USUAL_BATCH_TOKENS`.
 
     Returns
     -------
-    Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted) [1].
+    Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted)
+    [1].
     """
     runs = table("measured/pretraining")
     predicted = []
-    for run in runs.fillna({"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS}).itertuples():
+    for run in runs.fillna(
+        {"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS}
+    ).itertuples():
         chips, batch = int(run.accelerators), int(run.batch_tokens // run.sequence)
         step = best_step(run.model, run.accelerator, chips, run.sequence, batch, run.precision)
         parts = {name: step[name] for name in STEP_PARTS}
-        predicted.append(run_chip_hours(run.tokens, batch * run.sequence, chips, **parts, goodput=goodput(chips, **reliability())).total)
+        predicted.append(
+            run_chip_hours(
+                run.tokens,
+                batch * run.sequence,
+                chips,
+                **parts,
+                goodput=goodput(chips, **reliability()),
+            ).total
+        )
     return runs.assign(predicted=predicted, ratio=runs["chip_hours"] / predicted)

@@ -1,6 +1,8 @@
-"""What an hour of a chip buys: arithmetic, memory, bandwidth, each at a price, and the energy of arithmetic.
+"""What an hour of a chip buys: arithmetic, memory, bandwidth, each at a price, and the energy of
+arithmetic.
 
-A workload pays for the one that binds it. A chip that is cheap by one of these is rarely cheap by all.
+A workload pays for the one that binds it. A chip that is cheap by one of these is rarely cheap by
+all.
 """
 
 from scaleright.formulas import FRACTION, POSITIVE, closed_form
@@ -10,7 +12,8 @@ GIGA, TERA, PETA = 1e9, 1e12, 1e15
 
 @closed_form(usd_per_hour=POSITIVE, dense_flops=POSITIVE)
 def usd_per_pflop_hour(usd_per_hour, dense_flops):
-    """Price of 1e15 FLOP/s at the dense peak for an hour, that is of 3.6e18 FLOP [USD / (PFLOP/s h)].
+    """Price of 1e15 FLOP/s at the dense peak for an hour, that is of 3.6e18 FLOP [USD / (PFLOP/s
+    h)].
 
     Parameters
     ----------
@@ -31,7 +34,8 @@ def usd_per_effective_pflop_hour(usd_per_hour, dense_flops, achieved_share):
 
     Parameters
     ----------
-    achieved_share : share of the dense peak that the work achieves: that of a measured matmul, or an MFU [1]
+    achieved_share : share of the dense peak that the work achieves: that of a measured matmul, or
+        an MFU [1]
 
     >>> usd_per_effective_pflop_hour(2.0, 1e15, 0.5)
     4.0
@@ -51,7 +55,8 @@ def usd_per_gb_hour(usd_per_hour, memory_bytes):
 
 @closed_form(usd_per_hour=POSITIVE, memory_bytes_per_s=POSITIVE)
 def usd_per_tb_per_s_hour(usd_per_hour, memory_bytes_per_s):
-    """Price of moving 1e12 bytes a second for an hour at the peak bandwidth, that is 3.6e15 bytes [USD / (TB/s h)].
+    """Price of moving 1e12 bytes a second for an hour at the peak bandwidth, that is 3.6e15 bytes
+    [USD / (TB/s h)].
 
     >>> usd_per_tb_per_s_hour(2.0, 4e12)
     0.5

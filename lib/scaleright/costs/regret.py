@@ -1,7 +1,8 @@
 """What a bet on hardware costs when nobody knows which kind of model it will serve.
 
-Costs are those of a unit of work, over those of whichever hardware does that kind cheapest: 1 is the best that could be
-had, 1.3 is 30 % more. A bet's regret is what it costs above 1 [savage1951, section 4].
+Costs are those of a unit of work, over those of whichever hardware does that kind cheapest: 1 is
+the best that could be had, 1.3 is 30 % more. A bet's regret is what it costs above 1 [savage1951,
+section 4].
 """
 
 from dataclasses import dataclass
@@ -28,14 +29,19 @@ def chances(mixture_probability, image_share) -> Chances:
 
     Parameters
     ----------
-    mixture_probability : of language work, how much mixtures of experts will do; dense models do the rest [1]
+    mixture_probability : of language work, how much mixtures of experts will do; dense models do
+        the rest [1]
     image_share : work on images and video, over all work [1]
 
     >>> chances(0.75, 0.2)
     Chances(dense=0.2, mixture=0.6000000000000001, images=0.2)
     """
     language = 1 - image_share
-    return Chances(dense=language * (1 - mixture_probability), mixture=language * mixture_probability, images=image_share)
+    return Chances(
+        dense=language * (1 - mixture_probability),
+        mixture=language * mixture_probability,
+        images=image_share,
+    )
 
 
 @closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
@@ -45,7 +51,8 @@ def expected_cost(mixture_probability, image_share, dense, mixture, images):
     Parameters
     ----------
     mixture_probability, image_share : see `chances` [1]
-    dense, mixture, images : cost of the bet's work by kind of model, over the cheapest hardware for that kind [1]
+    dense, mixture, images : cost of the bet's work by kind of model, over the cheapest hardware for
+        that kind [1]
 
     >>> expected_cost(0.5, 0.0, 1.0, 1.5, 9.0)
     1.25
@@ -54,12 +61,24 @@ def expected_cost(mixture_probability, image_share, dense, mixture, images):
     return share.dense * dense + share.mixture * mixture + share.images * images
 
 
-@closed_form(image_share=SHARE, dense=COST, mixture=COST, images=COST, other_dense=COST, other_mixture=COST, other_images=COST)
-def switch_probability(image_share, dense, mixture, images, other_dense, other_mixture, other_images):
-    """Probability of mixtures at which a bet costs as much as another [1]; beyond 0 to 1 one of them wins throughout.
+@closed_form(
+    image_share=SHARE,
+    dense=COST,
+    mixture=COST,
+    images=COST,
+    other_dense=COST,
+    other_mixture=COST,
+    other_images=COST,
+)
+def switch_probability(
+    image_share, dense, mixture, images, other_dense, other_mixture, other_images
+):
+    """Probability of mixtures at which a bet costs as much as another [1]; beyond 0 to 1 one of
+    them wins throughout.
 
-    Infinite where the odds do not move the difference. Without images it is one regret over the sum of two: what the
-    bet on mixtures loses on dense models, over that and what the other bet loses on mixtures.
+    Infinite where the odds do not move the difference. Without images it is one regret over the sum
+    of two: what the bet on mixtures loses on dense models, over that and what the other bet loses
+    on mixtures.
 
     Arguments as in `expected_cost`, those of the other bet after the first's.
 
@@ -75,7 +94,8 @@ def switch_probability(image_share, dense, mixture, images, other_dense, other_m
 
 @closed_form(spend_usd=NON_NEGATIVE, cost=COST)
 def regret_usd(spend_usd, cost):
-    """What a bet costs more than the best hardware would have, on work for which the best asks so much [USD].
+    """What a bet costs more than the best hardware would have, on work for which the best asks so
+    much [USD].
 
     >>> round(regret_usd(1e6, 1.3))
     300000
@@ -85,7 +105,8 @@ def regret_usd(spend_usd, cost):
 
 @closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
 def worst_cost(mixture_probability, image_share, dense, mixture, images):
-    """Cost of a bet in the kind of model that suits it least, of those that may come [1]; arguments as in `expected_cost`.
+    """Cost of a bet in the kind of model that suits it least, of those that may come [1]; arguments
+    as in `expected_cost`.
 
     >>> worst_cost(0.5, 0.0, 1.0, 1.5, 9.0), worst_cost(0.0, 0.0, 1.0, 1.5, 9.0)
     (1.5, 1.0)

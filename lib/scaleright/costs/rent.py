@@ -23,7 +23,9 @@ def rent_usd_per_year(usd_per_hour, hours_per_day):
     return usd_per_hour * hours_per_day * DAYS_PER_YEAR
 
 
-@closed_form(flop=NON_NEGATIVE, peak_flops=POSITIVE, utilization=FRACTION, usd_per_hour=NON_NEGATIVE)
+@closed_form(
+    flop=NON_NEGATIVE, peak_flops=POSITIVE, utilization=FRACTION, usd_per_hour=NON_NEGATIVE
+)
 def compute_usd(flop, peak_flops, utilization, usd_per_hour):
     """Cost of so much arithmetic on rented accelerators [USD].
 
@@ -58,11 +60,18 @@ def egress_usd_per_year(gb_per_month, usd_per_gb):
 
 
 @closed_form(
-    usd_per_accelerator_hour=POSITIVE, accelerators=COUNT, per_instance=COUNT, used_share=FRACTION,
-    gb_per_month=NON_NEGATIVE, usd_per_gb=NON_NEGATIVE,
-)  # fmt: skip
-def cloud_usd_per_month(usd_per_accelerator_hour, accelerators, per_instance, used_share, gb_per_month, usd_per_gb):
-    """What a month at a cloud costs, paid by the hour: whole instances in the hours of use, and the data moved out [USD/month].
+    usd_per_accelerator_hour=POSITIVE,
+    accelerators=COUNT,
+    per_instance=COUNT,
+    used_share=FRACTION,
+    gb_per_month=NON_NEGATIVE,
+    usd_per_gb=NON_NEGATIVE,
+)
+def cloud_usd_per_month(
+    usd_per_accelerator_hour, accelerators, per_instance, used_share, gb_per_month, usd_per_gb
+):
+    """What a month at a cloud costs, paid by the hour: whole instances in the hours of use, and the
+    data moved out [USD/month].
 
     Parameters
     ----------
@@ -78,4 +87,7 @@ def cloud_usd_per_month(usd_per_accelerator_hour, accelerators, per_instance, us
     5853.0
     """
     node = usd_per_accelerator_hour * paid_accelerators(accelerators, per_instance)
-    return (rent_usd_per_year(node, HOURS_PER_DAY * used_share) + egress_usd_per_year(gb_per_month, usd_per_gb)) / MONTHS_PER_YEAR
+    return (
+        rent_usd_per_year(node, HOURS_PER_DAY * used_share)
+        + egress_usd_per_year(gb_per_month, usd_per_gb)
+    ) / MONTHS_PER_YEAR

@@ -1,8 +1,9 @@
-"""Serving an open model yourself, beside an API that sells it: price, load and break-even from a speed.
+"""Serving an open model yourself, beside an API that sells it: price, load and break-even from a
+speed.
 
-Everything is per accelerator: a group that shares one copy of the model costs and writes in proportion to its chips.
-Prices per million are per million output tokens together with the prompts that they answer, unless a name says input
-or output.
+Everything is per accelerator: a group that shares one copy of the model costs and writes in
+proportion to its chips. Prices per million are per million output tokens together with the prompts
+that they answer, unless a name says input or output.
 """
 
 from dataclasses import dataclass, replace
@@ -11,16 +12,28 @@ from typing import Any, Mapping
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import (
-    MILLION, OwnedTokenCost, TokenBill, break_even_utilization, mix_usd_per_million, owned_break_even_utilization,
-    owned_usd_per_million_tokens, request_usd, usd_per_million_tokens,
-)  # fmt: skip
+    MILLION,
+    OwnedTokenCost,
+    TokenBill,
+    break_even_utilization,
+    mix_usd_per_million,
+    owned_break_even_utilization,
+    owned_usd_per_million_tokens,
+    request_usd,
+    usd_per_million_tokens,
+)
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.ranges import interval
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 WORDS = {
-    "usd_per_hour": "rent", "speed": "speed", "api_level": "price at the API", "input_tokens": "length of the prompt",
-    "cached_share": "prompt in a cache", "output_tokens": "length of the answer", "pace": "pace of an answer",
+    "usd_per_hour": "rent",
+    "speed": "speed",
+    "api_level": "price at the API",
+    "input_tokens": "length of the prompt",
+    "cached_share": "prompt in a cache",
+    "output_tokens": "length of the answer",
+    "pace": "pace of an answer",
 }
 """What the inputs are called in a chart."""
 
@@ -58,13 +71,16 @@ def utilization_at(tokens_per_day, tokens_per_s, accelerators):
 
 @dataclass(frozen=True)
 class Serving:
-    """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays or live expressions.
+    """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays
+    or live expressions.
 
-    full_tokens_per_s : output tokens per second of one accelerator at full load, as predicted [token/s]
+    full_tokens_per_s : output tokens per second of one accelerator at full load, as predicted
+        [token/s]
     reading : share of its time in which it reads prompts [1]
     usd_per_hour : rent of one accelerator [USD/h]
     utilization : tokens served over those that the paid hours could serve [1]
-    input_tokens, output_tokens, cached_share : the request, and the share of its prompt found in a cache
+    input_tokens, output_tokens, cached_share : the request, and the share of its prompt found in a
+        cache
     api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
     speed : speed in practice over the predicted one [1]
     api_level : factor on all prices of the API [1]
@@ -96,40 +112,59 @@ class Serving:
     @property
     def api_usd_per_million(self) -> Any:
         """What the API asks [USD / 1e6 output token]."""
-        return self.api_level * mix_usd_per_million(*self.mix, self.api_input, self.api_output, self.api_cached)
+        return self.api_level * mix_usd_per_million(
+            *self.mix, self.api_input, self.api_output, self.api_cached
+        )
 
     def rented_usd_per_million(self, utilization: Any = None) -> Any:
-        """On rented accelerators [USD / 1e6 output token], at the case's utilization if none is given."""
-        return usd_per_million_tokens(self.usd_per_hour, self.tokens_per_s, self.utilization if utilization is None else utilization)
+        """On rented accelerators [USD / 1e6 output token], at the case's utilization if none is
+        given.
+        """
+        return usd_per_million_tokens(
+            self.usd_per_hour,
+            self.tokens_per_s,
+            self.utilization if utilization is None else utilization,
+        )
 
     def owned_usd_per_million(self, terms: Ownership, utilization: Any = None) -> OwnedTokenCost:
         """On owned accelerators, by parts [USD / 1e6 output token]."""
         load = self.utilization if utilization is None else utilization
-        return owned_usd_per_million_tokens(terms.fixed_usd_per_year, self.tokens_per_s, load, **terms.power)
+        return owned_usd_per_million_tokens(
+            terms.fixed_usd_per_year, self.tokens_per_s, load, **terms.power
+        )
 
     @property
     def break_even(self) -> Any:
         """Utilization above which renting is cheaper than the API [1]."""
-        return break_even_utilization(self.usd_per_hour, self.tokens_per_s, self.api_usd_per_million)
+        return break_even_utilization(
+            self.usd_per_hour, self.tokens_per_s, self.api_usd_per_million
+        )
 
     def owned_break_even(self, terms: Ownership) -> Any:
         """Utilization above which owning is cheaper than the API [1]."""
-        return owned_break_even_utilization(terms.fixed_usd_per_year, self.tokens_per_s, self.api_usd_per_million, **terms.power)
+        return owned_break_even_utilization(
+            terms.fixed_usd_per_year, self.tokens_per_s, self.api_usd_per_million, **terms.power
+        )
 
     def kinds(self, usd_per_million: Any) -> tuple[Any, Any]:
-        """Own price of an input and of an output token, of a price for both [USD / 1e6 token]; cached input costs nothing.
+        """Own price of an input and of an output token, of a price for both [USD / 1e6 token];
+        cached input costs nothing.
 
-        Time is what is paid for, so each kind of token costs in proportion to the seconds that one of it takes.
+        Time is what is paid for, so each kind of token costs in proportion to the seconds that one
+        of it takes.
 
         >>> one = Serving(2000.0, 0.4, 3.6, 1.0, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0)
         >>> [round(price, 3) for price in one.kinds(one.rented_usd_per_million())]
         [0.1, 0.3]
         """
         fresh = self.input_tokens * (1 - self.cached_share)
-        return usd_per_million * self.reading * self.output_tokens / fresh, usd_per_million * (1 - self.reading)
+        return usd_per_million * self.reading * self.output_tokens / fresh, usd_per_million * (
+            1 - self.reading
+        )
 
     def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
-        """Accelerators in whole groups that serve a demand without passing the case's utilization [1].
+        """Accelerators in whole groups that serve a demand without passing the case's utilization
+        [1].
 
         >>> Serving(2000.0, 0.4, 3.6, 0.4, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0).accelerators(1e8, 2.0)
         2.0
@@ -140,7 +175,10 @@ class Serving:
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""
         if usd_per_million is None:
-            prices = (self.api_level * price for price in (self.api_input, self.api_output, self.api_cached))
+            prices = (
+                self.api_level * price
+                for price in (self.api_input, self.api_output, self.api_cached)
+            )
             return request_usd(*self.mix, *prices)
         return request_usd(*self.mix, *self.kinds(usd_per_million), 0.0)
 
@@ -153,16 +191,32 @@ class Serving:
 
         Parameters
         ----------
-        spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low, cached_high, output_low,
-            output_high of the API's prices; speed_low, speed_high of the prediction
+        spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low,
+            cached_high, output_low, output_high of the API's prices; speed_low, speed_high of the
+            prediction
         """
+
         def level(end: str) -> Any:
-            prices = {f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"] for kind in ("input", "cached", "output")}
-            return replace(self, **prices).api_usd_per_million / replace(self, api_level=1.0).api_usd_per_million
+            prices = {
+                f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"]
+                for kind in ("input", "cached", "output")
+            }
+            return (
+                replace(self, **prices).api_usd_per_million
+                / replace(self, api_level=1.0).api_usd_per_million
+            )
 
         return {
-            "usd_per_hour": (self.usd_per_hour * spread["rent_low"], self.usd_per_hour, self.usd_per_hour * spread["rent_high"]),
-            "speed": (self.speed * spread["speed_low"], self.speed, self.speed * spread["speed_high"]),
+            "usd_per_hour": (
+                self.usd_per_hour * spread["rent_low"],
+                self.usd_per_hour,
+                self.usd_per_hour * spread["rent_high"],
+            ),
+            "speed": (
+                self.speed * spread["speed_low"],
+                self.speed,
+                self.speed * spread["speed_high"],
+            ),
             "api_level": (level("low"), self.api_level, level("high")),
         }
 

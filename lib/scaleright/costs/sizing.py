@@ -1,7 +1,8 @@
-"""How many accelerators a workload takes: what one copy of the model needs, what it serves, how many copies the demand needs.
+"""How many accelerators a workload takes: what one copy of the model needs, what it serves, how
+many copies the demand needs.
 
-The time of a step is taken to shrink in proportion to the chips that share it. That flatters large groups, since
-chips that share a model spend time talking to each other.
+The time of a step is taken to shrink in proportion to the chips that share it. That flatters large
+groups, since chips that share a model spend time talking to each other.
 """
 
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form
@@ -14,9 +15,12 @@ NEVER = 1e18
 GROUP = Domain(1.0, 1e6, (1.0, 64.0))
 
 
-@closed_form(stored_bytes=POSITIVE, memory_bytes=POSITIVE, seconds_on_one=STEP, limit_s=LIMIT, most=GROUP)
+@closed_form(
+    stored_bytes=POSITIVE, memory_bytes=POSITIVE, seconds_on_one=STEP, limit_s=LIMIT, most=GROUP
+)
 def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, most=1e6):
-    """Chips that share one copy of a model: the least power of two that holds it and keeps a limit on the time of a step [1].
+    """Chips that share one copy of a model: the least power of two that holds it and keeps a limit
+    on the time of a step [1].
 
     Parameters
     ----------
@@ -24,7 +28,8 @@ def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, mos
     memory_bytes : memory of one chip that they may take [B]
     seconds_on_one : time of a step if one chip did all of it [s]
     limit_s : most time of a step [s]; infinite for none
-    most : chips that may share it [1]; the largest power of two within it is given where more would be needed
+    most : chips that may share it [1]; the largest power of two within it is given where more would
+        be needed
 
     Heads and layers divide by powers of two, so other sizes of a group are rare.
 
@@ -38,11 +43,29 @@ def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, mos
 
 
 @closed_form(
-    most=COUNT, group=GROUP, memory_bytes=POSITIVE, weight_bytes=NON_NEGATIVE, sequence_bytes=NON_NEGATIVE, limit_s=LIMIT,
-    bytes_per_s=POSITIVE, flop_per_sequence=POSITIVE, flops=POSITIVE,
+    most=COUNT,
+    group=GROUP,
+    memory_bytes=POSITIVE,
+    weight_bytes=NON_NEGATIVE,
+    sequence_bytes=NON_NEGATIVE,
+    limit_s=LIMIT,
+    bytes_per_s=POSITIVE,
+    flop_per_sequence=POSITIVE,
+    flops=POSITIVE,
 )
-def batch_that_fits(most, group, memory_bytes, weight_bytes, sequence_bytes, limit_s, bytes_per_s, flop_per_sequence, flops):
-    """Sequences that a group decodes together, as memory and a limit on the time of a step allow [1]; below 1 for none.
+def batch_that_fits(
+    most,
+    group,
+    memory_bytes,
+    weight_bytes,
+    sequence_bytes,
+    limit_s,
+    bytes_per_s,
+    flop_per_sequence,
+    flops,
+):
+    """Sequences that a group decodes together, as memory and a limit on the time of a step allow
+    [1]; below 1 for none.
 
     Parameters
     ----------
@@ -62,13 +85,16 @@ def batch_that_fits(most, group, memory_bytes, weight_bytes, sequence_bytes, lim
     """
     within = minimum(limit_s, NEVER) * group
     each = maximum(sequence_bytes, 1e-9)
-    by_memory = minimum(group * memory_bytes - weight_bytes, within * bytes_per_s - weight_bytes) / each
+    by_memory = (
+        minimum(group * memory_bytes - weight_bytes, within * bytes_per_s - weight_bytes) / each
+    )
     return floor(minimum(minimum(most, by_memory), within * flops / flop_per_sequence) + 1e-9)
 
 
 @closed_form(tokens_per_s=NON_NEGATIVE, step_tokens=POSITIVE, seconds_on_one=STEP, group=GROUP)
 def chips_for_demand(tokens_per_s, step_tokens, seconds_on_one, group=1.0):
-    """Chips in whole groups that together reach a number of tokens per second; one group at least [1].
+    """Chips in whole groups that together reach a number of tokens per second; one group at least
+    [1].
 
     Parameters
     ----------

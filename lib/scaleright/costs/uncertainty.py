@@ -1,7 +1,7 @@
 """How far the break-even can be off: every input between the ends that the tables give it.
 
-The tables state a low and a high end for each price and factor. What a reader sets keeps that relative range: a rent
-of one dollar is as uncertain as the listings of the chip are apart.
+The tables state a low and a high end for each price and factor. What a reader sets keeps that
+relative range: a rent of one dollar is as uncertain as the listings of the chip are apart.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,13 @@ LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
 REST = "host, building and people"
 WORDS = {
-    "usd_per_hour": "rent", "chip_usd": "price of the chip", "usd_per_kwh": "price of power", "service_years": "years of use",
-    "value_kept_per_year": "value kept each year", "cost_of_capital": "cost of capital", "rest": REST,
+    "usd_per_hour": "rent",
+    "chip_usd": "price of the chip",
+    "usd_per_kwh": "price of power",
+    "service_years": "years of use",
+    "value_kept_per_year": "value kept each year",
+    "cost_of_capital": "cost of capital",
+    "rest": REST,
 }
 """What the inputs are called in a chart."""
 _SHARED = ("service_years", "value_kept_per_year", "cost_of_capital")
@@ -27,22 +32,32 @@ _SHARED = ("service_years", "value_kept_per_year", "cost_of_capital")
 
 @lookup
 def chip_ends(name: str) -> dict[str, float]:
-    """Power of a chip [W], and the ends of its rent and price over their middle [1]; 1 where there is no range."""
+    """Power of a chip [W], and the ends of its rent and price over their middle [1]; 1 where there
+    is no range.
+    """
     chip, listed = accelerator(name), recent_rental_price(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     return {
         "tdp_watts": chip.require("tdp_watts"),
-        "rent_low": listed.low / listed.median if listed else 1.0, "rent_high": listed.high / listed.median if listed else 1.0,
-        "price_low": low / middle, "price_high": high / middle,
+        "rent_low": listed.low / listed.median if listed else 1.0,
+        "rent_high": listed.high / listed.median if listed else 1.0,
+        "price_low": low / middle,
+        "price_high": high / middle,
     }
 
 
 @lookup
 def setting_ends(setting: str) -> dict[str, float]:
-    """The factors of a setting at each end, as "cheap pue" and so on, and the ends of its power price over the typical one."""
+    """The factors of a setting at each end, as "cheap pue" and so on, and the ends of its power
+    price over the typical one.
+    """
     power = electricity_price(*ELECTRICITY[setting])
-    factors = {f"{end} {name}": value for end in ENDS for name, value in setting_factors(setting, end).items()}
+    factors = {
+        f"{end} {name}": value
+        for end in ENDS
+        for name, value in setting_factors(setting, end).items()
+    }
     return factors | {"power_low": power.low / power.best, "power_high": power.high / power.best}
 
 
@@ -50,7 +65,8 @@ def setting_ends(setting: str) -> dict[str, float]:
 class UncertainBreakEven:
     """Break-even hours a day with every input free; numbers, or live expressions throughout.
 
-    values : usd_per_hour, chip_usd, usd_per_kwh, service_years, value_kept_per_year, cost_of_capital of the case
+    values : usd_per_hour, chip_usd, usd_per_kwh, service_years, value_kept_per_year,
+        cost_of_capital of the case
     chip, place : from `chip_ends` and `setting_ends`
     """
 
@@ -60,13 +76,24 @@ class UncertainBreakEven:
 
     def factors(self, end: str) -> dict[str, Any]:
         """The setting's factors at one end."""
-        return {name.removeprefix(f"{end} "): value for name, value in self.place.items() if name.startswith(f"{end} ")}
+        return {
+            name.removeprefix(f"{end} "): value
+            for name, value in self.place.items()
+            if name.startswith(f"{end} ")
+        }
 
     def terms(self, rest: Mapping[str, Any] | None = None, **changed: Any) -> Ownership:
-        """Terms of ownership with some inputs changed; `rest` are the factors of host, building and people."""
+        """Terms of ownership with some inputs changed; `rest` are the factors of host, building and
+        people.
+        """
         values = dict(self.values) | changed
         shared = {name: values[name] for name in _SHARED}
-        return Ownership.build(values["chip_usd"], self.chip["tdp_watts"], values["usd_per_kwh"], dict(rest or self.factors("typical")) | shared)
+        return Ownership.build(
+            values["chip_usd"],
+            self.chip["tdp_watts"],
+            values["usd_per_kwh"],
+            dict(rest or self.factors("typical")) | shared,
+        )
 
     def hours(self, rest: Mapping[str, Any] | None = None, **changed: Any) -> Any:
         """Break-even hours of use a day with some inputs changed [h/day], at most `LONGEST_HOURS`."""
@@ -86,7 +113,12 @@ class UncertainBreakEven:
             return scaled(name, place[f"{low} {name}"] / typical, place[f"{high} {name}"] / typical)
 
         kept = over_typical("value_kept_per_year", cheap_is_low=False)
-        capital = [best["cost_of_capital"] + place[f"{end} cost_of_capital"] - place["typical cost_of_capital"] for end in ("cheap", "dear")]
+        capital = [
+            best["cost_of_capital"]
+            + place[f"{end} cost_of_capital"]
+            - place["typical cost_of_capital"]
+            for end in ("cheap", "dear")
+        ]
         return {
             "usd_per_hour": scaled("usd_per_hour", self.chip["rent_low"], self.chip["rent_high"]),
             "chip_usd": scaled("chip_usd", self.chip["price_low"], self.chip["price_high"]),
@@ -102,9 +134,13 @@ class UncertainBreakEven:
         return interval(self.hours, **self.ends())
 
     def swings(self) -> list[Swing]:
-        """What each input alone does to the break-even hours, largest first; for numbers, not expressions."""
+        """What each input alone does to the break-even hours, largest first; for numbers, not
+        expressions.
+        """
         ends = self.ends()
         rest = ends.pop("rest")
         swings = tornado(self.hours, **{name: Range(*values) for name, values in ends.items()})
-        everything = Swing("rest", 0.0, 1.0, float(self.hours(rest=rest[0])), float(self.hours(rest=rest[2])))
+        everything = Swing(
+            "rest", 0.0, 1.0, float(self.hours(rest=rest[0])), float(self.hours(rest=rest[2]))
+        )
         return sorted([*swings, everything], key=lambda swing: -swing.size)

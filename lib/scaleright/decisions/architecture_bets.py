@@ -1,8 +1,10 @@
-"""Hardware and model architecture coupling (F20): what a chip gains on each kind of model, and what the wrong bet costs.
+"""Hardware and model architecture coupling (F20): what a chip gains on each kind of model, and what
+the wrong bet costs.
 
-S4 says that an NVL72 gains nearly tenfold on a mixture of experts and four to five times on a dense model, so that
-buying it is betting on mixtures. Here the gain is that of a chip, from MLPerf results of one round; the bet is its
-price per unit of work on each kind of model against the odds of each. `scale_up` says which resource a gain is made of.
+S4 says that an NVL72 gains nearly tenfold on a mixture of experts and four to five times on a dense
+model, so that buying it is betting on mixtures. Here the gain is that of a chip, from MLPerf
+results of one round; the bet is its price per unit of work on each kind of model against the odds
+of each. `scale_up` says which resource a gain is made of.
 """
 
 from functools import reduce
@@ -21,14 +23,23 @@ from scaleright.names import one_of
 from scaleright.ops import INFINITY, Keep, as_it_is, minimum, where
 
 SOURCE = "S4, hardware bound to model architecture"
-ARCHITECTURES = {"dense": "dense language model", "mixture": "mixture of experts", "images": "diffusion"}
+ARCHITECTURES = {
+    "dense": "dense language model",
+    "mixture": "mixture of experts",
+    "images": "diffusion",
+}
 """Kinds of model, as the table of benchmarks names them."""
 RACKS = (("GB200", "B200"), ("GB300", "B300"))
 """A chip of an NVL72 rack, where 72 share one fast fabric, and its sibling in a server of eight."""
 GENERATIONS = (
-    ("H100 SXM", "A100 SXM 80GB"), ("H200 SXM", "H100 SXM"), ("B200", "H200 SXM"), ("B300", "B200"), *RACKS, ("MI325X", "MI300X"),
+    ("H100 SXM", "A100 SXM 80GB"),
+    ("H200 SXM", "H100 SXM"),
+    ("B200", "H200 SXM"),
+    ("B300", "B200"),
+    *RACKS,
+    ("MI325X", "MI300X"),
     ("MI355X", "MI325X"),
-)  # fmt: skip
+)
 """A chip and the one before it of the same maker, or its sibling in a smaller domain."""
 STAND_INS = {"GB200": ("B200", "GB300", "B300"), "MI355X": ("MI350X",)}
 """For a chip that nobody lists: another one's rent, times the ratio of two further ones."""
@@ -40,7 +51,9 @@ SERVER = 8
 
 @remembered
 def benchmarks() -> pd.DataFrame:
-    """Benchmarks of the three kinds of model by name: kind (a key of `ARCHITECTURES`), model (of the catalog, or empty)."""
+    """Benchmarks of the three kinds of model by name: kind (a key of `ARCHITECTURES`), model (of
+    the catalog, or empty).
+    """
     rows = table("mlperf_benchmarks").drop_duplicates("benchmark").set_index("benchmark")
     kind = rows["architecture"].map({words: name for name, words in ARCHITECTURES.items()})
     return rows.assign(kind=kind)[kind.notna()][["kind", "model"]].fillna("")
@@ -48,7 +61,8 @@ def benchmarks() -> pd.DataFrame:
 
 @remembered
 def measured(benchmark: str, scenario: str) -> pd.DataFrame:
-    """Best rate of each chip, a row for each round and accuracy target, the newest and strictest first; 0 where nobody submitted.
+    """Best rate of each chip, a row for each round and accuracy target, the newest and strictest
+    first; 0 where nobody submitted.
 
     Raises
     ------
@@ -58,12 +72,15 @@ def measured(benchmark: str, scenario: str) -> pd.DataFrame:
     ('v6.0', '')
     """
     found = per_chip(benchmark, scenario)
-    rows = found.pivot_table(index=["round", "accuracy_target"], columns="accelerator", values="rate", aggfunc="max")
+    rows = found.pivot_table(
+        index=["round", "accuracy_target"], columns="accelerator", values="rate", aggfunc="max"
+    )
     return rows.fillna(0.0).sort_index(ascending=False)
 
 
 def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Series:
-    """Rates of all chips in the newest round in which two of them stand, 0 where nobody submitted; its name says the round.
+    """Rates of all chips in the newest round in which two of them stand, 0 where nobody submitted;
+    its name says the round.
 
     Raises
     ------
@@ -77,15 +94,23 @@ def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Ser
         one_of(name, rows.columns, f"accelerator in {benchmark} {scenario}")
     both = rows[(rows[pair] > 0).all(axis=1)]
     if both.empty:
-        met = [chip for chip in rows if chip != pair[0] and ((rows[chip] > 0) & (rows[pair[0]] > 0)).any()]
+        met = [
+            chip
+            for chip in rows
+            if chip != pair[0] and ((rows[chip] > 0) & (rows[pair[0]] > 0)).any()
+        ]
         others = ", ".join(met) or "nobody"
-        raise LookupError(f"{pair[0]} and {pair[1]} meet in no round of {benchmark} {scenario}; {pair[0]} meets {others}")
+        raise LookupError(
+            f"{pair[0]} and {pair[1]} meet in no round of {benchmark} {scenario}; {pair[0]} meets"
+            f" {others}"
+        )
     return both.iloc[0]
 
 
 @remembered
 def rents() -> pd.DataFrame:
-    """Rent of each chip of `GENERATIONS` by the hour, and what it is: a median of listings, or a stand-in where there is none.
+    """Rent of each chip of `GENERATIONS` by the hour, and what it is: a median of listings, or a
+    stand-in where there is none.
 
     Columns: usd_per_hour [USD/h], listings (0 for a stand-in), as_of, basis (words).
     """
@@ -94,15 +119,25 @@ def rents() -> pd.DataFrame:
         used = STAND_INS.get(name, (name,))
         prices = [recent_rental_price(chip) for chip in used]
         usd = prices[0].median * (prices[1].median / prices[2].median if len(used) > 1 else 1.0)
-        words = "median of listings" if len(used) == 1 and name in used else f"not listed; that of {used[0]}"
+        words = (
+            "median of listings"
+            if len(used) == 1 and name in used
+            else f"not listed; that of {used[0]}"
+        )
         words += f", times {used[1]} over {used[2]}" if len(used) > 1 else ""
         listings = prices[0].listings if name in used else 0
-        rows[name] = {"usd_per_hour": usd, "listings": listings, "as_of": f"{prices[0].as_of}", "basis": words}
+        rows[name] = {
+            "usd_per_hour": usd,
+            "listings": listings,
+            "as_of": f"{prices[0].as_of}",
+            "basis": words,
+        }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def relative_costs(prices: list, rates: list, keep: Keep = as_it_is) -> list:
-    """Cost of a unit of work on each chip, over that of the cheapest [1]; `UNMEASURED` where a rate is 0.
+    """Cost of a unit of work on each chip, over that of the cheapest [1]; `UNMEASURED` where a rate
+    is 0.
 
     Parameters
     ----------
@@ -112,25 +147,33 @@ def relative_costs(prices: list, rates: list, keep: Keep = as_it_is) -> list:
     >>> relative_costs([2.0, 3.0, 1.0], [10.0, 30.0, 0.0])
     [2.0, 1.0, 1000000000000.0]
     """
-    costs = [where(rate > 0, price / where(rate > 0, rate, 1.0), UNMEASURED) for price, rate in zip(prices, rates)]
+    costs = [
+        where(rate > 0, price / where(rate > 0, rate, 1.0), UNMEASURED)
+        for price, rate in zip(prices, rates)
+    ]
     least = keep("least", reduce(minimum, costs))
     return [where(cost < UNMEASURED, cost / least, UNMEASURED) for cost in costs]
 
 
 def payoffs(rates: Mapping[str, pd.Series], prices: pd.Series) -> pd.DataFrame:
-    """Payoff matrix of the bets: chips by kinds of model, each cost over that of the cheapest chip for that kind [1].
+    """Payoff matrix of the bets: chips by kinds of model, each cost over that of the cheapest chip
+    for that kind [1].
 
     Parameters
     ----------
     rates : for each of `ARCHITECTURES` the rate of each chip, see `matched_rates`
     prices : price of an hour of each chip [USD/h]; the others are left out
     """
-    found = {kind: relative_costs(prices.tolist(), of.reindex(prices.index).fillna(0.0).tolist()) for kind, of in rates.items()}
+    found = {
+        kind: relative_costs(prices.tolist(), of.reindex(prices.index).fillna(0.0).tolist())
+        for kind, of in rates.items()
+    }
     return pd.DataFrame(found, index=prices.index)
 
 
 def source_rule(mixture_probability: Any):
-    """What S4's thesis comes to: the rack if mixtures of experts are here to stay, else the server; the odds may be live.
+    """What S4's thesis comes to: the rack if mixtures of experts are here to stay, else the server;
+    the odds may be live.
 
     >>> source_rule(0.7), source_rule(0.2)
     ('NVL72', 'eight-chip server')
@@ -142,8 +185,14 @@ def _more(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def architecture_bets(costs: pd.DataFrame, mixture_probability: float, image_share: float = 0.0, committed_ratio: float = 1.0) -> Verdict:
-    """Which chip to commit to, or none: the least expected cost, against renting by the hour whatever turns out cheapest.
+def architecture_bets(
+    costs: pd.DataFrame,
+    mixture_probability: float,
+    image_share: float = 0.0,
+    committed_ratio: float = 1.0,
+) -> Verdict:
+    """Which chip to commit to, or none: the least expected cost, against renting by the hour
+    whatever turns out cheapest.
 
     Parameters
     ----------
@@ -163,19 +212,34 @@ def architecture_bets(costs: pd.DataFrame, mixture_probability: float, image_sha
     worlds = [kind for kind in ARCHITECTURES if share[kind] > 0]
     bets = costs[(costs[worlds] < UNMEASURED).all(axis=1)]
     if bets.empty:
-        raise DataError(f"architecture_bets: no chip is measured on {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike")
+        raise DataError(
+            "architecture_bets: no chip is measured on"
+            f" {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike"
+        )
     odds, each = (mixture_probability, image_share), bets[list(ARCHITECTURES)].T
-    mean, worst = (each.apply(lambda of, cost=cost: cost(*odds, *of)).sort_values(kind="stable") for cost in (expected_cost, worst_cost))
+    mean, worst = (
+        each.apply(lambda of, cost=cost: cost(*odds, *of)).sort_values(kind="stable")
+        for cost in (expected_cost, worst_cost)
+    )
     best, worst = mean.index[0], worst - 1
     second = f"; next comes {mean.index[1]} at {_more(mean.iloc[1] - 1)}" if len(mean) > 1 else ""
     reasons = [
         f"{best} costs {_more(mean.iloc[0] - 1)} more than knowing in advance{second}",
-        f"at worst it is {_more(worst[best])} too dear; the least such regret is that of {worst.index[0]}, {_more(worst.iloc[0])}",
-        f"freedom to switch is worth {mean.iloc[0]:.3g} times the price of a committed hour, and costs {1 / committed_ratio:.3g} times",
+        (
+            f"at worst it is {_more(worst[best])} too dear; the least such regret is that of"
+            f" {worst.index[0]}, {_more(worst.iloc[0])}"
+        ),
+        (
+            f"freedom to switch is worth {mean.iloc[0]:.3g} times the price of a committed hour,"
+            f" and costs {1 / committed_ratio:.3g} times"
+        ),
     ]
     for other in mean.index[1:]:
         if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1:
-            reasons.append(f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures {other} is cheaper")
+            reasons.append(
+                f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures"
+                f" {other} is cheaper"
+            )
     flexible = committed_ratio * mean.iloc[0] > 1
     numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
     numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}
@@ -185,43 +249,66 @@ def architecture_bets(costs: pd.DataFrame, mixture_probability: float, image_sha
 
 
 def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS) -> pd.DataFrame:
-    """How many times as much each chip does as the one before it, on benchmarks of the three kinds of model.
+    """How many times as much each chip does as the one before it, on benchmarks of the three kinds
+    of model.
 
     Parameters
     ----------
     metric : see `mlperf.generation_gains`
     pairs : (new, old)
 
-    Columns: pair, new, old, kind, model, those of `mlperf.compare.CELL`, gain, low, high, chips (of the two best systems),
-    submissions_old, token_s (limit on the time of a token [s]: infinite for none, missing where whole queries are limited).
+    Columns: pair, new, old, kind, model, those of `mlperf.compare.CELL`, gain, low, high, chips (of
+    the two best systems), submissions_old, token_s (limit on the time of a token [s]: infinite for
+    none, missing where whole queries are limited).
 
     >>> bool((gains(pairs=RACKS)["gain"] > 0).all())
     True
     """
     found = generation_gains(metric, pairs=pairs).join(benchmarks(), on="benchmark", how="inner")
     size = results().set_index("id")["accelerators"].astype(str)
-    rows = found.rename(columns={"accelerator_new": "new", "accelerator_old": "old", "value": "gain"})
+    rows = found.rename(
+        columns={"accelerator_new": "new", "accelerator_old": "old", "value": "gain"}
+    )
     sizes = rows["best_id_new"].map(size) + " and " + rows["best_id_old"].map(size)
     rows = rows.assign(pair=rows["new"] + " over " + rows["old"], chips=sizes)
     rows = rows.merge(table("mlperf_limits")[["benchmark", "scenario", "token_s"]], "left")
     rows = rows.assign(token_s=rows["token_s"].where(rows["scenario"] != "Offline", INFINITY))
-    columns = ["pair", "new", "old", "kind", "model", *CELL, "gain", "low", "high", "chips", "submissions_old", "token_s"]
+    columns = [
+        "pair",
+        "new",
+        "old",
+        "kind",
+        "model",
+        *CELL,
+        "gain",
+        "low",
+        "high",
+        "chips",
+        "submissions_old",
+        "token_s",
+    ]
     return rows[columns].sort_values(["pair", "kind", "benchmark", "scenario"], ignore_index=True)
 
 
 def thesis(premium: float) -> pd.DataFrame:
-    """What would have to be true for S4's thesis: gains of a rack's chip over its sibling, each the premium at which it loses.
+    """What would have to be true for S4's thesis: gains of a rack's chip over its sibling, each the
+    premium at which it loses.
 
     Parameters
     ----------
     premium : price of a rack's chip over its sibling's in a server of eight [1]
 
-    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so), same_submitter (gain as
-    those found it who submitted both, the median; missing if nobody did).
+    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so),
+    same_submitter (gain as those found it who submitted both, the median; missing if nobody did).
 
     >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
     ({False}, {True})
     """
-    both = pd.concat({f"{new} over {old}": same_submitter(submissions(), new, old) for new, old in RACKS}, names=["pair"])
+    both = pd.concat(
+        {f"{new} over {old}": same_submitter(submissions(), new, old) for new, old in RACKS},
+        names=["pair"],
+    )
     rows = gains(pairs=RACKS).join(both, on=["pair", *CELL])
-    return rows.assign(pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium))
+    return rows.assign(
+        pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium)
+    )

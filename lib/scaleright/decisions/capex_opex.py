@@ -1,4 +1,6 @@
-"""Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside the source's hours-a-day rule."""
+"""Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside the source's
+hours-a-day rule.
+"""
 
 from typing import Any, Mapping
 
@@ -14,20 +16,26 @@ RENT_BELOW_HOURS, BUY_AFTER_MONTHS = 4.0, 18.0
 
 
 def source_rule(hours_per_day, months, accelerators: int = 1, bursts: bool = False):
-    """What S2's matrix says, from hours of use a day, months of need, and whether the load bursts: rent, buy or hybrid.
+    """What S2's matrix says, from hours of use a day, months of need, and whether the load bursts:
+    rent, buy or hybrid.
 
-    The document leaves gaps: above six hours it says buy elsewhere in the text, and between four and six hours
-    for less than 18 months it says nothing; the reading here is to rent. Hours and months may be live expressions.
+    The document leaves gaps: above six hours it says buy elsewhere in the text, and between four
+    and six hours for less than 18 months it says nothing; the reading here is to rent. Hours and
+    months may be live expressions.
 
     >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24, accelerators=8)
     ('rent', 'buy', 'rent', 'rent')
     """
     if bursts or accelerators > 1:
         return "hybrid" if bursts else "rent"
-    return where(hours_per_day < RENT_BELOW_HOURS, "rent", where(months >= BUY_AFTER_MONTHS, "buy", "rent"))
+    return where(
+        hours_per_day < RENT_BELOW_HOURS, "rent", where(months >= BUY_AFTER_MONTHS, "buy", "rent")
+    )
 
 
-def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, accelerators: int = 1) -> Verdict:
+def capex_opex(
+    ownership: Ownership, usd_per_hour: float, hours_per_day: float, accelerators: int = 1
+) -> Verdict:
     """Rent or buy one kind of accelerator for a steady load of so many hours a day.
 
     Parameters
@@ -48,20 +56,35 @@ def capex_opex(ownership: Ownership, usd_per_hour: float, hours_per_day: float, 
     what = "buy" if owned < rented else "rent"
     rule = source_rule(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators)
     reasons = [
-        f"a year of owning costs {usd(owned)}, a year of renting {usd(rented)} at {hours_per_day:g} hours a day",
-        f"owning is cheaper above {hours:.1f} hours a day" if hours <= HOURS_PER_DAY
-        else "no number of hours a day makes owning cheaper at this rent",
+        (
+            f"a year of owning costs {usd(owned)}, a year of renting {usd(rented)} at"
+            f" {hours_per_day:g} hours a day"
+        ),
+        (
+            f"owning is cheaper above {hours:.1f} hours a day"
+            if hours <= HOURS_PER_DAY
+            else "no number of hours a day makes owning cheaper at this rent"
+        ),
         f"at {hours_per_day:g} hours a day, renting is cheaper below {usd(rent)} an hour",
-        f"the rent saved pays back the price in {months:.0f} months" if months < INFINITY else "the rent saved never pays back the price",
+        (
+            f"the rent saved pays back the price in {months:.0f} months"
+            if months < INFINITY
+            else "the rent saved never pays back the price"
+        ),
     ]
     numbers = {
-        "owned": (owned, "USD/year"), "rented": (rented, "USD/year"), "break-even use": (hours, "h/day"),
-        "break-even rent": (rent, "USD/h"), "payback": (months, "months"),
+        "owned": (owned, "USD/year"),
+        "rented": (rented, "USD/year"),
+        "break-even use": (hours, "h/day"),
+        "break-even rent": (rent, "USD/h"),
+        "payback": (months, "months"),
     }
     return Verdict("Rent or buy?", what, tuple(reasons), numbers, SOURCE, rule, what == rule)
 
 
-def fleet_bills(ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day) -> dict[str, Any]:
+def fleet_bills(
+    ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day
+) -> dict[str, Any]:
     """A year of the fleet by plan: rent all, hybrid (own the baseline), buy all [USD/year].
 
     Parameters
@@ -74,7 +97,12 @@ def fleet_bills(ownership: Ownership, usd_per_hour, baseline, burst, burst_hours
     ['rent', 'hybrid', 'buy']
     """
     plans = {"rent": 0.0, "hybrid": baseline, "buy": baseline + burst}
-    load = {"baseline": baseline, "burst": burst, "burst_hours_per_day": burst_hours_per_day, "usd_per_hour": usd_per_hour}
+    load = {
+        "baseline": baseline,
+        "burst": burst,
+        "burst_hours_per_day": burst_hours_per_day,
+        "usd_per_hour": usd_per_hour,
+    }
     terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
     return {name: fleet_usd_per_year(owned, **load, **terms).total for name, owned in plans.items()}
 

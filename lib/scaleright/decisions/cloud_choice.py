@@ -1,11 +1,17 @@
-"""Cloud comparison (F17): where so many of a chip are cheapest, with the data moved out and commitments counted in."""
+"""Cloud comparison (F17): where so many of a chip are cheapest, with the data moved out and
+commitments counted in.
+"""
 
 from typing import Mapping
 
 import pandas as pd
 
 from scaleright.catalog import DataError, table
-from scaleright.costs.commitment import committed_usd_per_used_hour, mean_price_over_first, renewed_price_over_first
+from scaleright.costs.commitment import (
+    committed_usd_per_used_hour,
+    mean_price_over_first,
+    renewed_price_over_first,
+)
 from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
@@ -13,9 +19,13 @@ from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S3, cloud comparison"
 RULE = "a specialized cloud"
-"""S3: smaller, specialized clouds ask less than the large public ones, before and after negotiation."""
+"""S3: smaller, specialized clouds ask less than the large public ones, before and after
+negotiation.
+"""
 SOURCE_SPREAD = 4.0
-"""S3: the same chip costs "nearly 4x" as much at one cloud as at another (A100 on demand, April 2023)."""
+"""S3: the same chip costs "nearly 4x" as much at one cloud as at another (A100 on demand, April
+2023).
+"""
 ON_DEMAND = "on demand"
 
 
@@ -30,12 +40,18 @@ def egress_by_segment() -> dict[str, float]:
 
 
 def commitments() -> dict[str, dict[int, float]]:
-    """Committed over on-demand price by provider and term in years, for providers that state or list one [1].
+    """Committed over on-demand price by provider and term in years, for providers that state or
+    list one [1].
 
     >>> commitments()["AWS"][3] < commitments()["AWS"][1] < 1
     True
     """
-    known = pd.concat([frame[["provider", "term_years"]] for frame in (table("commitment_ratios"), paired_ratios())]).drop_duplicates()
+    known = pd.concat(
+        [
+            frame[["provider", "term_years"]]
+            for frame in (table("commitment_ratios"), paired_ratios())
+        ]
+    ).drop_duplicates()
     terms = known.sort_values(["provider", "term_years"])
     return {
         provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
@@ -44,24 +60,31 @@ def commitments() -> dict[str, dict[int, float]]:
 
 
 def cloud_options(
-    listings: pd.DataFrame, used_share: float = 1.0, moved_gb_per_month: float = 0.0, price_change_per_year: float = 0.0,
-    years: float = 1.0, egress: Mapping[str, float] | None = None, ratios: Mapping[str, Mapping[int, float]] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+    listings: pd.DataFrame,
+    used_share: float = 1.0,
+    moved_gb_per_month: float = 0.0,
+    price_change_per_year: float = 0.0,
+    years: float = 1.0,
+    egress: Mapping[str, float] | None = None,
+    ratios: Mapping[str, Mapping[int, float]] | None = None,
+) -> pd.DataFrame:
     """Every way to pay each provider's cheapest listing, the cheapest first.
 
     Parameters
     ----------
-    listings : from `market.cheapest`; a commitment takes its share off an on-demand price, so of other listings there is none
-    used_share : share of all hours in which the accelerators are used [1]; on demand only those are paid
+    listings : from `market.cheapest`; a commitment takes its share off an on-demand price, so of
+        other listings there is none
+    used_share : share of all hours in which the accelerators are used [1]; on demand only those are
+        paid
     moved_gb_per_month : data moved out [GB/month]
-    price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a commitment keeps its price for its
-        term and is renewed at that of the day
+    price_change_per_year : yearly change of on-demand prices that is expected [1/year]; a
+        commitment keeps its price for its term and is renewed at that of the day
     years : how long the accelerators are needed [years]; commitments for longer are left out
     egress : price of data moved out by segment [USD/GB]; `egress_by_segment` if None
     ratios : committed over on-demand price by provider and term; `commitments` if None
 
-    Columns: provider, segment, option, term_years (0 without a commitment), usd_per_used_hour (of all accelerators, without
-    the data), egress_usd, usd_per_month (with it), date.
+    Columns: provider, segment, option, term_years (0 without a commitment), usd_per_used_hour (of
+    all accelerators, without the data), egress_usd, usd_per_month (with it), date.
 
     Raises
     ------
@@ -74,9 +97,14 @@ def cloud_options(
     """
     if listings.empty:
         raise DataError("cloud_options: no listing to choose from")
-    egress, ratios = egress_by_segment() if egress is None else egress, commitments() if ratios is None else ratios
+    egress, ratios = (
+        egress_by_segment() if egress is None else egress,
+        commitments() if ratios is None else ratios,
+    )
     drift, rows = mean_price_over_first(price_change_per_year, years), []
-    for card in listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples():
+    for card in (
+        listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples()
+    ):
         listed, data = card.usd_per_accelerator_hour, (moved_gb_per_month, egress[card.segment])
         plain = card.pricing.replace("_", " ")
         prices = {0: listed * drift}
@@ -89,12 +117,24 @@ def cloud_options(
             month = cloud_usd_per_month(price, card.accelerators, 1, used_share, *data)
             hour, moved = price * card.accelerators, egress_usd_per_year(*data) / MONTHS_PER_YEAR
             rows.append((card.provider, card.segment, option, term, hour, moved, month, card.date))
-    columns = ["provider", "segment", "option", "term_years", "usd_per_used_hour", "egress_usd", "usd_per_month", "date"]
-    return pd.DataFrame(rows, columns=columns).sort_values("usd_per_month", kind="stable", ignore_index=True)
+    columns = [
+        "provider",
+        "segment",
+        "option",
+        "term_years",
+        "usd_per_used_hour",
+        "egress_usd",
+        "usd_per_month",
+        "date",
+    ]
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        "usd_per_month", kind="stable", ignore_index=True
+    )
 
 
 def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
-    """The cheapest cloud for a chip and load, beside S3's rule that it is a specialized one; arguments as `cloud_options`.
+    """The cheapest cloud for a chip and load, beside S3's rule that it is a specialized one;
+    arguments as `cloud_options`.
 
     >>> from scaleright import market
     >>> cloud_choice(market.cheapest("H100 SXM", 8)).rule
@@ -104,21 +144,47 @@ def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
     best, plain = options.iloc[0], options[options["term_years"] == 0]
     bare = plain["usd_per_used_hour"]
     spread = bare.max() / bare.min()
-    groups = {segment: group.iloc[0] for segment, group in options.groupby(options["segment"] == "hyperscaler")}
-    moved = f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""
+    groups = {
+        segment: group.iloc[0]
+        for segment, group in options.groupby(options["segment"] == "hyperscaler")
+    }
+    moved = (
+        f", of which {usd(best['egress_usd'])} is for data moved out" if best["egress_usd"] else ""
+    )
     reasons = [
         f"it costs {usd(best['usd_per_month'])} a month{moved}",
-        f"{plain.iloc[0]['option']} the dearest of {len(plain)} providers asks {spread:.2g} times as much as the cheapest; "
-        f"S3 saw nearly {SOURCE_SPREAD:g} times",
+        (
+            f"{plain.iloc[0]['option']} the dearest of {len(plain)} providers asks {spread:.2g}"
+            f" times as much as the cheapest; S3 saw nearly {SOURCE_SPREAD:g} times"
+        ),
     ]
     if best["term_years"]:
         same, free = plain[plain["provider"] == best["provider"]].iloc[0], plain.iloc[0]
         there, elsewhere = usd(same["usd_per_month"]), usd(free["usd_per_month"])
-        reasons.append(f"without the commitment it would be {there} there, and {elsewhere} at {free['provider']}")
+        reasons.append(
+            f"without the commitment it would be {there} there, and {elsewhere} at"
+            f" {free['provider']}"
+        )
     if len(groups) == 2:
-        words = [f"{group['provider']} ({group['option']}) at {usd(group['usd_per_month'])}" for group in (groups[True], groups[False])]
-        reasons.append(f"the cheapest large public cloud is {words[0]}, the cheapest other {words[1]}")
-    numbers = {f"{row.provider}, {row.option}": (row.usd_per_month, "USD/month") for row in options.head(5).itertuples()}
+        words = [
+            f"{group['provider']} ({group['option']}) at {usd(group['usd_per_month'])}"
+            for group in (groups[True], groups[False])
+        ]
+        reasons.append(
+            f"the cheapest large public cloud is {words[0]}, the cheapest other {words[1]}"
+        )
+    numbers = {
+        f"{row.provider}, {row.option}": (row.usd_per_month, "USD/month")
+        for row in options.head(5).itertuples()
+    }
     numbers["spread"] = (spread, "1")
     what = f"{best['provider']}, {best['option']}"
-    return Verdict("Which cloud?", what, tuple(reasons), numbers, SOURCE, RULE, best["segment"] != "hyperscaler")
+    return Verdict(
+        "Which cloud?",
+        what,
+        tuple(reasons),
+        numbers,
+        SOURCE,
+        RULE,
+        best["segment"] != "hyperscaler",
+    )

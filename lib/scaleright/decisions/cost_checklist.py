@@ -1,4 +1,6 @@
-"""Cost-Reduction Checklist (F8): S2's items as levers of one service: what each saves, what it needs, risks, and what to measure."""
+"""Cost-Reduction Checklist (F8): S2's items as levers of one service: what each saves, what it
+needs, risks, and what to measure.
+"""
 
 import pandas as pd
 
@@ -16,9 +18,10 @@ def cost_checklist(service: Service, allowed_loss: float = 0.01) -> pd.DataFrame
 
     Returns
     -------
-    frame indexed by lever: item, why (it is not taken, or ""), chips after it, saving (of the fleet before it) and together (of today's)
-    [1], first and last (saving if it is taken first or last, empty where it is not taken) [1], loss (published, of quality) [1], and
-    needs, risk, measure in words
+    frame indexed by lever: item, why (it is not taken, or ""), chips after it, saving (of the fleet
+    before it) and together (of today's) [1], first and last (saving if it is taken first or last,
+    empty where it is not taken) [1], loss (published, of quality) [1], and needs, risk, measure in
+    words
 
     >>> from scaleright.inference.deployment import Deployment
     >>> from scaleright.inference.lengths import Load
@@ -30,9 +33,19 @@ def cost_checklist(service: Service, allowed_loss: float = 0.01) -> pd.DataFrame
     words = catalog.table("levers").dropna(subset="item").set_index("lever")
     rungs = climb(service, list(words.index), allowed_loss)
     rows = {
-        rung.name: {"why": rung.why, "chips": rung.chips, "saving": 1 - rung.chips / before.chips,
-                    "together": 1 - rung.chips / rungs[0].chips, "loss": 0.0 if rung.why else rung.losses[rung.name]}
+        rung.name: {
+            "why": rung.why,
+            "chips": rung.chips,
+            "saving": 1 - rung.chips / before.chips,
+            "together": 1 - rung.chips / rungs[0].chips,
+            "loss": 0.0 if rung.why else rung.losses[rung.name],
+        }
         for before, rung in zip(rungs, rungs[1:])
-    }  # fmt: skip
+    }
     order = orders(service, [rung.name for rung in rungs[1:] if not rung.why], allowed_loss)
-    return words[["item"]].join(pd.DataFrame(rows).T).join(order[["first", "last"]]).join(words[["needs", "risk", "measure"]])
+    return (
+        words[["item"]]
+        .join(pd.DataFrame(rows).T)
+        .join(order[["first", "last"]])
+        .join(words[["needs", "risk", "measure"]])
+    )

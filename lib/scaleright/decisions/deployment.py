@@ -1,4 +1,6 @@
-"""Deployment Decision Tree (F10): the branch a case takes in S2's tree, with the computed money of each branch."""
+"""Deployment Decision Tree (F10): the branch a case takes in S2's tree, with the computed money of
+each branch.
+"""
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
@@ -9,11 +11,14 @@ from scaleright.units import MONTHS_PER_YEAR, usd
 SOURCE = "S2, Deployment Decision Tree"
 
 
-def source_branch(hours_per_day: float, months: float, accelerators: int, sensitive_data: bool, many_regions: bool) -> str:
-    """The branch that S2's tree takes; data that must not leave comes first, then regions, then size, then hours.
+def source_branch(
+    hours_per_day: float, months: float, accelerators: int, sensitive_data: bool, many_regions: bool
+) -> str:
+    """The branch that S2's tree takes; data that must not leave comes first, then regions, then
+    size, then hours.
 
-    The document gives no order; this one puts what forbids before what merely costs. Arguments as in `deployment`,
-    and the months for which the accelerators are needed.
+    The document gives no order; this one puts what forbids before what merely costs. Arguments as
+    in `deployment`, and the months for which the accelerators are needed.
 
     >>> source_branch(3, 24, 1, False, False), source_branch(5, 24, 1, True, False)
     ('rent', 'on premises')
@@ -26,10 +31,17 @@ def source_branch(hours_per_day: float, months: float, accelerators: int, sensit
 
 
 def deployment(
-    ownership: Ownership, usd_per_hour: float, cheapest_usd_per_hour: float, hours_per_day: float, moving_usd_per_year: float,
-    accelerators: int = 1, sensitive_data: bool = False, many_regions: bool = False,
+    ownership: Ownership,
+    usd_per_hour: float,
+    cheapest_usd_per_hour: float,
+    hours_per_day: float,
+    moving_usd_per_year: float,
+    accelerators: int = 1,
+    sensitive_data: bool = False,
+    many_regions: bool = False,
 ) -> Verdict:
-    """Where to run: rented in one place, chased to the cheapest cloud, or on premises, by yearly money.
+    """Where to run: rented in one place, chased to the cheapest cloud, or on premises, by yearly
+    money.
 
     Parameters
     ----------
@@ -40,7 +52,8 @@ def deployment(
     moving_usd_per_year : what following the cheapest cloud costs in data moved out [USD/year]
     accelerators : how many are needed [1]
     sensitive_data : the data must not leave the house: every rented branch is ruled out
-    many_regions : the load must run in several regions: on premises and a single cloud are ruled out
+    many_regions : the load must run in several regions: on premises and a single cloud are ruled
+        out
 
     Raises
     ------
@@ -50,21 +63,43 @@ def deployment(
     'rent'
     """
     if sensitive_data and many_regions:
-        raise ValueError("deployment: sensitive_data rules out every cloud and many_regions rules out on premises; relax one")
+        raise ValueError(
+            "deployment: sensitive_data rules out every cloud and many_regions rules out on"
+            " premises; relax one"
+        )
     bills = {
         "rent": rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators,
-        "multi-cloud": rent_usd_per_year(cheapest_usd_per_hour, hours_per_day) * accelerators + moving_usd_per_year,
+        "multi-cloud": (
+            rent_usd_per_year(cheapest_usd_per_hour, hours_per_day) * accelerators
+            + moving_usd_per_year
+        ),
         "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
     }
-    excluded = {"rent", "multi-cloud"} if sensitive_data else {"on premises", "rent"} if many_regions else set()
+    excluded = (
+        {"rent", "multi-cloud"}
+        if sensitive_data
+        else {"on premises", "rent"}
+        if many_regions
+        else set()
+    )
     what = min((name for name in bills if name not in excluded), key=bills.get)
-    branch = source_branch(hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions)
+    branch = source_branch(
+        hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions
+    )
     agrees = what == branch or {what, branch} == {"on premises", "buy"}
     cheapest_first = sorted(bills, key=bills.get)
-    reasons = [f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}" for name in cheapest_first]
+    reasons = [
+        f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}"
+        for name in cheapest_first
+    ]
     if sensitive_data:
         extra = bills["on premises"] - min(bills["rent"], bills["multi-cloud"])
-        reasons.append(f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud")
-    reasons.append(f"the cheapest cloud asks {usd_per_hour / cheapest_usd_per_hour:.1f} times less; following it costs {usd(moving_usd_per_year)} a year")
+        reasons.append(
+            f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud"
+        )
+    reasons.append(
+        f"the cheapest cloud asks {usd_per_hour / cheapest_usd_per_hour:.1f} times less; following"
+        f" it costs {usd(moving_usd_per_year)} a year"
+    )
     numbers = {name: (bill, "USD/year") for name, bill in bills.items()}
     return Verdict("Where should it run?", what, tuple(reasons), numbers, SOURCE, branch, agrees)

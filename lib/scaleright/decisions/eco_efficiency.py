@@ -1,7 +1,9 @@
-"""Eco-Efficiency Scorecard (F11): a deployment rated on S2's four axes against stated reference points, and what would help most.
+"""Eco-Efficiency Scorecard (F11): a deployment rated on S2's four axes against stated reference
+points, and what would help most.
 
-S2 rates utilization, model size, hardware and energy in words. Here each axis runs between two published figures, a poor
-and a good one; the levers are footprints computed anew with one thing changed.
+S2 rates utilization, model size, hardware and energy in words. Here each axis runs between two
+published figures, a poor and a good one; the levers are footprints computed anew with one thing
+changed.
 """
 
 from dataclasses import dataclass, replace
@@ -38,9 +40,11 @@ WORDS = {"high": "scores high", "poorly": "scores poorly", "between": "scores in
 
 @dataclass(frozen=True)
 class Deployment:
-    """What runs where: a machine at work for so many hours (for a million tokens, or for a run), in a place.
+    """What runs where: a machine at work for so many hours (for a million tokens, or for a run), in
+    a place.
 
-    shape, weight_bytes, batch : the model, its weights, and the sequences it serves together; None for a training run
+    shape, weight_bytes, batch : the model, its weights, and the sequences it serves together; None
+        for a training run
     """
 
     chip: str
@@ -58,8 +62,16 @@ class Deployment:
         return Footprint.of(self.machine, self.busy_hours, self.utilization, self.place)
 
 
-def serving(name: str, chip: str, batch: float, utilization: float, place: Place, life_years: float | None = None) -> Deployment:
-    """A million tokens of a model, as measured on a chip at the number of sequences nearest to the one asked.
+def serving(
+    name: str,
+    chip: str,
+    batch: float,
+    utilization: float,
+    place: Place,
+    life_years: float | None = None,
+) -> Deployment:
+    """A million tokens of a model, as measured on a chip at the number of sequences nearest to the
+    one asked.
 
     Raises
     ------
@@ -73,7 +85,16 @@ def serving(name: str, chip: str, batch: float, utilization: float, place: Place
     of = machine(row["accelerator"], chip_watts=float(row["chip_watts"]))
     of = of if life_years is None else replace(of, life_years=life_years)
     held = weight_bytes(parameters(shape).total, bytes_per_parameter(row["precision"]))
-    return Deployment(row["accelerator"], of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, place, shape, float(held), batch)
+    return Deployment(
+        row["accelerator"],
+        of,
+        float(busy_hours(TOKENS, row["tokens_per_s"])),
+        utilization,
+        place,
+        shape,
+        float(held),
+        batch,
+    )
 
 
 def training(chip: str, chip_hours: float, utilization: float, place: Place) -> Deployment:
@@ -87,10 +108,14 @@ def training(chip: str, chip_hours: float, utilization: float, place: Place) -> 
     return Deployment(accelerator(chip).name, machine(chip), chip_hours, utilization, place)
 
 
-def expected(name: str, chip: str, precision: str, batch: float, utilization: float, place: Place) -> Deployment:
-    """A million tokens on a chip that nobody measured: its decode step as the roofline has it, times what steps measured over that take.
+def expected(
+    name: str, chip: str, precision: str, batch: float, utilization: float, place: Place
+) -> Deployment:
+    """A million tokens on a chip that nobody measured: its decode step as the roofline has it,
+    times what steps measured over that take.
 
-    The chip draws its share of training. One chip holds the model; its prompts are not counted, its context is short.
+    The chip draws its share of training. One chip holds the model; its prompts are not counted, its
+    context is short.
 
     Raises
     ------
@@ -103,18 +128,41 @@ def expected(name: str, chip: str, precision: str, batch: float, utilization: fl
     shape, of, machine_ = model(name), accelerator(chip), machine(chip)
     held = float(weight_bytes(parameters(shape).total, bytes_per_parameter(precision)))
     if held > of.require("memory_bytes"):
-        raise DataError(f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of {of.name}")
+        raise DataError(
+            f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of"
+            f" {of.name}"
+        )
     floors = decode_floor(table("measured/energy"))
     peak = of.dense.get("bf16") or of.peak_flops("fp16")
     shares = {chip: spec["compute_efficiency"] for chip, spec in matmul_chips().items()}
     reached = shares.get(of.name, median(shares.values()))
-    step = decode_step(shape, CONTEXT, batch, precision, 1, peak, of.memory_bytes_per_s, reached, fact("memory_bandwidth_efficiency"))
+    step = decode_step(
+        shape,
+        CONTEXT,
+        batch,
+        precision,
+        1,
+        peak,
+        of.memory_bytes_per_s,
+        reached,
+        fact("memory_bandwidth_efficiency"),
+    )
     tokens_per_s = batch / (step.seconds * floors["ratio"].median())
-    return Deployment(of.name, machine_, float(busy_hours(TOKENS, tokens_per_s)), utilization, place, shape, held, batch)
+    return Deployment(
+        of.name,
+        machine_,
+        float(busy_hours(TOKENS, tokens_per_s)),
+        utilization,
+        place,
+        shape,
+        held,
+        batch,
+    )
 
 
 def score(value: float, poor: float, good: float) -> float:
-    """Where a figure stands between a poor (0) and a good one (1), as a ratio; beyond either it scores that end.
+    """Where a figure stands between a poor (0) and a good one (1), as a ratio; beyond either it
+    scores that end.
 
     >>> score(0.2, 0.1, 0.4), score(400.0, 1600.0, 100.0), score(0.9, 0.1, 0.4)
     (0.5, 0.5, 1.0)
@@ -123,7 +171,8 @@ def score(value: float, poor: float, good: float) -> float:
 
 
 def scorecard(of: Deployment) -> pd.DataFrame:
-    """The deployment on each of S2's axes: its figure, the poor and the good reference point, the score, and where they come from.
+    """The deployment on each of S2's axes: its figure, the poor and the good reference point, the
+    score, and where they come from.
 
     A run of training states no tokens, so that only utilization and hardware are rated.
 
@@ -134,24 +183,46 @@ def scorecard(of: Deployment) -> pd.DataFrame:
     watts = {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
     known = {
         name: joules_per_tflop(watts[name], spec["bf16_flops"], spec["compute_efficiency"])
-        for name, spec in matmul_chips().items() if name in watts
-    }  # fmt: skip
+        for name, spec in matmul_chips().items()
+        if name in watts
+    }
     chips = pd.Series(known).sort_values()
     rows = [
-        ("utilization", of.utilization, fact("alibaba_gpu_utilization_2020") / 100, fact("llama3_effective_training_time") / 100, "1",
-         "mean of Alibaba's cluster; effective training time of Llama 3"),
-    ]  # fmt: skip
+        (
+            "utilization",
+            of.utilization,
+            fact("alibaba_gpu_utilization_2020") / 100,
+            fact("llama3_effective_training_time") / 100,
+            "1",
+            "mean of Alibaba's cluster; effective training time of Llama 3",
+        ),
+    ]
     if of.chip in known:
         named = f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"
         rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", named))
     if of.shape is not None:
         seen = chat_energy()
         kinds = set(zip(seen["model"], seen["precision"]))
-        held = [weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind)) for name, kind in kinds]
-        rows.append(("model size", of.weight_bytes, max(held), min(held), "B", "weights of the largest and the smallest model measured"))
+        held = [
+            weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind))
+            for name, kind in kinds
+        ]
+        rows.append(
+            (
+                "model size",
+                of.weight_bytes,
+                max(held),
+                min(held),
+                "B",
+                "weights of the largest and the smallest model measured",
+            )
+        )
         low, high = seen["joules_per_token"].quantile(PERCENTILES)
         mine = of.machine.chip_watts * of.busy_hours * 3600 / TOKENS
-        named = f"of {len(seen)} published operating points, nine in ten lie below and above; accelerators alone"
+        named = (
+            f"of {len(seen)} published operating points, nine in ten lie below and above;"
+            " accelerators alone"
+        )
         rows.append(("energy", mine, high, low, "J/token", named))
     frame = pd.DataFrame(rows, columns=["axis", "yours", "poor", "good", "unit", "reference"])
     return frame.assign(score=[score(row.yours, row.poor, row.good) for row in frame.itertuples()])
@@ -160,9 +231,9 @@ def scorecard(of: Deployment) -> pd.DataFrame:
 def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
     """What one change each would make of the footprint, the largest saving of carbon first.
 
-    Columns: lever, change (in words), energy_kwh, carbon_kg, saving (share of the carbon, negative where it harms) [1].
-    Another chip or model is the least hungry one that was measured at about as many sequences together; another model
-    gives other answers.
+    Columns: lever, change (in words), energy_kwh, carbon_kg, saving (share of the carbon, negative
+    where it harms) [1]. Another chip or model is the least hungry one that was measured at about as
+    many sequences together; another model gives other answers.
 
     Parameters
     ----------
@@ -170,8 +241,14 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
     cleaner : the place to move to
     """
     changes = {
-        "utilization": (f"{100 * of.utilization:.0f} to {100 * GOOD_UTILIZATION:.0f} %", replace(of, utilization=GOOD_UTILIZATION)),
-        "place": (f"{1e3 * of.place.kg_co2e_per_kwh:.0f} to {1e3 * cleaner.kg_co2e_per_kwh:.0f} g/kWh", replace(of, place=cleaner)),
+        "utilization": (
+            f"{100 * of.utilization:.0f} to {100 * GOOD_UTILIZATION:.0f} %",
+            replace(of, utilization=GOOD_UTILIZATION),
+        ),
+        "place": (
+            f"{1e3 * of.place.kg_co2e_per_kwh:.0f} to {1e3 * cleaner.kg_co2e_per_kwh:.0f} g/kWh",
+            replace(of, place=cleaner),
+        ),
         "longer life": (
             f"{of.machine.life_years:g} to {2 * of.machine.life_years:g} years",
             replace(of, machine=replace(of.machine, life_years=2 * of.machine.life_years)),
@@ -182,22 +259,42 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
         same_model, same_chip = seen["model"] == of.shape.name, seen["accelerator"] == of.chip
         alike = np.abs(np.log(seen["batch"] / of.batch)) < np.log(1.5)
         for name, rows in (
-            ("fuller batches", seen[same_model & same_chip]), ("another chip", seen[same_model & ~same_chip & alike]),
+            ("fuller batches", seen[same_model & same_chip]),
+            ("another chip", seen[same_model & ~same_chip & alike]),
             ("another model", seen[same_chip & ~same_model & alike]),
-        ):  # fmt: skip
+        ):
             for row in rows.nsmallest(1, "joules_per_token").itertuples():
-                made = serving(row.model, row.accelerator, row.batch, of.utilization, of.place, of.machine.life_years)
-                changes[name] = (f"{row.model} on {row.accelerator}, {row.batch} sequences together", made)
+                made = serving(
+                    row.model,
+                    row.accelerator,
+                    row.batch,
+                    of.utilization,
+                    of.place,
+                    of.machine.life_years,
+                )
+                changes[name] = (
+                    f"{row.model} on {row.accelerator}, {row.batch} sequences together",
+                    made,
+                )
     before = of.footprint.carbon.total
-    rows = [(name, words, to.footprint.energy.total, to.footprint.carbon.total) for name, (words, to) in changes.items()]
+    rows = [
+        (name, words, to.footprint.energy.total, to.footprint.carbon.total)
+        for name, (words, to) in changes.items()
+    ]
     frame = pd.DataFrame(rows, columns=["lever", "change", "energy_kwh", "carbon_kg"])
-    return frame.assign(saving=1 - frame["carbon_kg"] / before).sort_values("saving", ascending=False, ignore_index=True)
+    return frame.assign(saving=1 - frame["carbon_kg"] / before).sort_values(
+        "saving", ascending=False, ignore_index=True
+    )
 
 
-def savings(of: Deployment, before: float = 0.2, after: float = 0.6, life: float = 1.0, longer: float = 3.0) -> pd.DataFrame:
-    """What goes away when the same work runs at a higher utilization, with and without a longer life of the hardware.
+def savings(
+    of: Deployment, before: float = 0.2, after: float = 0.6, life: float = 1.0, longer: float = 3.0
+) -> pd.DataFrame:
+    """What goes away when the same work runs at a higher utilization, with and without a longer
+    life of the hardware.
 
-    Columns: what, same life, longer life [1]. The defaults are S2's example: 20 to 60 %, one year and three.
+    Columns: what, same life, longer life [1]. The defaults are S2's example: 20 to 60 %, one year
+    and three.
 
     >>> from scaleright.footprint import place
     >>> savings(training("H100 SXM", 1e6, 0.9, place("France"))).set_index("what").loc["hardware worn out", "same life"].round(2)
@@ -205,40 +302,70 @@ def savings(of: Deployment, before: float = 0.2, after: float = 0.6, life: float
     """
 
     def parts(utilization: float, years: float) -> np.ndarray:
-        made = replace(of, utilization=utilization, machine=replace(of.machine, life_years=years)).footprint
+        made = replace(
+            of, utilization=utilization, machine=replace(of.machine, life_years=years)
+        ).footprint
         making = made.carbon.embodied_kg
         return np.array([making, made.energy.total, made.carbon.total - making, made.carbon.total])
 
     first = parts(before, life)
     what = ["hardware worn out", "energy", "carbon of the energy", "carbon, making included"]
-    return pd.DataFrame({"what": what, "same life": 1 - parts(after, life) / first, "longer life": 1 - parts(after, longer) / first})
+    return pd.DataFrame(
+        {
+            "what": what,
+            "same life": 1 - parts(after, life) / first,
+            "longer life": 1 - parts(after, longer) / first,
+        }
+    )
 
 
 def regions(of: Deployment) -> pd.DataFrame:
-    """The same work in every cloud region whose grid is known, carbon and water of its electricity both, the cleanest first.
+    """The same work in every cloud region whose grid is known, carbon and water of its electricity
+    both, the cleanest first.
 
-    Columns: place, provider, region, location, those of `Place`, carbon_kg, water_l, and marginal_ratio, the carbon of one more
-    kWh over the average (missing where no source states it) [1].
+    Columns: place, provider, region, location, those of `Place`, carbon_kg, water_l, and
+    marginal_ratio, the carbon of one more kWh over the average (missing where no source states it)
+    [1].
 
     >>> from scaleright.footprint import place
     >>> bool(regions(training("H100 SXM", 1e6, 0.9, place("France")))["carbon_kg"].is_monotonic_increasing)
     True
     """
     rows = []
-    for provider, name in table("cloud_regions")[["provider", "region"]].drop_duplicates().itertuples(index=False):
+    for provider, name in (
+        table("cloud_regions")[["provider", "region"]].drop_duplicates().itertuples(index=False)
+    ):
         found = region(provider, name, None)
         if found.plant_water is None:
             continue
         at = place(f"{provider} {name}")
         made = replace(of, place=at).footprint
-        ratio = found.marginal.value / found.kg_co2e_per_kwh if found.marginal and found.kg_co2e_per_kwh else np.nan
-        figures = {"carbon_kg": made.carbon.total, "water_l": made.water.total, "marginal_ratio": ratio}
-        rows.append({"place": f"{provider} {name}", "provider": provider, "region": name, "location": found.name} | vars(at) | figures)
+        ratio = (
+            found.marginal.value / found.kg_co2e_per_kwh
+            if found.marginal and found.kg_co2e_per_kwh
+            else np.nan
+        )
+        figures = {
+            "carbon_kg": made.carbon.total,
+            "water_l": made.water.total,
+            "marginal_ratio": ratio,
+        }
+        rows.append(
+            {
+                "place": f"{provider} {name}",
+                "provider": provider,
+                "region": name,
+                "location": found.name,
+            }
+            | vars(at)
+            | figures
+        )
     return pd.DataFrame(rows).sort_values("carbon_kg", kind="stable", ignore_index=True)
 
 
 def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:
-    """What S2's scorecard says: a small model on a mid-tier chip in use scores high, a large one on an underused high-end chip poorly.
+    """What S2's scorecard says: a small model on a mid-tier chip in use scores high, a large one on
+    an underused high-end chip poorly.
 
     S2 gives no figure for small: here, what fits the smaller cards that S3 names.
 
@@ -254,8 +381,8 @@ def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:
 def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     """How a deployment that serves tokens scores by its energy, and which change would save most.
 
-    The computed class is a third of the scale of energy, from the poor to the good reference point, at the meter of the
-    accelerators, their idle hours included.
+    The computed class is a third of the scale of energy, from the poor to the good reference point,
+    at the meter of the accelerators, their idle hours included.
 
     Raises
     ------
@@ -266,7 +393,9 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     'scores poorly'
     """
     if of.shape is None:
-        raise ValueError("eco_efficiency: a training run states no tokens; rate it with `scorecard`")
+        raise ValueError(
+            "eco_efficiency: a training run states no tokens; rate it with `scorecard`"
+        )
     made, rated, help_ = of.footprint, scorecard(of).set_index("axis"), levers(of, cleaner)
     energy = rated.loc["energy"]
     joules = 3.6 * made.energy.chips_kwh * 1e6 / TOKENS
@@ -274,13 +403,23 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     computed = "high" if grade >= 2 / 3 else "poorly" if grade <= 1 / 3 else "between"
     spec = matmul_chips()[of.chip]
     rule = source_rule(of.utilization, of.weight_bytes, follows_rule("high-end", of.chip, spec))
-    between = f"between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)"
-    reasons = [f"{significant(joules)} J of the accelerators for a token, idle hours included, {between}"]
+    between = (
+        f"between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)"
+    )
+    reasons = [
+        f"{significant(joules)} J of the accelerators for a token, idle hours included, {between}"
+    ]
     for row in help_[help_["saving"] > 0.005].head(MOST).itertuples():
-        reasons.append(f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon")
+        reasons.append(
+            f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon"
+        )
     numbers = {
-        "energy": (made.energy.total, "kWh / 1e6 token"), "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),
-        "water": (made.water.total, "L / 1e6 token"), "embodied": (made.carbon.embodied_kg, "kg CO2e / 1e6 token"),
-    }  # fmt: skip
+        "energy": (made.energy.total, "kWh / 1e6 token"),
+        "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),
+        "water": (made.water.total, "L / 1e6 token"),
+        "embodied": (made.carbon.embodied_kg, "kg CO2e / 1e6 token"),
+    }
     what = f"{WORDS[computed]}: {in_units(made.carbon.total, MASSES)} CO2e for a million tokens"
-    return Verdict("How does it score?", what, tuple(reasons), numbers, SOURCE, WORDS[rule], computed == rule)
+    return Verdict(
+        "How does it score?", what, tuple(reasons), numbers, SOURCE, WORDS[rule], computed == rule
+    )

@@ -1,4 +1,6 @@
-"""The chips among which to choose: what each can do, what an hour of it costs rented or owned, and who offers it."""
+"""The chips among which to choose: what each can do, what an hour of it costs rented or owned, and
+who offers it.
+"""
 
 from typing import Any, Mapping
 
@@ -15,7 +17,8 @@ from scaleright.units import HOURS_PER_DAY
 
 
 def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
-    """Price of one chip for every hour of a service: its rent, or what owning it costs at that utilization [USD/h].
+    """Price of one chip for every hour of a service: its rent, or what owning it costs at that
+    utilization [USD/h].
 
     Parameters
     ----------
@@ -28,7 +31,11 @@ def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = "")
     >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
     True
     """
-    busy_hour = break_even_usd_per_hour(HOURS_PER_DAY * utilization, chip[f"fixed_usd_per_year{end}"], *(chip[name] for name in POWER))
+    busy_hour = break_even_usd_per_hour(
+        HOURS_PER_DAY * utilization,
+        chip[f"fixed_usd_per_year{end}"],
+        *(chip[name] for name in POWER),
+    )
     return where(own, busy_hour * utilization, chip[f"rent_usd_per_hour{end}"])
 
 
@@ -41,15 +48,17 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     segment : "data center", "consumer" ..., or "any"
     least_providers : how many must list a chip [1]
 
-    Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown), joined (chips that
-    this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour with _low and _high, providers that list
-    it, as_of; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high and the `POWER` of owning
-    it: consumer cards at home, others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far
-    off as they are for the other chips.
+    Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown),
+    joined (chips that this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour
+    with _low and _high, providers that list it, as_of; bought (whether the catalog has a price),
+    fixed_usd_per_year with _low and _high and the `POWER` of owning it: consumer cards at home,
+    others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far off as
+    they are for the other chips.
 
     Raises
     ------
-    LookupError : no such vendor or segment among the chips with a recent rent, or nothing that so many providers list.
+    LookupError : no such vendor or segment among the chips with a recent rent, or nothing that so
+        many providers list.
 
     >>> bool((candidates(vendor="AMD")["vendor"] == "AMD").all())
     True
@@ -57,7 +66,11 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     every = frame = _candidates()
     for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
         if wanted != everything:
-            one_of(wanted, [everything, *sorted(set(every[column]))], f"{column} of chips with a recent rent")
+            one_of(
+                wanted,
+                [everything, *sorted(set(every[column]))],
+                f"{column} of chips with a recent rent",
+            )
             frame = frame[frame[column] == wanted]
     if frame.empty:
         has = ", ".join(sorted(set(every[every["vendor"] == vendor]["segment"])))
@@ -65,7 +78,10 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     listed = frame[frame["providers"] >= least_providers]
     if listed.empty:
         most = frame["providers"].max()
-        raise LookupError(f"no such chip is listed by {least_providers} providers or more; {frame['providers'].idxmax()} is by {most}")
+        raise LookupError(
+            f"no such chip is listed by {least_providers} providers or more;"
+            f" {frame['providers'].idxmax()} is by {most}"
+        )
     return listed.copy()
 
 
@@ -79,19 +95,31 @@ SLOTS = 8.0
 def _candidates() -> pd.DataFrame:
     """Every candidate."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
-    factors = {setting: (setting_factors(setting), setting_usd_per_kwh(setting)) for setting in ("home", "data center")}
+    factors = {
+        setting: (setting_factors(setting), setting_usd_per_kwh(setting))
+        for setting in ("home", "data center")
+    }
     rows = {}
     for name, spec in matmul_chips().items():
         if not (listed := recent_rental_price(name)):
             continue
         chip = catalog[name]
-        rows[name] = {"vendor": chip.vendor, "segment": chip.segment} | spec | {
-            "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
-            "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
-            "measured": "bf16" in chip.measured, "watts": chip.tdp_watts, "rent_usd_per_hour": listed.median,
-            "rent_usd_per_hour_low": listed.low, "rent_usd_per_hour_high": listed.high,
-            "providers": int(providers.get(name, 1)), "as_of": f"{listed.as_of}",
-        } | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])  # fmt: skip
+        rows[name] = (
+            {"vendor": chip.vendor, "segment": chip.segment}
+            | spec
+            | {
+                "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
+                "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
+                "measured": "bf16" in chip.measured,
+                "watts": chip.tdp_watts,
+                "rent_usd_per_hour": listed.median,
+                "rent_usd_per_hour_low": listed.low,
+                "rent_usd_per_hour_high": listed.high,
+                "providers": int(providers.get(name, 1)),
+                "as_of": f"{listed.as_of}",
+            }
+            | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])
+        )
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
     few = frame["providers"] < ENOUGH
     for end in ("_low", "_high"):
@@ -101,9 +129,18 @@ def _candidates() -> pd.DataFrame:
 
 
 def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:
-    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is not sold."""
+    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is
+    not sold.
+    """
     bought = bool(chip.purchase_usd and chip.tdp_watts)
     low, high = chip.purchase_usd if bought else (1.0, 1.0)
     prices = {"": chip.purchase_mid_usd if bought else 1.0, "_low": low, "_high": high}
-    terms = {end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors) for end, price in prices.items()}
-    return {"bought": bought} | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()} | terms[""].power
+    terms = {
+        end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors)
+        for end, price in prices.items()
+    }
+    return (
+        {"bought": bought}
+        | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()}
+        | terms[""].power
+    )

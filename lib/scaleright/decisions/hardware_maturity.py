@@ -1,7 +1,9 @@
-"""How far the world around a chip has come, by criteria that a reader can check: ten of them, a point each.
+"""How far the world around a chip has come, by criteria that a reader can check: ten of them, a
+point each.
 
-Seven ask whether a program that runs models supports the platform (`hardware_maturity`); three are counted from the
-other tables: who submits the chip to MLPerf, how many clouds list it, how long it has been sold.
+Seven ask whether a program that runs models supports the platform (`hardware_maturity`); three are
+counted from the other tables: who submits the chip to MLPerf, how many clouds list it, how long it
+has been sold.
 """
 
 from typing import Any
@@ -14,7 +16,9 @@ from scaleright.mlperf import ROUNDS, comparable
 from scaleright.units import DAYS_PER_YEAR
 
 SUPPORT = {"yes": 1.0, "apart": 0.5, "no": 0.0}
-"""Points for a program: the platform is supported in its own releases, in a package or repository apart, or not at all."""
+"""Points for a program: the platform is supported in its own releases, in a package or repository
+apart, or not at all.
+"""
 COUNTED = {"MLPerf submitters": (1, 3), "clouds": (3, 10), "years on the market": (1, 2)}
 """Criteria that are counted, and from which count on they give half a point and a whole one."""
 RECENT_ROUNDS = ROUNDS[-3:]
@@ -24,17 +28,22 @@ RECENT_ROUNDS = ROUNDS[-3:]
 def maturity_criteria() -> pd.DataFrame:
     """Every criterion for every chip that ships on a platform of the table.
 
-    Counted are the submitters in the last three rounds of MLPerf Inference, the clouds whose newest card is of the last
-    twelve months, and the years from a chip's release to the newest rental card. A chip older than the oldest one that a
-    program supports counts as not supported.
+    Counted are the submitters in the last three rounds of MLPerf Inference, the clouds whose newest
+    card is of the last twelve months, and the years from a chip's release to the newest rental
+    card. A chip older than the oldest one that a program supports counts as not supported.
 
-    Columns: accelerator, platform, criterion, value (yes, apart, no, or a count), points (0 to 1), source, note.
+    Columns: accelerator, platform, criterion, value (yes, apart, no, or a count), points (0 to 1),
+    source, note.
 
     >>> rows = maturity_criteria().set_index(["accelerator", "criterion"])
     >>> rows.loc[("H100 SXM", "vLLM"), "value"], rows.loc[("P100 PCIe", "vLLM"), "value"]
     ('yes', 'no')
     """
-    support, clouds, today = table("hardware_maturity"), spread().groupby("accelerator").size(), rental_prices()["date"].max()
+    support, clouds, today = (
+        table("hardware_maturity"),
+        spread().groupby("accelerator").size(),
+        rental_prices()["date"].max(),
+    )
     submitters = comparable(RECENT_ROUNDS).groupby("accelerator")["submitter"].nunique()
     rows: list[tuple[Any, ...]] = []
     for name, chip in accelerators().items():
@@ -43,14 +52,26 @@ def maturity_criteria() -> pd.DataFrame:
             continue
         platform = own["platform"].iloc[0]
         for row in own.itertuples():
-            old = isinstance(row.first_chip, str) and chip.released < accelerator(row.first_chip).released
+            old = (
+                isinstance(row.first_chip, str)
+                and chip.released < accelerator(row.first_chip).released
+            )
             value = "no" if old else row.value
-            rows.append((name, platform, row.criterion, value, SUPPORT[value], row.source, row.note))
+            rows.append(
+                (name, platform, row.criterion, value, SUPPORT[value], row.source, row.note)
+            )
         years = (today - pd.Timestamp(chip.released)).days / DAYS_PER_YEAR
-        for (criterion, (half, whole)), count in zip(COUNTED.items(), (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years)):
-            points, rule = 0.5 * (count >= half) + 0.5 * (count >= whole), f"half a point from {half}, a whole one from {whole}"
+        for (criterion, (half, whole)), count in zip(
+            COUNTED.items(), (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years)
+        ):
+            points, rule = (
+                0.5 * (count >= half) + 0.5 * (count >= whole),
+                f"half a point from {half}, a whole one from {whole}",
+            )
             rows.append((name, platform, criterion, f"{count:.3g}", points, "counted", rule))
-    return pd.DataFrame(rows, columns=["accelerator", "platform", "criterion", "value", "points", "source", "note"])
+    return pd.DataFrame(
+        rows, columns=["accelerator", "platform", "criterion", "value", "points", "source", "note"]
+    )
 
 
 def maturity() -> pd.Series:

@@ -1,4 +1,6 @@
-"""What measurements say of choosing hardware by a price per unit: does the cheap one by a datasheet serve the most per dollar?"""
+"""What measurements say of choosing hardware by a price per unit: does the cheap one by a datasheet
+serve the most per dollar?
+"""
 
 from typing import Any
 
@@ -12,16 +14,18 @@ WORKLOAD = ["model", "input_tokens", "output_tokens"]
 
 
 def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
-    """Published throughput of each chip on one and the same workload, and what a million output tokens cost there.
+    """Published throughput of each chip on one and the same workload, and what a million output
+    tokens cost there.
 
-    Of each chip the fastest published configuration; runs whose note flags them as odd are left out, and workloads
-    with a single chip.
+    Of each chip the fastest published configuration; runs whose note flags them as odd are left
+    out, and workloads with a single chip.
 
     Parameters
     ----------
     chips : rows of `hardware_candidates.candidates`
 
-    Columns: model, input_tokens, output_tokens, accelerator, precision, tokens_per_s (of one chip), and those of `chips`.
+    Columns: model, input_tokens, output_tokens, accelerator, precision, tokens_per_s (of one chip),
+    and those of `chips`.
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> rows = measured_choice(candidates())
@@ -52,8 +56,8 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
     ----------
     rows : from `measured_choice`
 
-    Columns: criterion, right (pairs in the order of the measurement), pairs, best (workloads whose best chip it picks),
-    workloads.
+    Columns: criterion, right (pairs in the order of the measurement), pairs, best (workloads whose
+    best chip it picks), workloads.
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tested = criteria_tested(measured_choice(candidates())).set_index("criterion")
@@ -67,13 +71,25 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
             price, measured = workload["rent_usd_per_hour"], workload["tokens_per_s"]
             ordered, differing = ordered_pairs(price, speed(workload), measured)
             right, pairs = right + ordered, pairs + differing
-            best += int(np.argmax(np.asarray(speed(workload)) / price.to_numpy()) == np.argmax((measured / price).to_numpy()))
-        found.append({"criterion": criterion, "right": right, "pairs": pairs, "best": best, "workloads": rows.groupby(WORKLOAD).ngroups})
+            best += int(
+                np.argmax(np.asarray(speed(workload)) / price.to_numpy())
+                == np.argmax((measured / price).to_numpy())
+            )
+        found.append(
+            {
+                "criterion": criterion,
+                "right": right,
+                "pairs": pairs,
+                "best": best,
+                "workloads": rows.groupby(WORKLOAD).ngroups,
+            }
+        )
     return pd.DataFrame(found).sort_values("right", ascending=False, ignore_index=True)
 
 
 def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
-    """Pairs of chips that a price per unit of speed puts in the order of a measurement, and all pairs that differ in it.
+    """Pairs of chips that a price per unit of speed puts in the order of a measurement, and all
+    pairs that differ in it.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Inference Efficiency Ladder (F7): what S2's rungs save together for one service, against its 30 to 40 %."""
+"""Inference Efficiency Ladder (F7): what S2's rungs save together for one service, against its 30
+to 40 %.
+"""
 
 from scaleright import catalog
 from scaleright.decisions.verdict import Verdict
@@ -52,13 +54,31 @@ def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
     saving, reasons, numbers = 1 - end / start, [], {}
     for title, names in by_rung.items():
         after = at[names[-1]].chips
-        reasons.append(f"{title}: {_percent(1 - after / before)}" + "".join(f"; {name}: {at[name].why}" for name in names if at[name].why))
+        reasons.append(
+            f"{title}: {_percent(1 - after / before)}"
+            + "".join(f"; {name}: {at[name].why}" for name in names if at[name].why)
+        )
         numbers[title], before = (1 - after / before, "1"), after
-    numbers |= {"saving": (saving, "1"), "chips today": (start, "chip"), "chips then": (end, "chip")}
-    what = f"{_percent(saving)} of the fleet: {start:,.0f} {service.deployment.chip.name} become {end:,.0f}"
+    numbers |= {
+        "saving": (saving, "1"),
+        "chips today": (start, "chip"),
+        "chips then": (end, "chip"),
+    }
+    what = (
+        f"{_percent(saving)} of the fleet: {start:,.0f} {service.deployment.chip.name} become"
+        f" {end:,.0f}"
+    )
     low, high = SOURCE_SAVING
     agrees = low - 0.005 <= saving <= high + 0.005
-    return Verdict("What does the ladder save?", what, tuple(reasons), numbers, SOURCE, f"{100 * low:.0f} to {_percent(high)} together", agrees)
+    return Verdict(
+        "What does the ladder save?",
+        what,
+        tuple(reasons),
+        numbers,
+        SOURCE,
+        f"{100 * low:.0f} to {_percent(high)} together",
+        agrees,
+    )
 
 
 def _percent(share: float) -> str:

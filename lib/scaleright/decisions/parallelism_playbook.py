@@ -1,4 +1,6 @@
-"""Parallelism Playbook (F4): memory, throughput, latency and complexity of each way to split a run, computed for the run."""
+"""Parallelism Playbook (F4): memory, throughput, latency and complexity of each way to split a run,
+computed for the run.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -13,22 +15,30 @@ from scaleright.training.search import layouts, pick
 from scaleright.training.step import StepTime, mfu, step_time, tokens_per_s_per_chip
 
 STRATEGIES = ("data", "sharded data", "tensor", "pipeline", "hybrid")
-"""Ways to split a run, the simplest first. Data: each chip holds the whole model. Sharded data (ZeRO, FSDP): each holds a share
-of it and gathers the rest. Tensor, pipeline: copies of the model over several chips. Hybrid: two ways or more, context, experts."""
+"""Ways to split a run, the simplest first. Data: each chip holds the whole model. Sharded data
+(ZeRO, FSDP): each holds a share of it and gathers the rest. Tensor, pipeline: copies of the model
+over several chips. Hybrid: two ways or more, context, experts.
+"""
 
 SOURCE_WORDS = pd.DataFrame(
     {
-        "memory": ("high", "", "low", "low", "moderate"), "throughput": ("near-linear", "", "moderate", "high", "high"),
-        "latency": ("low", "", "high", "high", "moderate"), "complexity": ("simple", "", "moderate", "moderate", "high"),
+        "memory": ("high", "", "low", "low", "moderate"),
+        "throughput": ("near-linear", "", "moderate", "high", "high"),
+        "latency": ("low", "", "high", "high", "moderate"),
+        "complexity": ("simple", "", "moderate", "moderate", "high"),
     },
     index=pd.Index(STRATEGIES, name="strategy"),
-)  # fmt: skip
-"""The adjectives of S2's Parallelism Playbook, whose "model" parallelism is taken as tensor parallelism; sharded data it has not."""
+)
+"""The adjectives of S2's Parallelism Playbook, whose "model" parallelism is taken as tensor
+parallelism; sharded data it has not.
+"""
 
 
 def ways(layout: Layout) -> Any:
     """Ways of splitting the model or its sequences that a layout uses at once [1]."""
-    split = sum((getattr(layout, name) > 1) * 1 for name in ("tensor", "pipeline", "context", "expert"))
+    split = sum(
+        (getattr(layout, name) > 1) * 1 for name in ("tensor", "pipeline", "context", "expert")
+    )
     return split + (layout.zero == 3) * 1
 
 
@@ -39,7 +49,12 @@ def strategy(layout: Layout) -> np.ndarray:
     ['data', 'sharded data', 'tensor', 'hybrid']
     """
     single, alone = ways(layout) == 1, ways(layout) == 0
-    cases = [alone & (layout.zero == 0), alone | single & (layout.zero == 3), single & (layout.tensor > 1), single & (layout.pipeline > 1)]
+    cases = [
+        alone & (layout.zero == 0),
+        alone | single & (layout.zero == 3),
+        single & (layout.tensor > 1),
+        single & (layout.pipeline > 1),
+    ]
     return np.select(cases, STRATEGIES[:-1], STRATEGIES[-1])
 
 
@@ -49,15 +64,26 @@ def words(layout: Layout) -> str:
     >>> words(Layout(tensor=8, pipeline=8, data=16, virtual=3, recompute=1))
     'TP8 PP8 VP3 DP16, micro-batch 1, ZeRO-1, recompute selective'
     """
-    degrees = {"TP": layout.tensor, "CP": layout.context, "PP": layout.pipeline, "VP": layout.virtual, "EP": layout.expert}
+    degrees = {
+        "TP": layout.tensor,
+        "CP": layout.context,
+        "PP": layout.pipeline,
+        "VP": layout.virtual,
+        "EP": layout.expert,
+    }
     used = [f"{name}{size}" for name, size in degrees.items() if size > 1]
     zero = "FSDP" if layout.zero == 3 else f"ZeRO-{layout.zero}" if layout.zero else "no sharding"
     again = f", recompute {RECOMPUTE[layout.recompute]}" if layout.recompute else ""
-    return f"{' '.join([*used, f'DP{layout.data}'])}, micro-batch {layout.micro_batch}, {zero}{again}"
+    return (
+        f"{' '.join([*used, f'DP{layout.data}'])}, micro-batch {layout.micro_batch}, {zero}{again}"
+    )
 
 
-def contenders(run: TrainingRun, optimizer: str = "adamw") -> dict[str, tuple[Layout, TrainingMemory, StepTime | None, int]]:
-    """Of each strategy the fastest layout that fits, else the leanest: layout, memory, step time and layouts to choose from.
+def contenders(
+    run: TrainingRun, optimizer: str = "adamw"
+) -> dict[str, tuple[Layout, TrainingMemory, StepTime | None, int]]:
+    """Of each strategy the fastest layout that fits, else the leanest: layout, memory, step time
+    and layouts to choose from.
 
     A strategy without any layout is left out; a layout that does not fit has no step time.
 
@@ -67,7 +93,9 @@ def contenders(run: TrainingRun, optimizer: str = "adamw") -> dict[str, tuple[La
     """
     replicas = layouts(run, zero=0, tensor=1, pipeline=1, context=1, expert=1)
     both = (replicas, layouts(run))
-    every = Layout(**{name: np.concatenate([getattr(one, name) for one in both]) for name in FIELDS})
+    every = Layout(
+        **{name: np.concatenate([getattr(one, name) for one in both]) for name in FIELDS}
+    )
     memory, kind = training_memory(run, every, optimizer), strategy(every)
     total, fits = memory.total, memory.fits(run)
     seconds = np.full(total.shape, np.inf)
@@ -79,23 +107,36 @@ def contenders(run: TrainingRun, optimizer: str = "adamw") -> dict[str, tuple[La
             first = int(of[np.lexsort((total[of], seconds[of]))[0]])
             one = pick(every, first)
             one = Layout(**{field: int(getattr(one, field)) for field in FIELDS})
-            best[name] = one, training_memory(run, one, optimizer), step_time(run, one) if fits[first] else None, of.size
+            best[name] = (
+                one,
+                training_memory(run, one, optimizer),
+                step_time(run, one) if fits[first] else None,
+                of.size,
+            )
     return best
 
 
 def latency_s(run: TrainingRun, layout: Layout) -> float:
-    """Time of the shortest step that a layout can take: one sequence through each copy of the model, forward and back [s]."""
-    return float(step_time(replace(run, global_batch=layout.data), replace(layout, virtual=1, micro_batch=1)).total)
+    """Time of the shortest step that a layout can take: one sequence through each copy of the
+    model, forward and back [s].
+    """
+    return float(
+        step_time(
+            replace(run, global_batch=layout.data), replace(layout, virtual=1, micro_batch=1)
+        ).total
+    )
 
 
 def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
-    """S2's table with figures for one run: a row for each strategy, at its fastest layout that fits or its leanest.
+    """S2's table with figures for one run: a row for each strategy, at its fastest layout that fits
+    or its leanest.
 
     Returns
     -------
-    frame indexed by strategy: layout (words), fits, memory_bytes of a chip, tokens_per_s_per_chip, mfu and slower_by (the best
-    strategy's tokens over these, less 1), latency_s (see `latency_s`), ways (dimensions to keep apart in code and network)
-    and layouts (valid ones to choose from). Where nothing fits, throughput and latency are empty.
+    frame indexed by strategy: layout (words), fits, memory_bytes of a chip, tokens_per_s_per_chip,
+    mfu and slower_by (the best strategy's tokens over these, less 1), latency_s (see `latency_s`),
+    ways (dimensions to keep apart in code and network) and layouts (valid ones to choose from).
+    Where nothing fits, throughput and latency are empty.
 
     >>> from scaleright import catalog
     >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64, 8192, 256)
@@ -104,11 +145,23 @@ def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
     """
     rows = {}
     for name, (layout, memory, step, count) in contenders(run, optimizer).items():
-        speed = {"tokens_per_s_per_chip": float(tokens_per_s_per_chip(run, step)), "mfu": float(mfu(run, step))} if step else {}
+        speed = (
+            {
+                "tokens_per_s_per_chip": float(tokens_per_s_per_chip(run, step)),
+                "mfu": float(mfu(run, step)),
+            }
+            if step
+            else {}
+        )
         rows[name] = {
-            "layout": words(layout), "fits": step is not None, "memory_bytes": float(memory.total), **speed,
-            "latency_s": latency_s(run, layout) if step else np.nan, "ways": int(ways(layout)) + (layout.data > 1), "layouts": count,
-        }  # fmt: skip
+            "layout": words(layout),
+            "fits": step is not None,
+            "memory_bytes": float(memory.total),
+            **speed,
+            "latency_s": latency_s(run, layout) if step else np.nan,
+            "ways": int(ways(layout)) + (layout.data > 1),
+            "layouts": count,
+        }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     rate = table.get("tokens_per_s_per_chip", pd.Series(np.nan, table.index))
     return table.assign(slower_by=rate.max() / rate - 1)

@@ -1,4 +1,6 @@
-"""Parallelism Selector (F3): how to split a training run, by computed time and memory beside the source's rule."""
+"""Parallelism Selector (F3): how to split a training run, by computed time and memory beside the
+source's rule.
+"""
 
 from dataclasses import replace
 from typing import Mapping
@@ -16,20 +18,25 @@ from scaleright.transformer.parameters import parameters
 SOURCE = "S2, Parallelism Selector"
 SOURCE_BYTES_PER_PARAMETER = 16
 SIMPLER_WITHIN = 0.02
-"""A simpler strategy is taken if it is slower by no more than this share: less than the model of a step can tell apart."""
+"""A simpler strategy is taken if it is slower by no more than this share: less than the model of a
+step can tell apart.
+"""
 ACCEPTS = {
-    "data parallelism": ("data", "sharded data"), "model parallelism": ("tensor", "pipeline"), "pipeline or hybrid": ("pipeline", "hybrid"),
+    "data parallelism": ("data", "sharded data"),
+    "model parallelism": ("tensor", "pipeline"),
+    "pipeline or hybrid": ("pipeline", "hybrid"),
     "a smaller model or mid-tier chips": (),
-}  # fmt: skip
+}
 """The strategies that each answer of the rule means."""
 
 
 def source_rule(run: TrainingRun) -> str:
     """What S2's selector says: one of `ACCEPTS`.
 
-    It asks whether the model exceeds the memory of one chip, at the document's 16 GB per billion parameters, and whether the
-    data or batch are large, for which it gives no number; the reading here is pretraining, or a sequence or more for each
-    chip. A model that fits needs no splitting whatever the batch. Without a fabric between chips it says to reconsider.
+    It asks whether the model exceeds the memory of one chip, at the document's 16 GB per billion
+    parameters, and whether the data or batch are large, for which it gives no number; the reading
+    here is pretraining, or a sequence or more for each chip. A model that fits needs no splitting
+    whatever the batch. Without a fabric between chips it says to reconsider.
 
     >>> from scaleright import catalog
     >>> source_rule(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64, 8192, 256))
@@ -39,7 +46,11 @@ def source_rule(run: TrainingRun) -> str:
         return "a smaller model or mid-tier chips"
     if SOURCE_BYTES_PER_PARAMETER * parameters(run.model).total <= run.chip.require("memory_bytes"):
         return "data parallelism"
-    return "pipeline or hybrid" if run.task == "pretrain" or run.global_batch >= run.chips else "model parallelism"
+    return (
+        "pipeline or hybrid"
+        if run.task == "pretrain" or run.global_batch >= run.chips
+        else "model parallelism"
+    )
 
 
 def communication_share(step: StepTime) -> float:
@@ -64,10 +75,16 @@ def _against(run: TrainingRun, name: str, other: tuple, step: StepTime) -> str:
     if theirs is None:
         part = max(memory.labeled(), key=memory.labeled().get)
         largest = f"{memory.labeled()[part] / 1e9:,.0f} GB of them {part}"
-        return f"{name} does not fit: at its leanest ({words(layout)}) it takes {_of_chip(run, memory)}, {largest}"
+        return (
+            f"{name} does not fit: at its leanest ({words(layout)}) it takes"
+            f" {_of_chip(run, memory)}, {largest}"
+        )
     over = float(theirs.total / step.total - 1)
     if over <= 0:
-        return f"{name} ({words(layout)}) would be {-over:.1%} faster, less than the model can tell, and takes more to run"
+        return (
+            f"{name} ({words(layout)}) would be {-over:.1%} faster, less than the model can tell,"
+            " and takes more to run"
+        )
     return f"{name} ({words(layout)}) is {over:.1%} slower, by {_largest(theirs, step)}"
 
 
@@ -88,20 +105,29 @@ def _slower_network(run: TrainingRun, layout: Layout, step: StepTime) -> str:
         return f"chips wait for each other {share:.1%} of the step"
     slow = step_time(replace(run, chip=replace(run.chip, scale_out_bytes_per_s=given / 10)), layout)
     times = f"{slow.total / step.total:.2f} times as long"
-    return f"chips wait for each other {share:.1%} of the step; at a tenth of the bandwidth between nodes it would take {times}"
+    return (
+        f"chips wait for each other {share:.1%} of the step; at a tenth of the bandwidth between"
+        f" nodes it would take {times}"
+    )
 
 
 def choose(seconds: Mapping[str, float]) -> str:
-    """The strategy to take, of their step times: the simplest of those that the model cannot tell from the fastest.
+    """The strategy to take, of their step times: the simplest of those that the model cannot tell
+    from the fastest.
 
     >>> choose({"hybrid": 0.99, "data": 1.0, "tensor": 1.1})
     'data'
     """
-    return next(name for name in STRATEGIES if seconds.get(name, float("inf")) <= min(seconds.values()) * (1 + SIMPLER_WITHIN))
+    return next(
+        name
+        for name in STRATEGIES
+        if seconds.get(name, float("inf")) <= min(seconds.values()) * (1 + SIMPLER_WITHIN)
+    )
 
 
 def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
-    """How to split a run over its chips: the fastest layout that fits, of the simplest strategy among equals.
+    """How to split a run over its chips: the fastest layout that fits, of the simplest strategy
+    among equals.
 
     Raises
     ------
@@ -119,13 +145,28 @@ def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
     what = choose(times)
     layout, memory, step, _ = found[what]
     rule = source_rule(run)
-    others = sorted((name for name in found if name != what), key=lambda name: times.get(name, float("inf")))
+    others = sorted(
+        (name for name in found if name != what), key=lambda name: times.get(name, float("inf"))
+    )
     reasons = [
-        f"{words(layout)}: {step.total:.3g} s a step, MFU {mfu(run, step):.1%}, {_of_chip(run, memory)}",
+        (
+            f"{words(layout)}: {step.total:.3g} s a step, MFU {mfu(run, step):.1%},"
+            f" {_of_chip(run, memory)}"
+        ),
         *(_against(run, name, found[name], step) for name in others),
         *(f"{name} has no layout{_refusal(run)}" for name in STRATEGIES if name not in found),
         _slower_network(run, layout, step),
     ]
-    numbers = {name: (seconds, "s a step") for name, seconds in times.items()} | {"memory": (float(memory.total), "B")}
+    numbers = {name: (seconds, "s a step") for name, seconds in times.items()} | {
+        "memory": (float(memory.total), "B")
+    }
     question = f"How should {run.model.name} be split over {run.chips:,} x {run.chip.name}?"
-    return Verdict(question, f"{what} parallelism", tuple(reasons), numbers, SOURCE, rule, what in ACCEPTS[rule])
+    return Verdict(
+        question,
+        f"{what} parallelism",
+        tuple(reasons),
+        numbers,
+        SOURCE,
+        rule,
+        what in ACCEPTS[rule],
+    )

@@ -1,7 +1,9 @@
-"""What a roofline says of a chip together with the domain it sits in: the chips that one fast fabric joins.
+"""What a roofline says of a chip together with the domain it sits in: the chips that one fast
+fabric joins.
 
-A larger domain holds one copy of the weights instead of many: its chips keep more memory for caches and spend less of
-their bandwidth on weights, the more so the less time a token may take. What the chips say to each other is left out.
+A larger domain holds one copy of the weights instead of many: its chips keep more memory for caches
+and spend less of their bandwidth on weights, the more so the less time a token may take. What the
+chips say to each other is left out.
 """
 
 from typing import Any, Mapping
@@ -26,24 +28,36 @@ def domain(name: str) -> float:
 
 
 def chip_limits(name: str) -> dict[str, float]:
-    """What the roofline needs of a chip, in the smallest floating-point format that it multiplies in.
+    """What the roofline needs of a chip, in the smallest floating-point format that it multiplies
+    in.
 
-    peak_flops, bytes_per_s : reached [FLOP/s], [B/s]; memory_bytes; chips (of the domain); weight_bytes (per weight)
+    peak_flops, bytes_per_s : reached [FLOP/s], [B/s]; memory_bytes; chips (of the domain);
+        weight_bytes (per weight)
     """
     chip: Accelerator = accelerator(name)
     precision = next(known for known in ("fp4", "fp8", "bf16") if known in chip.dense)
-    named = {"fp4": "NVFP4" if chip.vendor == "NVIDIA" else "MXFP4", "fp8": "FP8", "bf16": "BF16"}[precision]
+    named = {"fp4": "NVFP4" if chip.vendor == "NVIDIA" else "MXFP4", "fp8": "FP8", "bf16": "BF16"}[
+        precision
+    ]
     return {
-        "peak_flops": chip.dense[precision] * matmul_chips()[chip.name]["compute_efficiency"], "memory_bytes": chip.require("memory_bytes"),
-        "bytes_per_s": chip.require("memory_bytes_per_s") * fact("memory_bandwidth_efficiency"), "chips": domain(name),
+        "peak_flops": chip.dense[precision] * matmul_chips()[chip.name]["compute_efficiency"],
+        "memory_bytes": chip.require("memory_bytes"),
+        "bytes_per_s": chip.require("memory_bytes_per_s") * fact("memory_bandwidth_efficiency"),
+        "chips": domain(name),
         "weight_bytes": bytes_per_parameter(named),
-    }  # fmt: skip
+    }
 
 
 def decode_rate(
-    t: Transformer, chip: Mapping[str, Any], context: Any, limit_s: Any, slowdown: Any = 1.0, keep: Keep = as_it_is,
-):  # fmt: skip
-    """Tokens per second of one chip whose whole domain decodes one copy of a model, by the roofline [token/s]; 0 if it cannot.
+    t: Transformer,
+    chip: Mapping[str, Any],
+    context: Any,
+    limit_s: Any,
+    slowdown: Any = 1.0,
+    keep: Keep = as_it_is,
+):
+    """Tokens per second of one chip whose whole domain decodes one copy of a model, by the roofline
+    [token/s]; 0 if it cannot.
 
     As many sequences as memory and the limit allow; communication is left out.
 
@@ -62,44 +76,84 @@ def decode_rate(
     True
     """
     one = decode_step(t, context, 1, chip["weight_bytes"], 1, 1.0, 1.0, 1.0, 1.0)
-    held, cache, flop = keep("held", one.stored_bytes - one.kv_bytes), keep("cache", one.kv_bytes), keep("flop", one.flop)
+    held, cache, flop = (
+        keep("held", one.stored_bytes - one.kv_bytes),
+        keep("cache", one.kv_bytes),
+        keep("flop", one.flop),
+    )
     speed, memory = (chip["bytes_per_s"], chip["peak_flops"]), chip["memory_bytes"] * MEMORY_SHARE
-    batch = keep("batch", batch_that_fits(1e9, chip["chips"], memory, held, cache, limit_s / slowdown, speed[0], flop, speed[1]))
-    step = decode_step(t, context, maximum(batch, 1.0), chip["weight_bytes"], chip["chips"], *speed[::-1], 1.0, 1.0)
+    batch = keep(
+        "batch",
+        batch_that_fits(
+            1e9, chip["chips"], memory, held, cache, limit_s / slowdown, speed[0], flop, speed[1]
+        ),
+    )
+    step = decode_step(
+        t, context, maximum(batch, 1.0), chip["weight_bytes"], chip["chips"], *speed[::-1], 1.0, 1.0
+    )
     return where(batch >= 1, batch / (keep("step", step.seconds) * slowdown * chip["chips"]), 0.0)
 
 
-def share_of(t: Transformer, chip: Mapping[str, Any], other: Mapping[str, Any], *terms: Any, keep: Keep = as_it_is):
-    """What a chip does over what another does, each in its own domain [1]; 0 where neither or only the other can; see `decode_rate`."""
+def share_of(
+    t: Transformer,
+    chip: Mapping[str, Any],
+    other: Mapping[str, Any],
+    *terms: Any,
+    keep: Keep = as_it_is,
+):
+    """What a chip does over what another does, each in its own domain [1]; 0 where neither or only
+    the other can; see `decode_rate`.
+    """
     ends = (("one", chip), ("other", other))
-    rates = [decode_rate(t, of, *terms, keep=lambda name, value, end=end: keep(f"{end}_{name}", value)) for end, of in ends]
+    rates = [
+        decode_rate(t, of, *terms, keep=lambda name, value, end=end: keep(f"{end}_{name}", value))
+        for end, of in ends
+    ]
     return where(rates[1] > 0, rates[0] / maximum(rates[1], 1e-12), 0.0)
 
 
 def resources(new: str, old: str) -> dict[str, float]:
-    """Ratios of what two chips have, new over old: arithmetic (each in its smallest format), bandwidth, memory, domain [1].
+    """Ratios of what two chips have, new over old: arithmetic (each in its smallest format),
+    bandwidth, memory, domain [1].
 
     >>> resources("GB300", "B300")["domain"]
     9.0
     """
     these, those = chip_limits(new), chip_limits(old)
-    names = {"arithmetic": "peak_flops", "bandwidth": "bytes_per_s", "memory": "memory_bytes", "domain": "chips"}
+    names = {
+        "arithmetic": "peak_flops",
+        "bandwidth": "bytes_per_s",
+        "memory": "memory_bytes",
+        "domain": "chips",
+    }
     return {words: these[name] / those[name] for words, name in names.items()}
 
 
 def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFrame:
-    """Gains that were measured beside what the roofline makes of them, where the model's shape and the limit are known.
+    """Gains that were measured beside what the roofline makes of them, where the model's shape and
+    the limit are known.
 
     Parameters
     ----------
-    rows : new, old, benchmark, model, token_s (limit on the time of a token, infinite for none), gain
+    rows : new, old, benchmark, model, token_s (limit on the time of a token, infinite for none),
+        gain
     context, slowdown : see `decode_rate`
 
-    Columns: those of `rows`, roofline (its gain; infinite where the old chip's domain cannot keep the limit), and those
-    of `resources`.
+    Columns: those of `rows`, roofline (its gain; infinite where the old chip's domain cannot keep
+    the limit), and those of `resources`.
     """
     rows = rows[(rows["model"] != "") & rows["token_s"].notna()].reset_index(drop=True)
-    pairs = [(model(row.model), chip_limits(row.old), chip_limits(row.new), context, row.token_s, slowdown) for row in rows.itertuples()]
+    pairs = [
+        (
+            model(row.model),
+            chip_limits(row.old),
+            chip_limits(row.new),
+            context,
+            row.token_s,
+            slowdown,
+        )
+        for row in rows.itertuples()
+    ]
     shares = [float(share_of(*pair)) for pair in pairs]
     held = pd.DataFrame([resources(row.new, row.old) for row in rows.itertuples()])
     return rows.assign(roofline=[1 / share if share else INFINITY for share in shares]).join(held)

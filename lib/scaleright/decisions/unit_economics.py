@@ -1,11 +1,16 @@
-"""Unit-Economics Calculator (F6): an API, rented or owned hardware, by the price of a million tokens."""
+"""Unit-Economics Calculator (F6): an API, rented or owned hardware, by the price of a million
+tokens.
+"""
 
 from math import log
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import (
-    break_even_utilization, owned_break_even_utilization, owned_usd_per_million_tokens, usd_per_million_tokens,
-)  # fmt: skip
+    break_even_utilization,
+    owned_break_even_utilization,
+    owned_usd_per_million_tokens,
+    usd_per_million_tokens,
+)
 from scaleright.decisions import capex_opex
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import maximum, minimum, where
@@ -13,13 +18,16 @@ from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Unit-Economics Calculator"
 SMALL, LARGE = (7e9, 0.5), (13e9, 0.1)
-"""The two points of the source: parameters of a model, and the utilization from which it beats an API."""
+"""The two points of the source: parameters of a model, and the utilization from which it beats an
+API.
+"""
 
 
 def source_utilization(parameters):
     """Utilization above which S2 says that own hardware beats an API, by the size of the model [1].
 
-    The document gives 50 % for 7B and 10 % for 13B; between them the reading here is even in ratios, beyond them flat.
+    The document gives 50 % for 7B and 10 % for 13B; between them the reading here is even in
+    ratios, beyond them flat.
 
     >>> [float(round(source_utilization(size), 3)) for size in (1e9, 7e9, 10e9, 13e9, 70e9)]
     [0.5, 0.5, 0.198, 0.1, 0.1]
@@ -29,7 +37,8 @@ def source_utilization(parameters):
 
 
 def source_rule(parameters, utilization, months, accelerators: int = 1):
-    """What S2 says: an API below the utilization for this size of model, else its matrix of renting and buying.
+    """What S2 says: an API below the utilization for this size of model, else its matrix of renting
+    and buying.
 
     Utilization and months may be live expressions.
 
@@ -37,12 +46,19 @@ def source_rule(parameters, utilization, months, accelerators: int = 1):
     ('API', 'rent', 'own', 'rent')
     """
     matrix = capex_opex.source_rule(HOURS_PER_DAY * utilization, months, accelerators)
-    return where(utilization < source_utilization(parameters), "API", where(matrix == "buy", "own", "rent"))
+    return where(
+        utilization < source_utilization(parameters), "API", where(matrix == "buy", "own", "rent")
+    )
 
 
 def unit_economics(
-    parameters: float, usd_per_hour: float, tokens_per_s: float, utilization: float, api_usd_per_million: float,
-    ownership: Ownership | None = None, accelerators: int = 1,
+    parameters: float,
+    usd_per_hour: float,
+    tokens_per_s: float,
+    utilization: float,
+    api_usd_per_million: float,
+    ownership: Ownership | None = None,
+    accelerators: int = 1,
 ) -> Verdict:
     """Where a million tokens are cheapest: at an API, on rented or on owned accelerators.
 
@@ -58,13 +74,20 @@ def unit_economics(
     >>> unit_economics(7e9, 0.5, 2000.0, 0.5, 0.2).what
     'rent'
     """
-    prices = {"API": api_usd_per_million, "rent": usd_per_million_tokens(usd_per_hour, tokens_per_s, utilization)}
+    prices = {
+        "API": api_usd_per_million,
+        "rent": usd_per_million_tokens(usd_per_hour, tokens_per_s, utilization),
+    }
     loads = {"rent": break_even_utilization(usd_per_hour, tokens_per_s, api_usd_per_million)}
     months = 0.0
     if ownership:
         fixed = ownership.fixed_usd_per_year
-        prices["own"] = owned_usd_per_million_tokens(fixed, tokens_per_s, utilization, **ownership.power).total
-        loads["own"] = owned_break_even_utilization(fixed, tokens_per_s, api_usd_per_million, **ownership.power)
+        prices["own"] = owned_usd_per_million_tokens(
+            fixed, tokens_per_s, utilization, **ownership.power
+        ).total
+        loads["own"] = owned_break_even_utilization(
+            fixed, tokens_per_s, api_usd_per_million, **ownership.power
+        )
         months = ownership.years * MONTHS_PER_YEAR
     ranked = sorted(prices, key=prices.get)
     rule = source_rule(parameters, utilization, months, accelerators)
@@ -72,12 +95,21 @@ def unit_economics(
     reasons = [
         "a million tokens cost " + ", ".join(f"{usd(prices[name])} ({name})" for name in ranked),
         *(
-            f"{words[name]} hardware beats the API above {100 * load:.3g} % of its speed; it runs at {100 * utilization:.3g} %" if load <= 1
-            else f"{words[name]} hardware is dearer than the API even at full load"
+            (
+                f"{words[name]} hardware beats the API above {100 * load:.3g} % of its speed; it"
+                f" runs at {100 * utilization:.3g} %"
+                if load <= 1
+                else f"{words[name]} hardware is dearer than the API even at full load"
+            )
             for name, load in loads.items()
         ),
-        f"S2 asks for {100 * source_utilization(parameters):.3g} % at this size, whatever the prices",
+        (
+            f"S2 asks for {100 * source_utilization(parameters):.3g} % at this size, whatever the"
+            " prices"
+        ),
     ]
     numbers = {name: (price, "USD / 1e6 token") for name, price in prices.items()}
     numbers |= {f"break-even load, {words[name]}": (load, "1") for name, load in loads.items()}
-    return Verdict("API, rent or own?", ranked[0], tuple(reasons), numbers, SOURCE, rule, ranked[0] == rule)
+    return Verdict(
+        "API, rent or own?", ranked[0], tuple(reasons), numbers, SOURCE, rule, ranked[0] == rule
+    )

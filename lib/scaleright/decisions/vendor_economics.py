@@ -1,8 +1,10 @@
-"""Vendor economics (F23): how far a new system is ahead of an old one, at which speed per user, and what of it is left in money and power.
+"""Vendor economics (F23): how far a new system is ahead of an old one, at which speed per user, and
+what of it is left in money and power.
 
-"35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an hour. Each system is a curve of
-tokens per second and chip against the speed that a user sees; the lead is the ratio of two curves, and where the old system
-comes to its end the lead grows without bound. The curves come from `inference.frontier` or from published measurements.
+"35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an
+hour. Each system is a curve of tokens per second and chip against the speed that a user sees; the
+lead is the ratio of two curves, and where the old system comes to its end the lead grows without
+bound. The curves come from `inference.frontier` or from published measurements.
 """
 
 from dataclasses import dataclass
@@ -14,7 +16,15 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, remembered, table
 from scaleright.decisions.verdict import Verdict
-from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, lookup, search
+from scaleright.formulas import (
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    Breakdown,
+    closed_form,
+    lookup,
+    search,
+)
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.frontier import frontier
 from scaleright.inference.lengths import Load
@@ -26,27 +36,35 @@ from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 SOURCE = "S0, vendor economics"
 RACK_CHIPS = 72
 GROUP, ENGINE = 64, "TensorRT-LLM 1.2"
-"""Chips that may serve one copy of a model together, over the network where their fabric ends; and the software of both generations."""
+"""Chips that may serve one copy of a model together, over the network where their fabric ends; and
+the software of both generations.
+"""
 PUBLISHED = ("H100 SXM", "H200 SXM", "B200", "B300", "GB200", "GB300")
-"""Chips for which the publisher of the measurements that the vendor quotes states an hour's price and the power."""
+"""Chips for which the publisher of the measurements that the vendor quotes states an hour's price
+and the power.
+"""
 CHECKED_SPEEDS = 10
 """Speeds per user at which measured leads are compared with predicted ones."""
 DRAFTED = Speculation(draft_tokens=3, acceptance=0.7)
-"""Three tokens guessed ahead, which gains 2.5 a step: DeepSeek-V3 keeps its first guess 85 to 90 % of the time [deepseekv3, section 5.4.3], later ones less."""
+"""Three tokens guessed ahead, which gains 2.5 a step: DeepSeek-V3 keeps its first guess 85 to 90 %
+of the time [deepseekv3, section 5.4.3], later ones less.
+"""
 DRAFTS = ("none", "new", "both")
 """Which chips guess tokens ahead: none, those of the newer generation, all."""
 
 
 @closed_form(rate_ratio=POSITIVE, new_use=POSITIVE, old_use=POSITIVE)
 def advantage(rate_ratio, new_use, old_use):
-    """How many times as much a new chip does for the same use of something: dollars of an hour, watts, chips [1].
+    """How many times as much a new chip does for the same use of something: dollars of an hour,
+    watts, chips [1].
 
     Parameters
     ----------
     rate_ratio : tokens per second of a new chip over an old one's [1]
     new_use, old_use : what an hour of each takes: its price, its power; 1 and 1 to compare chips
 
-    Source: definition; the vendor's 65 times the tokens at 1.9 times the price is 35 [nvidia2026costpertoken].
+    Source: definition; the vendor's 65 times the tokens at 1.9 times the price is 35
+    [nvidia2026costpertoken].
 
     >>> round(advantage(6000 / 90, 2.65, 1.41), 1)
     35.5
@@ -56,7 +74,9 @@ def advantage(rate_ratio, new_use, old_use):
 
 @dataclass(frozen=True)
 class Returns(Breakdown):
-    """What an investment in hardware leaves [USD]: sales of tokens, less what running it costs, less the purchase; the total is profit."""
+    """What an investment in hardware leaves [USD]: sales of tokens, less what running it costs,
+    less the purchase; the total is profit.
+    """
 
     sales_usd: Any
     running_usd: Any
@@ -74,9 +94,16 @@ class Returns(Breakdown):
 
 
 @closed_form(
-    investment_usd=POSITIVE, tokens_per_s=NON_NEGATIVE, usd_per_million=NON_NEGATIVE, years=POSITIVE, utilization=FRACTION, running_usd_per_year=NON_NEGATIVE,
-)  # fmt: skip
-def returns(investment_usd, tokens_per_s, usd_per_million, years, utilization, running_usd_per_year=0.0) -> Returns:
+    investment_usd=POSITIVE,
+    tokens_per_s=NON_NEGATIVE,
+    usd_per_million=NON_NEGATIVE,
+    years=POSITIVE,
+    utilization=FRACTION,
+    running_usd_per_year=NON_NEGATIVE,
+)
+def returns(
+    investment_usd, tokens_per_s, usd_per_million, years, utilization, running_usd_per_year=0.0
+) -> Returns:
     """Return on hardware that sells tokens.
 
     Parameters
@@ -88,7 +115,8 @@ def returns(investment_usd, tokens_per_s, usd_per_million, years, utilization, r
     utilization : share of that time at full load [1]
     running_usd_per_year : power, space, maintenance and people [USD/year]
 
-    Source: definition. The vendor's $75 million on $5 million is a multiple of 15 and so a return of 14 before any running cost.
+    Source: definition. The vendor's $75 million on $5 million is a multiple of 15 and so a return
+    of 14 before any running cost.
 
     >>> bill = returns(5e6, 720_000, 1.1, 3.0, 1.0)
     >>> round(bill.multiple), round(bill.return_on_investment)
@@ -100,7 +128,8 @@ def returns(investment_usd, tokens_per_s, usd_per_million, years, utilization, r
 
 @lookup
 def published_use(name: str) -> dict[str, float]:
-    """Price of an hour and power of a chip as the publisher of the vendor's measurements takes them [inferencex2026constants].
+    """Price of an hour and power of a chip as the publisher of the vendor's measurements takes them
+    [inferencex2026constants].
 
     Returns
     -------
@@ -110,38 +139,86 @@ def published_use(name: str) -> dict[str, float]:
     >>> published_use("GB300")["usd"] / published_use("H200 SXM")["usd"] > 1.8
     True
     """
-    key = one_of(name, PUBLISHED, "chip with a published price of ownership").lower().replace(" ", "_")
+    key = (
+        one_of(name, PUBLISHED, "chip with a published price of ownership")
+        .lower()
+        .replace(" ", "_")
+    )
     return {"usd": fact(f"inferencex_usd_per_hour_{key}"), "kw": fact(f"inferencex_kw_{key}")}
 
 
 @remembered
 def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.DataFrame:
-    """Published operating points of a model whose speed per user and throughput were both measured, lengths within 15 %.
+    """Published operating points of a model whose speed per user and throughput were both measured,
+    lengths within 15 %.
 
-    Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s (output, of one chip) [token/s], source.
+    Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s
+    (output, of one chip) [token/s], source.
     """
-    rows = table("measured/serving").query("model == @name").rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
-    near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (rows["output_tokens"] / output_tokens).between(0.85, 1.15)
-    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(subset=["interactivity", "tokens_per_s"])
-    return rows[["accelerator", "precision", "software", "concurrency", "interactivity", "tokens_per_s", "source"]].reset_index(drop=True)
+    rows = (
+        table("measured/serving")
+        .query("model == @name")
+        .rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
+    )
+    near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (
+        rows["output_tokens"] / output_tokens
+    ).between(0.85, 1.15)
+    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(
+        subset=["interactivity", "tokens_per_s"]
+    )
+    return rows[
+        [
+            "accelerator",
+            "precision",
+            "software",
+            "concurrency",
+            "interactivity",
+            "tokens_per_s",
+            "source",
+        ]
+    ].reset_index(drop=True)
 
 
 @remembered
-def _front(name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None) -> pd.DataFrame:
+def _front(
+    name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None
+) -> pd.DataFrame:
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return pd.concat([frontier(model(name), load, [chip], precision, most_chips=GROUP, split=split, software=ENGINE, pipeline=1) for split in (False, True)])
+    return pd.concat(
+        [
+            frontier(
+                model(name),
+                load,
+                [chip],
+                precision,
+                most_chips=GROUP,
+                split=split,
+                software=ENGINE,
+                pipeline=1,
+            )
+            for split in (False, True)
+        ]
+    )
 
 
 @search
 def serving_points(
-    name: str, input_tokens: float, output_tokens: float, drafts: str = "none", chips: tuple[str, ...] = PUBLISHED, precision: str | None = None,
-) -> pd.DataFrame:  # fmt: skip
-    """Operating points of a model by the book's own model of serving: the front of each chip over all layouts of up to `GROUP` chips without pipelines, prompts computed beside answers or on chips apart.
+    name: str,
+    input_tokens: float,
+    output_tokens: float,
+    drafts: str = "none",
+    chips: tuple[str, ...] = PUBLISHED,
+    precision: str | None = None,
+) -> pd.DataFrame:
+    """Operating points of a model by the book's own model of serving: the front of each chip over
+    all layouts of up to `GROUP` chips without pipelines, prompts computed beside answers or on
+    chips apart.
 
     Parameters
     ----------
-    name : shape of the catalog; in the format of its published weights where that is MXFP4, else in the leanest of each chip
+    name : shape of the catalog; in the format of its published weights where that is MXFP4, else in
+        the leanest of each chip
     input_tokens, output_tokens : mean lengths [token]
     drafts : who guesses tokens ahead, of `DRAFTS`; the newer generation is what computes in FP4
     precision : one format for all chips instead
@@ -151,16 +228,26 @@ def serving_points(
     one_of(drafts, DRAFTS, "drafts")
     published = str(table("models").set_index("name").loc[model(name).name, "precision"])
     form = precision or ("MXFP4" if published.startswith("MXFP4") else None)
-    guesses = (drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips)
-    points = pd.concat([_front(name, chip, (input_tokens, output_tokens), guess, form) for chip, guess in zip(chips, guesses)], ignore_index=True)
+    guesses = (
+        drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips
+    )
+    points = pd.concat(
+        [
+            _front(name, chip, (input_tokens, output_tokens), guess, form)
+            for chip, guess in zip(chips, guesses)
+        ],
+        ignore_index=True,
+    )
     return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
 
 
 @search
 def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
-    """Most tokens per second of one chip while each user gets at least a speed [token/s]; 0 where no point is as fast.
+    """Most tokens per second of one chip while each user gets at least a speed [token/s]; 0 where
+    no point is as fast.
 
-    On straight lines in the logarithm between the points that no other one beats; at speeds below all of them, the best.
+    On straight lines in the logarithm between the points that no other one beats; at speeds below
+    all of them, the best.
 
     Parameters
     ----------
@@ -172,7 +259,9 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     [400.0, 251.98421, 100.0, 0.0]
     """
     ranked = points.sort_values("interactivity", ascending=False)
-    front = ranked[ranked["tokens_per_s"] > ranked["tokens_per_s"].cummax().shift(fill_value=0.0)][::-1]
+    front = ranked[ranked["tokens_per_s"] > ranked["tokens_per_s"].cummax().shift(fill_value=0.0)][
+        ::-1
+    ]
     if front.empty:
         return np.zeros_like(np.asarray(speed, dtype=float))
     known = front["interactivity"].to_numpy()
@@ -182,9 +271,17 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
 
 @search
 def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
-    """Tokens per second of a new chip over those of an old one at each speed per user [1]; infinite where only the new one is as fast."""
+    """Tokens per second of a new chip over those of an old one at each speed per user [1]; infinite
+    where only the new one is as fast.
+    """
     known = set(points["accelerator"])
-    rates = [best_rate(points[points["accelerator"] == one_of(name, known, "accelerator of these points")], speed) for name in (new, old)]
+    rates = [
+        best_rate(
+            points[points["accelerator"] == one_of(name, known, "accelerator of these points")],
+            speed,
+        )
+        for name in (new, old)
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         return rates[0] / rates[1]
 
@@ -192,31 +289,94 @@ def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
 @search
 @remembered
 def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
-    """Leads at one speed per user between chips that were measured in many layouts with one engine, beside those of the model in the same ones.
+    """Leads at one speed per user between chips that were measured in many layouts with one engine,
+    beside those of the model in the same ones.
 
-    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of one chip over the other's) [1]; only at
-    speeds that lie within the measured ones of both chips, and that both reach by the model.
+    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of
+    one chip over the other's) [1]; only at speeds that lie within the measured ones of both chips,
+    and that both reach by the model.
     """
-    rows = table("measured/serving").query("source == @source and mode == 'aggregated' and software == @software and accelerator in @PUBLISHED").reset_index(drop=True)
-    rows = rows.assign(measured_speed=1 / rows["measured_tpot_s"], measured=rows["measured_output_tokens_per_s_per_accelerator"], predicted_speed=0.0, predicted=0.0)
-    layout = ["model", "precision", "tensor_parallel", "expert_parallel", "input_tokens", "output_tokens", "accelerator"]
+    rows = (
+        table("measured/serving")
+        .query(
+            "source == @source and mode == 'aggregated' and software == @software and accelerator"
+            " in @PUBLISHED"
+        )
+        .reset_index(drop=True)
+    )
+    rows = rows.assign(
+        measured_speed=1 / rows["measured_tpot_s"],
+        measured=rows["measured_output_tokens_per_s_per_accelerator"],
+        predicted_speed=0.0,
+        predicted=0.0,
+    )
+    layout = [
+        "model",
+        "precision",
+        "tensor_parallel",
+        "expert_parallel",
+        "input_tokens",
+        "output_tokens",
+        "accelerator",
+    ]
     for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(layout):
-        engine = Deployment(model(name), accelerator(chip), form, tensor=int(tensor), expert=int(expert), software=software)
+        engine = Deployment(
+            model(name),
+            accelerator(chip),
+            form,
+            tensor=int(tensor),
+            expert=int(expert),
+            software=software,
+        )
         found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
-        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack([found.interactivity, found.output_tokens_per_s_per_chip], axis=1)
+        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack(
+            [found.interactivity, found.output_tokens_per_s_per_chip], axis=1
+        )
     leads = []
     for lengths, group in rows.groupby(["input_tokens", "output_tokens"]):
-        for older, newer in combinations([chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2):
-            ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
+        for older, newer in combinations(
+            [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
+        ):
+            ends = (
+                group.groupby("accelerator")["measured_speed"]
+                .agg(["min", "max"])
+                .loc[[older, newer]]
+            )
             speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
-            both = {kind: lead(group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]), newer, older, speeds) for kind in ("measured", "predicted")}
-            leads.append(pd.DataFrame({"newer": newer, "older": older, "input_tokens": lengths[0], "output_tokens": lengths[1], "speed": speeds} | both))
+            both = {
+                kind: lead(
+                    group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
+                    newer,
+                    older,
+                    speeds,
+                )
+                for kind in ("measured", "predicted")
+            }
+            leads.append(
+                pd.DataFrame(
+                    {
+                        "newer": newer,
+                        "older": older,
+                        "input_tokens": lengths[0],
+                        "output_tokens": lengths[1],
+                        "speed": speeds,
+                    }
+                    | both
+                )
+            )
     found = pd.concat(leads, ignore_index=True)
     return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
 @search
-def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, claimed: float, uses: Mapping[str, float]) -> Verdict:
+def vendor_claim(
+    points: pd.DataFrame,
+    new: str,
+    old: str,
+    speed: np.ndarray,
+    claimed: float,
+    uses: Mapping[str, float],
+) -> Verdict:
     """Whether a claimed lead holds: over all speeds per user that the old chip reaches.
 
     Parameters
@@ -234,15 +394,39 @@ def vendor_claim(points: pd.DataFrame, new: str, old: str, speed: np.ndarray, cl
     ratios = lead(points, new, old, speed)
     reached = np.isfinite(ratios) & (ratios > 0)
     if not reached.any():
-        raise ValueError(f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g} tokens/s per user together")
+        raise ValueError(
+            f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g}"
+            " tokens/s per user together"
+        )
     leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
     most, held, ends = int(np.argmax(leads)), speed[leads >= claimed], speed[reached]
     at = f"{speed[most]:g} tokens/s per user"
-    answer = f"from {held.min():g} to {held.max():g} tokens/s per user" if held.size else f"nowhere: at most {leads[most]:.2g} times, at {at}"
-    reasons = (
-        f"tokens for the same use: {leads[reached][0]:.2g} times at {ends[0]:g} and {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {at}",
-        f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
-        f"{old} keeps up to {ends[-1]:g} tokens/s per user" + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
+    answer = (
+        f"from {held.min():g} to {held.max():g} tokens/s per user"
+        if held.size
+        else f"nowhere: at most {leads[most]:.2g} times, at {at}"
     )
-    numbers = {"most": (float(leads[most]), "1"), "at slow speed": (float(leads[reached][0]), "1"), "claimed": (claimed, "1")}
-    return Verdict(f"Is {claimed:g} times true for {new} over {old}?", answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held.size))
+    reasons = (
+        (
+            f"tokens for the same use: {leads[reached][0]:.2g} times at {ends[0]:g} and"
+            f" {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
+            f" {leads[most]:.2g} at {at}"
+        ),
+        f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
+        f"{old} keeps up to {ends[-1]:g} tokens/s per user"
+        + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
+    )
+    numbers = {
+        "most": (float(leads[most]), "1"),
+        "at slow speed": (float(leads[reached][0]), "1"),
+        "claimed": (claimed, "1"),
+    }
+    return Verdict(
+        f"Is {claimed:g} times true for {new} over {old}?",
+        answer,
+        reasons,
+        numbers,
+        SOURCE,
+        f"{claimed:g} times",
+        bool(held.size),
+    )

@@ -32,12 +32,17 @@ class Verdict:
     def text(self) -> str:
         """The verdict as plain text: the answer first."""
         rule = f"{self.source}'s rule says: {self.rule} ({'agrees' if self.agrees else 'differs'})."
-        return "\n".join([f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons), rule])
+        return "\n".join(
+            [f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons), rule]
+        )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
         word = f"The computed answer {'agrees' if self.agrees else 'differs'}."
-        rule = f'<p class="sr-rule">{escape(self.source)} says: {escape(self.rule)}. <strong>{word}</strong></p>'
+        rule = (
+            f'<p class="sr-rule">{escape(self.source)} says: {escape(self.rule)}.'
+            f" <strong>{word}</strong></p>"
+        )
         html = (
             f'<div class="sr-verdict"><p><span class="sr-question">{escape(self.question)}</span> '
             f"<strong>{escape(self.what)}</strong></p><ol>{reasons}</ol>{rule}</div>"

@@ -1,9 +1,29 @@
 """What work costs the planet: energy, carbon, water, and the making of the machines.
 
-`parts`: closed forms, each a sum of named parts. `machines`: what an accelerator draws and what making it emitted.
-`places`: grids by zone and year, cloud regions. A `Footprint` puts them together.
+`parts`: closed forms, each a sum of named parts. `machines`: what an accelerator draws and what
+making it emitted. `places`: grids by zone and year, cloud regions. A `Footprint` puts them
+together.
 """
 
 from scaleright.footprint.machines import Footprint, Machine, machine
-from scaleright.footprint.parts import Carbon, Energy, Water, busy_hours, carbon_kg, embodied_kg, energy_kwh, water_liters
-from scaleright.footprint.places import Figure, Grid, Place, Region, grid, intensity_spread, locate, place, region
+from scaleright.footprint.parts import (
+    Carbon,
+    Energy,
+    Water,
+    busy_hours,
+    carbon_kg,
+    embodied_kg,
+    energy_kwh,
+    water_liters,
+)
+from scaleright.footprint.places import (
+    Figure,
+    Grid,
+    Place,
+    Region,
+    grid,
+    intensity_spread,
+    locate,
+    place,
+    region,
+)

@@ -1,11 +1,21 @@
-"""What an accelerator with its share of host and network draws, and what making it emitted, from the tables."""
+"""What an accelerator with its share of host and network draws, and what making it emitted, from
+the tables.
+"""
 
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Self
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
-from scaleright.footprint.parts import Carbon, Energy, Water, carbon_kg, embodied_kg, energy_kwh, water_liters
+from scaleright.footprint.parts import (
+    Carbon,
+    Energy,
+    Water,
+    carbon_kg,
+    embodied_kg,
+    energy_kwh,
+    water_liters,
+)
 from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
@@ -17,9 +27,11 @@ ENDS = ("low", "best", "high")
 
 @dataclass(frozen=True)
 class Machine:
-    """One accelerator with its share of host and network: draw [W], making [kg CO2e], and the years it serves.
+    """One accelerator with its share of host and network: draw [W], making [kg CO2e], and the years
+    it serves.
 
-    The figures may be numbers, arrays or expressions; the names are those of `energy_kwh` and `embodied_kg`.
+    The figures may be numbers, arrays or expressions; the names are those of `energy_kwh` and
+    `embodied_kg`.
     """
 
     chip_watts: Any
@@ -32,37 +44,75 @@ class Machine:
 
     def energy_kwh(self, busy_hours: Any, utilization: Any, pue: Any) -> Energy:
         """Electricity of so many hours at work, idle ones included, by parts [kWh]."""
-        watts = {name: getattr(self, name) for name in ("chip_watts", "chip_idle_watts", "host_watts", "host_idle_watts", "network_watts")}
+        watts = {
+            name: getattr(self, name)
+            for name in (
+                "chip_watts",
+                "chip_idle_watts",
+                "host_watts",
+                "host_idle_watts",
+                "network_watts",
+            )
+        }
         return energy_kwh(busy_hours, utilization, **watts, pue=pue)
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """What work costs the planet: electricity [kWh], greenhouse gases [kg CO2e] and water [L], each by parts."""
+    """What work costs the planet: electricity [kWh], greenhouse gases [kg CO2e] and water [L], each
+    by parts.
+    """
 
     energy: Energy
     carbon: Carbon
     water: Water
 
     @classmethod
-    def of(cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place, keep: Keep = as_it_is) -> Self:
+    def of(
+        cls,
+        machine: Machine,
+        busy_hours: Any,
+        utilization: Any,
+        place: Place,
+        keep: Keep = as_it_is,
+    ) -> Self:
         """The footprint of hours of work on a machine in a place.
 
         Parameters
         ----------
         machine, place : what the machine draws and where it stands
-        busy_hours, utilization : hours of one accelerator at work, and the share of its hours that it works
-        keep : takes the name and the value of a part and returns what to go on with; a live chart names it there
+        busy_hours, utilization : hours of one accelerator at work, and the share of its hours that
+            it works
+        keep : takes the name and the value of a part and returns what to go on with; a live chart
+            names it there
 
         >>> machine, here = Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), Place(1.2, 0.4, 0.2, 3.0)
         >>> made = Footprint.of(machine, 1000.0, 0.5, here)
         >>> round(made.energy.total), round(made.carbon.total), round(made.water.total)
         (1704, 694, 5396)
         """
-        energy = Energy(**{name: keep(name, part) for name, part in machine.energy_kwh(busy_hours, utilization, place.pue).parts().items()})
+        energy = Energy(
+            **{
+                name: keep(name, part)
+                for name, part in (
+                    machine.energy_kwh(busy_hours, utilization, place.pue).parts().items()
+                )
+            }
+        )
         making = embodied_kg(busy_hours, utilization, machine.machine_kg, machine.life_years)
-        carbon = carbon_kg(**energy.parts(), kg_co2e_per_kwh=place.kg_co2e_per_kwh, embodied_kg=making)
-        return cls(energy, carbon, water_liters(energy.machines_kwh, energy.total, place.site_liters_per_kwh, place.plant_liters_per_kwh))
+        carbon = carbon_kg(
+            **energy.parts(), kg_co2e_per_kwh=place.kg_co2e_per_kwh, embodied_kg=making
+        )
+        return cls(
+            energy,
+            carbon,
+            water_liters(
+                energy.machines_kwh,
+                energy.total,
+                place.site_liters_per_kwh,
+                place.plant_liters_per_kwh,
+            ),
+        )
 
 
 SLOTS = 8
@@ -70,7 +120,9 @@ SLOTS = 8
 
 
 def _of_power(chip: Accelerator, known: dict[str, float]) -> float:
-    """A figure that grows with the power of a chip: its own, else its power at the median of the known ones per watt."""
+    """A figure that grows with the power of a chip: its own, else its power at the median of the
+    known ones per watt.
+    """
     watts = {name: accelerator(name).tdp_watts for name in known}
     scale = median(value / watts[name] for name, value in known.items() if watts[name])
     return known.get(chip.name, chip.require("tdp_watts") * scale)
@@ -87,12 +139,14 @@ def _making_kg(chip: Accelerator, end: str) -> float:
 @lookup
 @remembered
 def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Machine:
-    """An accelerator with its share of host and network: consumer cards at home, others in a data center.
+    """An accelerator with its share of host and network: consumer cards at home, others in a data
+    center.
 
-    The draw of its server at work is that of training, which is a share of what the server draws at most; pass the
-    accelerator's own where it was measured. Where no source has the server or the making of a chip, they are those of
-    the others in proportion to its power. TPUs draw far less than their design power: they take what Google measured in
-    production, else the share of design power that this is for TPU v3, and their share of the host that Google measured.
+    The draw of its server at work is that of training, which is a share of what the server draws at
+    most; pass the accelerator's own where it was measured. Where no source has the server or the
+    making of a chip, they are those of the others in proportion to its power. TPUs draw far less
+    than their design power: they take what Google measured in production, else the share of design
+    power that this is for TPU v3, and their share of the host that Google measured.
 
     Parameters
     ----------
@@ -112,24 +166,44 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     chip = accelerator(name)
     at_home = chip.segment == "consumer"
 
-    def factor(which: str, place: str = "home" if at_home else "data center", at: str = end) -> float:
+    def factor(
+        which: str, place: str = "home" if at_home else "data center", at: str = end
+    ) -> float:
         return getattr(cost_factor(which, place), at)
 
     tdp, busy = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center")
     if chip.kind == "TPU":
-        at_work = factor("tpu_busy_share_of_tdp") * tdp if chip.busy_watts is None else chip.busy_watts[ENDS.index(end)]
+        at_work = (
+            factor("tpu_busy_share_of_tdp") * tdp
+            if chip.busy_watts is None
+            else chip.busy_watts[ENDS.index(end)]
+        )
         host, host_idle = factor("host_watts_per_tpu"), factor("host_idle_watts_per_tpu")
     else:
-        servers = {of.name: of.server_watts - of.tdp_watts for of in accelerators().values() if of.server_watts and of.tdp_watts}
+        servers = {
+            of.name: of.server_watts - of.tdp_watts
+            for of in accelerators().values()
+            if of.server_watts and of.tdp_watts
+        }
         most = factor("host_watts_per_chip") if at_home else _of_power(chip, servers)
-        size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best  # against the host of the cost factors
-        at_work, host, host_idle = busy * tdp, busy * most, factor("host_idle_watts_per_chip") * size
+        size = (
+            1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best
+        )  # against the host of the cost factors
+        at_work, host, host_idle = (
+            busy * tdp,
+            busy * most,
+            factor("host_idle_watts_per_chip") * size,
+        )
     return Machine(
         chip_watts=at_work if chip_watts is None else chip_watts,
-        chip_idle_watts=factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts,
+        chip_idle_watts=(
+            factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts
+        ),
         host_watts=host,
         host_idle_watts=host_idle,
         network_watts=factor("network_watts_per_chip"),
         machine_kg=_making_kg(chip, end),
-        life_years=factor("useful_life_years", at={"low": "high", "high": "low"}.get(end, end)),  # the longer, the less a year
+        life_years=factor(
+            "useful_life_years", at={"low": "high", "high": "low"}.get(end, end)
+        ),  # the longer, the less a year
     )

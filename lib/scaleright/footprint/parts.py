@@ -1,7 +1,9 @@
-"""Energy, carbon, water and the making of the machines: each a sum of named parts, for work that takes so many chip-hours.
+"""Energy, carbon, water and the making of the machines: each a sum of named parts, for work that
+takes so many chip-hours.
 
-Work takes `busy_hours` of an accelerator. At a utilization below one the machine is powered on, and wears out, for
-longer: its idle draw and its share of what making it emitted are charged to the work that it did.
+Work takes `busy_hours` of an accelerator. At a utilization below one the machine is powered on, and
+wears out, for longer: its idle draw and its share of what making it emitted are charged to the work
+that it did.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ KWH = {name: NON_NEGATIVE for name in ("chips_kwh", "host_kwh", "network_kwh", "
 
 @dataclass(frozen=True)
 class Energy(Breakdown):
-    """Electricity at the meter [kWh]: accelerators, their share of the host and of the network, cooling and losses of the building."""
+    """Electricity at the meter [kWh]: accelerators, their share of the host and of the network,
+    cooling and losses of the building.
+    """
 
     chips_kwh: Any
     host_kwh: Any
@@ -33,7 +37,9 @@ class Energy(Breakdown):
 
 @dataclass(frozen=True)
 class Carbon(Breakdown):
-    """Greenhouse gases [kg CO2e]: of the electricity by where it goes, and of making the machines, by their share of their lives."""
+    """Greenhouse gases [kg CO2e]: of the electricity by where it goes, and of making the machines,
+    by their share of their lives.
+    """
 
     chips_kg: Any
     host_kg: Any
@@ -66,10 +72,25 @@ def busy_hours(tokens, tokens_per_s):
 
 
 @closed_form(
-    busy_hours=NON_NEGATIVE, utilization=FRACTION, chip_watts=NON_NEGATIVE, chip_idle_watts=NON_NEGATIVE, host_watts=NON_NEGATIVE,
-    host_idle_watts=NON_NEGATIVE, network_watts=NON_NEGATIVE, pue=PUE,
+    busy_hours=NON_NEGATIVE,
+    utilization=FRACTION,
+    chip_watts=NON_NEGATIVE,
+    chip_idle_watts=NON_NEGATIVE,
+    host_watts=NON_NEGATIVE,
+    host_idle_watts=NON_NEGATIVE,
+    network_watts=NON_NEGATIVE,
+    pue=PUE,
 )
-def energy_kwh(busy_hours, utilization, chip_watts, chip_idle_watts, host_watts, host_idle_watts, network_watts, pue) -> Energy:
+def energy_kwh(
+    busy_hours,
+    utilization,
+    chip_watts,
+    chip_idle_watts,
+    host_watts,
+    host_idle_watts,
+    network_watts,
+    pue,
+) -> Energy:
     """Electricity of work, idle hours included, by parts [kWh].
 
     Parameters
@@ -94,9 +115,12 @@ def energy_kwh(busy_hours, utilization, chip_watts, chip_idle_watts, host_watts,
     return Energy(chips, host, network, (pue - 1) * (chips + host + network))
 
 
-@closed_form(busy_hours=NON_NEGATIVE, utilization=FRACTION, machine_kg=NON_NEGATIVE, life_years=LIFE)
+@closed_form(
+    busy_hours=NON_NEGATIVE, utilization=FRACTION, machine_kg=NON_NEGATIVE, life_years=LIFE
+)
 def embodied_kg(busy_hours, utilization, machine_kg, life_years):
-    """Share of the making of a machine that falls on work [kg CO2e]: by the hours of its life that the work takes up.
+    """Share of the making of a machine that falls on work [kg CO2e]: by the hours of its life that
+    the work takes up.
 
     Parameters
     ----------
@@ -104,7 +128,8 @@ def embodied_kg(busy_hours, utilization, machine_kg, life_years):
     machine_kg : making one accelerator and its share of the host [kg CO2e]
     life_years : years from first to last use [years]
 
-    Source: straight-line allocation over the life, ISO/IEC 21031:2024 (software carbon intensity), as [gsf2024] words it.
+    Source: straight-line allocation over the life, ISO/IEC 21031:2024 (software carbon intensity),
+    as [gsf2024] words it.
 
     >>> embodied_kg(8766.0, 1.0, 400.0, 4.0), embodied_kg(8766.0, 0.5, 400.0, 4.0)
     (100.0, 200.0)
@@ -113,13 +138,16 @@ def embodied_kg(busy_hours, utilization, machine_kg, life_years):
 
 
 @closed_form(**KWH, kg_co2e_per_kwh=NON_NEGATIVE, embodied_kg=NON_NEGATIVE)
-def carbon_kg(chips_kwh, host_kwh, network_kwh, facility_kwh, kg_co2e_per_kwh, embodied_kg=0.0) -> Carbon:
+def carbon_kg(
+    chips_kwh, host_kwh, network_kwh, facility_kwh, kg_co2e_per_kwh, embodied_kg=0.0
+) -> Carbon:
     """Greenhouse gases of work, by parts [kg CO2e]; pass the parts of an `Energy`.
 
     Parameters
     ----------
     chips_kwh, host_kwh, network_kwh, facility_kwh : electricity by where it goes [kWh]
-    kg_co2e_per_kwh : carbon intensity of the grid where it is used (location-based), not of certificates bought [kg CO2e/kWh]
+    kg_co2e_per_kwh : carbon intensity of the grid where it is used (location-based), not of
+        certificates bought [kg CO2e/kWh]
     embodied_kg : share of the making of the machines [kg CO2e]
 
     Source: greenhouse gas protocol, scope 2 guidance, location-based method [ghg2015].
@@ -127,17 +155,26 @@ def carbon_kg(chips_kwh, host_kwh, network_kwh, facility_kwh, kg_co2e_per_kwh, e
     >>> carbon_kg(5.0, 3.0, 1.0, 1.0, 0.5, 1.0).total
     6.0
     """
-    return Carbon(*(part * kg_co2e_per_kwh for part in (chips_kwh, host_kwh, network_kwh, facility_kwh)), embodied_kg)
+    return Carbon(
+        *(part * kg_co2e_per_kwh for part in (chips_kwh, host_kwh, network_kwh, facility_kwh)),
+        embodied_kg,
+    )
 
 
-@closed_form(machines_kwh=NON_NEGATIVE, total_kwh=NON_NEGATIVE, site_liters_per_kwh=NON_NEGATIVE, plant_liters_per_kwh=NON_NEGATIVE)
+@closed_form(
+    machines_kwh=NON_NEGATIVE,
+    total_kwh=NON_NEGATIVE,
+    site_liters_per_kwh=NON_NEGATIVE,
+    plant_liters_per_kwh=NON_NEGATIVE,
+)
 def water_liters(machines_kwh, total_kwh, site_liters_per_kwh, plant_liters_per_kwh) -> Water:
     """Water that work consumes, on site and at the power plants apart [L].
 
     Parameters
     ----------
     machines_kwh, total_kwh : electricity of the machines, and that of the whole site [kWh]
-    site_liters_per_kwh : water usage effectiveness (WUE) of the site, per kWh of its machines [L/kWh]
+    site_liters_per_kwh : water usage effectiveness (WUE) of the site, per kWh of its machines
+        [L/kWh]
     plant_liters_per_kwh : water consumed in making the grid's electricity, per kWh of all [L/kWh]
 
     Source: [li2023water, section 2].

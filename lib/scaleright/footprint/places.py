@@ -1,7 +1,8 @@
 """Where the electricity comes from: grids by zone and year, cloud regions by provider.
 
-Carbon is location-based: what the grid of the place emits, not what certificates bought elsewhere make of it. A figure
-of another year than the one asked is handed out with its own year, for the caller to say.
+Carbon is location-based: what the grid of the place emits, not what certificates bought elsewhere
+make of it. A figure of another year than the one asked is handed out with its own year, for the
+caller to say.
 """
 
 from dataclasses import dataclass
@@ -16,12 +17,16 @@ from scaleright.market import cost_factor
 from scaleright.names import nearest, one_of
 
 BASES = ("lifecycle", "direct")
-"""What a carbon intensity counts: fuel supply and plants as well, or what leaves the stack alone; the first one known is taken."""
+"""What a carbon intensity counts: fuel supply and plants as well, or what leaves the stack alone;
+the first one known is taken.
+"""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a place, the year it is of, and the year that was asked for (None for the latest)."""
+    """A figure of a place, the year it is of, and the year that was asked for (None for the
+    latest).
+    """
 
     value: float
     year: int
@@ -29,14 +34,20 @@ class Figure:
     source: str
 
     def __str__(self) -> str:
-        return f"{self.year}" if self.asked in (None, self.year) else f"{self.year}, nearest to {self.asked}"
+        return (
+            f"{self.year}"
+            if self.asked in (None, self.year)
+            else f"{self.year}, nearest to {self.asked}"
+        )
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Electricity of a zone: carbon intensity [kg CO2e/kWh] of the basis named, and water of its power plants [L/kWh].
+    """Electricity of a zone: carbon intensity [kg CO2e/kWh] of the basis named, and water of its
+    power plants [L/kWh].
 
-    Either may be None where no source states it; `kg_co2e_per_kwh` and `plant_liters_per_kwh` then refuse.
+    Either may be None where no source states it; `kg_co2e_per_kwh` and `plant_liters_per_kwh` then
+    refuse.
     """
 
     zone: str
@@ -66,7 +77,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Region(Grid):
-    """A cloud region: `Grid` of its place, with what its provider states; None where it states nothing.
+    """A cloud region: `Grid` of its place, with what its provider states; None where it states
+    nothing.
 
     pue : power usage effectiveness [1]
     site_water : water usage effectiveness, WUE [L/kWh of the machines]
@@ -84,27 +96,40 @@ class Region(Grid):
 
 @remembered
 def _known(name: str) -> tuple[Mapping, Mapping]:
-    """A table by place: what the place is called and its zone, and its figures by quantity as (year, value, source), the oldest first."""
+    """A table by place: what the place is called and its zone, and its figures by quantity as
+    (year, value, source), the oldest first.
+    """
     rows, called, figures = table(name).sort_values("year", kind="stable"), {}, {}
     clouds = name == "cloud_regions"
     for row in rows.to_dict("records"):
         key = (row["provider"], row["region"]) if clouds else row["zone"]
-        quantity = f"carbon_{row['method']}" if row["quantity"] == "carbon_average" else row["quantity"]
+        quantity = (
+            f"carbon_{row['method']}" if row["quantity"] == "carbon_average" else row["quantity"]
+        )
         called[key] = (row["location" if clouds else "zone_name"], row["zone"])
-        figures.setdefault(key, {}).setdefault(quantity, []).append((int(row["year"]), float(row["value"]), row["source"]))
+        figures.setdefault(key, {}).setdefault(quantity, []).append(
+            (int(row["year"]), float(row["value"]), row["source"])
+        )
     return MappingProxyType(called), MappingProxyType(figures)
 
 
 def _figure(known: Mapping, quantity: str, year: int | None) -> Figure | None:
-    """A quantity in the year asked, else the latest before it, else the earliest; the latest of all if none is asked."""
+    """A quantity in the year asked, else the latest before it, else the earliest; the latest of all
+    if none is asked.
+    """
     if not (found := known.get(quantity)):
         return None
-    when, value, source = next((entry for entry in reversed(found) if year is None or entry[0] <= year), found[0])
+    when, value, source = next(
+        (entry for entry in reversed(found) if year is None or entry[0] <= year), found[0]
+    )
     return Figure(value, when, year, source)
 
 
 def _carbon(known: Mapping, year: int | None) -> tuple[str | None, Figure | None]:
-    return next(((basis, figure) for basis in BASES if (figure := _figure(known, f"carbon_{basis}", year))), (None, None))
+    return next(
+        ((basis, figure) for basis in BASES if (figure := _figure(known, f"carbon_{basis}", year))),
+        (None, None),
+    )
 
 
 @lookup
@@ -115,7 +140,8 @@ def grid(zone: str, year: int | None = None) -> Grid:
     Parameters
     ----------
     zone : "USA", "United States", "US-CA", "WORLD" ...
-    year : the year asked; where a figure lacks it the nearest earlier one is taken, else the earliest
+    year : the year asked; where a figure lacks it the nearest earlier one is taken, else the
+        earliest
 
     Raises
     ------
@@ -126,15 +152,25 @@ def grid(zone: str, year: int | None = None) -> Grid:
     """
     called, figures = _known("grids")
     codes = sorted(called, key=len, reverse=True)  # Georgia is the country, not the state
-    spoken = {called[code][0].casefold(): code for code in codes} | {code.casefold(): code for code in codes}
-    key = spoken.get(str(zone).strip().casefold()) or nearest(zone, [*(words for words, _ in called.values()), *called], "grid")
-    return Grid(key, called[key][0], *_carbon(figures[key], year), _figure(figures[key], "water_consumption", year))
+    spoken = {called[code][0].casefold(): code for code in codes} | {
+        code.casefold(): code for code in codes
+    }
+    key = spoken.get(str(zone).strip().casefold()) or nearest(
+        zone, [*(words for words, _ in called.values()), *called], "grid"
+    )
+    return Grid(
+        key,
+        called[key][0],
+        *_carbon(figures[key], year),
+        _figure(figures[key], "water_consumption", year),
+    )
 
 
 @lookup
 @remembered
 def region(provider: str, region: str, year: int | None = None) -> Region:
-    """A cloud region with the grid of its place; the country's where nobody states that of the region over its life cycle.
+    """A cloud region with the grid of its place; the country's where nobody states that of the
+    region over its life cycle.
 
     Parameters
     ----------
@@ -144,7 +180,8 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
 
     Raises
     ------
-    LookupError : unknown provider, or a region that it does not have; the nearest names are offered.
+    LookupError : unknown provider, or a region that it does not have; the nearest names are
+        offered.
 
     >>> region("AWS", "us-east-1").pue.value > 1
     True
@@ -157,7 +194,10 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
     country, (basis, carbon) = grid(zone, year), _carbon(figures[key], year)
     if country.basis == BASES[0] != basis:  # so that regions can be compared
         basis, carbon = country.basis, country.carbon
-    rest = (_figure(figures[key], quantity, year) for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal"))
+    rest = (
+        _figure(figures[key], quantity, year)
+        for quantity in ("pue", "wue_site", "carbon_free_share", "carbon_marginal")
+    )
     return Region(zone, location, basis, carbon, country.plant_water, provider, region, *rest)
 
 
@@ -179,13 +219,25 @@ class Place:
 
 @lookup
 def locate(name: str, year: int | None = None) -> Grid:
-    """The grid ("France", "US-CA") or the cloud region ("AWS us-east-1") of a name; raises as `grid` and `region`.
+    """The grid ("France", "US-CA") or the cloud region ("AWS us-east-1") of a name; raises as
+    `grid` and `region`.
 
     >>> locate("AWS us-east-1") == region("AWS", "us-east-1", None), locate("France") == grid("France")
     (True, True)
     """
-    provider = next((of for of, _ in _known("cloud_regions")[0] if name.casefold().startswith(f"{of.casefold()} ")), None)
-    return grid(name, year) if provider is None else region(provider, name[len(provider) :].strip(), year)
+    provider = next(
+        (
+            of
+            for of, _ in _known("cloud_regions")[0]
+            if name.casefold().startswith(f"{of.casefold()} ")
+        ),
+        None,
+    )
+    return (
+        grid(name, year)
+        if provider is None
+        else region(provider, name[len(provider) :].strip(), year)
+    )
 
 
 @lookup
@@ -193,8 +245,8 @@ def locate(name: str, year: int | None = None) -> Grid:
 def place(name: str, year: int | None = None) -> Place:
     """The usual figures of a grid or of a cloud region by its name, see `locate`.
 
-    What a place does not state is that of others: PUE the typical one of `cost_factors`, water on site the median of
-    the cloud regions.
+    What a place does not state is that of others: PUE the typical one of `cost_factors`, water on
+    site the median of the cloud regions.
 
     Raises
     ------
@@ -206,7 +258,11 @@ def place(name: str, year: int | None = None) -> Place:
     """
     of = locate(name, year)
     pue, site = getattr(of, "pue", None), getattr(of, "site_water", None)
-    stated = [water.value for figures in _known("cloud_regions")[1].values() if (water := _figure(figures, "wue_site", None))]
+    stated = [
+        water.value
+        for figures in _known("cloud_regions")[1].values()
+        if (water := _figure(figures, "wue_site", None))
+    ]
     return Place(
         pue=cost_factor("pue", "data center").best if pue is None else pue.value,
         kg_co2e_per_kwh=of.kg_co2e_per_kwh,
@@ -218,7 +274,8 @@ def place(name: str, year: int | None = None) -> Place:
 @lookup
 @remembered
 def intensity_spread() -> tuple[float, float]:
-    """How far two sources lie apart on the life-cycle carbon of one zone [1]: nine in ten lie between 1 / high and high of each other.
+    """How far two sources lie apart on the life-cycle carbon of one zone [1]: nine in ten lie
+    between 1 / high and high of each other.
 
     Which of two is right is not known, so that the range reaches as far down as up.
 
@@ -229,7 +286,9 @@ def intensity_spread() -> tuple[float, float]:
     grids = table("grids")
     grids = grids[grids["quantity"] == "carbon_lifecycle"].sort_values("year")
     by_source = grids.pivot_table(index="zone", columns="source", values="value", aggfunc="last")
-    ratios = ((by_source[one] / by_source[other]).dropna() for one, other in combinations(by_source, 2))
+    ratios = (
+        (by_source[one] / by_source[other]).dropna() for one, other in combinations(by_source, 2)
+    )
     ratio = max(ratios, key=len)  # of the two sources with most zones in common
     high = float(ratio.where(ratio > 1, 1 / ratio).quantile(0.9))
     return 1 / high, high

@@ -1,7 +1,10 @@
-"""Inference: what serving a model takes, by the physics of an engine's steps, checked against measurements.
+"""Inference: what serving a model takes, by the physics of an engine's steps, checked against
+measurements.
 
-`deployment`: the model, the chips and how they share it. `memory`: what fits. `phases`: the time of a step. `slowdowns`: how much
-longer it takes in practice. `rhythm`, `serving`: a server in its steady state. `lengths`, `speculation`: what is asked of it, and
-drafts. `frontier`: which layouts serve a load best, targets, queues. `disaggregation`: prefill and decode apart. `power`: watts and
-joules. `curves`: a deployment as numbers for a page. `levers`, `fleet`: what saves chips. `measured`, `energy`: published figures.
+`deployment`: the model, the chips and how they share it. `memory`: what fits. `phases`: the time of
+a step. `slowdowns`: how much longer it takes in practice. `rhythm`, `serving`: a server in its
+steady state. `lengths`, `speculation`: what is asked of it, and drafts. `frontier`: which layouts
+serve a load best, targets, queues. `disaggregation`: prefill and decode apart. `power`: watts and
+joules. `curves`: a deployment as numbers for a page. `levers`, `fleet`: what saves chips.
+`measured`, `energy`: published figures.
 """

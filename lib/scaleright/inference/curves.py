@@ -1,8 +1,10 @@
-"""A deployment as a few numbers that a page can carry, from which its steady state at any load and pace is a closed form.
+"""A deployment as a few numbers that a page can carry, from which its steady state at any load and
+pace is a closed form.
 
-The time of a step is a sum over kinds of work, and each depends on little: products on the tokens of the step, attention on the tokens
-that each sequence looks back on. So two tables over the tokens of a step and a few slopes stand for `phases.step_seconds`; the tests
-hold how far the two lie apart.
+The time of a step is a sum over kinds of work, and each depends on little: products on the tokens
+of the step, attention on the tokens that each sequence looks back on. So two tables over the tokens
+of a step and a few slopes stand for `phases.step_seconds`; the tests hold how far the two lie
+apart.
 """
 
 from __future__ import annotations
@@ -29,15 +31,21 @@ RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "IN
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
 _USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
-_DECODING, _READING = (tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11)))
-"""Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160 (no multiples of a tile, which flatter)."""
+_DECODING, _READING = (
+    tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
+)
+"""Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160
+(no multiples of a tile, which flatter).
+"""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
 _DIGITS = 4
 
 
 def _between(table: Any, points: Sequence[float], x: Any) -> Any:
-    """What a table of values at `points`, each twice the one before, says at `x`: on straight lines between them, and on the last beyond it."""
+    """What a table of values at `points`, each twice the one before, says at `x`: on straight lines
+    between them, and on the last beyond it.
+    """
     x = x / points[0]
     at = minimum(maximum(floor(log(x) / log(2.0) + 1e-12), 0.0), len(points) - 2.0)
     return item(table, at) + (item(table, at + 1) - item(table, at)) * (x / 2**at - 1)
@@ -76,25 +84,35 @@ class CurvePoint:
 
     @property
     def ttft_s(self) -> Any:
-        """Time of the first token where a slot is free: the way in, the rest of the step under way, and the steps of the prompt [s]."""
-        squares = (1 - self.beat.carrying) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
-        return minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s) + self.beat.prompt_steps * self.mixed_s + FRONT_S
+        """Time of the first token where a slot is free: the way in, the rest of the step under way,
+        and the steps of the prompt [s].
+        """
+        squares = (
+            1 - self.beat.carrying
+        ) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
+        return (
+            minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
+            + self.beat.prompt_steps * self.mixed_s
+            + FRONT_S
+        )
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The steps of a deployment as numbers; a load needs `new_tokens`, `output_tokens`, `context` and `prompt_context`.
+    """The steps of a deployment as numbers; a load needs `new_tokens`, `output_tokens`, `context`
+    and `prompt_context`.
 
     chips, replicas : of the engine; its groups and stages that work side by side [1]
     waiting : groups of attention that wait for each other at the experts, 1 where none do [1]
     budget : most tokens of a step [token]
     most : sequences that the engine runs at most [1]
-    decoding, reading, grouped : tables of the time of a step without context by its tokens: of answers alone; of prompts, by the tokens of the
-        busiest group times the groups; of what they do at the experts and in small operations, by all tokens [s]
+    decoding, reading, grouped : tables of the time of a step without context by its tokens: of
+        answers alone; of prompts, by the tokens of the busiest group times the groups; of what they
+        do at the experts and in small operations, by all tokens [s]
     each_s : what a decoding sequence adds to a step with prompts beyond its token [s]
     near : tokens beyond which looking back costs less (a window, a selection) [token]
-    look, read, hold : for each token of context, and for each of the nearest besides: seconds of a decoding sequence, seconds of a token of a
-        prompt, share of the cache that a sequence takes
+    look, read, hold : for each token of context, and for each of the nearest besides: seconds of a
+        decoding sequence, seconds of a token of a prompt, share of the cache that a sequence takes
     """
 
     chips: Any
@@ -127,46 +145,83 @@ class Curve:
         return maximum(batch, self.replicas) * self._over(self.look, context)
 
     def prompt_s(self, tokens: Any) -> Any:
-        """A prompt read from its start with nothing beside it, in pieces as large as the engine takes [s]."""
+        """A prompt read from its start with nothing beside it, in pieces as large as the engine
+        takes [s].
+        """
         piece = minimum(tokens, self.budget)
         return tokens / piece * self._mixed_s(0.0, piece, tokens / 2)
 
     def _mixed_s(self, beside: Any, chunk: Any, context: Any, name: Keep = as_it_is) -> Any:
-        """A step that reads a chunk of prompts beside decoding sequences, but for what these look back on."""
-        each = busiest_prompt(chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas)
+        """A step that reads a chunk of prompts beside decoding sequences, but for what these look
+        back on.
+        """
+        each = busiest_prompt(
+            chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas
+        )
         wide, together = name("wide", self.replicas * each), name("together", beside + chunk)
-        products = _between(self.reading, _READING, name("busy", beside + wide)) + _between(self.grouped, _READING, together)
+        products = _between(self.reading, _READING, name("busy", beside + wide)) + _between(
+            self.grouped, _READING, together
+        )
         return products + wide * self._over(self.read, context) + beside * self.each_s
 
     def at(self, batch: Any, load: Load, name: Keep = as_it_is) -> CurvePoint:
         """The steady state at so many sequences."""
-        beat = Rhythm.of(batch, load.new_tokens, load.output_tokens - 1, 1.0, self.budget, self.replicas / self.waiting, name=name)
-        looking, beside = self.looking_s(batch, load.context), beat.beside * self._over(self.look, load.context)
+        beat = Rhythm.of(
+            batch,
+            load.new_tokens,
+            load.output_tokens - 1,
+            1.0,
+            self.budget,
+            self.replicas / self.waiting,
+            name=name,
+        )
+        looking, beside = (
+            self.looking_s(batch, load.context),
+            beat.beside * self._over(self.look, load.context),
+        )
         plain_s = name("plain_s", self.writing_s(batch) + looking)
-        mixed_s = name("mixed_s", self._mixed_s(beat.beside, beat.chunk, load.prompt_context, name) + beside)
-        return CurvePoint(batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside)
+        mixed_s = name(
+            "mixed_s", self._mixed_s(beat.beside, beat.chunk, load.prompt_context, name) + beside
+        )
+        return CurvePoint(
+            batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
+        )
 
     def batch_at(self, tpot_s: Any, load: Load, name: Keep = as_it_is) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
 
-        Looked for between those of `BATCHES` on straight lines, which lie above the curve, and once more on the line from there to one alone.
+        Looked for between those of `BATCHES` on straight lines, which lie above the curve, and once
+        more on the line from there to one alone.
         """
+
         def pace(batch: Any, said: Any) -> Any:
-            return name(f"tpot_{said}", self.at(batch, load, lambda key, value: name(f"{key}_{said}", value)).tpot_s)
+            return name(
+                f"tpot_{said}",
+                self.at(batch, load, lambda key, value: name(f"{key}_{said}", value)).tpot_s,
+            )
 
         paces, found = [pace(batch, int(batch)) for batch in BATCHES], 1.0
         for low, high, fast, slow in zip(BATCHES, BATCHES[1:], paces, paces[1:]):
             between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
             found = where(fast <= tpot_s, minimum(between, high), found)
         found = name("found", found)
-        more = (found - 1) * maximum(tpot_s - paces[0], 0.0) / maximum(pace(found, "found") - paces[0], 1e-9)
+        more = (
+            (found - 1)
+            * maximum(tpot_s - paces[0], 0.0)
+            / maximum(pace(found, "found") - paces[0], 1e-9)
+        )
         taken = name("taken", minimum(1 + more, self.slots(load)))
         return where(paces[0] <= tpot_s, where(taken < 1, 0.0, taken), 0.0)
 
 
 @search
-def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = None, kinds: Sequence[str] = KINDS) -> list[Curve]:
-    """The curves of deployments that differ in their degrees alone, of all kinds of work or of some, by one call of the engine's step.
+def curves(
+    found: Sequence[Deployment],
+    slowdowns: Mapping[str, float] | None = None,
+    kinds: Sequence[str] = KINDS,
+) -> list[Curve]:
+    """The curves of deployments that differ in their degrees alone, of all kinds of work or of
+    some, by one call of the engine's step.
 
     slowdowns : as in `steady`
 
@@ -175,20 +230,35 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     13.4
     """
-    d = replace(found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES})
-    t, replicas, factors = d.model, d.attention_data * d.pipeline, stored(d) if slowdowns is None else slowdowns
+    d = replace(
+        found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES}
+    )
+    t, replicas, factors = (
+        d.model,
+        d.attention_data * d.pipeline,
+        stored(d) if slowdowns is None else slowdowns,
+    )
     near = float(t.selected_tokens or t.window * (t.window_layers > 0))
     contexts = np.array([max(near, 1.0), max(4 * near, _FAR), max(8 * near, 2 * _FAR)])
-    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [(0.0, 0.0, tokens, 0.0) for tokens in _READING]
-    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [(0.0, 0.0, _LONG, context) for context in contexts]
+    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [
+        (0.0, 0.0, tokens, 0.0) for tokens in _READING
+    ]
+    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
+        (0.0, 0.0, _LONG, context) for context in contexts
+    ]
     steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
     parts = step_parts(d, *np.array(steps).T)
-    slowed = {kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps))) for kind in kinds}
+    slowed = {
+        kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps)))
+        for kind in kinds
+    }
     ends = np.cumsum([len(_DECODING), len(_READING), 3, 3])
     decoding, reading, look, _, bases = np.split(sum(slowed.values()), ends, axis=1)
     none = np.zeros_like(slowed[kinds[0]])
-    grouped = sum(slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise"))[:, ends[0]:ends[1]]
-    scores = slowed.get("attention", none)[:, ends[2]:ends[3]]
+    grouped = sum(slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise"))[
+        :, ends[0] : ends[1]
+    ]
+    scores = slowed.get("attention", none)[:, ends[2] : ends[3]]
     waiting = d.attention_data if t.experts else np.ones_like(d.attention_data)
     wide = replicas * busiest_prompt(_LONG / replicas, 2 * contexts, waiting, d.chunk_tokens)
 
@@ -199,21 +269,46 @@ def curves(found: Sequence[Deployment], slowdowns: Mapping[str, float] | None = 
     free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
     hold = cache_per_chip(d, contexts) / (np.maximum(free, 1.0) * d.attention_data)
     most = (d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))) * d.attention_data
-    columns = (d.chips, replicas, waiting, d.chunk_tokens * replicas, most, decoding, reading - grouped, grouped,
-               (bases[:, 2:] - bases[:, 1:2]) / _MANY, np.full_like(free, near), slopes((look - bases[:, :1]) / _MANY),
-               slopes(scores / wide), slopes(hold))  # fmt: skip
-    cut = [[[float(f"{value:.{_DIGITS}g}") for value in row] for row in column.astype(float)] for column in columns]
+    columns = (
+        d.chips,
+        replicas,
+        waiting,
+        d.chunk_tokens * replicas,
+        most,
+        decoding,
+        reading - grouped,
+        grouped,
+        (bases[:, 2:] - bases[:, 1:2]) / _MANY,
+        np.full_like(free, near),
+        slopes((look - bases[:, :1]) / _MANY),
+        slopes(scores / wide),
+        slopes(hold),
+    )
+    cut = [
+        [[float(f"{value:.{_DIGITS}g}") for value in row] for row in column.astype(float)]
+        for column in columns
+    ]
     tables = ("decoding", "reading", "grouped", "look", "read", "hold")
-    return [Curve(**{name: of if name in tables else of[0] for name, of in zip(Curve.__dataclass_fields__, row)}) for row in zip(*cut)]
+    return [
+        Curve(
+            **{
+                name: of if name in tables else of[0]
+                for name, of in zip(Curve.__dataclass_fields__, row)
+            }
+        )
+        for row in zip(*cut)
+    ]
 
 
 @dataclass(frozen=True)
 class Paced:
     """What the best of some engines does for a load at a pace.
 
-    kept : 1 where it keeps the pace, 0 where none does: then it is the quickest, with one reader alone
+    kept : 1 where it keeps the pace, 0 where none does: then it is the quickest, with one reader
+        alone
     tokens_per_s : output tokens per second of one accelerator
-    reading, looking : share of the time in which prompts are read, and in which sequences look back [1]
+    reading, looking : share of the time in which prompts are read, and in which sequences look back
+        [1]
     batch, chips : sequences that run, and chips of the engine [1]
     tpot_s, ttft_s : time of a further token and of the first [s]
     """
@@ -230,7 +325,8 @@ class Paced:
 
 @search
 def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it_is) -> Paced:
-    """The engine, of those of one model and chip, that writes most tokens per chip where none may take longer than `tpot_s`.
+    """The engine, of those of one model and chip, that writes most tokens per chip where none may
+    take longer than `tpot_s`.
 
     Takes numbers, arrays and live expressions.
 
@@ -249,23 +345,46 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
         step_s, wait_s = label("step_s", at.step_s), label("wait_s", at.tpot_s)
         rate = label("rate", at.beat.requests * load.output_tokens / step_s / one.chips)
         score = label("score", where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -wait_s)))
-        this = Paced(where(batch > 0, 1.0, 0.0), rate, at.reading_s / step_s, at.looking_s / step_s, running, one.chips, wait_s, at.ttft_s)
+        this = Paced(
+            where(batch > 0, 1.0, 0.0),
+            rate,
+            at.reading_s / step_s,
+            at.looking_s / step_s,
+            running,
+            one.chips,
+            wait_s,
+            at.ttft_s,
+        )
         better = best is None or score > most
-        best = this if best is None else Paced(*(where(better, one, other) for one, other in zip(vars(this).values(), vars(best).values())))
+        best = (
+            this
+            if best is None
+            else Paced(
+                *(
+                    where(better, one, other)
+                    for one, other in zip(vars(this).values(), vars(best).values())
+                )
+            )
+        )
         most = score if most is None else maximum(score, most)
     return Paced(**{key: name(f"of_{key}", value) for key, value in vars(best).items()})
 
 
 @lookup
 def usual_format(model: Transformer, chip: Accelerator) -> str:
-    """Format in which hosts serve a model on a chip: that of its release where it has four bits, FP8 where the chip has it, else 16 bit."""
+    """Format in which hosts serve a model on a chip: that of its release where it has four bits,
+    FP8 where the chip has it, else 16 bit.
+    """
     return RELEASED_IN.get(model.name, "FP8" if "fp8" in chip.dense else "BF16")
 
 
 @search
-def engines(model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM") -> list[Deployment]:
-    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that hold it, and all eight, which share every
-    layer; between them half as many in ratio, or of a mixture of experts eight that attend to requests of their own.
+def engines(
+    model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM"
+) -> list[Deployment]:
+    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
+    hold it, and all eight, which share every layer; between them half as many in ratio, or of a
+    mixture of experts eight that attend to requests of their own.
 
     None where no node holds it.
 
@@ -281,9 +400,20 @@ def engines(model: Transformer, chip: Accelerator, precision: str | None = None,
     check(Deployment(model, chip, form))
 
     def fits(**degrees: int) -> list[Deployment]:
-        d = Deployment(model, chip, form, software=software, expert=degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1, **degrees)
+        d = Deployment(
+            model,
+            chip,
+            form,
+            software=software,
+            expert=(
+                degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1
+            ),
+            **degrees,
+        )
         return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
 
     whole = [d for chips in _NODE for d in fits(tensor=chips)]
-    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2:][:1]
-    return list({(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values())
+    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2 :][:1]
+    return list(
+        {(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values()
+    )

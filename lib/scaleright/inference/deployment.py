@@ -1,7 +1,9 @@
-"""How a model is served: the model, the chips that share it, the formats of its parts, and the rules that a split must keep.
+"""How a model is served: the model, the chips that share it, the formats of its parts, and the
+rules that a split must keep.
 
-A `Deployment` is one engine: `tensor` chips share every layer, `pipeline` stages share the layers, and `attention_data` groups of
-`tensor` chips attend to sequences of their own while all of a stage's chips share its experts. Degrees may be arrays of layouts.
+A `Deployment` is one engine: `tensor` chips share every layer, `pipeline` stages share the layers,
+and `attention_data` groups of `tensor` chips attend to sequences of their own while all of a
+stage's chips share its experts. Degrees may be arrays of layouts.
 """
 
 from __future__ import annotations
@@ -18,16 +20,30 @@ from scaleright.formulas import counting
 from scaleright.names import one_of, suggestion
 from scaleright.training.rules import Rule, divisors, nearest_of, refuse_first, wanted, whole
 
-NEEDS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8", "MXFP8": "fp4", "INT8": "int8", "NVFP4": "fp4", "INT4": "bf16", "MXFP4": "bf16"}
-"""The dense peak that a chip must have for each format of weights. Formats whose values share a scale in small blocks came with the
-tensor cores that know FP4; INT4 and MXFP4 weights are expanded to 16 bit where a chip cannot multiply them: any chip serves them."""
+NEEDS = {
+    "BF16": "bf16",
+    "FP16": "fp16",
+    "FP8": "fp8",
+    "MXFP8": "fp4",
+    "INT8": "int8",
+    "NVFP4": "fp4",
+    "INT4": "bf16",
+    "MXFP4": "bf16",
+}
+"""The dense peak that a chip must have for each format of weights. Formats whose values share a
+scale in small blocks came with the tensor cores that know FP4; INT4 and MXFP4 weights are expanded
+to 16 bit where a chip cannot multiply them: any chip serves them.
+"""
 CACHE_FORMATS = ("BF16", "FP16", "FP8", "INT8", "NVFP4")
 DEGREES = ("tensor", "pipeline", "expert", "attention_data")
 CHUNK_TOKENS = 8192
-"""Tokens that one step of an engine takes in at most, prompts cut to fit: the default of vLLM on data center GPUs and of TensorRT-LLM."""
+"""Tokens that one step of an engine takes in at most, prompts cut to fit: the default of vLLM on
+data center GPUs and of TensorRT-LLM.
+"""
 MEMORY_SHARE = 0.9
-"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`), nearly that of TensorRT-LLM, which takes
-0.9 of what the weights leave (`free_gpu_memory_fraction`)."""
+"""Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`),
+nearly that of TensorRT-LLM, which takes 0.9 of what the weights leave (`free_gpu_memory_fraction`).
+"""
 
 
 @dataclass(frozen=True)
@@ -38,15 +54,19 @@ class Deployment:
     ----------
     model : the shape
     chip : the accelerator
-    precision : format of the weights: "BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "INT4", "MXFP4"; `formats` says of which parts
-    tensor, pipeline, attention_data : parallel degrees; chips = tensor * pipeline * attention_data [1]
-    expert : ranks that the routed experts are spread over, of the tensor * attention_data chips of a stage; each expert is split over the
-        others: 1 splits every expert over all of them [1]
+    precision : format of the weights: "BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "INT4",
+        "MXFP4"; `formats` says of which parts
+    tensor, pipeline, attention_data : parallel degrees; chips = tensor * pipeline * attention_data
+        [1]
+    expert : ranks that the routed experts are spread over, of the tensor * attention_data chips of
+        a stage; each expert is split over the others: 1 splits every expert over all of them [1]
     kv_precision : format of the cache; by default `cache_format`
     software : engine and version, such as "vLLM 0.17.0"; the first word is the engine
-    max_sequences : most sequences that the engine runs at once, over the whole group; None is no limit but memory [1]
+    max_sequences : most sequences that the engine runs at once, over the whole group; None is no
+        limit but memory [1]
     memory_share : share of a chip's memory that the engine may take [1]
-    chunk_tokens : most tokens of one step, for each attention group and micro-batch; longer prompts are cut (chunked prefill) [token]
+    chunk_tokens : most tokens of one step, for each attention group and micro-batch; longer prompts
+        are cut (chunked prefill) [token]
 
     >>> from scaleright import catalog
     >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("H100 SXM"), "MXFP4", tensor=2, software="vLLM 0.17.0")
@@ -84,30 +104,45 @@ class Deployment:
 
     @property
     def engine(self) -> str:
-        """The first word of the software: "TensorRT-LLM", "vLLM", "SGLang", or "" where none is named."""
+        """The first word of the software: "TensorRT-LLM", "vLLM", "SGLang", or "" where none is
+        named.
+        """
         return self.software.split()[0] if self.software.strip() else ""
 
     @property
     def cache_format(self) -> str:
-        """Format of the cache: the one given; else FP8 where TensorRT-LLM serves a quantized model [tensorrtllm2025], 16 bit elsewhere."""
-        low = self.engine == "TensorRT-LLM" and self.precision in ("FP8", "NVFP4", "MXFP8") and "fp8" in self.chip.dense
+        """Format of the cache: the one given; else FP8 where TensorRT-LLM serves a quantized model
+        [tensorrtllm2025], 16 bit elsewhere.
+        """
+        low = (
+            self.engine == "TensorRT-LLM"
+            and self.precision in ("FP8", "NVFP4", "MXFP8")
+            and "fp8" in self.chip.dense
+        )
         return self.kv_precision or ("FP8" if low else "BF16")
 
     @property
     def formats(self) -> dict[str, str]:
         """Format of each part of the weights.
 
-        Token table, output head, router and norms stay in 16 bit. MXFP4 is the format of routed experts alone where the model has any
-        [gptoss]; NVFP4 leaves latent attention in 16 bit, as the published checkpoints of DeepSeek-R1 do.
+        Token table, output head, router and norms stay in 16 bit. MXFP4 is the format of routed
+        experts alone where the model has any [gptoss]; NVFP4 leaves latent attention in 16 bit, as
+        the published checkpoints of DeepSeek-R1 do.
         """
         plain = "FP16" if self.precision == "FP16" else "BF16"
         mixture = self.precision == "MXFP4" and np.any(self.model.experts)
         spared = mixture or (self.precision == "NVFP4" and np.any(self.model.kv_lora_rank))
-        return {"attention": plain if spared else self.precision, "dense": plain if mixture else self.precision,
-                "experts": self.precision, "head": plain}  # fmt: skip
+        return {
+            "attention": plain if spared else self.precision,
+            "dense": plain if mixture else self.precision,
+            "experts": self.precision,
+            "head": plain,
+        }
 
     def compute_format(self, part: str) -> str:
-        """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4 on a chip without FP4, else MXFP8."""
+        """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4
+        on a chip without FP4, else MXFP8.
+        """
         form = self.formats[one_of(part, self.formats, "part of a model")]
         if form == "MXFP4":
             return "MXFP8" if "fp4" in self.chip.dense else "BF16"
@@ -117,44 +152,88 @@ class Deployment:
 def _rules(d: Deployment) -> Iterator[Rule]:
     """Every rule; a later one may rely on those before it."""
     t, chip = d.model, d.chip
-    for name, value, known in (("precision", d.precision, tuple(NEEDS)), ("kv_precision", d.cache_format, CACHE_FORMATS)):
-        yield value in known, lambda _, of=(name, value, known): f"unknown {of[0]} {of[1]!r}; {suggestion(of[1], of[2])}"
-    able = ", ".join(name for name, peak in NEEDS.items() if peak in chip.dense) or "no format of the catalog"
+    for name, value, known in (
+        ("precision", d.precision, tuple(NEEDS)),
+        ("kv_precision", d.cache_format, CACHE_FORMATS),
+    ):
+        yield (
+            value in known,
+            lambda _, of=(name, value, known): (
+                f"unknown {of[0]} {of[1]!r}; {suggestion(of[1], of[2])}"
+            ),
+        )
+    able = (
+        ", ".join(name for name, peak in NEEDS.items() if peak in chip.dense)
+        or "no format of the catalog"
+    )
     needed, has = NEEDS.get(d.precision), ", ".join(chip.dense)
-    wants = f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it serves {able}"
+    wants = (
+        f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it"
+        f" serves {able}"
+    )
     yield needed in chip.dense, lambda _: wants
     yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
     share = np.asarray(d.memory_share, dtype=float)
-    yield (share > 0) & (share <= 1), lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1"
+    yield (
+        (share > 0) & (share <= 1),
+        lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1",
+    )
     for name in _numbers(d)[1:]:
         fits = whole(getattr(d, name), 1, np.inf)
         yield fits, lambda one, name=name: wanted(name, getattr(one, name), 1, np.inf)
     heads, experts = divisors(t.heads), divisors(max(t.experts, 1))
     kept = [n for n in heads if t.kv_lora_rank or t.kv_heads % n == 0 or n % t.kv_heads == 0]
-    yield np.isin(d.tensor, heads), lambda one: f"tensor = {one.tensor} does not divide heads = {t.heads}; {nearest_of(one.tensor, heads)}"
-    yield np.isin(d.tensor, kept), lambda one: (
-        f"tensor = {one.tensor} neither divides kv_heads = {t.kv_heads} nor is a multiple; {nearest_of(one.tensor, kept)}"
+    yield (
+        np.isin(d.tensor, heads),
+        lambda one: (
+            f"tensor = {one.tensor} does not divide heads = {t.heads};"
+            f" {nearest_of(one.tensor, heads)}"
+        ),
+    )
+    yield (
+        np.isin(d.tensor, kept),
+        lambda one: (
+            f"tensor = {one.tensor} neither divides kv_heads = {t.kv_heads} nor is a multiple;"
+            f" {nearest_of(one.tensor, kept)}"
+        ),
     )
     fits = np.asarray(d.pipeline) <= t.layers
-    yield fits, lambda one: f"pipeline = {one.pipeline} exceeds layers = {t.layers}; {nearest_of(one.pipeline, [t.layers])}"
-    yield np.isin(d.expert, experts) & (np.asarray(d.ranks) % np.maximum(d.expert, 1) == 0), lambda one: (
-        f"expert = {one.expert} does not divide experts = {t.experts} and the {one.ranks} chips of a stage; "
-        + nearest_of(one.expert, [n for n in experts if one.ranks % n == 0])
+    yield (
+        fits,
+        lambda one: (
+            f"pipeline = {one.pipeline} exceeds layers = {t.layers};"
+            f" {nearest_of(one.pipeline, [t.layers])}"
+        ),
+    )
+    yield (
+        np.isin(d.expert, experts) & (np.asarray(d.ranks) % np.maximum(d.expert, 1) == 0),
+        lambda one: (
+            f"expert = {one.expert} does not divide experts = {t.experts} and the {one.ranks} chips"
+            " of a stage; " + nearest_of(one.expert, [n for n in experts if one.ranks % n == 0])
+        ),
     )
 
 
 def _numbers(d: Deployment) -> list[str]:
     """Fields that are numbers; no limit on sequences is none."""
-    return ["memory_share", *DEGREES, "chunk_tokens", *(["max_sequences"] if d.max_sequences is not None else [])]
+    return [
+        "memory_share",
+        *DEGREES,
+        "chunk_tokens",
+        *(["max_sequences"] if d.max_sequences is not None else []),
+    ]
 
 
 @counting
 def check(d: Deployment) -> None:
-    """Raise ValueError on the first rule that a deployment breaks, with the nearest value that keeps it.
+    """Raise ValueError on the first rule that a deployment breaks, with the nearest value that
+    keeps it.
 
-    Of degrees in arrays the message is about the first element that breaks it. The rules: formats that exist and that the chip can serve;
-    a decoder; positive whole degrees; tensor divides heads, and divides or multiplies key/value heads; no more stages than layers; expert
-    divides the experts and the chips of a stage. Whether the weights fit in memory is asked of `memory.largest_batch`.
+    Of degrees in arrays the message is about the first element that breaks it. The rules: formats
+    that exist and that the chip can serve; a decoder; positive whole degrees; tensor divides heads,
+    and divides or multiplies key/value heads; no more stages than layers; expert divides the
+    experts and the chips of a stage. Whether the weights fit in memory is asked of
+    `memory.largest_batch`.
 
     >>> from scaleright import catalog
     >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("A100 SXM 80GB"), "FP8", tensor=8))

@@ -1,7 +1,8 @@
-"""Prefill and decode on groups of chips of their own: the ratio that balances them, the cache that moves between, and what it brings.
+"""Prefill and decode on groups of chips of their own: the ratio that balances them, the cache that
+moves between, and what it brings.
 
-Decoding then meets no prompts, so that every gap between tokens is a step that decodes alone; in exchange, the cache of each
-prompt crosses a network before its second token [distserve2024].
+Decoding then meets no prompts, so that every gap between tokens is a step that decodes alone; in
+exchange, the cache of each prompt crosses a network before its second token [distserve2024].
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +24,8 @@ from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
 
 @dataclass(frozen=True)
 class Disaggregated(OperatingPoint):
-    """One group that decodes, as an operating point of its own, and the groups that read prompts for it.
+    """One group that decodes, as an operating point of its own, and the groups that read prompts
+    for it.
 
     Attributes
     ----------
@@ -47,8 +49,14 @@ class Disaggregated(OperatingPoint):
     def joules_per_token(self) -> Any:
         """Energy of an output token over all chips, prompts included [J/token]."""
         load, prompts, step_s = self.load, _budget(self.prefill), self.prompt_step.total
-        decoding = step_joules(self.deployment, self.step.total, self.batch, load.context, query_tokens=load.queries).total
-        reading = step_joules(self.prefill, step_s, 0.0, 1.0, prompts, load.prompt_context).total * load.new_tokens / prompts
+        decoding = step_joules(
+            self.deployment, self.step.total, self.batch, load.context, query_tokens=load.queries
+        ).total
+        reading = (
+            step_joules(self.prefill, step_s, 0.0, 1.0, prompts, load.prompt_context).total
+            * load.new_tokens
+            / prompts
+        )
         return (decoding / self.rhythm.requests + reading) / load.output_tokens
 
 
@@ -59,10 +67,11 @@ def _budget(d: Deployment) -> Any:
 
 @search
 def transfer_seconds(prefill: Deployment, decode: Deployment, tokens: Any) -> Any:
-    """Moving the cache of a prompt from the chips of one attention group to those of another, all chips at once [s].
+    """Moving the cache of a prompt from the chips of one attention group to those of another, all
+    chips at once [s].
 
-    Over the fabric where both groups fit into one and their chips are alike, else over the network between nodes; none of it
-    hides behind prefill.
+    Over the fabric where both groups fit into one and their chips are alike, else over the network
+    between nodes; none of it hides behind prefill.
 
     >>> from scaleright import catalog
     >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4)
@@ -73,27 +82,47 @@ def transfer_seconds(prefill: Deployment, decode: Deployment, tokens: Any) -> An
     near = (prefill.chips + decode.chips <= up.chips) * (prefill.chip.name == decode.chip.name)
     slower = min(out.pair_bytes_per_s, network(decode.chip).out.pair_bytes_per_s)
     pairs = minimum(prefill.tensor * prefill.pipeline, decode.tensor * decode.pipeline)
-    payload = sequence_kv_bytes(prefill.model, tokens, 1, bytes_per_parameter(decode.cache_format)) / pairs
-    return where(near, send_recv_seconds(payload, up.latency_s, up.pair_bytes_per_s), send_recv_seconds(payload, out.latency_s, slower))
+    payload = (
+        sequence_kv_bytes(prefill.model, tokens, 1, bytes_per_parameter(decode.cache_format))
+        / pairs
+    )
+    return where(
+        near,
+        send_recv_seconds(payload, up.latency_s, up.pair_bytes_per_s),
+        send_recv_seconds(payload, out.latency_s, slower),
+    )
 
 
 @search
 def reader(found: Deployment, load: Load, slowdowns: Mapping | None = None) -> Deployment:
     """Of the layouts of an array the one whose chips read prompts fastest."""
-    step = engine_step(found, load, 0.0, slowdowns, prefill_tokens=_budget(found), prefill_context=load.prompt_context)
+    step = engine_step(
+        found,
+        load,
+        0.0,
+        slowdowns,
+        prefill_tokens=_budget(found),
+        prefill_context=load.prompt_context,
+    )
     best = int(np.argmax(_budget(found) / step.total / found.chips))
     return replace(found, **{name: getattr(found, name)[best] for name in DEGREES})
 
 
 @search
 def disaggregated(
-    prefill: Deployment, decode: Deployment, load: Load, batch: Any = None, slowdowns: Mapping | None = None
+    prefill: Deployment,
+    decode: Deployment,
+    load: Load,
+    batch: Any = None,
+    slowdowns: Mapping | None = None,
 ) -> Disaggregated:
-    """Throughput and latency of a server whose prompts are read by groups of their own, as many as keep pace with the decoding.
+    """Throughput and latency of a server whose prompts are read by groups of their own, as many as
+    keep pace with the decoding.
 
     Parameters
     ----------
-    prefill, decode : one group of each kind, of the same model; the degrees of `decode` may be arrays
+    prefill, decode : one group of each kind, of the same model; the degrees of `decode` may be
+        arrays
     load : the mix of requests
     batch : sequences that decode in a group; None for as many as fit
     slowdowns : as in `steady`, for both kinds
@@ -104,7 +133,8 @@ def disaggregated(
 
     Notes
     -----
-    Prompts are read in full steps, so that one waits half a step, is read, and moves; TTFT ends where decoding goes on.
+    Prompts are read in full steps, so that one waits half a step, is read, and moves; TTFT ends
+    where decoding goes on.
 
     >>> from scaleright import catalog
     >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4)
@@ -113,16 +143,44 @@ def disaggregated(
     True
     """
     if prefill.model != decode.model:
-        raise ValueError(f"disaggregated: prefill serves {prefill.model.name}, decode {decode.model.name}; allowed: one model")
+        raise ValueError(
+            f"disaggregated: prefill serves {prefill.model.name}, decode {decode.model.name};"
+            " allowed: one model"
+        )
     room(prefill, replace(load, output_tokens=1, output_cv=0.0))
-    most, full, further = room(decode, load), _budget(prefill), maximum((load.output_tokens - 1) / load.tokens_per_step, 1.0)
+    most, full, further = (
+        room(decode, load),
+        _budget(prefill),
+        maximum((load.output_tokens - 1) / load.tokens_per_step, 1.0),
+    )
     batch = most if batch is None else minimum(batch, most)
     step = engine_step(decode, load, batch, slowdowns)
-    prompt_step = engine_step(prefill, load, 0.0, slowdowns, prefill_tokens=full, prefill_context=load.prompt_context)
-    rhythm, transfer_s = Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0), transfer_seconds(prefill, decode, load.input_tokens)
+    prompt_step = engine_step(
+        prefill, load, 0.0, slowdowns, prefill_tokens=full, prefill_context=load.prompt_context
+    )
+    rhythm, transfer_s = (
+        Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0),
+        transfer_seconds(prefill, decode, load.input_tokens),
+    )
     ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
     served = rhythm.requests / step.total
     return Disaggregated(
-        decode, load, batch + served * ttft_s, most, batch, step, step, step, step, rhythm, 0.0, ttft_s, step.total / load.tokens_per_step,
-        step.total, prefill, served * load.new_tokens / full * prompt_step.total, prompt_step, transfer_s,
+        decode,
+        load,
+        batch + served * ttft_s,
+        most,
+        batch,
+        step,
+        step,
+        step,
+        step,
+        rhythm,
+        0.0,
+        ttft_s,
+        step.total / load.tokens_per_step,
+        step.total,
+        prefill,
+        served * load.new_tokens / full * prompt_step.total,
+        prompt_step,
+        transfer_s,
     )

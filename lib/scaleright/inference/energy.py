@@ -1,7 +1,8 @@
-"""Measured energy of serving: the draw and speed of an accelerator in the least hungry published configuration.
+"""Measured energy of serving: the draw and speed of an accelerator in the least hungry published
+configuration.
 
-The measurements cover the accelerators alone, at steady state, on one set of chat prompts whose length is not stated;
-host, network and building come on top (`scaleright.footprint`).
+The measurements cover the accelerators alone, at steady state, on one set of chat prompts whose
+length is not stated; host, network and building come on top (`scaleright.footprint`).
 """
 
 import numpy as np
@@ -17,32 +18,52 @@ TASK = "chat"
 
 def _least_hungry(runs: pd.DataFrame, joules: str, variant: str) -> pd.DataFrame:
     """Of each model, chip and variant the row of `runs` with the least of the column `joules`."""
-    least = runs.sort_values(joules, kind="stable").drop_duplicates(["model", "accelerator", variant])
+    least = runs.sort_values(joules, kind="stable").drop_duplicates(
+        ["model", "accelerator", variant]
+    )
     return least.sort_values(["model", "accelerator", variant], ignore_index=True)
 
 
 @lookup
 @catalog.remembered
 def chat_energy() -> pd.DataFrame:
-    """The least hungry published configuration of each model, chip and number of sequences that run together.
+    """The least hungry published configuration of each model, chip and number of sequences that run
+    together.
 
-    Columns: model, accelerator, batch (the engine's limit on sequences) [sequence], accelerators that share the model,
-    precision, chip_watts [W] and tokens_per_s [token/s] of one accelerator, joules_per_token of all of them [J/token],
-    run, source.
+    Columns: model, accelerator, batch (the engine's limit on sequences) [sequence], accelerators
+    that share the model, precision, chip_watts [W] and tokens_per_s [token/s] of one accelerator,
+    joules_per_token of all of them [J/token], run, source.
 
     >>> rows = chat_energy()
     >>> bool(np.allclose(rows["chip_watts"] / rows["tokens_per_s"], rows["joules_per_token"], rtol=1e-3))
     True
     """
     runs = catalog.table("measured/energy")
-    runs = runs[(runs["task"] == TASK) & (runs["boundary"] == "accelerator") & runs["max_sequences"].notna()]
+    runs = runs[
+        (runs["task"] == TASK) & (runs["boundary"] == "accelerator") & runs["max_sequences"].notna()
+    ]
     least = _least_hungry(runs, "measured_joules_per_token", "max_sequences")
     count = least["accelerators"].astype(float)
     found = least.assign(
-        batch=least["max_sequences"].astype(int), chip_watts=least["measured_watts"] / count,
-        tokens_per_s=least["measured_output_tokens_per_s"] / count, joules_per_token=least["measured_joules_per_token"],
-    )  # fmt: skip
-    return found[["model", "accelerator", "batch", "accelerators", "precision", "chip_watts", "tokens_per_s", "joules_per_token", "run", "source"]]
+        batch=least["max_sequences"].astype(int),
+        chip_watts=least["measured_watts"] / count,
+        tokens_per_s=least["measured_output_tokens_per_s"] / count,
+        joules_per_token=least["measured_joules_per_token"],
+    )
+    return found[
+        [
+            "model",
+            "accelerator",
+            "batch",
+            "accelerators",
+            "precision",
+            "chip_watts",
+            "tokens_per_s",
+            "joules_per_token",
+            "run",
+            "source",
+        ]
+    ]
 
 
 @lookup
@@ -50,8 +71,8 @@ def chat_energy() -> pd.DataFrame:
 def image_energy() -> pd.DataFrame:
     """The least hungry published configuration of each image generator and chip, at full speed.
 
-    Columns: model, accelerator, side (of the picture) [pixel], steps, chip_watts [W] and images_per_s [image/s] of one
-    accelerator, joules_per_image, run, source.
+    Columns: model, accelerator, side (of the picture) [pixel], steps, chip_watts [W] and
+    images_per_s [image/s] of one accelerator, joules_per_image, run, source.
 
     >>> rows = image_energy()
     >>> bool((rows["joules_per_image"] > 0).all())
@@ -62,13 +83,28 @@ def image_energy() -> pd.DataFrame:
     least = _least_hungry(runs, "measured_joules_per_output", "task")
     per_s = least["measured_outputs_per_s"] / least["accelerators"].astype(float)
     joules = least["measured_joules_per_output"]
-    found = least.assign(side=least["height"], chip_watts=joules * per_s, images_per_s=per_s, joules_per_image=joules)
-    return found[["model", "accelerator", "side", "steps", "chip_watts", "images_per_s", "joules_per_image", "run", "source"]]
+    found = least.assign(
+        side=least["height"], chip_watts=joules * per_s, images_per_s=per_s, joules_per_image=joules
+    )
+    return found[
+        [
+            "model",
+            "accelerator",
+            "side",
+            "steps",
+            "chip_watts",
+            "images_per_s",
+            "joules_per_image",
+            "run",
+            "source",
+        ]
+    ]
 
 
 @lookup
 def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
-    """The row of `chat_energy` whose number of sequences comes nearest, as a ratio, to the one asked.
+    """The row of `chat_energy` whose number of sequences comes nearest, as a ratio, to the one
+    asked.
 
     Raises
     ------
@@ -77,9 +113,16 @@ def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
     >>> int(chat_energy_at("Llama-3.1-70B", "H100 SXM", 70)["batch"])
     64
     """
-    rows, name, chip = chat_energy(), catalog.model(model).name, catalog.accelerator(accelerator).name
+    rows, name, chip = (
+        chat_energy(),
+        catalog.model(model).name,
+        catalog.accelerator(accelerator).name,
+    )
     rows = rows[rows["model"] == one_of(name, rows["model"], "model with measured energy")]
     if chip not in set(rows["accelerator"]):
-        raise LookupError(f"nobody measured the energy of {name} on {chip}; measured on: {', '.join(sorted(set(rows['accelerator'])))}")
+        raise LookupError(
+            f"nobody measured the energy of {name} on {chip}; measured on:"
+            f" {', '.join(sorted(set(rows['accelerator'])))}"
+        )
     rows = rows[rows["accelerator"] == chip]
     return rows.loc[np.abs(np.log(rows["batch"] / batch)).idxmin()]

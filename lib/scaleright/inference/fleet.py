@@ -1,7 +1,8 @@
-"""A fleet that serves a model to several streams of requests: the groups of chips that it may be made of, and how many its peak takes.
+"""A fleet that serves a model to several streams of requests: the groups of chips that it may be
+made of, and how many its peak takes.
 
-A fleet is sized for its busiest time: as many whole groups of chips as that takes, each at the most requests that it serves while tokens
-keep their pace.
+A fleet is sized for its busiest time: as many whole groups of chips as that takes, each at the most
+requests that it serves while tokens keep their pace.
 """
 
 from dataclasses import dataclass, replace
@@ -29,29 +30,38 @@ SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 
 
 @closed_form(
-    requests_per_s=POSITIVE, group_requests_per_s=POSITIVE, together=SHARE,
+    requests_per_s=POSITIVE,
+    group_requests_per_s=POSITIVE,
+    together=SHARE,
     **dict.fromkeys(("group_chips", "peak_to_mean", "streams", "pools"), COUNT),
 )
-def fleet_chips(requests_per_s, group_requests_per_s, group_chips, peak_to_mean, together, streams, pools):
+def fleet_chips(
+    requests_per_s, group_requests_per_s, group_chips, peak_to_mean, together, streams, pools
+):
     """Chips of a fleet that serves its busiest time, in whole groups [1].
 
     Parameters
     ----------
     requests_per_s : mean demand of the whole fleet [1/s]
-    group_requests_per_s, group_chips : what a group of chips serves at most [1/s], and its chips [1]
+    group_requests_per_s, group_chips : what a group of chips serves at most [1/s], and its chips
+        [1]
     peak_to_mean : busiest time of one stream of requests over its mean [1]
     together : correlation of the streams: 1 where all peak at the same time [1]
     streams : equal streams that share a pool [1]
     pools : equal pools, which lend each other nothing [1]
 
-    Source: normal approximation. A peak is the mean and a number of standard deviations, and the variance of k equal streams is
-    k + k (k - 1) r times that of one.
+    Source: normal approximation. A peak is the mean and a number of standard deviations, and the
+    variance of k equal streams is k + k (k - 1) r times that of one.
 
     >>> fleet_chips(16.0, 2.0, 8.0, 4.0, 0.0, 1, 16), fleet_chips(16.0, 2.0, 8.0, 4.0, 0.0, 16, 1)
     (256.0, 112.0)
     """
     peak = 1 + (peak_to_mean - 1) * sqrt(together + (1 - together) / streams)
-    return pools * group_chips * maximum(ceil(requests_per_s / pools * peak / group_requests_per_s - 1e-9), 1.0)
+    return (
+        pools
+        * group_chips
+        * maximum(ceil(requests_per_s / pools * peak / group_requests_per_s - 1e-9), 1.0)
+    )
 
 
 @dataclass(frozen=True)
@@ -60,16 +70,21 @@ class Service:
 
     Attributes
     ----------
-    deployment, load : what serves what; of the deployment the degree of tensor parallelism is chosen anew
+    deployment, load : what serves what; of the deployment the degree of tensor parallelism is
+        chosen anew
     requests_per_s : mean demand over all streams [1/s]
     peak_to_mean : of one stream [1]; together : correlation of the streams [1]
-    services, variants : applications, and fine-tuned variants of the model that each uses; their product is the streams [1]
-    batch : requests of a static batch, which ends with its longest answer; None where each leaves when it is done (continuous) [1]
+    services, variants : applications, and fine-tuned variants of the model that each uses; their
+        product is the streams [1]
+    batch : requests of a static batch, which ends with its longest answer; None where each leaves
+        when it is done (continuous) [1]
     tpot_s : most time of a token, None for any [s]
-    pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one model; known answers are reused
+    pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one
+        model; known answers are reused
     split : whether prompts are read by groups of their own
     matmul_speedup : of products with weights, by sparsity [1]
-    prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is [1]
+    prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is
+        [1]
     smaller, draft : a smaller model that would do; a draft for speculative decoding
     """
 
@@ -95,7 +110,9 @@ class Service:
     @property
     def sharing(self) -> dict[str, Any]:
         """Streams of a pool and pools, as `fleet_chips` takes them; numbers or live expressions."""
-        streams = (1 + (self.services - 1) * self.pooled) * (1 + (self.variants - 1) * self.adapters)
+        streams = (1 + (self.services - 1) * self.pooled) * (
+            1 + (self.variants - 1) * self.adapters
+        )
         return {"streams": streams, "pools": self.services * self.variants / streams}
 
     @property
@@ -111,28 +128,50 @@ class Service:
 
 
 def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
-    """Requests per second and time of a token where a batch takes its prompts together, then steps until its longest answer ends.
+    """Requests per second and time of a token where a batch takes its prompts together, then steps
+    until its longest answer ends.
 
-    Lengths are lognormal; the longest of n lies at the normal quantile of (n - 3/8) / (n + 1/4) [blom1958].
+    Lengths are lognormal; the longest of n lies at the normal quantile of (n - 3/8) / (n + 1/4)
+    [blom1958].
     """
     load, batch = service.load, service.batch
-    score, variance = NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)), np.log(1 + load.output_cv**2)
-    longest = load.output_tokens * (np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0)
+    score, variance = (
+        NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)),
+        np.log(1 + load.output_cv**2),
+    )
+    longest = load.output_tokens * (
+        np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0
+    )
     held = np.minimum(batch, largest_batch(deployment, load.input_tokens + longest))
-    prompts = step_seconds(deployment, 0.0, 0.0, held * load.new_tokens, load.prompt_context, slowdowns=service.slowdowns).total
-    token = step_seconds(deployment, held, load.input_tokens + longest / 2, slowdowns=service.slowdowns).total
+    prompts = step_seconds(
+        deployment,
+        0.0,
+        0.0,
+        held * load.new_tokens,
+        load.prompt_context,
+        slowdowns=service.slowdowns,
+    ).total
+    token = step_seconds(
+        deployment, held, load.input_tokens + longest / 2, slowdowns=service.slowdowns
+    ).total
     return held / (prompts + (longest - 1) * token), token
 
 
 @search
 def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
-    """Chips of each possible group, and the requests per second that it serves at most while tokens keep their pace.
+    """Chips of each possible group, and the requests per second that it serves at most while tokens
+    keep their pace.
 
     Raises
     ------
-    ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace; the best is named.
+    ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace; the
+        best is named.
     """
-    d, load, slow = replace(service.deployment, tensor=np.array(DEGREES)), service.load, service.slowdowns
+    d, load, slow = (
+        replace(service.deployment, tensor=np.array(DEGREES)),
+        service.load,
+        service.slowdowns,
+    )
     check(replace(d, tensor=1))
     held = np.array(DEGREES)[valid(d) & (slots(d, load) >= 1)]
     if not held.size:
@@ -141,14 +180,23 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
     if service.batch is not None:
         found = every.chips, *_static(service, every)
     else:
-        point = disaggregated(every, every, load, SEATS, slow) if service.split else steady(every, load, SEATS, slow)
+        point = (
+            disaggregated(every, every, load, SEATS, slow)
+            if service.split
+            else steady(every, load, SEATS, slow)
+        )
         found = point.chips, point.requests_per_s, point.tpot_s
     size, served, pace = np.broadcast_arrays(*found)
     most = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0).argmax(axis=1)[:, None]
-    size, served, kept = (np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace))
+    size, served, kept = (
+        np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace)
+    )
     kept = kept <= (service.tpot_s or np.inf)
     if not kept.any():
-        raise ValueError(f"tpot_s = {service.tpot_s:g}: {d.model.name} in {d.precision} on {d.chip.name} needs {pace.min():.3g} at least")
+        raise ValueError(
+            f"tpot_s = {service.tpot_s:g}: {d.model.name} in {d.precision} on {d.chip.name} needs"
+            f" {pace.min():.3g} at least"
+        )
     return size[kept].astype(float), served[kept]
 
 

@@ -1,7 +1,9 @@
-"""Which layouts of which chips serve a load best: throughput against interactivity, and the most under targets of latency.
+"""Which layouts of which chips serve a load best: throughput against interactivity, and the most
+under targets of latency.
 
-Every layout that keeps the rules and fits is weighed at many concurrencies in one broadcast call a chip; what remains is the
-front, the points that no other of the same chip beats both in tokens per second of a chip and in tokens per second of a user.
+Every layout that keeps the rules and fits is weighed at many concurrencies in one broadcast call a
+chip; what remains is the front, the points that no other of the same chip beats both in tokens per
+second of a chip and in tokens per second of a user.
 """
 
 import math
@@ -25,7 +27,8 @@ from scaleright.market.rentals import recent_rental_price
 from scaleright.units import SECONDS_PER_HOUR
 
 POINTS = 40
-"""Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios."""
+"""Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios.
+"""
 FINE_POINTS = 400
 POWERS = (1, 2, 4, 8, 16, 32, 64)
 """Degrees that are tried; the last is also the largest group."""
@@ -34,14 +37,18 @@ LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
 """Formats of weights, the leanest first."""
 BELOW_ONE = Domain(0.0, 0.9999, (0.0, 0.99))
 SPEED = "tokens_per_s_per_chip"
-FIGURES = {name: name for name in ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "joules_per_token")}
+FIGURES = {
+    name: name
+    for name in ("concurrency", "interactivity", "tpot_s", "ttft_s", "itl_s", "joules_per_token")
+}
 FIGURES |= {SPEED: "output_tokens_per_s_per_chip"}
 """What is said of a point, by column, as `OperatingPoint` names it."""
 
 
 @search
 def leanest(chip: Accelerator) -> str:
-    """The leanest format whose products a chip computes natively; MXFP4 for chips with FP4 of other vendors than NVIDIA.
+    """The leanest format whose products a chip computes natively; MXFP4 for chips with FP4 of other
+    vendors than NVIDIA.
 
     >>> leanest(catalog.accelerator("H100 SXM")), leanest(catalog.accelerator("MI355X")), leanest(catalog.accelerator("V100 SXM 32GB"))
     ('FP8', 'MXFP4', 'FP16')
@@ -55,10 +62,19 @@ def _some(found: Deployment, which: Any) -> Deployment:
 
 
 @search
-def layouts(model: Transformer, chip: Accelerator, precision: str, load: Load, most_chips: int = POWERS[-1], **fixed: Any) -> Deployment:
-    """Every layout in powers of two that keeps the rules and holds a request of the load, as one `Deployment` of arrays.
+def layouts(
+    model: Transformer,
+    chip: Accelerator,
+    precision: str,
+    load: Load,
+    most_chips: int = POWERS[-1],
+    **fixed: Any,
+) -> Deployment:
+    """Every layout in powers of two that keeps the rules and holds a request of the load, as one
+    `Deployment` of arrays.
 
-    Tensor parallelism stays within a fabric; experts are split as all else is, or each is on a chip of its own.
+    Tensor parallelism stays within a fabric; experts are split as all else is, or each is on a chip
+    of its own.
 
     Parameters
     ----------
@@ -73,32 +89,61 @@ def layouts(model: Transformer, chip: Accelerator, precision: str, load: Load, m
     >>> sorted(zip(found.tensor.tolist(), found.pipeline.tolist()))[:4]
     [(1, 2), (1, 4), (1, 8), (2, 1)]
     """
-    check(Deployment(model, chip, precision, **{name: value for name, value in fixed.items() if name not in DEGREES}))
+    check(
+        Deployment(
+            model,
+            chip,
+            precision,
+            **{name: value for name, value in fixed.items() if name not in DEGREES},
+        )
+    )
     every = [
         (tensor, pipeline, expert, group)
-        for tensor in POWERS for pipeline in POWERS for group in (POWERS if model.experts else (1,))
-        for expert in ({tensor * group, 1 if group == 1 else tensor * group} if model.experts else (1,))
-        if tensor <= (chip.scale_up_chips or 1) and pipeline <= MOST_STAGES and tensor * pipeline * group <= most_chips
-    ]  # fmt: skip
-    found = Deployment(model, chip, precision, **fixed | dict(zip(DEGREES, np.array(every).T, strict=True)))
-    held = np.all([np.isin(getattr(found, name), fixed.get(name, getattr(found, name))) for name in DEGREES], axis=0)
+        for tensor in POWERS
+        for pipeline in POWERS
+        for group in (POWERS if model.experts else (1,))
+        for expert in (
+            {tensor * group, 1 if group == 1 else tensor * group} if model.experts else (1,)
+        )
+        if tensor <= (chip.scale_up_chips or 1)
+        and pipeline <= MOST_STAGES
+        and tensor * pipeline * group <= most_chips
+    ]
+    found = Deployment(
+        model, chip, precision, **fixed | dict(zip(DEGREES, np.array(every).T, strict=True))
+    )
+    held = np.all(
+        [np.isin(getattr(found, name), fixed.get(name, getattr(found, name))) for name in DEGREES],
+        axis=0,
+    )
     found = _some(found, held & valid(found) & (slots(found, load) >= 1))
     if not found.tensor.size:
-        raise ValueError(f"{model.name} in {precision} on {chip.name}: no layout of up to {most_chips} chips keeps the rules and holds a "
-                         f"request of {load.context:,.0f} tokens; take more chips, fewer bits, or a smaller model")  # fmt: skip
+        raise ValueError(
+            f"{model.name} in {precision} on {chip.name}: no layout of up to {most_chips} chips"
+            f" keeps the rules and holds a request of {load.context:,.0f} tokens; take more chips,"
+            " fewer bits, or a smaller model"
+        )
     return found
 
 
 def _missed(words: str, points: Any, tpot_s: float, ttft_s: float) -> str:
     """What to say where no operating point meets the targets: the best of each."""
-    asked = " and ".join(f"{name} = {value:g}" for name, value in (("tpot_s", tpot_s), ("ttft_s", ttft_s)) if value < math.inf)
+    asked = " and ".join(
+        f"{name} = {value:g}"
+        for name, value in (("tpot_s", tpot_s), ("ttft_s", ttft_s))
+        if value < math.inf
+    )
     best = f"TPOT {points.tpot_s.min() * 1e3:.3g} ms, TTFT {points.ttft_s.min() * 1e3:.3g} ms"
     return f"{words}: no operating point has {asked}; best achievable: {best}"
 
 
 @search
 def under(
-    deployment: Deployment, load: Load, tpot_s: float = math.inf, ttft_s: float = math.inf, slowdowns: Mapping | None = None
+    deployment: Deployment,
+    load: Load,
+    tpot_s: float = math.inf,
+    ttft_s: float = math.inf,
+    slowdowns: Mapping | None = None,
 ) -> OperatingPoint:
     """The operating point of one deployment with the most throughput under targets of latency.
 
@@ -109,41 +154,57 @@ def under(
 
     Raises
     ------
-    ValueError : as `steady`; or no number of requests meets the targets (what is achievable is named).
+    ValueError : as `steady`; or no number of requests meets the targets (what is achievable is
+        named).
 
     >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))
     >>> point = under(one, Load(1000, 300), tpot_s=0.020, slowdowns={})
     >>> point.tpot_s <= 0.020 < steady(one, Load(1000, 300), 1.1 * point.concurrency, slowdowns={}).tpot_s
     True
     """
-    points = steady(deployment, load, np.unique(np.floor(room(deployment, load) ** np.linspace(0, 1, FINE_POINTS))), slowdowns)
+    points = steady(
+        deployment,
+        load,
+        np.unique(np.floor(room(deployment, load) ** np.linspace(0, 1, FINE_POINTS))),
+        slowdowns,
+    )
     meets = (points.tpot_s <= tpot_s) & (points.ttft_s <= ttft_s)
     if not meets.any():
-        raise ValueError(_missed(f"{deployment.model.name} on {deployment.chip.name}", points, tpot_s, ttft_s))
+        raise ValueError(
+            _missed(f"{deployment.model.name} on {deployment.chip.name}", points, tpot_s, ttft_s)
+        )
     best = np.argmax(np.where(meets, points.output_tokens_per_s, 0.0))
     return steady(deployment, load, float(points.concurrency[best]), slowdowns)
 
 
 @search
 def at_rate(
-    deployment: Deployment, load: Load, requests_per_s: float, percentile: float | None = None, slowdowns: Mapping | None = None
+    deployment: Deployment,
+    load: Load,
+    requests_per_s: float,
+    percentile: float | None = None,
+    slowdowns: Mapping | None = None,
 ) -> OperatingPoint:
-    """The operating point of one deployment whose requests come at random at a rate, with the wait for a slot in TTFT.
+    """The operating point of one deployment whose requests come at random at a rate, with the wait
+    for a slot in TTFT.
 
     Parameters
     ----------
     deployment, load, slowdowns : as in `steady`
     requests_per_s : rate of a Poisson process [1/s]
-    percentile : share of requests whose wait for a slot is no longer than `queue_s` [1]; None for the mean wait
+    percentile : share of requests whose wait for a slot is no longer than `queue_s` [1]; None for
+        the mean wait
 
     Raises
     ------
-    ValueError : as `steady`; or requests come faster than all slots serve them (the most that they serve is named).
+    ValueError : as `steady`; or requests come faster than all slots serve them (the most that they
+        serve is named).
 
     Notes
     -----
-    The slots are k servers of an M/G/k queue, each held for as long as a request of this load takes; the mean wait is that of M/M/k
-    times (1 + cv^2) / 2, cv being that of the answers' lengths, and the waits of those who wait are exponential [whitt1993].
+    The slots are k servers of an M/G/k queue, each held for as long as a request of this load
+    takes; the mean wait is that of M/M/k times (1 + cv^2) / 2, cv being that of the answers'
+    lengths, and the waits of those who wait are exponential [whitt1993].
 
     >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=16)
     >>> at_rate(one, Load(1000, 300), 1.0).queue_s < 0.001 < at_rate(one, Load(1000, 300), 4.0, percentile=0.99).queue_s
@@ -154,26 +215,48 @@ def at_rate(
     tried = np.unique(most ** np.linspace(0, 1, FINE_POINTS))
     served = np.maximum.accumulate(steady(deployment, load, tried, slowdowns).requests_per_s)
     if not 0 < requests_per_s < served[-1]:
-        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: requests_per_s = {requests_per_s:g}, allowed: above 0 and "
-                         f"below {served[-1]:.3g}, what all {most:,.0f} slots serve")  # fmt: skip
+        raise ValueError(
+            f"{deployment.model.name} on {deployment.chip.name}: requests_per_s ="
+            f" {requests_per_s:g}, allowed: above 0 and below {served[-1]:.3g}, what all"
+            f" {most:,.0f} slots serve"
+        )
     busy = float(np.interp(requests_per_s, [0.0, *served], [0.0, *tried]))
     point = steady(deployment, load, max(busy, 1.0), slowdowns)
     blocked = poisson.pmf(most, busy) / poisson.cdf(most, busy)
     waits = blocked / (1 - busy / most * (1 - blocked))  # share of requests that wait at all
     longest = busy / requests_per_s * (1 + load.output_cv**2) / 2 / (most - busy)  # mean of those
-    queue_s = longest * float(waits if percentile is None else np.log(max(waits, 1 - percentile) / (1 - percentile)))
-    return replace(point, concurrency=busy + requests_per_s * waits * longest, queue_s=queue_s, ttft_s=point.ttft_s + queue_s)
+    queue_s = longest * float(
+        waits if percentile is None else np.log(max(waits, 1 - percentile) / (1 - percentile))
+    )
+    return replace(
+        point,
+        concurrency=busy + requests_per_s * waits * longest,
+        queue_s=queue_s,
+        ttft_s=point.ttft_s + queue_s,
+    )
 
 
-def _weighed(found: Deployment, load: Load, at: Callable[..., OperatingPoint], slowdowns: Mapping | None) -> pd.DataFrame:
+def _weighed(
+    found: Deployment, load: Load, at: Callable[..., OperatingPoint], slowdowns: Mapping | None
+) -> pd.DataFrame:
     """Every layout of a chip at `POINTS` concurrencies, served as `at` says."""
     wide = _some(found, np.s_[:, None])
     requests = np.floor(slots(wide, load) ** np.linspace(0, 1, POINTS))
     point = at(wide, load, requests, slowdowns)
     columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
     columns |= {name: getattr(point, figure) for name, figure in FIGURES.items()}
-    about = {"accelerator": found.chip.name, "precision": found.precision, "software": found.software}
-    return pd.DataFrame(about | {name: np.broadcast_to(column, requests.shape).ravel() for name, column in columns.items()})
+    about = {
+        "accelerator": found.chip.name,
+        "precision": found.precision,
+        "software": found.software,
+    }
+    return pd.DataFrame(
+        about
+        | {
+            name: np.broadcast_to(column, requests.shape).ravel()
+            for name, column in columns.items()
+        }
+    )
 
 
 def _front(points: pd.DataFrame) -> pd.DataFrame:
@@ -184,37 +267,52 @@ def _front(points: pd.DataFrame) -> pd.DataFrame:
 
 @search
 def frontier(
-    model: Transformer, load: Load, chips: Iterable[str] | None = None, precision: str | None = None, tpot_s: float = math.inf,
-    ttft_s: float = math.inf, most_chips: int = POWERS[-1], split: bool = False, slowdowns: Mapping | None = None, **fixed: Any,
-) -> pd.DataFrame:  # fmt: skip
-    """Throughput of a chip against interactivity, over all layouts and concurrencies: the front of each accelerator.
+    model: Transformer,
+    load: Load,
+    chips: Iterable[str] | None = None,
+    precision: str | None = None,
+    tpot_s: float = math.inf,
+    ttft_s: float = math.inf,
+    most_chips: int = POWERS[-1],
+    split: bool = False,
+    slowdowns: Mapping | None = None,
+    **fixed: Any,
+) -> pd.DataFrame:
+    """Throughput of a chip against interactivity, over all layouts and concurrencies: the front of
+    each accelerator.
 
     Parameters
     ----------
     model, load : what is served
-    chips : accelerators by name; by default all of the catalog whose speeds are known and on which the model fits
+    chips : accelerators by name; by default all of the catalog whose speeds are known and on which
+        the model fits
     precision : format of the weights; by default the `leanest` of each chip
     tpot_s, ttft_s : targets of latency; slower points are left out [s]
     most_chips, fixed : as in `layouts`
-    split : prompts are read by groups of their own, of the layout that reads fastest; `chips` and the degrees are those of one group that
-        decodes, throughput and draw those of a chip of either kind
+    split : prompts are read by groups of their own, of the layout that reads fastest; `chips` and
+        the degrees are those of one group that decodes, throughput and draw those of a chip of
+        either kind
     slowdowns : as in `steady`
 
     Returns
     -------
-    frame, the quickest point of each accelerator first: accelerator, precision, software, the degrees, chips, `FIGURES`, usd_per_hour
-    (recent median rent of a chip) and tokens_per_usd; NaN where nobody lists a rent.
+    frame, the quickest point of each accelerator first: accelerator, precision, software, the
+    degrees, chips, `FIGURES`, usd_per_hour (recent median rent of a chip) and tokens_per_usd; NaN
+    where nobody lists a rent.
 
     Raises
     ------
-    LookupError : an unknown accelerator. ValueError : a named chip cannot serve the model; or none meets the targets (the best is named).
+    LookupError : an unknown accelerator. ValueError : a named chip cannot serve the model; or none
+        meets the targets (the best is named).
 
     >>> front = frontier(catalog.model("Llama-3.1-8B"), Load(1000, 300), ["H100", "L40S"], slowdowns={})
     >>> sorted(set(front["accelerator"])), bool((front["tokens_per_s_per_chip"] > 0).all())
     (['H100 SXM', 'L40S'], True)
     """
     found = []
-    for chip in catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips):
+    for chip in (
+        catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips)
+    ):
         try:
             every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
             at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
@@ -223,12 +321,32 @@ def frontier(
             if chips is not None:
                 raise
     if not found:
-        raise ValueError(f"{model.name}: no accelerator of the catalog serves it in {precision or 'its leanest format'}")
-    front = pd.concat([_front(points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)]) for points in found], ignore_index=True)
+        raise ValueError(
+            f"{model.name}: no accelerator of the catalog serves it in"
+            f" {precision or 'its leanest format'}"
+        )
+    front = pd.concat(
+        [
+            _front(points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)])
+            for points in found
+        ],
+        ignore_index=True,
+    )
     if front.empty:
         quickest = min(found, key=lambda points: points["tpot_s"].min())
-        raise ValueError(_missed(f"{model.name} on {quickest['accelerator'][0]}, the quickest,", quickest, tpot_s, ttft_s))
+        raise ValueError(
+            _missed(
+                f"{model.name} on {quickest['accelerator'][0]}, the quickest,",
+                quickest,
+                tpot_s,
+                ttft_s,
+            )
+        )
     rents = {name: recent_rental_price(name) for name in front["accelerator"].unique()}
-    front["usd_per_hour"] = front["accelerator"].map({name: rent.median if rent else math.nan for name, rent in rents.items()})
+    front["usd_per_hour"] = front["accelerator"].map(
+        {name: rent.median if rent else math.nan for name, rent in rents.items()}
+    )
     per_usd = SECONDS_PER_HOUR * front[SPEED] / front["usd_per_hour"]
-    return front.assign(watts_per_chip=front["joules_per_token"] * front[SPEED], tokens_per_usd=per_usd)
+    return front.assign(
+        watts_per_chip=front["joules_per_token"] * front[SPEED], tokens_per_usd=per_usd
+    )

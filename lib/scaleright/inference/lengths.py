@@ -1,8 +1,10 @@
-"""What is asked of a server: lengths of prompts and answers, by their means and how widely they spread.
+"""What is asked of a server: lengths of prompts and answers, by their means and how widely they
+spread.
 
-A sequence takes a step for each token of its answer, so long answers are seen more often than they are asked for: what a
-step meets is an average weighted by residence. For any distribution it follows from means, coefficients of variation and
-the correlation of the two lengths alone. For a prompt of I and an answer of O tokens, E is the mean over requests.
+A sequence takes a step for each token of its answer, so long answers are seen more often than they
+are asked for: what a step meets is an average weighted by residence. For any distribution it
+follows from means, coefficients of variation and the correlation of the two lengths alone. For a
+prompt of I and an answer of O tokens, E is the mean over requests.
 """
 
 from dataclasses import dataclass, replace
@@ -15,9 +17,13 @@ from scaleright.names import one_of
 from scaleright.ops import maximum
 
 _DOMAINS = {
-    "input_tokens": COUNT, "output_tokens": COUNT, "cached_share": SHARE, "input_cv": NON_NEGATIVE, "output_cv": NON_NEGATIVE,
+    "input_tokens": COUNT,
+    "output_tokens": COUNT,
+    "cached_share": SHARE,
+    "input_cv": NON_NEGATIVE,
+    "output_cv": NON_NEGATIVE,
     "correlation": Domain(-1.0, 1.0, (-1.0, 1.0)),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,10 @@ class Load:
     Attributes
     ----------
     input_tokens, output_tokens : mean lengths of prompt and answer [token]
-    cached_share : share of a prompt found in a cache of prefixes; it is looked back on and kept, but not computed again [1]
-    input_cv, output_cv : standard deviation of the lengths over their means, 0 where all are alike [1]
+    cached_share : share of a prompt found in a cache of prefixes; it is looked back on and kept,
+        but not computed again [1]
+    input_cv, output_cv : standard deviation of the lengths over their means, 0 where all are alike
+        [1]
     correlation : of the two lengths [1]
     speculation : a draft that guesses tokens ahead, if there is one
 
@@ -57,7 +65,9 @@ class Load:
 
     @property
     def new_tokens(self) -> Any:
-        """Tokens of a prompt that are computed; the last one always is, since it gives the answer's first [token]."""
+        """Tokens of a prompt that are computed; the last one always is, since it gives the answer's
+        first [token].
+        """
         return maximum(self.input_tokens * (1 - self.cached_share), 1.0)
 
     @property
@@ -67,17 +77,23 @@ class Load:
 
     @property
     def context(self) -> Any:
-        """Tokens that a running sequence looks back on, over all steps: E[O (I + O/2)] / E[O] [token]."""
+        """Tokens that a running sequence looks back on, over all steps: E[O (I + O/2)] / E[O]
+        [token].
+        """
         return self._prompt + self.output_tokens * (1 + self.output_cv**2) / 2
 
     @property
     def length(self) -> Any:
-        """Tokens that a running sequence will hold at its end, over all steps: E[O (I + O)] / E[O] [token]."""
+        """Tokens that a running sequence will hold at its end, over all steps: E[O (I + O)] / E[O]
+        [token].
+        """
         return self._prompt + self.output_tokens * (1 + self.output_cv**2)
 
     @property
     def prompt_context(self) -> Any:
-        """Tokens that a computed token of a prompt looks back on, c being the cached share: E[I^2] (1 + c) / (2 E[I]) [token]."""
+        """Tokens that a computed token of a prompt looks back on, c being the cached share: E[I^2]
+        (1 + c) / (2 E[I]) [token].
+        """
         return self.input_tokens * (1 + self.input_cv**2) * (1 + self.cached_share) / 2
 
     @property
@@ -87,7 +103,9 @@ class Load:
 
     @property
     def queries(self) -> Any:
-        """Tokens that a running sequence puts through a step: its next, and a draft's guesses [token]."""
+        """Tokens that a running sequence puts through a step: its next, and a draft's guesses
+        [token].
+        """
         return 1 + self.speculation.draft_tokens if self.speculation else 1
 
 
@@ -105,6 +123,18 @@ def trace(name: str) -> Load:
     (2048, 28, True)
     """
     rows = catalog.table("request_lengths")
-    of = rows[rows["trace"] == one_of(name, rows["trace"], "trace of requests")].set_index("quantity")["value"]
-    apart = Load(of["mean input_tokens"], of["mean output_tokens"], 0.0, of["variation of input_tokens"], of["variation of output_tokens"])
-    return replace(apart, correlation=(of["mean context_tokens"] - apart.context) / (apart.input_tokens * apart.input_cv * apart.output_cv))
+    of = rows[rows["trace"] == one_of(name, rows["trace"], "trace of requests")].set_index(
+        "quantity"
+    )["value"]
+    apart = Load(
+        of["mean input_tokens"],
+        of["mean output_tokens"],
+        0.0,
+        of["variation of input_tokens"],
+        of["variation of output_tokens"],
+    )
+    return replace(
+        apart,
+        correlation=(of["mean context_tokens"] - apart.context)
+        / (apart.input_tokens * apart.input_cv * apart.output_cv),
+    )

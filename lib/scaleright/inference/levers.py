@@ -1,7 +1,9 @@
-"""Levers on the cost of serving: each changes how a service is run, if its conditions hold, and the fleet it takes is computed again.
+"""Levers on the cost of serving: each changes how a service is run, if its conditions hold, and the
+fleet it takes is computed again.
 
-What a lever saves depends on what was done before it: a group that stands half empty costs no less when its model is made faster, and one
-that waits for the longest answer of a batch gains less from a cached prompt.
+What a lever saves depends on what was done before it: a group that stands half empty costs no less
+when its model is made faster, and one that waits for the longest answer of a batch gains less from
+a cached prompt.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,32 +35,50 @@ def _weights(s: Service, form: str) -> Service | bool:
 
 
 def _sparse(s: Service) -> bool:
-    """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have kernels for the model."""
+    """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have
+    kernels for the model.
+    """
     chip = s.deployment.chip
-    return chip.vendor == "NVIDIA" and chip.released is not None and chip.released.year >= 2020 and not s.deployment.model.experts
+    return (
+        chip.vendor == "NVIDIA"
+        and chip.released is not None
+        and chip.released.year >= 2020
+        and not s.deployment.model.experts
+    )
 
 
 LEVERS: dict[str, Callable[[Service], Any]] = {
     "smaller model": lambda s: s.smaller and _with(s, model=s.smaller),
     "8-bit weights": lambda s: _weights(s, "FP8") or _weights(s, "INT8"),
-    "4-bit weights": lambda s: s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4") or _weights(s, "INT4"),
-    "2:4 pruning": lambda s: _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio")),
+    "4-bit weights": lambda s: (
+        s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4") or _weights(s, "INT4")
+    ),
+    "2:4 pruning": lambda s: (
+        _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio"))
+    ),
     "LoRA adapters": lambda s: s.variants > 1 and replace(s, adapters=True),
     "continuous batching": lambda s: replace(s, batch=None),
-    "prefix caching": lambda s: s.prefix_share > 0 and replace(s, load=replace(s.load, cached_share=s.prefix_share)),
+    "prefix caching": lambda s: (
+        s.prefix_share > 0 and replace(s, load=replace(s.load, cached_share=s.prefix_share))
+    ),
     "answer caching": lambda s: s.repeated_share > 0 and replace(s, answers_cached=True),
     "8-bit KV cache": lambda s: "fp8" in s.deployment.chip.dense and _with(s, kv_precision="FP8"),
     "pooling": lambda s: s.services > 1 and replace(s, pooled=True),
     "cost dashboard": lambda s: s,
     "disaggregation": lambda s: s.batch is None and replace(s, split=True),
-    "speculative decoding": lambda s: s.draft and s.batch is None and replace(s, load=replace(s.load, speculation=s.draft)),
+    "speculative decoding": lambda s: (
+        s.draft and s.batch is None and replace(s, load=replace(s.load, speculation=s.draft))
+    ),
 }
-"""The levers by the names of data/levers.csv, which says what they need: each gives the changed service, or nothing if it cannot be."""
+"""The levers by the names of data/levers.csv, which says what they need: each gives the changed
+service, or nothing if it cannot be.
+"""
 
 
 @lookup
 def quality_loss(lever: str, precision: str, size: float) -> float:
-    """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0 where no loss is to be expected.
+    """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0
+    where no loss is to be expected.
 
     Parameters
     ----------
@@ -70,16 +90,21 @@ def quality_loss(lever: str, precision: str, size: float) -> float:
     (0.025, 0.002)
     """
     rows = catalog.table("lever_quality")
-    rows = rows[(rows["lever"] == one_of(lever, LEVERS, "lever")) & (rows["form"].isna() | (rows["form"] == precision))]
+    rows = rows[
+        (rows["lever"] == one_of(lever, LEVERS, "lever"))
+        & (rows["form"].isna() | (rows["form"] == precision))
+    ]
     nearest = rows.iloc[np.argsort(np.abs(np.log(rows["parameters"] / size)), kind="stable")[:1]]
     return float((1 - nearest["after"] / nearest["before"]).sum())
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A lever on the way up: the service once it is taken, or as it was with why it is not; its fleet; published losses of quality so far.
+    """A lever on the way up: the service once it is taken, or as it was with why it is not; its
+    fleet; published losses of quality so far.
 
-    sizes, served : of each possible group, its chips and the requests per second that it serves at most
+    sizes, served : of each possible group, its chips and the requests per second that it serves at
+        most
     """
 
     name: str
@@ -102,24 +127,45 @@ class Rung:
 
 def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
     """The next rung: a lever taken, or why not. The loss of 4 bits takes the place of that of 8."""
-    after, stay = LEVERS[one_of(name, LEVERS, "lever")](rung.service), partial(replace, rung, name=name)
+    after, stay = (
+        LEVERS[one_of(name, LEVERS, "lever")](rung.service),
+        partial(replace, rung, name=name),
+    )
     if not after:
         return stay(why="needs " + catalog.table("levers").set_index("lever").loc[name, "needs"])
     if after == rung.service:
         return stay(why="changes nothing")
     d = after.deployment
-    losses = {other: loss for other, loss in rung.losses.items() if (name, other) != ("4-bit weights", "8-bit weights")}
+    losses = {
+        other: loss
+        for other, loss in rung.losses.items()
+        if (name, other) != ("4-bit weights", "8-bit weights")
+    }
     losses[name] = quality_loss(name, d.precision, float(parameters(d.model).total))
     if sum(losses.values()) > allowed_loss + 1e-9:
-        return stay(why=f"published loss of {100 * losses[name]:.2g} %, more than is left of {100 * allowed_loss:.2g} %")
-    key = after.load, d.model, d.precision, d.kv_precision, after.batch, after.matmul_speedup, after.split
+        return stay(
+            why=(
+                f"published loss of {100 * losses[name]:.2g} %, more than is left of"
+                f" {100 * allowed_loss:.2g} %"
+            )
+        )
+    key = (
+        after.load,
+        d.model,
+        d.precision,
+        d.kv_precision,
+        after.batch,
+        after.matmul_speedup,
+        after.split,
+    )
     found[key] = found.get(key) or groups(after)
     return Rung(name, "", after, *found[key], losses)
 
 
 @search
 def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -> list[Rung]:
-    """The levers one after the other, each taken if its conditions hold, its loss of quality is allowed, and the fleet gets no larger.
+    """The levers one after the other, each taken if its conditions hold, its loss of quality is
+    allowed, and the fleet gets no larger.
 
     Parameters
     ----------
@@ -138,9 +184,15 @@ def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) ->
     rungs, found = [Rung("today", "", service, *groups(service))], {}
     for name in names:
         after, before = _take(rungs[-1], name, allowed_loss, found), rungs[-1]
-        if not after.why and (after.chips > before.chips or (after.chips == before.chips and after.loss > before.loss)):
+        if not after.why and (
+            after.chips > before.chips or (after.chips == before.chips and after.loss > before.loss)
+        ):
             more = after.chips / before.chips - 1
-            after = replace(before, name=name, why=f"takes {100 * more:.0f} % more chips here" if more else "saves nothing here")
+            after = replace(
+                before,
+                name=name,
+                why=f"takes {100 * more:.0f} % more chips here" if more else "saves nothing here",
+            )
         rungs.append(after)
     return rungs
 
@@ -155,8 +207,9 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
 
     Returns
     -------
-    frame indexed by lever: first (alone), last (after all others), least and most over all orders [share of the fleet before it], and
-    credit, its mean share of the whole saving on a ratio scale (the Shapley value of the logarithm), which add up to 1
+    frame indexed by lever: first (alone), last (after all others), least and most over all orders
+    [share of the fleet before it], and credit, its mean share of the whole saving on a ratio scale
+    (the Shapley value of the logarithm), which add up to 1
 
     Source: [shapley1953].
     """
@@ -169,11 +222,18 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
             rung = _take(rung, name, allowed_loss, found) if taken else rung
         size[picked] = rung.chips
     others = np.indices((2,) * (count - 1)).sum(axis=0) if count > 1 else np.zeros(())
-    weight = np.vectorize(lambda k: factorial(k) * factorial(count - 1 - k) / factorial(count))(others.astype(int))
+    weight = np.vectorize(lambda k: factorial(k) * factorial(count - 1 - k) / factorial(count))(
+        others.astype(int)
+    )
     rows, whole = {}, np.log(size.flat[0] / size.flat[-1])
     for axis, name in enumerate(names):
         without, taken = np.moveaxis(size, axis, 0)
         saved = 1 - taken / without
-        rows[name] = {"first": saved.flat[0], "last": saved.flat[-1], "least": saved.min(), "most": saved.max(),
-                      "credit": float((weight * np.log(without / taken)).sum() / whole) if whole else 0.0}  # fmt: skip
+        rows[name] = {
+            "first": saved.flat[0],
+            "last": saved.flat[-1],
+            "least": saved.min(),
+            "most": saved.max(),
+            "credit": float((weight * np.log(without / taken)).sum() / whole) if whole else 0.0,
+        }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("lever")

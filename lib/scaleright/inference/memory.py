@@ -1,8 +1,8 @@
 """Memory of one chip that serves a model, by part, and the batch that it allows.
 
-Weights are exact counts in the formats of their parts; the cache is that of `transformer.memory`, shared out as engines do: key/value
-heads over tensor-parallel chips down to one head a chip, latents and indexer keys on every one of them. Of all pipeline stages the
-fullest counts.
+Weights are exact counts in the formats of their parts; the cache is that of `transformer.memory`,
+shared out as engines do: key/value heads over tensor-parallel chips down to one head a chip,
+latents and indexer keys on every one of them. Of all pipeline stages the fullest counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
 from scaleright.transformer.parameters import parameters
 
 GRAPH_BYTES = 1e9
-"""Captured graphs of steps of all sizes, an allowance: vLLM reports 0.2 GiB for a model of a billion parameters [vllm11349]."""
+"""Captured graphs of steps of all sizes, an allowance: vLLM reports 0.2 GiB for a model of a
+billion parameters [vllm11349].
+"""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,18 @@ class ServingMemory(Breakdown):
     reserve_bytes: Any
 
     def room_bytes(self, d: Deployment) -> Any:
-        """Bytes that the engine leaves to the cache: its share of the chip, less all else; in TensorRT-LLM a share of what all else leaves.
+        """Bytes that the engine leaves to the cache: its share of the chip, less all else; in
+        TensorRT-LLM a share of what all else leaves.
 
-        Source: `gpu_memory_utilization` of vLLM, `free_gpu_memory_fraction` of TensorRT-LLM [tensorrtllm2025].
+        Source: `gpu_memory_utilization` of vLLM, `free_gpu_memory_fraction` of TensorRT-LLM
+        [tensorrtllm2025].
         """
         memory_bytes, rest = d.chip.require("memory_bytes"), self.total - self.kv_bytes
-        return d.memory_share * (memory_bytes - rest) if d.engine == "TensorRT-LLM" else d.memory_share * memory_bytes - rest
+        return (
+            d.memory_share * (memory_bytes - rest)
+            if d.engine == "TensorRT-LLM"
+            else d.memory_share * memory_bytes - rest
+        )
 
     def fits(self, d: Deployment) -> Any:
         """Whether the engine's share of a chip holds it."""
@@ -56,20 +64,34 @@ class ServingMemory(Breakdown):
 def weights_per_chip(d: Deployment) -> Any:
     """Bytes of weights on the fullest chip [B].
 
-    Layers are shared by the stages, the token table and the output head belong to the first and the last one; attention and dense
-    blocks are split over the tensor-parallel chips, routed experts over all chips of a stage.
+    Layers are shared by the stages, the token table and the output head belong to the first and the
+    last one; attention and dense blocks are split over the tensor-parallel chips, routed experts
+    over all chips of a stage.
     """
-    t, whole, form = d.model, parameters(d.model), {part: bytes_per_parameter(name) for part, name in d.formats.items()}
+    t, whole, form = (
+        d.model,
+        parameters(d.model),
+        {part: bytes_per_parameter(name) for part, name in d.formats.items()},
+    )
     attention = form["attention"] * (whole.attention + whole.indexer)
     dense = form["dense"] * (whole.ffn + whole.shared_experts)
-    layers = (attention + dense) / d.tensor + form["experts"] * whole.experts / d.ranks + form["head"] * (whole.router + whole.norms)
-    ends = form["head"] * (whole.embedding + whole.positions + where(d.pipeline > 1, 0.0, 1.0) * whole.head) / d.tensor
+    layers = (
+        (attention + dense) / d.tensor
+        + form["experts"] * whole.experts / d.ranks
+        + form["head"] * (whole.router + whole.norms)
+    )
+    ends = (
+        form["head"]
+        * (whole.embedding + whole.positions + where(d.pipeline > 1, 0.0, 1.0) * whole.head)
+        / d.tensor
+    )
     return layers * ceil(t.layers / d.pipeline) / t.layers + ends
 
 
 @counting
 def cache_per_chip(d: Deployment, tokens_per_sequence) -> Any:
-    """Bytes of cache that one sequence takes on each chip of its attention group and of the fullest stage [B].
+    """Bytes of cache that one sequence takes on each chip of its attention group and of the fullest
+    stage [B].
 
     >>> from scaleright import catalog
     >>> d = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=np.array([1, 8, 16]))
@@ -84,12 +106,21 @@ def cache_per_chip(d: Deployment, tokens_per_sequence) -> Any:
 
 @counting
 def activation_bytes(d: Deployment) -> Any:
-    """Bytes of activations at the peak of the largest step: the stream, the widest layer, the logits of those that get a token [B]."""
+    """Bytes of activations at the peak of the largest step: the stream, the widest layer, the
+    logits of those that get a token [B].
+    """
     t, rows = d.model, d.chunk_tokens
     dense = (2 + t.gated_ffn) * maximum(t.ffn * (t.moe_layers < t.layers), t.shared_ffn) / d.tensor
-    routed = t.experts_per_token * ((2 + t.gated_ffn) * t.expert_ffn / d.ranks + 2 * t.hidden / d.tensor)
-    attention = (t.heads * (t.head_dim + t.v_head_dim) + t.kv_heads * (t.head_dim + t.v_head_dim)) / d.tensor
-    return 2.0 * rows * (3 * t.hidden + maximum(dense + routed, attention)) + 6.0 * minimum(rows, 1024) * t.vocab
+    routed = t.experts_per_token * (
+        (2 + t.gated_ffn) * t.expert_ffn / d.ranks + 2 * t.hidden / d.tensor
+    )
+    attention = (
+        t.heads * (t.head_dim + t.v_head_dim) + t.kv_heads * (t.head_dim + t.v_head_dim)
+    ) / d.tensor
+    return (
+        2.0 * rows * (3 * t.hidden + maximum(dense + routed, attention))
+        + 6.0 * minimum(rows, 1024) * t.vocab
+    )
 
 
 @search
@@ -116,13 +147,16 @@ def serving_memory(d: Deployment, batch: Any, tokens_per_sequence: Any) -> Servi
 
 @search
 def largest_batch(d: Deployment, tokens_per_sequence: Any) -> Any:
-    """Most sequences of the whole group that fit at once, each with so many tokens in the cache, and no more than `max_sequences`.
+    """Most sequences of the whole group that fit at once, each with so many tokens in the cache,
+    and no more than `max_sequences`.
 
-    tokens_per_sequence : what is reserved: the whole request in engines that guarantee its end, the mean residence elsewhere [token]
+    tokens_per_sequence : what is reserved: the whole request in engines that guarantee its end, the
+        mean residence elsewhere [token]
 
     Returns
     -------
-    a whole number as a float, or an array of them; 0 where the weights alone do not fit, or not one sequence does.
+    a whole number as a float, or an array of them; 0 where the weights alone do not fit, or not one
+    sequence does.
 
     >>> from scaleright import catalog
     >>> chip, model = catalog.accelerator("H100 SXM"), catalog.model("Llama-3.1-70B")

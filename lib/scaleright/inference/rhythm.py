@@ -12,7 +12,8 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Rhythm:
-    """Steps of continuous batching at so many running sequences; numbers, arrays or live expressions.
+    """Steps of continuous batching at so many running sequences; numbers, arrays or live
+    expressions.
 
     Attributes
     ----------
@@ -32,12 +33,22 @@ class Rhythm:
     share: Any
 
     @classmethod
-    def of(cls, running: Any, new_tokens: Any, further: Any, queries: Any, budget: Any, replicas: Any = 1.0, together: Any = 0.0,
-           name: Keep = as_it_is) -> Rhythm:  # fmt: skip
+    def of(
+        cls,
+        running: Any,
+        new_tokens: Any,
+        further: Any,
+        queries: Any,
+        budget: Any,
+        replicas: Any = 1.0,
+        together: Any = 0.0,
+        name: Keep = as_it_is,
+    ) -> Rhythm:
         """The rhythm of a batch.
 
-        Of `running` slots each request takes its prompt's steps and `further` ones, so that running / (prompt steps + further)
-        requests end in a step and as many prompts are computed in one: in steps that meet one or more, since they come at random.
+        Of `running` slots each request takes its prompt's steps and `further` ones, so that running
+        / (prompt steps + further) requests end in a step and as many prompts are computed in one:
+        in steps that meet one or more, since they come at random.
 
         Parameters
         ----------
@@ -47,8 +58,9 @@ class Rhythm:
         queries : tokens that a decoding sequence puts through a step: 1, or with a draft's [1]
         budget : most tokens of a step [token]
         replicas : groups and stages that take prompts side by side [1]
-        together : prompts that each of them computes at once at least, where so many wait [1]; else they come at random (Poisson), so
-            that a share exp(-requests) of steps meets none and the others meet one or more
+        together : prompts that each of them computes at once at least, where so many wait [1]; else
+            they come at random (Poisson), so that a share exp(-requests) of steps meets none and
+            the others meet one or more
         name : gives an expression that is long on a page a name, see `Controls.define`
 
         Source: chunked prefill [agrawal2024, section 4].

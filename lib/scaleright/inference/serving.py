@@ -1,13 +1,16 @@
-"""A server in its steady state: continuous batching of a mix of requests, by the time of an engine's steps.
+"""A server in its steady state: continuous batching of a mix of requests, by the time of an
+engine's steps.
 
-A request holds a slot while its prompt is computed and then for a step of each further token. Prompts are computed beside
-the tokens of others (chunked prefill), at most `chunk_tokens` a step together with them; steps that carry a prompt take longer
-than those that do not, and the mean of both is what a token costs. All of it follows from the number of slots, the lengths and
-the time of the two kinds of step; every time is linear in the slowdowns.
+A request holds a slot while its prompt is computed and then for a step of each further token.
+Prompts are computed beside the tokens of others (chunked prefill), at most `chunk_tokens` a step
+together with them; steps that carry a prompt take longer than those that do not, and the mean of
+both is what a token costs. All of it follows from the number of slots, the lengths and the time of
+the two kinds of step; every time is linear in the slowdowns.
 
-TTFT is from sending a request to its first token: the way there and back, a place among the running, the end of the step under
-way, and the steps of its own prompt. TPOT is the time from the first token to the last over the tokens after the first. ITL is the median
-gap between two steps that a running request sees.
+TTFT is from sending a request to its first token: the way there and back, a place among the
+running, the end of the step under way, and the steps of its own prompt. TPOT is the time from the
+first token to the last over the tokens after the first. ITL is the median gap between two steps
+that a running request sees.
 """
 
 import math
@@ -27,12 +30,18 @@ from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import ceil, minimum, where
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
-"""Sequences that run together at most, of each replica of attention, by the engine's own default on a chip with 70 GiB or more."""
+"""Sequences that run together at most, of each replica of attention, by the engine's own default on
+a chip with 70 GiB or more.
+"""
 FRONT_S = 0.05
-"""On the way of a request to the engine and of its first token back: what is left of measured TTFT, in the middle 0.10 s in 18 runs
-[siliconrefs2026] and 0.03 s in 236 [inferencemax2026]; the one constant of TTFT alone, after which 61 and 94 % lie within a factor of 2."""
+"""On the way of a request to the engine and of its first token back: what is left of measured TTFT,
+in the middle 0.10 s in 18 runs [siliconrefs2026] and 0.03 s in 236 [inferencemax2026]; the one
+constant of TTFT alone, after which 61 and 94 % lie within a factor of 2.
+"""
 RESERVES_ALL = ("TensorRT-LLM",)
-"""Engines that admit a request only if its whole length fits; others admit by what is held and push back what grows too long."""
+"""Engines that admit a request only if its whole length fits; others admit by what is held and push
+back what grows too long.
+"""
 
 
 @dataclass(frozen=True)
@@ -102,9 +111,21 @@ class OperatingPoint:
     def joules_per_token(self) -> Any:
         """Energy of an output token over all chips, prompts included [J/token]."""
         load, beat, looks = self.load, self.rhythm, (self.load.context, self.load.prompt_context)
-        plain = step_joules(self.deployment, self.plain_step.total, self.batch, looks[0], query_tokens=load.queries)
-        mixed = step_joules(self.deployment, self.mixed_step.total, beat.beside, looks[0], beat.chunk, looks[1], load.queries)
-        return ((1 - beat.carrying) * plain.total + beat.carrying * mixed.total) / (beat.requests * load.output_tokens)
+        plain = step_joules(
+            self.deployment, self.plain_step.total, self.batch, looks[0], query_tokens=load.queries
+        )
+        mixed = step_joules(
+            self.deployment,
+            self.mixed_step.total,
+            beat.beside,
+            looks[0],
+            beat.chunk,
+            looks[1],
+            load.queries,
+        )
+        return ((1 - beat.carrying) * plain.total + beat.carrying * mixed.total) / (
+            beat.requests * load.output_tokens
+        )
 
     @property
     def watts_per_chip(self) -> Any:
@@ -114,15 +135,24 @@ class OperatingPoint:
 
 def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: Any) -> StepSeconds:
     """So many of one step and so many of another, by parts."""
-    both = ((field.name, getattr(first, field.name), getattr(second, field.name)) for field in fields(first))
+    both = (
+        (field.name, getattr(first, field.name), getattr(second, field.name))
+        for field in fields(first)
+    )
     return StepSeconds(**{name: of_first * a + of_second * b for name, a, b in both})
 
 
 @search
-def engine_step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any) -> StepSeconds:
-    """One step of so many running sequences, with the draft's work where the load has one; `prefill` as in `phases.step_seconds`."""
+def engine_step(
+    deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any
+) -> StepSeconds:
+    """One step of so many running sequences, with the draft's work where the load has one;
+    `prefill` as in `phases.step_seconds`.
+    """
     slow = stored(deployment) if slowdowns is None else slowdowns
-    step = step_seconds(deployment, batch, load.context, query_tokens=load.queries, slowdowns=slow, **prefill)
+    step = step_seconds(
+        deployment, batch, load.context, query_tokens=load.queries, slowdowns=slow, **prefill
+    )
     if load.speculation is None:
         return step
     guess = load.speculation.guess(deployment, batch, load.context, slow)
@@ -131,11 +161,15 @@ def engine_step(deployment: Deployment, load: Load, batch: Any, slowdowns: Mappi
 
 @search
 def slots(deployment: Deployment, load: Load) -> Any:
-    """Sequences that can run together: what memory holds of the load, up to the engine's own limit [1]; 0 where none fits.
+    """Sequences that can run together: what memory holds of the load, up to the engine's own limit
+    [1]; 0 where none fits.
 
-    Source: TensorRT-LLM admits a request when the whole of it fits (GUARANTEED_NO_EVICT); vLLM and SGLang by what is held now.
+    Source: TensorRT-LLM admits a request when the whole of it fits (GUARANTEED_NO_EVICT); vLLM and
+    SGLang by what is held now.
     """
-    held = largest_batch(deployment, load.length if deployment.engine in RESERVES_ALL else load.context)
+    held = largest_batch(
+        deployment, load.length if deployment.engine in RESERVES_ALL else load.context
+    )
     limit = SEQUENCES.get(deployment.engine, max(SEQUENCES.values())) * deployment.attention_data
     return held if deployment.max_sequences is not None else minimum(held, limit)
 
@@ -151,38 +185,60 @@ def room(deployment: Deployment, load: Load) -> Any:
     check(deployment)
     model, longest = deployment.model, float(np.max(load.input_tokens + load.output_tokens))
     if 0 < model.max_context < longest:
-        raise ValueError(f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed: {model.max_context:,} (max_context)")
+        raise ValueError(
+            f"{model.name}: input_tokens + output_tokens = {longest:,.0f}, allowed:"
+            f" {model.max_context:,} (max_context)"
+        )
     most = slots(deployment, load)
     if np.any(most < 1):
-        deeper = (replace(deployment, pipeline=deployment.pipeline * stages) for stages in (2, 4, 8, 16, 32))
+        deeper = (
+            replace(deployment, pipeline=deployment.pipeline * stages)
+            for stages in (2, 4, 8, 16, 32)
+        )
         enough = next((int(np.max(d.chips)) for d in deeper if np.all(slots(d, load) >= 1)), None)
-        hint = f"nearest that fits: {enough} chips (pipeline stages)" if enough else "it fits on no more chips of this kind"
-        where_to = f"{deployment.precision} on {float(np.max(deployment.chips)):g} x {deployment.chip.name}"
-        raise ValueError(f"{model.name} in {where_to}: no request of {longest:,.0f} tokens fits beside the weights; {hint}; "
-                         "or take fewer bits or a smaller model")  # fmt: skip
+        hint = (
+            f"nearest that fits: {enough} chips (pipeline stages)"
+            if enough
+            else "it fits on no more chips of this kind"
+        )
+        where_to = (
+            f"{deployment.precision} on {float(np.max(deployment.chips)):g} x"
+            f" {deployment.chip.name}"
+        )
+        raise ValueError(
+            f"{model.name} in {where_to}: no request of {longest:,.0f} tokens fits beside the"
+            f" weights; {hint}; or take fewer bits or a smaller model"
+        )
     return most
 
 
 @search
 def steady(
-    deployment: Deployment, load: Load, concurrency: Any = None, slowdowns: Mapping | None = None, batch: Any = None,
+    deployment: Deployment,
+    load: Load,
+    concurrency: Any = None,
+    slowdowns: Mapping | None = None,
+    batch: Any = None,
     requests: Any = math.inf,
-) -> OperatingPoint:  # fmt: skip
-    """Throughput and latency of a server whose clients each send a request when the one before is answered.
+) -> OperatingPoint:
+    """Throughput and latency of a server whose clients each send a request when the one before is
+    answered.
 
     Parameters
     ----------
     deployment : the model, the chips and how they share it; its degrees may be arrays
     load : the mix of requests; numbers or arrays
-    concurrency : requests in the system; those beyond the slots wait; None for as many as there are slots
+    concurrency : requests in the system; those beyond the slots wait; None for as many as there are
+        slots
     slowdowns : time in practice over time at measured peaks, by kind; by default the stored ones
     batch : sequences that must run together, instead of a concurrency
-    requests : of a run whose clients all send their first at its start, which delays the first tokens of that burst [1]
+    requests : of a run whose clients all send their first at its start, which delays the first
+        tokens of that burst [1]
 
     Raises
     ------
-    ValueError : the layout breaks a rule, a request is longer than the model's context, nothing fits beside the weights,
-        or the batch does not.
+    ValueError : the layout breaks a rule, a request is longer than the model's context, nothing
+        fits beside the weights, or the batch does not.
 
     Notes
     -----
@@ -192,51 +248,102 @@ def steady(
     asked = batch if batch is not None else most if concurrency is None else concurrency
     COUNT.check("steady", "concurrency" if batch is None else "batch", asked)
     if batch is not None and np.any(batch > most):
-        raise ValueError(f"{deployment.model.name} on {deployment.chip.name}: batch = {float(np.max(batch)):,.0f}, allowed: "
-                         f"{float(np.min(most)):,.0f} sequences of the load fit in memory and under the engine's limit")  # fmt: skip
+        raise ValueError(
+            f"{deployment.model.name} on {deployment.chip.name}: batch ="
+            f" {float(np.max(batch)):,.0f}, allowed: {float(np.min(most)):,.0f} sequences of the"
+            " load fit in memory and under the engine's limit"
+        )
     point = _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
     if np.all(np.isinf(requests)):
         return point
     first = minimum(point.batch / requests, 1.0)
-    return replace(point, ttft_s=point.queue_s + (1 - first) * (point.ttft_s - point.queue_s) + first * _burst(point, slowdowns))
+    return replace(
+        point,
+        ttft_s=point.queue_s
+        + (1 - first) * (point.ttft_s - point.queue_s)
+        + first * _burst(point, slowdowns),
+    )
 
 
 def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
-    """Mean time to the first token where all running requests begin together and their prompts are read one step after another [s]."""
+    """Mean time to the first token where all running requests begin together and their prompts are
+    read one step after another [s].
+    """
     d, load = point.deployment, point.load
     waiting = point.batch * load.new_tokens
     chunk = minimum(d.chunk_tokens * d.attention_data * d.pipeline, waiting)
-    full = engine_step(d, load, 0.0, slowdowns, prefill_tokens=chunk, prefill_context=load.prompt_context)
+    full = engine_step(
+        d, load, 0.0, slowdowns, prefill_tokens=chunk, prefill_context=load.prompt_context
+    )
     return full.total * (1 + waiting / chunk) / 2 + FRONT_S
 
 
 def _point(
-    deployment: Deployment, load: Load, asked: Any, most: Any, running: Any, slowdowns: Mapping | None, together: float = 0.0
+    deployment: Deployment,
+    load: Load,
+    asked: Any,
+    most: Any,
+    running: Any,
+    slowdowns: Mapping | None,
+    together: float = 0.0,
 ) -> OperatingPoint:
-    """The operating point of so many running sequences, prompts being computed so many `together` at least where so many wait."""
+    """The operating point of so many running sequences, prompts being computed so many `together`
+    at least where so many wait.
+    """
     d, further = deployment, (load.output_tokens - 1) / load.tokens_per_step
-    apart = d.pipeline * (1 if np.any(d.model.experts) else d.attention_data)  # groups that share experts step together
+    apart = d.pipeline * (
+        1 if np.any(d.model.experts) else d.attention_data
+    )  # groups that share experts step together
     budget = d.chunk_tokens * d.attention_data * d.pipeline
     beat = Rhythm.of(running, load.new_tokens, further, load.queries, budget, apart, together)
     plain = engine_step(deployment, load, running, slowdowns)
-    mixed = engine_step(deployment, load, beat.beside, slowdowns, prefill_tokens=beat.chunk, prefill_context=load.prompt_context)
+    mixed = engine_step(
+        deployment,
+        load,
+        beat.beside,
+        slowdowns,
+        prefill_tokens=beat.chunk,
+        prefill_context=load.prompt_context,
+    )
     step = _weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
     token_step = _weighed(plain, 1 - beat.share, mixed, beat.share)
     queue_s = (asked - running) * step.total / beat.requests
-    rest_s = minimum(running - 1, 1.0) * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2) / (2 * step.total)
+    rest_s = (
+        minimum(running - 1, 1.0)
+        * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2)
+        / (2 * step.total)
+    )
     return OperatingPoint(
-        deployment, load, asked, most, running, step, plain, mixed, token_step, beat, queue_s,
-        ttft_s=queue_s + rest_s + beat.prompt_steps * mixed.total + FRONT_S, tpot_s=token_step.total / load.tokens_per_step,
+        deployment,
+        load,
+        asked,
+        most,
+        running,
+        step,
+        plain,
+        mixed,
+        token_step,
+        beat,
+        queue_s,
+        ttft_s=queue_s + rest_s + beat.prompt_steps * mixed.total + FRONT_S,
+        tpot_s=token_step.total / load.tokens_per_step,
         itl_s=where(beat.share < 0.5, plain.total, mixed.total),
-    )  # fmt: skip
+    )
 
 
 @search
-def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any = None, slowdowns: Mapping | None = None) -> OperatingPoint:
+def offline(
+    deployment: Deployment,
+    load: Load,
+    requests: Any,
+    concurrency: Any = None,
+    slowdowns: Mapping | None = None,
+) -> OperatingPoint:
     """A run over so many requests that all wait at its start, as benchmarks of throughput are.
 
-    Requests of like lengths run in waves, of which the last is smaller; since the time of a step grows nearly in a straight line with
-    its sequences, the run takes as long as equal waves. TTFT is from when a request takes its slot.
+    Requests of like lengths run in waves, of which the last is smaller; since the time of a step
+    grows nearly in a straight line with its sequences, the run takes as long as equal waves. TTFT
+    is from when a request takes its slot.
 
     Parameters
     ----------
@@ -256,6 +363,8 @@ def offline(deployment: Deployment, load: Load, requests: Any, concurrency: Any 
     """
     COUNT.check("offline", "requests", requests)
     most = room(deployment, load)
-    waves = ceil(requests / minimum(minimum(most, requests), most if concurrency is None else concurrency))
+    waves = ceil(
+        requests / minimum(minimum(most, requests), most if concurrency is None else concurrency)
+    )
     point = _point(deployment, load, requests / waves, most, requests / waves, slowdowns, math.inf)
     return replace(point, ttft_s=_burst(point, slowdowns))

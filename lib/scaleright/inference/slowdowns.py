@@ -1,7 +1,9 @@
-"""How much longer the steps of an engine take in practice than at measured peaks: few constants, fitted to published runs.
+"""How much longer the steps of an engine take in practice than at measured peaks: few constants,
+fitted to published runs.
 
-A constant belongs to a kind of work (`KINDS`) and to a family: of chips, of engines, of number formats. What no run of a family has shown
-is borrowed: from the same engine on other chips, else work is taken to reach measured peaks ("any"), and that is said.
+A constant belongs to a kind of work (`KINDS`) and to a family: of chips, of engines, of number
+formats. What no run of a family has shown is borrowed: from the same engine on other chips, else
+work is taken to reach measured peaks ("any"), and that is said.
 """
 
 import re
@@ -16,29 +18,39 @@ from scaleright.training.slowdowns import FAMILIES
 
 TABLE = "serving_constants"
 PLAIN = dict.fromkeys(KINDS, 1.0)
-"""The mean of all families: work at measured peaks. What no run has shown is taken to reach them."""
+"""The mean of all families: work at measured peaks. What no run has shown is taken to reach them.
+"""
 ENGINE_KINDS = ("launch", "host", "sequences")
 TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5} | dict.fromkeys(ENGINE_KINDS, 2e-6)
-"""How alike families are, as weights per row: chips keep close to their measured peaks, engines differ in what their hosts take."""
+"""How alike families are, as weights per row: chips keep close to their measured peaks, engines
+differ in what their hosts take.
+"""
 SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency"}
 """Figures that share the bounds of what was measured over what is predicted."""
 
 
 @lookup
 def chip_family(d: Deployment) -> str:
-    """The architecture of a deployment's chip, whose constants it shares; its vendor where no run of it is known.
+    """The architecture of a deployment's chip, whose constants it shares; its vendor where no run
+    of it is known.
 
-    Blackwell Ultra counts as Blackwell: the same units and links, of which too few runs were published to be told apart.
+    Blackwell Ultra counts as Blackwell: the same units and links, of which too few runs were
+    published to be told apart.
     """
     word = d.chip.name.split()[0]
-    return "Blackwell GDDR" if word == "RTX" else FAMILIES.get(word, d.chip.vendor).removesuffix(" Ultra")
+    return (
+        "Blackwell GDDR"
+        if word == "RTX"
+        else FAMILIES.get(word, d.chip.vendor).removesuffix(" Ultra")
+    )
 
 
 @lookup
 def generation(software: str) -> str:
     """The engine of a software, and which generation of vLLM; "any" where none is named.
 
-    vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it counts as another generation again.
+    vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it
+    counts as another generation again.
 
     >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation("")
     ('vLLM V0', 'vLLM V1', 'vLLM', 'any')
@@ -58,21 +70,30 @@ def families(d: Deployment) -> dict[str, str]:
     links = "fabric" if d.chip.scale_up_chips else "PCIe"
     studied = engine in ("TensorRT-LLM", "vLLM V1")
     return dict.fromkeys(KINDS, "any") | {
-        "matmul": chip, "grouped": f"{engine}, {chip}{low}" if studied else chip + low, "cache": chip, "attention": chip, "tensor": links,
-        "expert": links, "launch": engine + low if engine == "vLLM V1" and d.model.experts else engine, "host": f"{engine}, {chip}",
+        "matmul": chip,
+        "grouped": f"{engine}, {chip}{low}" if studied else chip + low,
+        "cache": chip,
+        "attention": chip,
+        "tensor": links,
+        "expert": links,
+        "launch": engine + low if engine == "vLLM V1" and d.model.experts else engine,
+        "host": f"{engine}, {chip}",
         "sequences": f"{engine}, {chip}",
-    }  # fmt: skip
+    }
 
 
 @catalog.remembered
 def _constant(name: str, kind: str) -> tuple[float, bool]:
     """A family's stored constant of a kind of work, and whether it is borrowed."""
-    return kin_constant({key: value for key, (value, _, _) in catalog.fitted(TABLE).items()}, name, kind)
+    return kin_constant(
+        {key: value for key, (value, _, _) in catalog.fitted(TABLE).items()}, name, kind
+    )
 
 
 @lookup
 def slowdowns(d: Deployment) -> dict[str, float]:
-    """The stored slowdowns of a deployment (`data/serving_constants.csv`) by kind of work; what its families lack is borrowed from all.
+    """The stored slowdowns of a deployment (`data/serving_constants.csv`) by kind of work; what its
+    families lack is borrowed from all.
 
     >>> from scaleright.catalog import accelerator, model
     >>> found = slowdowns(Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), software="TensorRT-LLM 1.2"))
@@ -84,18 +105,32 @@ def slowdowns(d: Deployment) -> dict[str, float]:
 
 @lookup
 def borrowed(d: Deployment) -> str:
-    """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and its families lack none."""
-    lacking = [kind for kind, name in families(d).items() if kind in (*ENGINE_KINDS, "matmul") and _constant(name, kind)[1]]
+    """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and
+    its families lack none.
+    """
+    lacking = [
+        kind
+        for kind, name in families(d).items()
+        if kind in (*ENGINE_KINDS, "matmul") and _constant(name, kind)[1]
+    ]
     if lacking:
         engine = generation(d.software) if d.engine else "no engine"
-        return f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips {'was' if len(lacking) == 1 else 'were'} not fitted"
+        return (
+            f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips"
+            f" {'was' if len(lacking) == 1 else 'were'} not fitted"
+        )
     seen = (d.chip.name, "runs") in catalog.fitted(TABLE)
-    return "" if seen else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
+    return (
+        ""
+        if seen
+        else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
+    )
 
 
 @lookup
 def interval(d: Deployment, figure: str) -> tuple[float, float]:
-    """Bounds of measured over predicted figure that hold nine of ten runs whose model, number of chips and release no fit saw [1].
+    """Bounds of measured over predicted figure that hold nine of ten runs whose model, number of
+    chips and release no fit saw [1].
 
     figure : "throughput", "TPOT" or "ITL"
 
@@ -108,4 +143,7 @@ def interval(d: Deployment, figure: str) -> tuple[float, float]:
 @lookup
 def spread_class(d: Deployment, figure: str, lent: bool = False) -> str:
     """Which deployments share the bounds of a figure: the first key of an interval."""
-    return f"{SPREADS[one_of(figure, SPREADS, 'figure')]}, {'experts' if d.model.experts else 'dense'}" + (", borrowed" if lent else "")
+    return (
+        f"{SPREADS[one_of(figure, SPREADS, 'figure')]}, {'experts' if d.model.experts else 'dense'}"
+        + (", borrowed" if lent else "")
+    )

@@ -1,15 +1,33 @@
-"""The market: what accelerators rent and sell for, what tokens and power cost, and what owning hardware takes, from the tables.
+"""The market: what accelerators rent and sell for, what tokens and power cost, and what owning
+hardware takes, from the tables.
 
-Rooms: `rentals` (listings and the price to decide on), `history` (rents as they were, and commitments), `purchases` (what
-chips sold for), `offers` (one chip, bought or rented), `inputs` (power, facility, people), `tokens` (what APIs ask).
+Rooms: `rentals` (listings and the price to decide on), `history` (rents as they were, and
+commitments), `purchases` (what chips sold for), `offers` (one chip, bought or rented), `inputs`
+(power, facility, people), `tokens` (what APIs ask).
 """
 
-from scaleright.market.history import PriceChange, cloud_table, commitment_ratio, paired_ratios, price_change, price_history
+from scaleright.market.history import (
+    PriceChange,
+    cloud_table,
+    commitment_ratio,
+    paired_ratios,
+    price_change,
+    price_history,
+)
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import Offer, offer, rent_or_buy_market
 from scaleright.market.purchases import hardware_table
 from scaleright.market.rentals import (
-    RECENT_YEARS, PriceRange, cheapest, check_rent, listing_age, paid_accelerators, recent_rental_price, rental_price, rental_prices,
-    rental_span, spread,
-)  # fmt: skip
+    RECENT_YEARS,
+    PriceRange,
+    cheapest,
+    check_rent,
+    listing_age,
+    paid_accelerators,
+    recent_rental_price,
+    rental_price,
+    rental_prices,
+    rental_span,
+    spread,
+)
 from scaleright.market.tokens import TokenPrice, api_price, api_prices, open_models

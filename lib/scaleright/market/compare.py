@@ -1,4 +1,6 @@
-"""Prices beside each other: the ends of each chip's listings, and the range of one source against the indexes of others."""
+"""Prices beside each other: the ends of each chip's listings, and the range of one source against
+the indexes of others.
+"""
 
 import pandas as pd
 
@@ -8,27 +10,40 @@ from scaleright.market.rentals import CHIP_ALONE, RAW, rental_prices
 
 
 def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of each chip the cheapest, the median and the dearest provider of a whole instance, and how far they lie apart.
+    """Of each chip the cheapest, the median and the dearest provider of a whole instance, and how
+    far they lie apart.
 
     Parameters
     ----------
-    rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`; prices of a chip
-        without its host are left out
+    rows : one figure for each chip and provider, from `rentals.spread` or `history.cloud_table`;
+        prices of a chip without its host are left out
 
-    Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over lowest), date (of the
-    newest card).
+    Columns: accelerator, providers, low, low_at, median, high, high_at [USD/h], apart (highest over
+    lowest), date (of the newest card).
 
     >>> from scaleright.market import spread
     >>> ends = price_ends(spread()).set_index("accelerator").loc["H100 SXM"]
     >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(ends["apart"] == ends["high"] / ends["low"])
     (True, True)
     """
-    each = rows[rows["basis"] != CHIP_ALONE].sort_values("usd_per_accelerator_hour", kind="stable").groupby("accelerator")
+    each = (
+        rows[rows["basis"] != CHIP_ALONE]
+        .sort_values("usd_per_accelerator_hour", kind="stable")
+        .groupby("accelerator")
+    )
     usd, at = each["usd_per_accelerator_hour"], each["provider"]
-    return pd.DataFrame({
-        "providers": each.size(), "low": usd.min(), "low_at": at.first(), "median": usd.median(), "high": usd.max(), "high_at": at.last(),
-        "apart": usd.max() / usd.min(), "date": each["date"].max(),
-    }).reset_index()  # fmt: skip
+    return pd.DataFrame(
+        {
+            "providers": each.size(),
+            "low": usd.min(),
+            "low_at": at.first(),
+            "median": usd.median(),
+            "high": usd.max(),
+            "high_at": at.last(),
+            "apart": usd.max() / usd.min(),
+            "date": each["date"].max(),
+        }
+    ).reset_index()
 
 
 def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_demand") -> None:
@@ -52,21 +67,28 @@ def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_deman
     if accelerator in set(cards["accelerator"]):
         return
     newest, listed = cards["date"].max(), rental_prices(accelerator, pricing)["date"]
-    earlier = listed[~(listed > newest)]  # of no cards at all the newest day is missing, and any day is offered
-    hint = f"last listed {earlier.max():%Y-%m-%d}: give day={earlier.max():%Y-%m-%d}" if len(earlier) else "none was listed before"
+    earlier = listed[
+        ~(listed > newest)
+    ]  # of no cards at all the newest day is missing, and any day is offered
+    hint = (
+        f"last listed {earlier.max():%Y-%m-%d}: give day={earlier.max():%Y-%m-%d}"
+        if len(earlier)
+        else "none was listed before"
+    )
     span = "by then" if cards.empty else f"in the year to {newest:%Y-%m-%d}"
     raise LookupError(f"no {pricing} card of {accelerator} {span}; {hint}")
 
 
 def index_agreement() -> pd.DataFrame:
-    """Range of providers of one source against an index of another source, same chip and month, on demand.
+    """Range of providers of one source against an index of another source, same chip and month, on
+    demand.
 
-    A test out of sample: the two have different makers, though both may have read the card of the same provider. An index
-    of hyperscalers alone is left out, since no range here is of them alone.
+    A test out of sample: the two have different makers, though both may have read the card of the
+    same provider. An index of hyperscalers alone is left out, since no range here is of them alone.
 
-    Columns: source, accelerator, month, providers, low, median, high [USD/h] (the range), of_cards (whether it is of cards
-    as listed or of cards scaled to one contract), index_source, index, index_usd_per_hour, inside (whether the range
-    holds it), ratio (index over median).
+    Columns: source, accelerator, month, providers, low, median, high [USD/h] (the range), of_cards
+    (whether it is of cards as listed or of cards scaled to one contract), index_source, index,
+    index_usd_per_hour, inside (whether the range holds it), ratio (index over median).
 
     >>> found = index_agreement()
     >>> sorted(set(found["of_cards"])), bool((found["inside"] == found["index_usd_per_hour"].between(found["low"], found["high"])).all())
@@ -74,26 +96,56 @@ def index_agreement() -> pd.DataFrame:
     """
     prices = table("rental_prices")
     prices = prices[prices["pricing"] == "on_demand"]
-    prices = prices.assign(month=prices["date"].dt.strftime("%Y-%m"), usd=prices["usd_per_accelerator_hour"])
+    prices = prices.assign(
+        month=prices["date"].dt.strftime("%Y-%m"), usd=prices["usd_per_accelerator_hour"]
+    )
     where = ["source", "accelerator", "month"]
     cards = prices[prices["basis"].isin([*RAW, "normalized"])]
-    cards = cards.assign(of_cards=cards["basis"].isin(RAW).map({True: "as listed", False: "scaled"}))
+    cards = cards.assign(
+        of_cards=cards["basis"].isin(RAW).map({True: "as listed", False: "scaled"})
+    )
     one_each = cards.groupby([*where, "of_cards", "provider"])["usd"].median()
-    ranges = one_each.groupby([*where, "of_cards"]).agg(low="min", median="median", high="max", providers="count").reset_index()
+    ranges = (
+        one_each.groupby([*where, "of_cards"])
+        .agg(low="min", median="median", high="max", providers="count")
+        .reset_index()
+    )
     ranges = ranges[ranges["providers"] >= LEAST_PROVIDERS]
-    indexes = prices[(prices["basis"] == "index") & ~prices["segment"].isin(["hyperscaler", "marketplace"])]
+    indexes = prices[
+        (prices["basis"] == "index") & ~prices["segment"].isin(["hyperscaler", "marketplace"])
+    ]
     # Of a source that has an index of all segments, that one.
     whole = indexes["segment"].eq("index")
     indexes = indexes[whole | ~indexes["source"].isin(indexes["source"][whole])]
-    indexes = indexes.assign(index=indexes["provider"] + ", " + indexes["sku"]).groupby([*where, "index"])["usd"].median().reset_index()
+    indexes = (
+        indexes.assign(index=indexes["provider"] + ", " + indexes["sku"])
+        .groupby([*where, "index"])["usd"]
+        .median()
+        .reset_index()
+    )
     indexes = indexes.rename(columns={"source": "index_source", "usd": "index_usd_per_hour"})
     both = ranges.merge(indexes, on=["accelerator", "month"])
-    makers = (both[side].str.extract(r"^([a-z]+)")[0] for side in ("source", "index_source"))  # a key is its maker and the year
+    makers = (
+        both[side].str.extract(r"^([a-z]+)")[0] for side in ("source", "index_source")
+    )  # a key is its maker and the year
     both = both[next(makers) != next(makers)]
     value = both["index_usd_per_hour"]
-    both = both.assign(inside=value.between(both["low"], both["high"]), ratio=value / both["median"])
+    both = both.assign(
+        inside=value.between(both["low"], both["high"]), ratio=value / both["median"]
+    )
     columns = [
-        "source", "accelerator", "month", "providers", "low", "median", "high", "of_cards",
-        "index_source", "index", "index_usd_per_hour", "inside", "ratio",
-    ]  # fmt: skip
+        "source",
+        "accelerator",
+        "month",
+        "providers",
+        "low",
+        "median",
+        "high",
+        "of_cards",
+        "index_source",
+        "index",
+        "index_usd_per_hour",
+        "inside",
+        "ratio",
+    ]
     return both[columns].reset_index(drop=True)

@@ -1,4 +1,6 @@
-"""Rents as they were: months of medians and indexes, clouds beside each other on a day, and what a commitment took off."""
+"""Rents as they were: months of medians and indexes, clouds beside each other on a day, and what a
+commitment took off.
+"""
 
 from dataclasses import dataclass
 from datetime import date
@@ -11,7 +13,9 @@ from scaleright.names import one_of
 from scaleright.ranges import Range
 
 LEAST_PROVIDERS = 3
-"""Fewer providers make no median: below three the source of the monthly series gives no index either [zhang2026]."""
+"""Fewer providers make no median: below three the source of the monthly series gives no index
+either [zhang2026].
+"""
 BASES = ("raw", "normalized")
 _RAW_MEDIAN = "Median of rate cards"
 TERMS = {"reserved_1y": 1, "reserved_3y": 3}
@@ -20,11 +24,13 @@ TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 
 @remembered
 def price_history(accelerator_name: str) -> pd.DataFrame:
-    """Monthly rent of a chip on demand, over rate cards [USD/h], those as listed and those scaled to one contract apart.
+    """Monthly rent of a chip on demand, over rate cards [USD/h], those as listed and those scaled
+    to one contract apart.
 
     Basis "normalized": every card scaled by the source to a chip in an eight-chip SXM node, which
-    makes months comparable and mostly raises a card. Basis "raw": the median of cards as listed, whose mix changes from
-    month to month; the source gives its median alone, so `low` and `high` are empty there.
+    makes months comparable and mostly raises a card. Basis "raw": the median of cards as listed,
+    whose mix changes from month to month; the source gives its median alone, so `low` and `high`
+    are empty there.
 
     Columns: date (first of the month), low, median, high, providers (of the cards), basis.
 
@@ -40,20 +46,39 @@ def price_history(accelerator_name: str) -> pd.DataFrame:
     medians = rental_prices(basis=("index",))
     medians = medians[medians["provider"] == _RAW_MEDIAN]
     if name not in set(medians["accelerator"]):
-        raise LookupError(f"no on_demand price history of {name}; chips with one: {', '.join(sorted(set(medians['accelerator'])))}")
+        raise LookupError(
+            f"no on_demand price history of {name}; chips with one:"
+            f" {', '.join(sorted(set(medians['accelerator'])))}"
+        )
     cards = rental_prices(name, basis=("normalized",)).groupby("date")["usd_per_accelerator_hour"]
-    months = pd.DataFrame({"low": cards.min(), "median": cards.median(), "high": cards.max(), "providers": cards.size()})
+    months = pd.DataFrame(
+        {
+            "low": cards.min(),
+            "median": cards.median(),
+            "high": cards.max(),
+            "providers": cards.size(),
+        }
+    )
     months = months[months["providers"] >= LEAST_PROVIDERS]
     raw = medians[medians["accelerator"] == name].set_index("date")["usd_per_accelerator_hour"]
     raw = raw[raw.index.isin(months.index)]
-    listed = pd.DataFrame({"low": float("nan"), "median": raw, "high": float("nan"), "providers": months["providers"].reindex(raw.index)})
+    listed = pd.DataFrame(
+        {
+            "low": float("nan"),
+            "median": raw,
+            "high": float("nan"),
+            "providers": months["providers"].reindex(raw.index),
+        }
+    )
     both = pd.concat([listed.assign(basis="raw"), months.assign(basis="normalized")])
     return both.rename_axis("date").reset_index().sort_values(["basis", "date"], ignore_index=True)
 
 
 @dataclass(frozen=True)
 class PriceChange:
-    """Monthly rent of a chip [USD/h] at both ends of a span, and the later one over the earlier one [1]."""
+    """Monthly rent of a chip [USD/h] at both ends of a span, and the later one over the earlier one
+    [1].
+    """
 
     first: date
     last: date
@@ -62,12 +87,16 @@ class PriceChange:
     ratio: float
 
 
-def price_change(accelerator_name: str, months: int, basis: str = "normalized", last: date | str | None = None) -> PriceChange:
-    """How the monthly median of a chip's on-demand rent moved over the months up to `last`, by default the newest one.
+def price_change(
+    accelerator_name: str, months: int, basis: str = "normalized", last: date | str | None = None
+) -> PriceChange:
+    """How the monthly median of a chip's on-demand rent moved over the months up to `last`, by
+    default the newest one.
 
     Raises
     ------
-    LookupError : a chip without a history, an unknown basis, or a month without three providers; those with them are named.
+    LookupError : a chip without a history, an unknown basis, or a month without three providers;
+        those with them are named.
 
     >>> round(price_change("H100 SXM", 11).ratio, 3), round(price_change("H100 SXM", 11, "raw").ratio, 3)
     (1.388, 1.288)
@@ -80,22 +109,26 @@ def price_change(accelerator_name: str, months: int, basis: str = "normalized", 
     for month in ends:
         if month not in medians.index:
             known = ", ".join(f"{m:%Y-%m}" for m in medians.index)
-            raise LookupError(f"no median of {accelerator_name} for {month:%Y-%m}; months with one: {known}")
+            raise LookupError(
+                f"no median of {accelerator_name} for {month:%Y-%m}; months with one: {known}"
+            )
     before, after = (float(medians[month]) for month in ends)
     return PriceChange(ends[0].date(), ends[1].date(), before, after, after / before)
 
 
 def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
-    """Clouds by chips as of a day: of each the listing nearest in time, within a window to both sides.
+    """Clouds by chips as of a day: of each the listing nearest in time, within a window to both
+    sides.
 
-    What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; one that leaves out the
-    host, which no other function here returns, has the basis "chip alone".
+    What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; one
+    that leaves out the host, which no other function here returns, has the basis "chip alone".
 
     Columns: as of `spread`, and days_apart (listing after the day: positive).
 
     Raises
     ------
-    ValueError : a day in the future or before the first listing, a window below zero, or no listing within it.
+    ValueError : a day in the future or before the first listing, a window below zero, or no listing
+        within it.
 
     >>> table_2023 = cloud_table("2023-04-07", 60)
     >>> {"AWS", "Microsoft Azure", "Google Cloud", "CoreWeave", "Lambda"} <= set(table_2023["provider"])
@@ -111,25 +144,35 @@ def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
         raise ValueError(f"no on_demand listing within {window_days} days of {day:%Y-%m-%d}")
     # Of two days equally near the earlier one counts: it was known on the day.
     prices = prices.sort_values(["apart", "date"], kind="stable")
-    rows = one_each(prices[prices["date"] == prices.groupby(["accelerator", "provider"])["date"].transform("first")])
+    rows = one_each(
+        prices[
+            prices["date"] == prices.groupby(["accelerator", "provider"])["date"].transform("first")
+        ]
+    )
     return rows.assign(days_apart=(rows["date"] - day).dt.days)
 
 
 @remembered
 def paired_ratios() -> pd.DataFrame:
-    """Committed over on-demand price [1] of the same product: provider, chip, size, region, date and SKU alike.
+    """Committed over on-demand price [1] of the same product: provider, chip, size, region, date
+    and SKU alike.
 
-    Columns: provider, accelerator, accelerators, region, date, sku, term_years, on_demand, committed [USD/h], price_ratio,
-    source.
+    Columns: provider, accelerator, accelerators, region, date, sku, term_years, on_demand,
+    committed [USD/h], price_ratio, source.
 
     >>> bool(paired_ratios()["price_ratio"].between(0.2, 1).all())
     True
     """
     keys = ["provider", "accelerator", "accelerators", "region", "date", "sku", "source"]
-    wide = {pricing: rental_prices(pricing=pricing)[[*keys, "usd_per_accelerator_hour"]] for pricing in ("on_demand", *TERMS)}
+    wide = {
+        pricing: rental_prices(pricing=pricing)[[*keys, "usd_per_accelerator_hour"]]
+        for pricing in ("on_demand", *TERMS)
+    }
     listed = wide["on_demand"].rename(columns={"usd_per_accelerator_hour": "on_demand"})
     pairs = [
-        listed.merge(wide[pricing].rename(columns={"usd_per_accelerator_hour": "committed"}), on=keys).assign(term_years=years)
+        listed.merge(
+            wide[pricing].rename(columns={"usd_per_accelerator_hour": "committed"}), on=keys
+        ).assign(term_years=years)
         for pricing, years in TERMS.items()
     ]
     rows = pd.concat(pairs, ignore_index=True)
@@ -141,22 +184,33 @@ def paired_ratios() -> pd.DataFrame:
 def commitment_ratio(provider: str, term_years: int) -> Range:
     """What a commitment costs at a provider, as a share of its on-demand price [1].
 
-    The best figure is the median over chips of `paired_ratios`, the ends their lowest and highest; the vendor's headline,
-    which is its best case, can lower the low end, and stands alone where no pair is listed.
+    The best figure is the median over chips of `paired_ratios`, the ends their lowest and highest;
+    the vendor's headline, which is its best case, can lower the low end, and stands alone where no
+    pair is listed.
 
     Raises
     ------
-    LookupError : a provider without a ratio, or a term that it lacks; the nearest names are offered.
+    LookupError : a provider without a ratio, or a term that it lacks; the nearest names are
+        offered.
 
     >>> commitment_ratio("AWS", 3).best < commitment_ratio("AWS", 1).best < 1
     True
     """
     headlines, pairs = table("commitment_ratios"), paired_ratios()
-    one_of(provider, sorted({*headlines["provider"], *pairs["provider"]}), "provider with a commitment ratio")
+    one_of(
+        provider,
+        sorted({*headlines["provider"], *pairs["provider"]}),
+        "provider with a commitment ratio",
+    )
     headlines, pairs = (rows[rows["provider"] == provider] for rows in (headlines, pairs))
     terms = sorted({*map(int, headlines["term_years"]), *map(int, pairs["term_years"])})
     one_of(term_years, terms, f"term of {provider} [years]")
     said = headlines.loc[headlines["term_years"] == term_years, "price_ratio"].tolist()
-    chips = pairs[pairs["term_years"] == term_years].groupby("accelerator")["price_ratio"].median().tolist()
+    chips = (
+        pairs[pairs["term_years"] == term_years]
+        .groupby("accelerator")["price_ratio"]
+        .median()
+        .tolist()
+    )
     best = float(pd.Series(chips or said).median())
     return Range(float(min(said + chips)), best, float(max(chips or said)))

@@ -1,4 +1,6 @@
-"""What owning and running hardware takes, from the tables: power, facility, people, and how fast a chip computes."""
+"""What owning and running hardware takes, from the tables: power, facility, people, and how fast a
+chip computes.
+"""
 
 from statistics import median
 
@@ -8,30 +10,39 @@ from scaleright.ranges import Range
 
 
 def matmul_chips() -> dict[str, dict[str, float]]:
-    """Chips with a BF16 peak, a bandwidth and a memory: what the roofline of a token can be drawn for.
+    """Chips with a BF16 peak, a bandwidth and a memory: what the roofline of a token can be drawn
+    for.
 
-    Keys: bf16_flops, fp8_flops (that of BF16 where the chip has no FP8) [FLOP/s], memory_bytes_per_s [B/s], memory_bytes
-    [B], compute_efficiency (best measured matmul over peak; the median of the measured chips where nobody published
-    one) [1].
+    Keys: bf16_flops, fp8_flops (that of BF16 where the chip has no FP8) [FLOP/s],
+    memory_bytes_per_s [B/s], memory_bytes [B], compute_efficiency (best measured matmul over peak;
+    the median of the measured chips where nobody published one) [1].
 
     >>> matmul_chips()["A100 SXM 80GB"]["fp8_flops"] == matmul_chips()["A100 SXM 80GB"]["bf16_flops"]
     True
     """
-    shares = {chip.name: chip.measured["bf16"] / chip.dense["bf16"] for chip in accelerators().values() if "bf16" in chip.measured}
+    shares = {
+        chip.name: chip.measured["bf16"] / chip.dense["bf16"]
+        for chip in accelerators().values()
+        if "bf16" in chip.measured
+    }
     usual = median(shares.values())
     return {
         chip.name: {
-            "bf16_flops": chip.dense["bf16"], "fp8_flops": chip.dense.get("fp8", chip.dense["bf16"]),
-            "memory_bytes_per_s": chip.memory_bytes_per_s, "memory_bytes": chip.memory_bytes,
+            "bf16_flops": chip.dense["bf16"],
+            "fp8_flops": chip.dense.get("fp8", chip.dense["bf16"]),
+            "memory_bytes_per_s": chip.memory_bytes_per_s,
+            "memory_bytes": chip.memory_bytes,
             "compute_efficiency": shares.get(chip.name, usual),
         }
         for chip in accelerators().values()
         if "bf16" in chip.dense and chip.memory_bytes_per_s and chip.memory_bytes
-    }  # fmt: skip
+    }
 
 
 @remembered
-def _ranges(name: str, keys: tuple[str, str], ends: tuple[str, str, str]) -> dict[str, dict[str, Range]]:
+def _ranges(
+    name: str, keys: tuple[str, str], ends: tuple[str, str, str]
+) -> dict[str, dict[str, Range]]:
     """Lowest, typical and highest figure of each row of a table, by the row's first and second key."""
     found: dict[str, dict[str, Range]] = {}
     for first, second, *figures in table(name)[[*keys, *ends]].itertuples(index=False):
@@ -39,7 +50,9 @@ def _ranges(name: str, keys: tuple[str, str], ends: tuple[str, str, str]) -> dic
     return found
 
 
-def _range(name: str, keys: tuple[str, str], ends: tuple[str, str, str], first: str, second: str) -> Range:
+def _range(
+    name: str, keys: tuple[str, str], ends: tuple[str, str, str], first: str, second: str
+) -> Range:
     """The range in the row of a table that has these keys; nearest names for one it lacks."""
     found = _ranges(name, keys, ends)
     of_first = found[one_of(first, found, keys[0])]
@@ -61,13 +74,17 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
 
 
 def cost_factor(factor: str, setting: str) -> Range:
-    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in its row's unit.
+    """A cost factor of owning hardware in a setting (home, colocation, data center) as a range, in
+    its row's unit.
 
     Raises
     ------
-    LookupError : unknown factor, or a setting that has none of its own; the nearest names are offered.
+    LookupError : unknown factor, or a setting that has none of its own; the nearest names are
+        offered.
 
     >>> cost_factor("pue", "data center").low >= 1
     True
     """
-    return _range("cost_factors", ("factor", "setting"), ("low", "typical", "high"), factor, setting)
+    return _range(
+        "cost_factors", ("factor", "setting"), ("low", "typical", "high"), factor, setting
+    )

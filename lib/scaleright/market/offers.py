@@ -10,15 +10,20 @@ from scaleright.market.rentals import check_rent, listing_age, recent_rental_pri
 
 @dataclass(frozen=True)
 class Offer:
-    """What one accelerator can be had for: bought [USD] and rented [USD/h], and how old the rent is."""
+    """What one accelerator can be had for: bought [USD] and rented [USD/h], and how old the rent
+    is.
+    """
 
     chip_usd: float
     rent_usd_per_hour: float
     as_of: str
 
 
-def offer(accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hour: float | None = None) -> Offer:
-    """Price and rent of a chip from the tables, or as given; a given rent is checked against the listings.
+def offer(
+    accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hour: float | None = None
+) -> Offer:
+    """Price and rent of a chip from the tables, or as given; a given rent is checked against the
+    listings.
 
     Raises
     ------
@@ -34,28 +39,44 @@ def offer(accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hou
     if chip_usd is None and not chip.purchase_usd:
         raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
     if rent_usd_per_hour is None and listed is None:
-        raise DataError(f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]")
+        raise DataError(
+            f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]"
+        )
     rent = listed.median if rent_usd_per_hour is None else check_rent(rent_usd_per_hour, chip.name)
-    return Offer(chip.purchase_mid_usd if chip_usd is None else chip_usd, rent, listing_age(chip.name))
+    return Offer(
+        chip.purchase_mid_usd if chip_usd is None else chip_usd, rent, listing_age(chip.name)
+    )
 
 
 def rent_or_buy_market() -> pd.DataFrame:
-    """Chips with a recent on-demand listing, a purchase price and a power, that were released since 2020.
+    """Chips with a recent on-demand listing, a purchase price and a power, that were released since
+    2020.
 
     What a used part of an older generation fetches says nothing about a server built around it.
 
-    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour, rent_low, rent_high [USD/h], as_of.
+    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour,
+    rent_low, rent_high [USD/h], as_of.
 
     >>> bool((rent_or_buy_market()["chip_usd"] > 0).all())
     True
     """
     rows = []
     for chip in accelerators().values():
-        known = chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
+        known = (
+            chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
+        )
         if known and (listed := recent_rental_price(chip.name)):
-            rows.append({
-                "accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment, "tdp_watts": chip.tdp_watts,
-                "chip_usd": chip.purchase_mid_usd, "rent_usd_per_hour": listed.median, "rent_low": listed.low,
-                "rent_high": listed.high, "as_of": listing_age(chip.name),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "accelerator": chip.name,
+                    "vendor": chip.vendor,
+                    "segment": chip.segment,
+                    "tdp_watts": chip.tdp_watts,
+                    "chip_usd": chip.purchase_mid_usd,
+                    "rent_usd_per_hour": listed.median,
+                    "rent_low": listed.low,
+                    "rent_high": listed.high,
+                    "as_of": listing_age(chip.name),
+                }
+            )
     return pd.DataFrame(rows)

@@ -1,4 +1,5 @@
-"""Gains from one chip to another on MLPerf Inference: per accelerator, per watt and per dollar of rent, with their ranges.
+"""Gains from one chip to another on MLPerf Inference: per accelerator, per watt and per dollar of
+rent, with their ranges.
 
 Every figure per accelerator is derived, not an official MLPerf metric.
 """
@@ -12,8 +13,18 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.market import recent_rental_price
 from scaleright.mlperf.compare import (
-    CELL, STATISTICS, drift, is_of, matched, meetings, moved_by, round_changes, submissions, summarize, summary,
-)  # fmt: skip
+    CELL,
+    STATISTICS,
+    drift,
+    is_of,
+    matched,
+    meetings,
+    moved_by,
+    round_changes,
+    submissions,
+    summarize,
+    summary,
+)
 from scaleright.mlperf.results import comparable
 from scaleright.names import one_of
 from scaleright.ranges import interval
@@ -24,13 +35,16 @@ METRICS = {
     "measured watt": "per watt of measured system power",
     "dollar": "per dollar of rent",
 }
-"""What a rate is divided by. Power was measured for few chips, mostly at lowered clocks, so that `watt` goes by limits."""
+"""What a rate is divided by. Power was measured for few chips, mostly at lowered clocks, so that
+`watt` goes by limits.
+"""
 
 MEETING = ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
 
 
 def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> Any:
-    """How many times as much the new chip does for what it costs: rates over prices; floats, arrays and Vega expressions.
+    """How many times as much the new chip does for what it costs: rates over prices; floats, arrays
+    and Vega expressions.
 
     Parameters
     ----------
@@ -43,12 +57,15 @@ def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -
     return new / old * (old_price / new_price)
 
 
-def gain_interval(new: tuple, old: tuple, moves: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> tuple[Any, Any]:
+def gain_interval(
+    new: tuple, old: tuple, moves: Any, new_price: Any = 1.0, old_price: Any = 1.0
+) -> tuple[Any, Any]:
     """Low and high end of a gain; as polymorphic as the gain itself.
 
     Parameters
     ----------
-    new, old : (5 %, the statistic that is said, 95 %) of the submissions of each chip; a best is its own high end
+    new, old : (5 %, the statistic that is said, 95 %) of the submissions of each chip; a best is
+        its own high end
     moves : factor by which a ratio moves from one round to another, see `drift`
     new_price, old_price : see `gain_ratio`; taken as given
 
@@ -56,7 +73,12 @@ def gain_interval(new: tuple, old: tuple, moves: Any, new_price: Any = 1.0, old_
     >>> round(low, 9), round(high, 9)
     (1.6, 2.0)
     """
-    return interval(lambda n, o, moved: gain_ratio(n, o, new_price, old_price) * moved, n=new, o=old, moved=(1 / moves, 1.0, moves))
+    return interval(
+        lambda n, o, moved: gain_ratio(n, o, new_price, old_price) * moved,
+        n=new,
+        o=old,
+        moved=(1 / moves, 1.0, moves),
+    )
 
 
 @dataclass(frozen=True)
@@ -86,9 +108,11 @@ class Gain:
 
 
 def prices(metric: str) -> dict[str, float]:
-    """What the rate of each chip is divided by: 1, its power limit [W], or the median of its rents on demand [USD/h].
+    """What the rate of each chip is divided by: 1, its power limit [W], or the median of its rents
+    on demand [USD/h].
 
-    Chips without the figure are left out. Limits of superchips hold their share of the CPU where the maker counts it so.
+    Chips without the figure are left out. Limits of superchips hold their share of the CPU where
+    the maker counts it so.
 
     Raises
     ------
@@ -106,10 +130,11 @@ def prices(metric: str) -> dict[str, float]:
 
 
 def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Submissions with measured power: `per_accelerator` becomes the rate per watt of the whole system [unit/s per W].
+    """Submissions with measured power: `per_accelerator` becomes the rate per watt of the whole
+    system [unit/s per W].
 
-    The watts of a run go with the rate of that run alone, kept as `per_chip`; `kind` tells runs at clocks lowered for
-    efficiency from runs at full clocks.
+    The watts of a run go with the rate of that run alone, kept as `per_chip`; `kind` tells runs at
+    clocks lowered for efficiency from runs at full clocks.
 
     >>> set(power_runs()["kind"])  == {"lowered clocks", "full clocks"}
     True
@@ -117,31 +142,50 @@ def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
     rows = submissions(comparable(allow=("power_run",)) if rows is None else rows)
     rows = rows[rows["system_watts"].notna()]
     kind = np.where(rows["flags"].str.contains("power_run"), "lowered clocks", "full clocks")
-    return rows.assign(per_chip=rows["per_accelerator"], per_accelerator=rows["value"] / rows["system_watts"], kind=kind)
+    return rows.assign(
+        per_chip=rows["per_accelerator"],
+        per_accelerator=rows["value"] / rows["system_watts"],
+        kind=kind,
+    )
 
 
-def _gains(rows: pd.DataFrame | None, asked: tuple, price: dict, metric: str, statistic: str, pairs: Any) -> pd.DataFrame:
-    """Each meeting of two chips with its gain and range, rounds in order; of one benchmark and scenario if some are asked."""
+def _gains(
+    rows: pd.DataFrame | None, asked: tuple, price: dict, metric: str, statistic: str, pairs: Any
+) -> pd.DataFrame:
+    """Each meeting of two chips with its gain and range, rounds in order; of one benchmark and
+    scenario if some are asked.
+    """
     watts = one_of(metric, METRICS, "metric") == "measured watt"
     also = ("kind",) if watts else ()
     if watts or rows is not None:
-        rates = summarize(power_runs(rows) if watts else submissions(rows), ["accelerator", *CELL, *also])
+        rates = summarize(
+            power_runs(rows) if watts else submissions(rows), ["accelerator", *CELL, *also]
+        )
     else:
         rates = summary()
     both = meetings(rates[is_of(rates, *asked)] if asked else rates, pairs, also)
     both = both[both["accelerator_new"].isin(price) & both["accelerator_old"].isin(price)]
-    new, old = ([both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")] for side in ("new", "old"))
+    new, old = (
+        [both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")]
+        for side in ("new", "old")
+    )
     paid = [both[f"accelerator_{side}"].map(price).to_numpy(dtype=float) for side in ("new", "old")]
-    low, high = gain_interval(tuple(new), tuple(old), both["architecture_new"].map(drift).to_numpy(dtype=float), *paid)
+    low, high = gain_interval(
+        tuple(new), tuple(old), both["architecture_new"].map(drift).to_numpy(dtype=float), *paid
+    )
     both = both.assign(metric=metric, value=gain_ratio(new[1], old[1], *paid), low=low, high=high)
     return both.sort_values([*MEETING, "round"], kind="stable", ignore_index=True)
 
 
 def generation_gains(
-    metric: str = "chip", statistic: str = "best", pairs: Iterable[tuple[str, str]] | None = None, every_round: bool = False,
+    metric: str = "chip",
+    statistic: str = "best",
+    pairs: Iterable[tuple[str, str]] | None = None,
+    every_round: bool = False,
     rows: pd.DataFrame | None = None,
-) -> pd.DataFrame:  # fmt: skip
-    """How many times as much each chip does as each older one, for every benchmark and scenario in which they meet.
+) -> pd.DataFrame:
+    """How many times as much each chip does as each older one, for every benchmark and scenario in
+    which they meet.
 
     Parameters
     ----------
@@ -151,8 +195,9 @@ def generation_gains(
     every_round : all rounds; by default the newest in which both stand
     rows : from `results.comparable`; all of them by default
 
-    Columns: accelerator_new, accelerator_old, benchmark, accuracy_target, scenario, unit, round, metric, value, low, high
-    (see `gain_interval`), and for both chips (`_new`, `_old`) what `summary` says, among it architecture and precision.
+    Columns: accelerator_new, accelerator_old, benchmark, accuracy_target, scenario, unit, round,
+    metric, value, low, high (see `gain_interval`), and for both chips (`_new`, `_old`) what
+    `summary` says, among it architecture and precision.
 
     Raises
     ------
@@ -162,28 +207,44 @@ def generation_gains(
     >>> bool((gains["low"] <= gains["value"]).all() and (gains["value"] <= gains["high"]).all())
     True
     """
-    pairs = None if pairs is None else [tuple(accelerator(name).name for name in pair) for pair in pairs]
-    found = _gains(rows, (), prices(metric), metric, one_of(statistic, STATISTICS, "statistic"), pairs)
+    pairs = (
+        None
+        if pairs is None
+        else [tuple(accelerator(name).name for name in pair) for pair in pairs]
+    )
+    found = _gains(
+        rows, (), prices(metric), metric, one_of(statistic, STATISTICS, "statistic"), pairs
+    )
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
 def gain(
-    new: str, old: str, benchmark: str, scenario: str, metric: str = "chip", statistic: str = "best", in_round: str = "newest",
-    price: tuple[float, float] | None = None, rows: pd.DataFrame | None = None,
-) -> Gain:  # fmt: skip
-    """How many times as much one chip does as another in a round in which both stand, with its range.
+    new: str,
+    old: str,
+    benchmark: str,
+    scenario: str,
+    metric: str = "chip",
+    statistic: str = "best",
+    in_round: str = "newest",
+    price: tuple[float, float] | None = None,
+    rows: pd.DataFrame | None = None,
+) -> Gain:
+    """How many times as much one chip does as another in a round in which both stand, with its
+    range.
 
     Parameters
     ----------
     new, old : chips by name or alias
-    benchmark : its name, with or without an accuracy target; without one, the strictest that both meet
+    benchmark : its name, with or without an accuracy target; without one, the strictest that both
+        meet
     scenario, metric, statistic : see `matched` and `generation_gains`
     in_round : this round, or the newest in which both stand
     price : what the new and the old chip are divided by, instead of `prices`
 
     Raises
     ------
-    LookupError : unknown name; no such round; no power limit, measured power or rent of one of them.
+    LookupError : unknown name; no such round; no power limit, measured power or rent of one of
+        them.
     ValueError : a price that is not above 0.
 
     >>> found = gain("B200", "H200", "llama2-70b-99.9", "Offline")
@@ -194,30 +255,69 @@ def gain(
     divisors = prices(metric) | dict(zip(pair, price or ()))
     if none := [name for name in pair if divisors.get(name, 1) <= 0]:
         hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
-        raise ValueError(f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}")
-    found = _gains(rows, (benchmark, scenario), divisors, metric, one_of(statistic, STATISTICS, "statistic"), [pair])
+        raise ValueError(
+            f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}"
+        )
+    found = _gains(
+        rows,
+        (benchmark, scenario),
+        divisors,
+        metric,
+        one_of(statistic, STATISTICS, "statistic"),
+        [pair],
+    )
     if found.empty:
-        matched(*pair, benchmark, scenario, rows=rows)  # refuses what never meets, and says what does
+        matched(
+            *pair, benchmark, scenario, rows=rows
+        )  # refuses what never meets, and says what does
         for name in pair:
             one_of(name, divisors, f"accelerator with a figure {METRICS[metric]}")
         where = f"one round of {benchmark} {scenario}"
-        raise LookupError(f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by limits")
+        raise LookupError(
+            f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by"
+            " limits"
+        )
     rounds = tuple(found["round"])
     if in_round != "newest":
-        found = found[found["round"] == one_of(in_round, rounds, f"round in which {' and '.join(pair)} meet")]
+        found = found[
+            found["round"] == one_of(in_round, rounds, f"round in which {' and '.join(pair)} meet")
+        ]
     row = found.iloc[-1]
-    ends, ids = (float(row[end]) for end in ("value", "low", "high")), (row["best_id_new"], row["best_id_old"])
-    return Gain(*pair, row["benchmark"], scenario, metric, statistic, *ends, row["round"], rounds, matched_words(row), ids)
+    ends, ids = (
+        (float(row[end]) for end in ("value", "low", "high")),
+        (row["best_id_new"], row["best_id_old"]),
+    )
+    return Gain(
+        *pair,
+        row["benchmark"],
+        scenario,
+        metric,
+        statistic,
+        *ends,
+        row["round"],
+        rounds,
+        matched_words(row),
+        ids,
+    )
 
 
 def matched_words(row: pd.Series) -> str:
-    """What a meeting has in common and in what its sides differ, as a person says it: a row of `generation_gains`."""
+    """What a meeting has in common and in what its sides differ, as a person says it: a row of
+    `generation_gains`.
+    """
 
     def side(end: str) -> str:
-        count, least, most = (int(row[f"{name}_{end}"]) for name in ("submissions", "least_chips", "most_chips"))
-        size = f"{least} to {most} chips" if most > least else f"{most} chip{'s' if most > 1 else ''}"
+        count, least, most = (
+            int(row[f"{name}_{end}"]) for name in ("submissions", "least_chips", "most_chips")
+        )
+        size = (
+            f"{least} to {most} chips" if most > least else f"{most} chip{'s' if most > 1 else ''}"
+        )
         kind = "preview " if row[f"preview_{end}"] else ""
-        return f"{count} {kind}submission{'s' if count > 1 else ''} of {row[f'accelerator_{end}']} ({row[f'precision_{end}']}, {size})"
+        return (
+            f"{count} {kind}submission{'s' if count > 1 else ''} of {row[f'accelerator_{end}']}"
+            f" ({row[f'precision_{end}']}, {size})"
+        )
 
     target = f", {row['accuracy_target']} % accuracy" if row["accuracy_target"] else ""
     return f"{row['round']}{target}: {side('new')} against {side('old')}"
@@ -233,8 +333,13 @@ def range_test() -> pd.DataFrame:
     """
     changes, found = round_changes(), []
     for (benchmark, generative), rows in changes.groupby(["benchmark", "generative"]):
-        moves = moved_by(changes[(changes["benchmark"] != benchmark) & (changes["generative"] == generative)])
-        rates = ([rows[f"before_{name}_{side}"].to_numpy() for name in ("tail_low", "best", "tail_high")] for side in ("new", "old"))
+        moves = moved_by(
+            changes[(changes["benchmark"] != benchmark) & (changes["generative"] == generative)]
+        )
+        rates = (
+            [rows[f"before_{name}_{side}"].to_numpy() for name in ("tail_low", "best", "tail_high")]
+            for side in ("new", "old")
+        )
         low, high = gain_interval(*map(tuple, rates), moves)
         found.append(rows.assign(low=low, high=high, inside=rows["after"].between(low, high)))
     return pd.concat(found, ignore_index=True)

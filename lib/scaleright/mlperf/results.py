@@ -1,4 +1,6 @@
-"""Every row of MLPerf Inference (closed division, data center), what its flags mean, and which rows may be compared per chip."""
+"""Every row of MLPerf Inference (closed division, data center), what its flags mean, and which rows
+may be compared per chip.
+"""
 
 from typing import Iterable, NamedTuple
 
@@ -34,31 +36,41 @@ FLAGS = {
     "unknown_accelerator": Flag("the accelerator is not known; kept on request", True),
     "no_count": Flag("the number of accelerators is not known; kept on request", True),
     "unknown_column": Flag("the raw file had a column that is not known; kept on request", False),
-    "corrected_count": Flag("the source's number of accelerators was wrong and is corrected", False),
+    "corrected_count": Flag(
+        "the source's number of accelerators was wrong and is corrected", False
+    ),
     "corrected_unit": Flag("the source holds another unit; the value is converted", False),
     "relabelled_unit": Flag("the source names another unit; the value is as published", False),
     "preview": Flag("not on sale at the time of the round", False),
     "transcribed": Flag("typed by hand from the published summary", False),
 }
-"""Flags of the table `mlperf_inference`, in the order in which `cleaning_report` counts a row's first."""
+"""Flags of the table `mlperf_inference`, in the order in which `cleaning_report` counts a row's
+first.
+"""
 
 
 @remembered
 def _results() -> pd.DataFrame:
     rows = table("mlperf_inference")
-    kinds = table("mlperf_benchmarks").drop_duplicates("benchmark")[["benchmark", "architecture", "task", "model"]]
+    kinds = table("mlperf_benchmarks").drop_duplicates("benchmark")[
+        ["benchmark", "architecture", "task", "model"]
+    ]
     rows = rows.merge(kinds, on="benchmark", how="left")
     rows["flags"] = rows["flags"].fillna("")
-    rows["per_accelerator"] = rows["value"] / rows["accelerators"].astype(float).where(rows["accelerators"] > 0)
+    rows["per_accelerator"] = rows["value"] / rows["accelerators"].astype(float).where(
+        rows["accelerators"] > 0
+    )
     rows["lower_is_better"] = rows["unit"].isin(["s", "ms"])
     return rows
 
 
 def results(rounds: Iterable[str] | None = None) -> pd.DataFrame:
-    """Every row of the given rounds (default: all), with architecture, task and model of its benchmark.
+    """Every row of the given rounds (default: all), with architecture, task and model of its
+    benchmark.
 
-    `per_accelerator` is value / accelerators, derived by this book, and missing where no accelerator was counted.
-    For latencies (`lower_is_better`) it means nothing: they do not add up over chips.
+    `per_accelerator` is value / accelerators, derived by this book, and missing where no
+    accelerator was counted. For latencies (`lower_is_better`) it means nothing: they do not add up
+    over chips.
 
     Raises
     ------
@@ -76,11 +88,14 @@ def results(rounds: Iterable[str] | None = None) -> pd.DataFrame:
 def _first_exclusion(flags: pd.Series, allow: frozenset[str]) -> pd.Series:
     """The first of a row's flags that keeps it out, or an empty text."""
     out = [name for name, flag in FLAGS.items() if flag.excluded and name not in allow]
-    return flags.map(lambda text: next((name for name in out if name in text.split(";")), "") if text else "")
+    return flags.map(
+        lambda text: next((name for name in out if name in text.split(";")), "") if text else ""
+    )
 
 
 def comparable(rounds: Iterable[str] | None = None, allow: Iterable[str] = ()) -> pd.DataFrame:
-    """Rows that may be compared per chip: one kind of accelerator, counted, none of the excluding flags.
+    """Rows that may be compared per chip: one kind of accelerator, counted, none of the excluding
+    flags.
 
     Parameters
     ----------
@@ -97,12 +112,17 @@ def comparable(rounds: Iterable[str] | None = None, allow: Iterable[str] = ()) -
     for name in (allowed := frozenset(allow)):
         one_of(name, FLAGS, "flag")
     rows = results(rounds)
-    fit = (_first_exclusion(rows["flags"], allowed) == "") & rows["accelerator"].notna() & (rows["accelerators"] > 0)
+    fit = (
+        (_first_exclusion(rows["flags"], allowed) == "")
+        & rows["accelerator"].notna()
+        & (rows["accelerators"] > 0)
+    )
     return rows[fit].reset_index(drop=True)
 
 
 def cleaning_report() -> pd.DataFrame:
-    """How many rows there are, how many leave the comparison per chip and why (each at its first reason), how many stay.
+    """How many rows there are, how many leave the comparison per chip and why (each at its first
+    reason), how many stay.
 
     >>> report = cleaning_report().set_index("reason")["rows"]
     >>> report.iloc[0] - report.iloc[1:-1].sum() == report.iloc[-1] == len(comparable())
@@ -112,11 +132,15 @@ def cleaning_report() -> pd.DataFrame:
     counts = _first_exclusion(rows["flags"], frozenset()).value_counts()
     out = [(flag.meaning, int(counts[name])) for name, flag in FLAGS.items() if counts.get(name)]
     kept = int(counts.get("", 0))
-    return pd.DataFrame([("rows in the table", len(rows)), *out, ("rows compared per chip", kept)], columns=["reason", "rows"])
+    return pd.DataFrame(
+        [("rows in the table", len(rows)), *out, ("rows compared per chip", kept)],
+        columns=["reason", "rows"],
+    )
 
 
 def submission(id: str) -> pd.Series:
-    """One row by its id: that of the source, with benchmark and scenario where the source's names a whole system.
+    """One row by its id: that of the source, with benchmark and scenario where the source's names a
+    whole system.
 
     Raises
     ------

@@ -1,7 +1,9 @@
-"""MLPerf Training: chips, time, rent and energy of public training runs, how they scale, and how busy the chips were.
+"""MLPerf Training: chips, time, rent and energy of public training runs, how they scale, and how
+busy the chips were.
 
-Results are compared by title, since two benchmarks changed their names between rounds. Cost, energy, efficiency and
-model FLOP utilization (MFU) are derived by this book; none is an official MLPerf metric.
+Results are compared by title, since two benchmarks changed their names between rounds. Cost,
+energy, efficiency and model FLOP utilization (MFU) are derived by this book; none is an official
+MLPerf metric.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +24,9 @@ ENDS = {"": "median", "_low": "low", "_high": "high"}
 PEAKS = {"FP8": "fp8", "NVFP4": "fp4"}
 """The dense peak of the catalog that belongs to a format of the table."""
 ALIKE = 1.0
-"""How far two chips may lie apart, in sums of log ratios of peak, bandwidth and memory, for one's rent to stand for the other's."""
+"""How far two chips may lie apart, in sums of log ratios of peak, bandwidth and memory, for one's
+rent to stand for the other's.
+"""
 
 
 @closed_form(**RUN)
@@ -37,7 +41,8 @@ def run_chip_hours(time_s, accelerators):
 
 @closed_form(**RUN, usd_per_hour=NON_NEGATIVE)
 def run_cost_usd(time_s, accelerators, usd_per_hour):
-    """Rent of a run's accelerators for just as long as it took [USD]; whole months, set-up and failed runs come on top.
+    """Rent of a run's accelerators for just as long as it took [USD]; whole months, set-up and
+    failed runs come on top.
 
     Parameters
     ----------
@@ -53,7 +58,8 @@ def run_cost_usd(time_s, accelerators, usd_per_hour):
 
 @closed_form(**RUN, watts=NON_NEGATIVE)
 def run_energy_kwh(time_s, accelerators, watts):
-    """Energy of a run's accelerators at their power limit, an upper bound for them [kWh]; host, network and building are apart.
+    """Energy of a run's accelerators at their power limit, an upper bound for them [kWh]; host,
+    network and building are apart.
 
     Parameters
     ----------
@@ -83,13 +89,19 @@ def pretraining_share(samples, sequence, tokens):
 
 
 def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
-    """What a chip rents for, and of which chip the price is: of the vendor's most alike one where nobody lists it."""
+    """What a chip rents for, and of which chip the price is: of the vendor's most alike one where
+    nobody lists it.
+    """
 
     def apart(other: catalog.Accelerator) -> float:
         sizes = [(c.dense.get("bf16"), c.memory_bytes_per_s, c.memory_bytes) for c in (chip, other)]
         return sum(abs(np.log(a / b)) for a, b in zip(*sizes)) if all(map(all, sizes)) else np.inf
 
-    kin = [other for other in catalog.accelerators().values() if other.vendor == chip.vendor and other.segment == chip.segment]
+    kin = [
+        other
+        for other in catalog.accelerators().values()
+        if other.vendor == chip.vendor and other.segment == chip.segment
+    ]
     for other in [chip, *sorted(kin, key=apart)]:
         price = market.recent_rental_price(other.name)
         if price and (other.name == chip.name or apart(other) < ALIKE):
@@ -101,9 +113,10 @@ def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
 def training_results() -> pd.DataFrame:
     """Every result, with what follows from it; cells are empty where the tables do not say.
 
-    Columns beyond those of `mlperf_training` and of its benchmark: vendor, chip_hours [h], watts (power limit) [W],
-    chips_kwh (at that limit) [kWh], usd_per_hour and cost_usd with _low and _high (rent by today's listings), priced_as
-    (whose listings: a chip much alike where nobody lists this one, empty where there is none).
+    Columns beyond those of `mlperf_training` and of its benchmark: vendor, chip_hours [h], watts
+    (power limit) [W], chips_kwh (at that limit) [kWh], usd_per_hour and cost_usd with _low and
+    _high (rent by today's listings), priced_as (whose listings: a chip much alike where nobody
+    lists this one, empty where there is none).
 
     >>> runs = training_results()
     >>> bool((runs["chip_hours"] > 0).all())
@@ -116,12 +129,20 @@ def training_results() -> pd.DataFrame:
         chip = catalog.accelerator(name)
         price, priced_as = _price(chip) or (None, None)
         usd = {f"usd_per_hour{end}": getattr(price, part, np.nan) for end, part in ENDS.items()}
-        facts[name] = {"vendor": chip.vendor, "watts": chip.tdp_watts or np.nan, "priced_as": priced_as} | usd
-    runs = runs.merge(about, on="benchmark").join(pd.DataFrame.from_dict(facts, orient="index"), on="accelerator")
+        facts[name] = {
+            "vendor": chip.vendor,
+            "watts": chip.tdp_watts or np.nan,
+            "priced_as": priced_as,
+        } | usd
+    runs = runs.merge(about, on="benchmark").join(
+        pd.DataFrame.from_dict(facts, orient="index"), on="accelerator"
+    )
     time, count = runs["time_to_train_s"].to_numpy(), runs["accelerators"].to_numpy(dtype=float)
     runs["chip_hours"] = run_chip_hours(time, count)
     powered, priced = runs["watts"].notna(), runs["usd_per_hour"].notna()
-    runs.loc[powered, "chips_kwh"] = run_energy_kwh(time[powered], count[powered], runs.loc[powered, "watts"].to_numpy())
+    runs.loc[powered, "chips_kwh"] = run_energy_kwh(
+        time[powered], count[powered], runs.loc[powered, "watts"].to_numpy()
+    )
     for end in ENDS:
         usd = runs.loc[priced, f"usd_per_hour{end}"].to_numpy()
         runs.loc[priced, f"cost_usd{end}"] = run_cost_usd(time[priced], count[priced], usd)
@@ -130,7 +151,8 @@ def training_results() -> pd.DataFrame:
 
 @catalog.remembered
 def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
-    """Results of one benchmark, fastest first, in one round or in all; rows kept in doubt are left out.
+    """Results of one benchmark, fastest first, in one round or in all; rows kept in doubt are left
+    out.
 
     Parameters
     ----------
@@ -146,20 +168,26 @@ def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     """
     runs = training_results()
     titles = dict(zip(runs["benchmark"], runs["title"])) | {title: title for title in runs["title"]}
-    runs = runs[(runs["title"] == titles.get(benchmark, benchmark)) & ~_flagged(runs, "implausible")]
+    runs = runs[
+        (runs["title"] == titles.get(benchmark, benchmark)) & ~_flagged(runs, "implausible")
+    ]
     if runs.empty:
         nearest(benchmark, titles, "benchmark of MLPerf Training")
     rounds = sorted(runs["round"].unique())
     if round is not None and round not in rounds:
-        raise LookupError(f"nobody ran {benchmark} in round {round!r}; allowed: {', '.join(rounds)}")
+        raise LookupError(
+            f"nobody ran {benchmark} in round {round!r}; allowed: {', '.join(rounds)}"
+        )
     chosen = runs if round is None else runs[runs["round"] == round]
     return chosen.sort_values(["time_to_train_s", "round", "system"], ignore_index=True)
 
 
 def record(benchmark: str, round: str | None = None, least: str = "time_to_train_s") -> pd.Series:
-    """The result with the least of something: time, `chip_hours`, `cost_usd` or `chips_kwh`, where that is known.
+    """The result with the least of something: time, `chip_hours`, `cost_usd` or `chips_kwh`, where
+    that is known.
 
-    A price lent by another chip decides nothing: the least `cost_usd` is of chips with listings of their own.
+    A price lent by another chip decides nothing: the least `cost_usd` is of chips with listings of
+    their own.
 
     Raises
     ------
@@ -180,41 +208,66 @@ def _flagged(runs: pd.DataFrame, flag: str) -> pd.Series:
 
 
 def strong_scaling() -> pd.DataFrame:
-    """The same benchmark on more of the same chips, of one submitter in one round, beside its smallest system.
+    """The same benchmark on more of the same chips, of one submitter in one round, beside its
+    smallest system.
 
-    Larger systems train with larger batches, and those need more samples to reach the quality. What is left of the
-    speed of a chip, `efficiency` (chip-hours of the smaller over those of the larger), is therefore
-    `throughput_efficiency` (samples per second and chip, larger over smaller) over `samples_penalty` (samples to
-    converge, larger over smaller, both as the rules scale them); the two are empty where samples are not logged.
+    Larger systems train with larger batches, and those need more samples to reach the quality. What
+    is left of the speed of a chip, `efficiency` (chip-hours of the smaller over those of the
+    larger), is therefore `throughput_efficiency` (samples per second and chip, larger over smaller)
+    over `samples_penalty` (samples to converge, larger over smaller, both as the rules scale them);
+    the two are empty where samples are not logged.
 
     Returns
     -------
-    title, accelerator, round, submitter, chips and chips_large, minutes and minutes_large, batch and batch_large,
-    speedup, efficiency, throughput_efficiency, samples_penalty.
+    title, accelerator, round, submitter, chips and chips_large, minutes and minutes_large, batch
+    and batch_large, speedup, efficiency, throughput_efficiency, samples_penalty.
 
     >>> rows = strong_scaling().query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'")
     >>> rows[["chips", "chips_large", "efficiency"]].round(2).values.tolist()
     [[512, 2560, 0.9], [512, 5120, 0.85]]
     """
     runs = training_results()
-    group, ranked = ["title", "accelerator", "round", "submitter"], runs[~_flagged(runs, "implausible")].sort_values("time_to_train_s", kind="stable")
+    group, ranked = (
+        ["title", "accelerator", "round", "submitter"],
+        runs[~_flagged(runs, "implausible")].sort_values("time_to_train_s", kind="stable"),
+    )
     best = ranked.drop_duplicates([*group, "accelerators"]).sort_values([*group, "accelerators"])
-    best = best.assign(minutes=best["time_to_train_s"] / 60, samples=best["samples_to_converge"] * best["scaling"])
-    columns = {"accelerators": "chips", "minutes": "minutes", "global_batch": "batch", "samples": "samples", "chip_hours": "hours"}
+    best = best.assign(
+        minutes=best["time_to_train_s"] / 60, samples=best["samples_to_converge"] * best["scaling"]
+    )
+    columns = {
+        "accelerators": "chips",
+        "minutes": "minutes",
+        "global_batch": "batch",
+        "samples": "samples",
+        "chip_hours": "hours",
+    }
     best = best[[*group, *columns]].rename(columns=columns)
     pairs = best.drop_duplicates(group).merge(best, on=group, suffixes=("", "_large"))
     pairs = pairs[pairs["chips_large"] > pairs["chips"]].reset_index(drop=True)
-    penalty, efficiency = pairs["samples_large"] / pairs["samples"], pairs["hours"] / pairs["hours_large"]
-    found = pairs[[*group, "chips", "chips_large", "minutes", "minutes_large", "batch", "batch_large"]]
+    penalty, efficiency = (
+        pairs["samples_large"] / pairs["samples"],
+        pairs["hours"] / pairs["hours_large"],
+    )
+    found = pairs[
+        [*group, "chips", "chips_large", "minutes", "minutes_large", "batch", "batch_large"]
+    ]
     speedup = pairs["minutes"] / pairs["minutes_large"]
-    return found.assign(speedup=speedup, efficiency=efficiency, throughput_efficiency=efficiency * penalty, samples_penalty=penalty)
+    return found.assign(
+        speedup=speedup,
+        efficiency=efficiency,
+        throughput_efficiency=efficiency * penalty,
+        samples_penalty=penalty,
+    )
 
 
 def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
-    """How much faster as many chips became: newer chips in the same round, or the same chips in a later round.
+    """How much faster as many chips became: newer chips in the same round, or the same chips in a
+    later round.
 
-    The fastest result counts on either side, at every number of chips that both have. A newer chip is one of the same
-    vendor, released later, with a peak no lower; runs that were handed in again are no progress and left out.
+    The fastest result counts on either side, at every number of chips that both have. A newer chip
+    is one of the same vendor, released later, with a peak no lower; runs that were handed in again
+    are no progress and left out.
 
     Parameters
     ----------
@@ -222,8 +275,8 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
 
     Returns
     -------
-    title, vendor, before and after (chips or rounds) with the round or the chip that stays, accelerators, minutes_before,
-    minutes_after, gain (old over new time).
+    title, vendor, before and after (chips or rounds) with the round or the chip that stays,
+    accelerators, minutes_before, minutes_after, gain (old over new time).
 
     Raises
     ------
@@ -239,13 +292,26 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     runs = runs[~_flagged(runs, "implausible") & ~_flagged(runs, "repeated")]
     chips = {name: catalog.accelerator(name) for name in runs["accelerator"].unique()}
     peak = runs["accelerator"].map(lambda name: chips[name].dense.get("bf16", 0.0))
-    order = runs["accelerator"].map(lambda name: chips[name].released) if kind == "chip" else runs["round"]
+    order = (
+        runs["accelerator"].map(lambda name: chips[name].released)
+        if kind == "chip"
+        else runs["round"]
+    )
     runs = runs.assign(order=order, peak=peak, minutes=runs["time_to_train_s"] / 60)
     same = ["title", "vendor", kept, "accelerators"]
-    best = runs.sort_values("minutes", kind="stable").drop_duplicates([*same, changed])[[*same, changed, "order", "peak", "minutes"]].dropna()
+    best = (
+        runs.sort_values("minutes", kind="stable")
+        .drop_duplicates([*same, changed])[[*same, changed, "order", "peak", "minutes"]]
+        .dropna()
+    )
     pairs = best.merge(best, on=same, suffixes=("_before", "_after"))
-    pairs = pairs[(pairs["order_before"] < pairs["order_after"]) & (pairs["peak_before"] <= pairs["peak_after"])]
-    pairs = pairs.assign(gain=pairs["minutes_before"] / pairs["minutes_after"]).filter(regex="^(?!order|peak)")
+    pairs = pairs[
+        (pairs["order_before"] < pairs["order_after"])
+        & (pairs["peak_before"] <= pairs["peak_after"])
+    ]
+    pairs = pairs.assign(gain=pairs["minutes_before"] / pairs["minutes_after"]).filter(
+        regex="^(?!order|peak)"
+    )
     pairs = pairs.rename(columns={f"{changed}_before": "before", f"{changed}_after": "after"})
     return pairs.sort_values(["title", kept, "before", "after", "accelerators"], ignore_index=True)
 
@@ -254,11 +320,12 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
 class ImpliedMfu:
     """How busy a run kept each chip, or the reason why its row does not say.
 
-    from_samples_flops, from_log_flops : model FLOP/s of a chip, by samples over the time of the runs (evaluation and
-        start-up included, so a lower bound of what training sustains) and by the throughput that the runs logged
+    from_samples_flops, from_log_flops : model FLOP/s of a chip, by samples over the time of the
+        runs (evaluation and start-up included, so a lower bound of what training sustains) and by
+        the throughput that the runs logged
     precision : format of the matrix products that the vendor states, None where nobody does
-    mfu : the higher of the two over the dense peak of that format; bf16_ratio : the same over the BF16 peak, which
-        arithmetic in smaller formats may exceed
+    mfu : the higher of the two over the dense peak of that format; bf16_ratio : the same over the
+        BF16 peak, which arithmetic in smaller formats may exceed
     """
 
     from_samples_flops: float | None = None
@@ -272,8 +339,9 @@ class ImpliedMfu:
 def implied_mfu(row: Any) -> ImpliedMfu:
     """What a row of `training_results` implies of the utilization of its chips.
 
-    Model FLOP are those of the benchmark's shape at its sequence length, causal attention counted as its mean; what is
-    computed again to save memory does not count. Where weights are frozen their gradient does not count either.
+    Model FLOP are those of the benchmark's shape at its sequence length, causal attention counted
+    as its mean; what is computed again to save memory does not count. Where weights are frozen
+    their gradient does not count either.
 
     >>> mfu = implied_mfu(record("llama31_405b", "v5.0"))
     >>> mfu.precision, round(mfu.mfu, 2)
@@ -281,14 +349,22 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     """
     shape = catalog.models().get(row["model"])
     if shape is None or pd.isna(row["sequence"]):
-        return ImpliedMfu(reason="no Transformer of known shape" if shape is None else "tokens of a sample are not determined")
+        return ImpliedMfu(
+            reason=(
+                "no Transformer of known shape"
+                if shape is None
+                else "tokens of a sample are not determined"
+            )
+        )
     shape = shape if pd.isna(row["vocab"]) else replace(shape, vocab=int(row["vocab"]))
     forward = forward_flop(shape, float(row["sequence"]))
     frozen = forward.total - forward.scores_and_values_flop if row["start"] == "adapter" else 0.0
     flop = training_flop_per_token(forward.total, frozen_flop=frozen) / row["accelerators"]
     rates = {}
     if not pd.isna(row["samples_to_converge"]):
-        rates["from_samples_flops"] = float(flop * row["samples_to_converge"] * row["sequence"] / row["unscaled_time_s"])
+        rates["from_samples_flops"] = float(
+            flop * row["samples_to_converge"] * row["sequence"] / row["unscaled_time_s"]
+        )
     if not pd.isna(row["logged_throughput"]):
         tokens = 1 if row["logged_throughput_unit"] == "token/s" else row["sequence"]
         rates["from_log_flops"] = float(flop * row["logged_throughput"] * tokens)
@@ -297,5 +373,12 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     peaks = catalog.accelerator(row["accelerator"]).dense
     ratios = {name: max(rates.values()) / peak for name, peak in peaks.items()}
     if pd.isna(row["precision"]):
-        return ImpliedMfu(**rates, bf16_ratio=ratios.get("bf16"), reason="nobody states the number format")
-    return ImpliedMfu(**rates, precision=row["precision"], mfu=ratios.get(PEAKS[row["precision"]]), bf16_ratio=ratios.get("bf16"))
+        return ImpliedMfu(
+            **rates, bf16_ratio=ratios.get("bf16"), reason="nobody states the number format"
+        )
+    return ImpliedMfu(
+        **rates,
+        precision=row["precision"],
+        mfu=ratios.get(PEAKS[row["precision"]]),
+        bf16_ratio=ratios.get("bf16"),
+    )

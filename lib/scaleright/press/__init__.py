@@ -1,9 +1,10 @@
 """The press: chapters in, a published book out.
 
-`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute` runs both in `kernels` that
-start `warm`, `staleness` decides which need it, `pages`, `downloads` and `status` make of the results what a reader sees, `site` renders and
-swaps, `notebooks` keeps the stored notebooks. This module holds what they share: where
-things lie in a book, how a file is written whole or not at all, and how a build lets go of its processes.
+`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
+runs both in `kernels` that start `warm`, `staleness` decides which need it, `pages`, `downloads`
+and `status` make of the results what a reader sees, `site` renders and swaps, `notebooks` keeps the
+stored notebooks. This module holds what they share: where things lie in a book, how a file is
+written whole or not at all, and how a build lets go of its processes.
 """
 
 from __future__ import annotations
@@ -61,7 +62,11 @@ class Book:
 
     def executed(self, chapter: str, scenario: str = "") -> Path:
         """The notebook of the last run of a chapter, or of one of its scenarios."""
-        return self.build / "executed" / chapter / f"{scenario}.ipynb" if scenario else self.build / "executed" / f"{chapter}.ipynb"
+        return (
+            self.build / "executed" / chapter / f"{scenario}.ipynb"
+            if scenario
+            else self.build / "executed" / f"{chapter}.ipynb"
+        )
 
     def chapters(self) -> list[str]:
         """Names of all chapters."""
@@ -122,9 +127,13 @@ def children_ended() -> Iterator[None]:
         import psutil
 
         ended = []
-        for child in reversed(psutil.Process().children(recursive=True)):  # kernels before the workers that would miss them
+        for child in reversed(
+            psutil.Process().children(recursive=True)
+        ):  # kernels before the workers that would miss them
             try:
-                if "resource_tracker" not in " ".join(child.cmdline()):  # multiprocessing's own; it ends with this process
+                if "resource_tracker" not in " ".join(
+                    child.cmdline()
+                ):  # multiprocessing's own; it ends with this process
                     child.kill()
                     ended.append(child)
             except psutil.NoSuchProcess:

@@ -1,7 +1,9 @@
-"""Check `data/` against its package: types and constraints, keys between tables, sources, licences, dates.
+"""Check `data/` against its package: types and constraints, keys between tables, sources, licences,
+dates.
 
-frictionless judges cells and rows; what it cannot know (that a source key is in the bibliography, that no
-table is left out of the package, that a date lies in the future, that facts have gone stale) is checked here.
+frictionless judges cells and rows; what it cannot know (that a source key is in the bibliography,
+that no table is left out of the package, that a date lies in the future, that facts have gone
+stale) is checked here.
 """
 
 from __future__ import annotations
@@ -18,7 +20,17 @@ from scaleright.names import suggestion
 
 Cells = list[tuple[int, dict[str, str]]]
 """The rows of a table: line of the file, cells by column."""
-_NEEDED = ("name", "path", "title", "description", "schema", "sources", "licenses", "as_of", "stale_after_days")
+_NEEDED = (
+    "name",
+    "path",
+    "title",
+    "description",
+    "schema",
+    "sources",
+    "licenses",
+    "as_of",
+    "stale_after_days",
+)
 
 
 @dataclass(frozen=True)
@@ -35,17 +47,23 @@ class Problem:
     notice: bool = False
 
     def __str__(self) -> str:
-        row, column = f", row {self.row}" if self.row else "", f", column {self.field}" if self.field else ""
+        row, column = (
+            f", row {self.row}" if self.row else "",
+            f", column {self.field}" if self.field else "",
+        )
         return f"table {self.table}{row}{column}: {self.message}"
 
 
-def check(data_dir: Path, bibliography: Path | None = None, today: date | None = None) -> list[Problem]:
+def check(
+    data_dir: Path, bibliography: Path | None = None, today: date | None = None
+) -> list[Problem]:
     """Every problem of the tables in a folder, errors before notices.
 
     Parameters
     ----------
     data_dir : folder with `datapackage.json`
-    bibliography : BibTeX file of the source keys; by default `book/references.bib` beside the folder, else inside it
+    bibliography : BibTeX file of the source keys; by default `book/references.bib` beside the
+        folder, else inside it
     today : the day on which to judge ages
 
     >>> check(Path("nowhere"))[0].message
@@ -68,14 +86,20 @@ def check(data_dir: Path, bibliography: Path | None = None, today: date | None =
             header, rows = _rows(data_dir / entry["path"])
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or error
-            problems.append(Problem(_name(entry), None, None, f"{entry['path']} cannot be read: {reason}"))
+            problems.append(
+                Problem(_name(entry), None, None, f"{entry['path']} cannot be read: {reason}")
+            )
             continue
         bad = list(_shape(entry, header, rows))
         problems += bad
         if not bad:
             whole.append(entry)
             cells = [(number, dict(zip(header, row))) for number, row in enumerate(rows, start=2)]
-            problems += [*_sources(entry, header, cells, keys), *_ranges(entry, header, cells), *_future(entry, cells, today)]
+            problems += [
+                *_sources(entry, header, cells, keys),
+                *_ranges(entry, header, cells),
+                *_future(entry, cells, today),
+            ]
             problems += [*_absent(entry, cells), *_zeros(entry, cells)]
     problems += _frictionless(data_dir, whole)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
@@ -107,7 +131,12 @@ def _strangers(data_dir: Path, package: dict) -> Iterator[Problem]:
     for path in sorted(data_dir.rglob("*.csv")):
         relative = path.relative_to(data_dir).as_posix()
         if relative not in known:
-            yield Problem(relative.removesuffix(".csv"), None, None, "the file is in no resource of datapackage.json")
+            yield Problem(
+                relative.removesuffix(".csv"),
+                None,
+                None,
+                "the file is in no resource of datapackage.json",
+            )
 
 
 def _descriptions(package: dict, today: date) -> Iterator[Problem]:
@@ -118,7 +147,12 @@ def _descriptions(package: dict, today: date) -> Iterator[Problem]:
             continue
         for source in entry["sources"]:
             if gaps := [key for key in ("title", "accessed") if not source.get(key)]:
-                yield Problem(table, None, None, f"source {source.get('title', '?')!r} lacks {', '.join(gaps)}")
+                yield Problem(
+                    table,
+                    None,
+                    None,
+                    f"source {source.get('title', '?')!r} lacks {', '.join(gaps)}",
+                )
         for field in entry["schema"]["fields"]:
             if not field.get("description"):
                 yield Problem(table, None, field["name"], "the field has no description")
@@ -131,7 +165,13 @@ def _descriptions(package: dict, today: date) -> Iterator[Problem]:
             yield Problem(table, None, None, f"as_of {as_of} lies in the future")
         elif (today - as_of).days > (days := int(entry["stale_after_days"])):
             age = (today - as_of).days
-            yield Problem(table, None, None, f"old data: as of {as_of}, {age} days old, counted as fresh for {days}", notice=True)
+            yield Problem(
+                table,
+                None,
+                None,
+                f"old data: as of {as_of}, {age} days old, counted as fresh for {days}",
+                notice=True,
+            )
 
 
 def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Problem]:
@@ -146,32 +186,54 @@ def _shape(entry: dict, header: list[str], rows: list[list[str]]) -> Iterator[Pr
             yield Problem(_name(entry), number, None, message)
 
 
-def _sources(entry: dict, header: list[str], cells: Cells, keys: set[str] | None) -> Iterator[Problem]:
+def _sources(
+    entry: dict, header: list[str], cells: Cells, keys: set[str] | None
+) -> Iterator[Problem]:
     if "source" not in header:
-        yield Problem(_name(entry), None, "source", "the table has no source column: a number without a source")
+        yield Problem(
+            _name(entry),
+            None,
+            "source",
+            "the table has no source column: a number without a source",
+        )
     elif keys is None:
         yield Problem(_name(entry), None, "source", "no bibliography found to look its keys up in")
     else:
         for number, row in cells:
             for key in sorted({*re.split(r"[;\s]+", row["source"])} - keys - {""}):
-                yield Problem(_name(entry), number, "source", f"{key!r} is not a key of references.bib")
+                yield Problem(
+                    _name(entry), number, "source", f"{key!r} is not a key of references.bib"
+                )
 
 
 def _future(entry: dict, cells: Cells, today: date) -> Iterator[Problem]:
-    dated = {field["name"]: "-01-01" for field in entry["schema"]["fields"] if field["name"] == "year"}
+    dated = {
+        field["name"]: "-01-01" for field in entry["schema"]["fields"] if field["name"] == "year"
+    }
     dated |= {field["name"]: "" for field in entry["schema"]["fields"] if field["type"] == "date"}
     for number, row in cells:
         for field, rest in dated.items():
-            # Of dates written alike the later one is the greater text; a cell that is no date is reported by its type.
-            if re.fullmatch(r"\d{4}-\d\d-\d\d", row[field] + rest) and row[field] + rest > today.isoformat():
+            # Of dates written alike the later one is the greater text; a cell that is no date is
+            # reported by its type.
+            if (
+                re.fullmatch(r"\d{4}-\d\d-\d\d", row[field] + rest)
+                and row[field] + rest > today.isoformat()
+            ):
                 yield Problem(_name(entry), number, field, f"{row[field]} lies in the future")
 
 
 def _absent(entry: dict, cells: Cells) -> Iterator[Problem]:
     """Rows that the library reads by name and that the resource therefore lists as required."""
     for wanted in entry.get("required_rows", ()):
-        if not any(all(row.get(name) == value for name, value in wanted.items()) for _, row in cells):
-            yield Problem(_name(entry), None, None, f"no row with {', '.join(f'{name} {value!r}' for name, value in wanted.items())}")
+        if not any(
+            all(row.get(name) == value for name, value in wanted.items()) for _, row in cells
+        ):
+            yield Problem(
+                _name(entry),
+                None,
+                None,
+                f"no row with {', '.join(f'{name} {value!r}' for name, value in wanted.items())}",
+            )
 
 
 def _zeros(entry: dict, cells: Cells) -> Iterator[Problem]:
@@ -187,7 +249,12 @@ def _zeros(entry: dict, cells: Cells) -> Iterator[Problem]:
 
 def _ranges(entry: dict, header: list[str], cells: Cells) -> Iterator[Problem]:
     """Cells of columns low..., typical..., high... must rise."""
-    columns = [name for word in ("low", "typical", "high") for name in header if re.match(rf"{word}(_|$)", name)]
+    columns = [
+        name
+        for word in ("low", "typical", "high")
+        for name in header
+        if re.match(rf"{word}(_|$)", name)
+    ]
     if len(columns) != 3:
         return
     for number, row in cells:
@@ -196,7 +263,12 @@ def _ranges(entry: dict, header: list[str], cells: Cells) -> Iterator[Problem]:
         except ValueError:
             continue  # a cell that is no number is reported by its type
         if not low <= typical <= high:
-            yield Problem(_name(entry), number, columns[1], f"low {low:g}, typical {typical:g}, high {high:g} do not rise")
+            yield Problem(
+                _name(entry),
+                number,
+                columns[1],
+                f"low {low:g}, typical {typical:g}, high {high:g} do not rise",
+            )
 
 
 def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
@@ -204,7 +276,10 @@ def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
 
     names = {entry["name"] for entry in entries}
     with system.use_context(trusted=True):
-        resources = [Resource.from_descriptor(_descriptor(entry, names), basepath=str(data_dir)) for entry in entries]
+        resources = [
+            Resource.from_descriptor(_descriptor(entry, names), basepath=str(data_dir))
+            for entry in entries
+        ]
         report = Package(resources=resources).validate(Checklist(), limit_errors=50)
     for error in report.errors:
         yield Problem("datapackage.json", None, None, error.message)
@@ -212,16 +287,33 @@ def _frictionless(data_dir: Path, entries: list[dict]) -> Iterator[Problem]:
     for task in report.tasks:
         for error in task.errors:
             entry = by_name[task.name]
-            field = ", ".join(error.field_names) if error.type == "foreign-key" else getattr(error, "field_name", None)
-            yield Problem(_name(entry), getattr(error, "row_number", None), field, _words(entry, error, field))
+            field = (
+                ", ".join(error.field_names)
+                if error.type == "foreign-key"
+                else getattr(error, "field_name", None)
+            )
+            yield Problem(
+                _name(entry), getattr(error, "row_number", None), field, _words(entry, error, field)
+            )
 
 
 def _descriptor(entry: dict, names: set[str]) -> dict:
     """What frictionless needs of a resource; keys into a table that could not be read are left out."""
     schema = {key: value for key, value in entry["schema"].items() if key != "foreignKeys"}
-    if keys := [key for key in entry["schema"].get("foreignKeys", ()) if key["reference"]["resource"] in names]:
+    if keys := [
+        key
+        for key in entry["schema"].get("foreignKeys", ())
+        if key["reference"]["resource"] in names
+    ]:
         schema["foreignKeys"] = keys
-    return {"name": entry["name"], "path": entry["path"], "type": "table", "format": "csv", "encoding": "utf-8", "schema": schema}
+    return {
+        "name": entry["name"],
+        "path": entry["path"],
+        "type": "table",
+        "format": "csv",
+        "encoding": "utf-8",
+        "schema": schema,
+    }
 
 
 def _words(entry: dict, error, field: str | None) -> str:
@@ -230,11 +322,21 @@ def _words(entry: dict, error, field: str | None) -> str:
     spec = next((f for f in entry["schema"]["fields"] if f["name"] == field), {})
     if error.type == "type-error":
         money = "usd" in (field or "") or "USD" in spec.get("unit", "")
-        if money and re.search(r"[^\W\d_eE]|[^\w\s.,+-]", str(value)) and re.search(r"\d", str(value)):
-            return f"{value!r} is not a plain number of US dollars; a table does not mix currencies or units"
+        if (
+            money
+            and re.search(r"[^\W\d_eE]|[^\w\s.,+-]", str(value))
+            and re.search(r"\d", str(value))
+        ):
+            return (
+                f"{value!r} is not a plain number of US dollars; a table does not mix currencies or"
+                " units"
+            )
         return f"{value!r} is not a {spec.get('type', 'value of its type')}"
     if error.type == "foreign-key":
-        values, columns = ", ".join(map(repr, error.field_cells)), ", ".join(error.reference_field_names)
+        values, columns = (
+            ", ".join(map(repr, error.field_cells)),
+            ", ".join(error.reference_field_names),
+        )
         return f"{values} is not in column {columns} of table {error.reference_name}"
     if error.type in ("primary-key", "unique-error"):
         return f"repeats another row: {error.note}"

@@ -1,7 +1,8 @@
-"""What a reader can take along: the executed notebook of a page, and each of its tables as CSV and as JSON.
+"""What a reader can take along: the executed notebook of a page, and each of its tables as CSV and
+as JSON.
 
-The numbers are the raw ones that the notebook carries beside each table, not those rounded for reading. The files
-lie in `downloads/` of the site; their names say page and table.
+The numbers are the raw ones that the notebook carries beside each table, not those rounded for
+reading. The files lie in `downloads/` of the site; their names say page and table.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def notebook_file(page: str) -> str:
 
 
 def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[dict, dict]]:
-    """Each output that carries a table, and the table as a data resource, its name made unique within the notebook."""
+    """Each output that carries a table, and the table as a data resource, its name made unique
+    within the notebook.
+    """
     seen: Counter[str] = Counter()
     for output in carried(notebook, TABLE_MIME):
         resource = output["data"][TABLE_MIME]
@@ -54,17 +57,29 @@ def to_csv(resource: Mapping[str, Any]) -> str:
     """
     fields, text = resource["schema"]["fields"], io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([f"{f['name']} [{f['unit']}]" if "unit" in f and "[" not in f["name"] else f["name"] for f in fields])
+    writer.writerow(
+        [
+            f"{f['name']} [{f['unit']}]" if "unit" in f and "[" not in f["name"] else f["name"]
+            for f in fields
+        ]
+    )
     for row in resource["data"]:
         cells = (row[field["name"]] for field in fields)
-        writer.writerow(["" if cell is None else str(cell).lower() if isinstance(cell, bool) else cell for cell in cells])
+        writer.writerow(
+            [
+                "" if cell is None else str(cell).lower() if isinstance(cell, bool) else cell
+                for cell in cells
+            ]
+        )
     return text.getvalue()
 
 
 def files(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
     """Every file to download: path in the site, and content."""
     pages = {f"notebooks/{chapter}": book.executed(chapter) for chapter in book.chapters()}
-    pages |= {scenario.page: book.executed(scenario.chapter, scenario.name) for scenario in scenarios}
+    pages |= {
+        scenario.page: book.executed(scenario.chapter, scenario.name) for scenario in scenarios
+    }
     found = {}
     for page, executed in pages.items():
         content = executed.read_bytes()
@@ -72,5 +87,7 @@ def files(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
         for _, resource in tables(json.loads(content)):
             stem = table_file(page, resource["name"])
             found[f"{stem}.csv"] = to_csv(resource).encode()
-            found[f"{stem}.json"] = (json.dumps(resource, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+            found[f"{stem}.json"] = (
+                json.dumps(resource, ensure_ascii=False, separators=(",", ":")) + "\n"
+            ).encode()
     return found

@@ -1,7 +1,8 @@
 """Running chapters: text in, executed notebook out, the same bytes every time.
 
-Each chapter runs by papermill in a worker process of its own, on the interpreter that runs the build. A cell
-that raises, or that writes to stderr, fails its chapter; the other chapters finish and are kept.
+Each chapter runs by papermill in a worker process of its own, on the interpreter that runs the
+build. A cell that raises, or that writes to stderr, fails its chapter; the other chapters finish
+and are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ CELL_TIMEOUT_S = 300
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"},
+    "language_info": {
+        "name": "python",
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "pygments_lexer": "ipython3",
+    },
 }
 
 
@@ -36,7 +42,9 @@ class ChapterError(PressError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a chapter with these parameter values, none meaning as declared; a scenario's run bears its name."""
+    """One run of a chapter with these parameter values, none meaning as declared; a scenario's run
+    bears its name.
+    """
 
     chapter: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -58,7 +66,9 @@ class Run:
 
 
 def load(text: Path):
-    """A chapter's text as a notebook, with the cell before its code that fetches the library where there is none."""
+    """A chapter's text as a notebook, with the cell before its code that fetches the library where
+    there is none.
+    """
     import jupytext
     import nbformat
 
@@ -69,7 +79,9 @@ def load(text: Path):
     source = setup_source(text.parents[2])
     if source and tagged(notebook.cells, "setup") is None:
         first = next((i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"), 0)
-        notebook.cells.insert(first, nbformat.v4.new_code_cell(source, metadata={"tags": ["setup", "remove-cell"]}))
+        notebook.cells.insert(
+            first, nbformat.v4.new_code_cell(source, metadata={"tags": ["setup", "remove-cell"]})
+        )
     return notebook
 
 
@@ -84,15 +96,20 @@ def _name_cells(cells: Iterable[Any]) -> None:
 def normalize(notebook) -> bytes:
     """The file content of an executed notebook, without what changes from run to run.
 
-    Dropped: papermill's and the kernel's metadata, timings, paths, versions; cells are named by what they say, and
-    streams are joined, because the kernel sends a text in as many pieces as it likes.
+    Dropped: papermill's and the kernel's metadata, timings, paths, versions; cells are named by
+    what they say, and streams are joined, because the kernel sends a text in as many pieces as it
+    likes.
     """
     import nbformat
 
     notebook.metadata = nbformat.from_dict(_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        cell.metadata = {k: v for k, v in cell.metadata.items() if v and k not in ("papermill", "execution", "lines_to_next_cell")}
+        cell.metadata = {
+            k: v
+            for k, v in cell.metadata.items()
+            if v and k not in ("papermill", "execution", "lines_to_next_cell")
+        }
         if cell.cell_type == "code":
             cell.outputs = _joined(cell.outputs)
     _name_cells(notebook.cells)
@@ -111,16 +128,21 @@ def _joined(outputs: Iterable[Any]) -> list[Any]:
 
 
 def kernel_environment(build: Path) -> dict[str, str]:
-    """Environment in which a kernel depends on the checkout alone, not on its user's profile or warning filters.
+    """Environment in which a kernel depends on the checkout alone, not on its user's profile or
+    warning filters.
 
-    Writes that profile into the build folder: no history file, and no log lines about the transport or a shutdown.
+    Writes that profile into the build folder: no history file, and no log lines about the transport
+    or a shutdown.
     """
     profile = build / "runtime" / "ipython" / "profile_default"
     lines = [
         "import gc, logging, sys",
-        "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",  # of a socket closed at shutdown
-        "sys.modules['debugpy'] = None",  # nobody debugs a build: importing it takes a fifth of a kernel's start
-        "gc.set_threshold(100_000)",  # or the objects of the imports are walked through over and over
+        # of a socket closed at shutdown
+        "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",
+        # nobody debugs a build: importing it takes a fifth of a kernel's start
+        "sys.modules['debugpy'] = None",
+        # or the objects of the imports are walked through over and over
+        "gc.set_threshold(100_000)",
         "c.IPKernelApp.log_level = 50",
         "c.HistoryManager.enabled = False",
     ]
@@ -137,7 +159,9 @@ def kernel_environment(build: Path) -> dict[str, str]:
 def _prepare_worker(environment: dict[str, str]) -> None:
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle: it ends its workers
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is the parent's to handle: it ends its workers
     os.environ.update(environment)
 
 
@@ -145,8 +169,9 @@ def _prepare_worker(environment: dict[str, str]) -> None:
 def kernel_sockets() -> Iterator[Any]:
     """Settings of a kernel that is spoken to through files of its own, gone afterwards.
 
-    A port is chosen before the kernel binds it, and another process may take it in between. The folder is the system's
-    for what is temporary, since the name of a socket may have no more than about a hundred characters.
+    A port is chosen before the kernel binds it, and another process may take it in between. The
+    folder is the system's for what is temporary, since the name of a socket may have no more than
+    about a hundred characters.
     """
     from traitlets.config import Config
 
@@ -164,7 +189,8 @@ def _run(text: Path, folder: Path, job: Job, warm: bool = False) -> Run:
     from scaleright.press.parameters import declared
 
     declared(job.chapter, Book(folder.parent))
-    # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the names already.
+    # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the
+    # names already.
     logging.getLogger("papermill").setLevel(logging.ERROR)
     start, manager = time.perf_counter(), {}
     if warm:
@@ -174,21 +200,36 @@ def _run(text: Path, folder: Path, job: Job, warm: bool = False) -> Run:
     try:
         with kernel_sockets() as config:
             done = papermill.execute_notebook(
-                load(text), None, parameters=dict(job.values), kernel_name="python3", language="python", cwd=folder,
-                progress_bar=False, execution_timeout=CELL_TIMEOUT_S, config=config, **manager,
+                load(text),
+                None,
+                parameters=dict(job.values),
+                kernel_name="python3",
+                language="python",
+                cwd=folder,
+                progress_bar=False,
+                execution_timeout=CELL_TIMEOUT_S,
+                config=config,
+                **manager,
             )
     except PapermillExecutionError as error:
         line = next(iter(error.source.strip().splitlines()), "")
-        raise ChapterError(f"{job.label}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}") from None
+        raise ChapterError(
+            f"{job.label}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}"
+        ) from None
     except CellTimeoutError as error:
         raise ChapterError(f"{job.label}: {str(error).splitlines()[0]}") from None
     except (DeadKernelError, PapermillException) as error:
-        raise ChapterError(f"{job.label}: the kernel ended: {type(error).__name__}: {error}") from None
+        raise ChapterError(
+            f"{job.label}: the kernel ended: {type(error).__name__}: {error}"
+        ) from None
     for cell in done.cells:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
                 line = cell.source.strip().splitlines()[0]
-                raise ChapterError(f"{job.label}: code cell {cell.execution_count} ({line!r}) wrote to stderr: {output.text.strip()}")
+                raise ChapterError(
+                    f"{job.label}: code cell {cell.execution_count} ({line!r}) wrote to stderr:"
+                    f" {output.text.strip()}"
+                )
     return Run(job, normalize(done), time.perf_counter() - start)
 
 
@@ -207,17 +248,29 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
     environment = kernel_environment(book.build)
     failures = []
     warm = len(jobs) > workers  # what a warm start takes is paid once a worker
-    # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of pandas' threads.
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,))
+    # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of
+    # pandas' threads.
+    pool = ProcessPoolExecutor(
+        min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,)
+    )
     with children_ended(), tqdm(total=len(jobs), unit="run", disable=None, leave=False) as bar:
         try:
-            waiting = {pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job, warm): job for job in jobs}
+            waiting = {
+                pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job, warm): job
+                for job in jobs
+            }
             for future in as_completed(waiting):
                 try:
                     run = future.result()
-                except Exception as error:  # whatever it is, the other chapters finish before it is reported
+                except (
+                    Exception
+                ) as error:  # whatever it is, the other chapters finish before it is reported
                     label = waiting[future].label
-                    failures.append(str(error) if isinstance(error, PressError) else f"{label}: {type(error).__name__}: {error}")
+                    failures.append(
+                        str(error)
+                        if isinstance(error, PressError)
+                        else f"{label}: {type(error).__name__}: {error}"
+                    )
                     tqdm.write(f"  {label}  failed")
                 else:
                     keep(run)
@@ -233,7 +286,12 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
 
 def carried(notebook: Mapping[str, Any], kind: str) -> Iterator[dict]:
     """The outputs of a notebook that hold something of this MIME type."""
-    return (output for cell in notebook["cells"] for output in cell.get("outputs", ()) if kind in output.get("data", {}))
+    return (
+        output
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", ())
+        if kind in output.get("data", {})
+    )
 
 
 def answer(content: bytes) -> str:

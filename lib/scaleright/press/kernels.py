@@ -1,7 +1,8 @@
 """Kernels that start warm: forked from a process that has imported what every chapter imports.
 
-Starting Python, its kernel and the library takes half of a short run. Each worker pays for that once: multiprocessing's
-fork server imports `warm` and then forks, for each run, a kernel whose state is that of a fresh one after its imports.
+Starting Python, its kernel and the library takes half of a short run. Each worker pays for that
+once: multiprocessing's fork server imports `warm` and then forks, for each run, a kernel whose
+state is that of a fresh one after its imports.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ _CONTEXT.set_forkserver_preload(["scaleright.press.warm"])
 
 
 def _serve(connection_file: str, folder: str, environment: dict[str, str]) -> None:
-    """Be a kernel: in a session of its own, as one that is started from nothing, so that Ctrl-C does not reach it."""
+    """Be a kernel: in a session of its own, as one that is started from nothing, so that Ctrl-C
+    does not reach it.
+    """
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    app = IPKernelApp.instance(parent_handle=os.getppid())  # ends itself when the fork server is gone
+    app = IPKernelApp.instance(
+        parent_handle=os.getppid()
+    )  # ends itself when the fork server is gone
     app.initialize(["-f", connection_file])
     app.start()
 
@@ -60,5 +65,7 @@ class WarmKernelManager(AsyncKernelManager):
     """Starts its kernel by forking it, where Jupyter starts a new interpreter."""
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
-        self.provisioner.process = _Forked(self.connection_file, options.get("cwd") or os.getcwd(), dict(options["env"]))
+        self.provisioner.process = _Forked(
+            self.connection_file, options.get("cwd") or os.getcwd(), dict(options["env"])
+        )
         self.provisioner.pid = self.provisioner.process.pid

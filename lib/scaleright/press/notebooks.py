@@ -1,4 +1,6 @@
-"""Stored notebooks: the executed chapters that are committed, opened by Binder and Colab and compared by nbval."""
+"""Stored notebooks: the executed chapters that are committed, opened by Binder and Colab and
+compared by nbval.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,24 @@ from scaleright.press import Book, write_whole
 
 
 def outdated(book: Book) -> list[str]:
-    """Chapters whose stored notebook is not the one that was last executed, and stored ones without a chapter."""
+    """Chapters whose stored notebook is not the one that was last executed, and stored ones without
+    a chapter.
+    """
     chapters = book.chapters()
-    differing = [c for c in chapters if not book.notebook(c).is_file() or book.notebook(c).read_bytes() != book.executed(c).read_bytes()]
-    return sorted(differing + [path.stem for path in (book.root / "notebooks").glob("*.ipynb") if path.stem not in chapters])
+    differing = [
+        c
+        for c in chapters
+        if not book.notebook(c).is_file()
+        or book.notebook(c).read_bytes() != book.executed(c).read_bytes()
+    ]
+    return sorted(
+        differing
+        + [
+            path.stem
+            for path in (book.root / "notebooks").glob("*.ipynb")
+            if path.stem not in chapters
+        ]
+    )
 
 
 def store(book: Book) -> list[str]:

@@ -1,7 +1,7 @@
 """Pages of chapters and scenarios: the executed notebook, with what only the site adds.
 
-A page drops what machines read (its files are in `downloads`), gets links to each table's files, a notice that
-appears when the data behind it is old, and the way between a chapter and its scenarios.
+A page drops what machines read (its files are in `downloads`), gets links to each table's files, a
+notice that appears when the data behind it is old, and the way between a chapter and its scenarios.
 """
 
 from __future__ import annotations
@@ -47,16 +47,27 @@ def dated(entry: Mapping[str, Any]) -> Dated:
 
 
 def notice(tables: Iterable[Dated], today: date) -> str:
-    """The notice of old data, hidden while none is; the page's script judges again on the reader's day."""
-    tables = sorted(tables, key=lambda table: (table.as_of.toordinal() + table.stale_after_days, table.title))  # most overdue first
-    facts = [{"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days} for t in tables]
+    """The notice of old data, hidden while none is; the page's script judges again on the reader's
+    day.
+    """
+    tables = sorted(
+        tables, key=lambda table: (table.as_of.toordinal() + table.stale_after_days, table.title)
+    )  # most overdue first
+    facts = [
+        {"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days} for t in tables
+    ]
     old = [t for t in tables if t.stale(today)]
-    said = (f"{escape(t.title)} ({t.as_of}): {t.age_days(today):,} days old, fresh for {t.stale_after_days:,}" for t in old)
+    said = (
+        f"{escape(t.title)} ({t.as_of}): {t.age_days(today):,} days old, fresh for"
+        f" {t.stale_after_days:,}"
+        for t in old
+    )
     lines = "".join(f"<li>{line}</li>" for line in said)
     data = escape(json.dumps(facts, ensure_ascii=False, separators=(",", ":")), quote=True)
     return (
-        f'<aside class="sr-stale" role="note" aria-label="Old data" data-sr-tables="{data}"{"" if old else " hidden"}>'
-        f"<p>Some data behind this page is old:</p><ul>{lines}</ul></aside>"
+        '<aside class="sr-stale" role="note" aria-label="Old data"'
+        f' data-sr-tables="{data}"{"" if old else " hidden"}><p>Some data behind this page is'
+        f" old:</p><ul>{lines}</ul></aside>"
     )
 
 
@@ -84,26 +95,39 @@ def title(notebook: Mapping[str, Any]) -> str:
 
 def _files(page: str, table: Mapping[str, Any]) -> str:
     """Links to the files of a table, under it."""
-    stem, title = "../" * page.count("/") + downloads.table_file(page, table["name"]), escape(table["title"], quote=True)
+    stem, title = (
+        "../" * page.count("/") + downloads.table_file(page, table["name"]),
+        escape(table["title"], quote=True),
+    )
     links = (
-        f'<a href="{stem}.{kind}" download aria-label="{kind.upper()} of the table: {title}">{kind.upper()}</a>' for kind in ("csv", "json")
+        f'<a href="{stem}.{kind}" download aria-label="{kind.upper()} of the table:'
+        f' {title}">{kind.upper()}</a>'
+        for kind in ("csv", "json")
     )
     return f'<p class="sr-files">{" · ".join(links)}</p>'
 
 
 def _tidy(notebook: dict, page: str) -> None:
-    """Leave what a page shows: no injected cell, no MIME type that only machines read, links under the tables."""
+    """Leave what a page shows: no injected cell, no MIME type that only machines read, links under
+    the tables.
+    """
     for output, table in downloads.tables(notebook):
         markup = "".join(output["data"]["text/html"])
         head, end, tail = markup.rpartition("</table></div>")
         output["data"]["text/html"] = head + end + _files(page, table) + tail
-    notebook["cells"] = [cell for cell in notebook["cells"] if "injected-parameters" not in cell["metadata"].get("tags", ())]
+    notebook["cells"] = [
+        cell
+        for cell in notebook["cells"]
+        if "injected-parameters" not in cell["metadata"].get("tags", ())
+    ]
     for output in carried(notebook, "text/html"):
         output["data"] = {"text/html": output["data"]["text/html"]}
     _share(notebook)
 
 
-_SCRIPT = re.compile(r'(?<=<script type="application/json" class=")(sr-spec|sr-model)">(.*?)(?=</script>)', re.DOTALL)
+_SCRIPT = re.compile(
+    r'(?<=<script type="application/json" class=")(sr-spec|sr-model)">(.*?)(?=</script>)', re.DOTALL
+)
 _LONG = 1000
 """Characters from which on a part of a script is told once."""
 
@@ -123,13 +147,24 @@ def _long(part: Any) -> Iterator[str]:
 
 
 def _share(notebook: dict) -> None:
-    """Tell data and definitions once that several outputs of a page carry; they refer to it, and `charts.js` looks it up.
+    """Tell data and definitions once that several outputs of a page carry; they refer to it, and
+    `charts.js` looks it up.
 
-    In the notebook each output holds all that it needs, so that it can be run, read and compared alone.
+    In the notebook each output holds all that it needs, so that it can be run, read and compared
+    alone.
     """
-    outputs = [output["data"] for output in carried(notebook, "text/html") if _SCRIPT.search("".join(output["data"]["text/html"]))]
+    outputs = [
+        output["data"]
+        for output in carried(notebook, "text/html")
+        if _SCRIPT.search("".join(output["data"]["text/html"]))
+    ]
     texts = ["".join(data["text/html"]) for data in outputs]
-    counts = Counter(key for text in texts for script in _SCRIPT.finditer(text) for key in _long(json.loads(script[2])))
+    counts = Counter(
+        key
+        for text in texts
+        for script in _SCRIPT.finditer(text)
+        for key in _long(json.loads(script[2]))
+    )
     shared: dict[str, Any] = {}
 
     def lean(part: Any) -> Any:
@@ -141,42 +176,74 @@ def _share(notebook: dict) -> None:
         return [lean(item) for item in part] if isinstance(part, list) else part
 
     for data, text in zip(outputs, texts):
-        data["text/html"] = _SCRIPT.sub(lambda script: f'{script[1]}">{page_json(lean(json.loads(script[2])))}', text)
+        data["text/html"] = _SCRIPT.sub(
+            lambda script: f'{script[1]}">{page_json(lean(json.loads(script[2])))}', text
+        )
     if shared:
-        outputs[0]["text/html"] = f'<script type="application/json" class="sr-shared">{page_json(shared)}</script>' + outputs[0]["text/html"]
+        outputs[0]["text/html"] = (
+            f'<script type="application/json" class="sr-shared">{page_json(shared)}</script>'
+            + outputs[0]["text/html"]
+        )
 
 
 def _dates(notebook: Mapping[str, Any]) -> list[Dated]:
     """The dates that a notebook's data records name."""
-    records = (output["data"][TABLES_MIME].get("dates", {}) for output in carried(notebook, TABLES_MIME))
-    return [dated(entry) for name, entry in sorted({name: entry for record in records for name, entry in record.items()}.items())]
+    records = (
+        output["data"][TABLES_MIME].get("dates", {}) for output in carried(notebook, TABLES_MIME)
+    )
+    return [
+        dated(entry)
+        for name, entry in sorted(
+            {name: entry for record in records for name, entry in record.items()}.items()
+        )
+    ]
 
 
 def sentence(content: bytes) -> str:
     """The answer of an executed notebook as one sentence."""
-    texts = (output["data"][ANSWER_MIME]["text"] for output in carried(json.loads(content), ANSWER_MIME))
+    texts = (
+        output["data"][ANSWER_MIME]["text"] for output in carried(json.loads(content), ANSWER_MIME)
+    )
     return next(texts, None) or answer(content)
 
 
 def _cases(scenarios: Iterable[tuple[Scenario, bytes]], level: str) -> dict:
-    """A cell that lists the scenarios of a chapter with their answers, under a heading of this level."""
+    """A cell that lists the scenarios of a chapter with their answers, under a heading of this
+    level.
+    """
     items = "".join(
-        f'<li><a href="{s.page.removeprefix("notebooks/")}.html">{escape(s.title)}</a> {escape(sentence(content))}</li>'
+        f'<li><a href="{s.page.removeprefix("notebooks/")}.html">{escape(s.title)}</a>'
+        f" {escape(sentence(content))}</li>"
         for s, content in scenarios
     )
-    return {"cell_type": "markdown", "id": "cases", "metadata": {}, "source": f'{level} Worked cases\n\n<ul class="sr-cases">{items}</ul>'}
+    return {
+        "cell_type": "markdown",
+        "id": "cases",
+        "metadata": {},
+        "source": f'{level} Worked cases\n\n<ul class="sr-cases">{items}</ul>',
+    }
 
 
-def chapter_page(chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]], today: date) -> bytes:
-    """The page of a chapter: its notice, and its scenarios with their results at the end of the section on the reader's case."""
+def chapter_page(
+    chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]], today: date
+) -> bytes:
+    """The page of a chapter: its notice, and its scenarios with their results at the end of the
+    section on the reader's case.
+    """
     notebook = json.loads(content)
     cell, lines, number = _title(notebook)
     lines.insert(number + 1, f"\n{notice(_dates(notebook), today)}\n")
     cell["source"] = "\n".join(lines)
     _tidy(notebook, f"notebooks/{chapter}")
     if scenarios:
-        heads = [i for i, c in enumerate(notebook["cells"]) if c["cell_type"] == "markdown" and _source(c).startswith("## ")]
-        own = next((i for i in heads if _source(notebook["cells"][i]).startswith("## Your case")), None)
+        heads = [
+            i
+            for i, c in enumerate(notebook["cells"])
+            if c["cell_type"] == "markdown" and _source(c).startswith("## ")
+        ]
+        own = next(
+            (i for i in heads if _source(notebook["cells"][i]).startswith("## Your case")), None
+        )
         place = next((i for i in heads if own is not None and i > own), len(notebook["cells"]))
         notebook["cells"].insert(place, _cases(scenarios, "##" if own is None else "###"))
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
@@ -187,8 +254,14 @@ def scenario_page(scenario: Scenario, content: bytes, today: date) -> bytes:
     notebook = json.loads(content)
     cell, lines, number = _title(notebook)
     question = escape(title(notebook))
-    values = ", ".join(f"<code>{escape(name)} = {escape(show(value))}</code>" for name, value in scenario.parameters.items())
-    case = f'<p class="sr-case">{escape(scenario.why)} The chapter <a href="../{scenario.chapter}.html">{question}</a> with {values}.</p>'
+    values = ", ".join(
+        f"<code>{escape(name)} = {escape(show(value))}</code>"
+        for name, value in scenario.parameters.items()
+    )
+    case = (
+        f'<p class="sr-case">{escape(scenario.why)} The chapter <a'
+        f' href="../{scenario.chapter}.html">{question}</a> with {values}.</p>'
+    )
     lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook), today)}\n\n{case}\n"
     cell["source"] = "\n".join(lines)
     _tidy(notebook, scenario.page)

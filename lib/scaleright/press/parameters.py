@@ -1,14 +1,17 @@
-"""A chapter's parameters: declared once, in the cell tagged `parameters`, and checked before anything runs.
+"""A chapter's parameters: declared once, in the cell tagged `parameters`, and checked before
+anything runs.
 
 Each line of that cell is one parameter and the only place that says so:
 
     name: type = default  # meaning [unit] (low..high)
 
-`type` is float, int, str or bool, with `| None` where the value may be left out. The parenthesis holds the
-bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for any name in that table,
-or the bounds of a day (`date 2022-09-01..today`), which is a text such as "2026-09-29".
-The line feeds the command line, the reader's table, a chart's slider and, inside the chapter, `case()`.
-papermill's own inspection reads the same lines (all but those with `| None`, which its pattern lacks).
+A comment line right below continues it, since a line of code has at most 100 columns.
+`type` is float, int, str or bool, with `| None` where the value may be left out. The parenthesis
+holds the bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for
+any name in that table, or the bounds of a day (`date 2022-09-01..today`), which is a text such as
+"2026-09-29". The line feeds the command line, the reader's table, a chart's slider and, inside the
+chapter, `case()`. papermill's own inspection reads the same lines (all but those with `| None`,
+which its pattern lacks).
 """
 
 from __future__ import annotations
@@ -59,10 +62,12 @@ class DeclarationError(PressError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter: `low` and `high` bound a number, `choices` are the names allowed else.
+    """One declared parameter: `low` and `high` bound a number, `choices` are the names allowed
+    else.
 
-    `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count as well. `days` are
-    the first and the last day of a date, the last as "today" where it is that of the reader.
+    `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count
+    as well. `days` are the first and the last day of a date, the last as "today" where it is that
+    of the reader.
     """
 
     name: str
@@ -87,7 +92,9 @@ class Parameter:
         elif self.catalog:
             text = f"any of {len(self.choices)} {self.catalog}"
         else:
-            text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(self.type, "any text")
+            text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(
+                self.type, "any text"
+            )
         return text + (", or none" if self.optional else "")
 
     def accept(self, given: Any) -> Any:
@@ -111,7 +118,10 @@ class Parameter:
         value = self._typed(given)
         if self.low is not None and not self.low <= value <= self.high:
             unit = "" if self.unit in ("", "1") else f" {self.unit}"
-            raise ValueError(f"{self.name} = {show(value)}: outside {show(self.low)} to {show(self.high)}{unit}{self._slip(value)}")
+            raise ValueError(
+                f"{self.name} = {show(value)}: outside {show(self.low)} to"
+                f" {show(self.high)}{unit}{self._slip(value)}"
+            )
         if self.days:
             return self._day(value)
         if self.catalog:
@@ -122,7 +132,9 @@ class Parameter:
             except LookupError as error:
                 raise ValueError(f"{self.name} = {value!r}: {error.args[0]}") from None
         if self.choices and value not in self.choices:
-            raise ValueError(f"{self.name} = {value!r}: not among the choices; {suggestion(value, self.choices)}")
+            raise ValueError(
+                f"{self.name} = {value!r}: not among the choices; {suggestion(value, self.choices)}"
+            )
         return value
 
     def _typed(self, given: Any) -> Any:
@@ -138,25 +150,47 @@ class Parameter:
                     return number if self.type == "float" else int(number)
         except (ValueError, KeyError):
             pass
-        kind = {"float": "a finite number", "int": "a whole number", "str": "a text", "bool": "true or false"}[self.type]
+        kind = {
+            "float": "a finite number",
+            "int": "a whole number",
+            "str": "a text",
+            "bool": "true or false",
+        }[self.type]
         allowed = f"; allowed: {self.allowed}" if self.type not in ("str", "bool") else ""
-        raise ValueError(f"{self.name} = {given!r}: needs {kind}{allowed}{self._plain(text) if self.type in ('int', 'float') else ''}")
+        raise ValueError(
+            f"{self.name} = {given!r}: needs"
+            f" {kind}{allowed}{self._plain(text) if self.type in ('int', 'float') else ''}"
+        )
 
     def _number(self, text: str) -> float:
-        """A number as the page's own fields write it: dollars, groups of thousands, the percent of a share, print's minus."""
+        """A number as the page's own fields write it: dollars, groups of thousands, the percent of
+        a share, print's minus.
+        """
         text = text.replace(MINUS, "-")
         if self.unit.startswith("USD"):
             text = text.removeprefix("$").lstrip()
         if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
             text = text.replace(",", "")
-        if text.endswith("%") and self.unit == "1" and self.type == "float" and self.high is not None and self.high <= 1:
+        if (
+            text.endswith("%")
+            and self.unit == "1"
+            and self.type == "float"
+            and self.high is not None
+            and self.high <= 1
+        ):
             return float(text[:-1]) / 100
         return float(text)
 
     def _plain(self, text: str) -> str:
-        """What to say of a number that was given with its unit, another currency or a decimal comma."""
+        """What to say of a number that was given with its unit, another currency or a decimal
+        comma.
+        """
         if _OTHER_MONEY.search(text):
-            return "; prices are in US dollars (USD), so convert it first" if "USD" in self.unit else ""
+            return (
+                "; prices are in US dollars (USD), so convert it first"
+                if "USD" in self.unit
+                else ""
+            )
         number = re.search(r"-?\d[\d.,]*(e[+-]?\d+)?", text)
         try:
             value = float(number[0].replace(",", "."))
@@ -170,17 +204,29 @@ class Parameter:
         try:
             day = date.fromisoformat(given.strip())
         except ValueError:
-            raise ValueError(f"{self.name} = {given!r}: needs a date written YYYY-MM-DD; allowed: {self.allowed}") from None
+            raise ValueError(
+                f"{self.name} = {given!r}: needs a date written YYYY-MM-DD; allowed: {self.allowed}"
+            ) from None
         if day > date.today():
-            raise ValueError(f"{self.name} = {given!r}: lies in the future; allowed: {self.allowed}")
+            raise ValueError(
+                f"{self.name} = {given!r}: lies in the future; allowed: {self.allowed}"
+            )
         if not first <= day.isoformat() <= (last if last != "today" else day.isoformat()):
             raise ValueError(f"{self.name} = {given!r}: outside {first} to {last}")
         return day.isoformat()
 
     def _slip(self, value: float) -> str:
-        if self.unit in ("1", "share") and self.high <= 1 < value <= 100 and self.low <= value / 100 <= self.high:
+        if (
+            self.unit in ("1", "share")
+            and self.high <= 1 < value <= 100
+            and self.low <= value / 100 <= self.high
+        ):
             return f"; did you mean {show(value / 100)} ({show(value)} %)?"
-        if value > self.high and self.low <= value / 8 <= self.high and _PER_CHIP.search(f"{self.meaning} {self.unit}"):
+        if (
+            value > self.high
+            and self.low <= value / 8 <= self.high
+            and _PER_CHIP.search(f"{self.meaning} {self.unit}")
+        ):
             return f"; looks like the price of an 8-GPU node: per GPU {value / 8:.2f}"
         return ""
 
@@ -196,20 +242,21 @@ def show(value: Any) -> str:
     return f"{value:,.12g}" if isinstance(value, (int, float)) else str(value)
 
 
-def parse(source: str, where: str = "parameters cell", check_defaults: bool = True) -> tuple[Parameter, ...]:
+def parse(
+    source: str, where: str = "parameters cell", check_defaults: bool = True
+) -> tuple[Parameter, ...]:
     """The parameters that the source of a parameters cell declares.
 
     Raises
     ------
-    DeclarationError : a line does not follow the form or its default breaks its own bounds; names `where` and the line.
+    DeclarationError : a line does not follow the form or its default breaks its own bounds; names
+        `where` and the line.
 
     >>> parse("hours: float = 8  # use per day [h/day] (0..24)")[0].high
     24.0
     """
     found: dict[str, Parameter] = {}
-    for number, line in enumerate(source.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in _declarations(source):
         try:
             parameter = _declaration(line)
             if parameter.name in found:
@@ -222,6 +269,20 @@ def parse(source: str, where: str = "parameters cell", check_defaults: bool = Tr
     if not found:
         raise DeclarationError(f"{where}: declares nothing; each line is {FORM}")
     return tuple(found.values())
+
+
+def _declarations(source: str) -> Iterator[tuple[int, str]]:
+    """The declarations of a parameters cell, each on one line, with the number of its first."""
+    lines: list[tuple[int, str]] = []
+    for number, line in enumerate(source.splitlines(), 1):
+        if not line.strip():
+            continue
+        if not line.startswith("#"):
+            lines.append((number, line))
+        elif lines:  # a comment above the first declaration belongs to none
+            first, declaration = lines[-1]
+            lines[-1] = first, f"{declaration} {line.lstrip('# ')}"
+    return iter(lines)
 
 
 def _declaration(line: str) -> Parameter:
@@ -250,14 +311,32 @@ def _declaration(line: str) -> Parameter:
 
         choices, catalog_name = tuple(getattr(catalog, allowed)()), allowed
     elif allowed and "|" in allowed and kind != "bool":
-        choices = tuple({"float": float, "int": int, "str": str}[kind](choice.strip()) for choice in allowed.split("|"))
+        choices = tuple(
+            {"float": float, "int": int, "str": str}[kind](choice.strip())
+            for choice in allowed.split("|")
+        )
     elif allowed is not None or kind in ("float", "int"):
-        forms = "(low..high)" if kind in ("float", "int") else "(a | b), (accelerators), (models) or (date first..last)"
+        forms = (
+            "(low..high)"
+            if kind in ("float", "int")
+            else "(a | b), (accelerators), (models) or (date first..last)"
+        )
         raise ValueError(f"expected {forms} at the end")
     if kind == "float" and not match["unit"]:
         raise ValueError("expected a [unit]; [1] for a share or a ratio")
-    return Parameter(name, kind, default, match["meaning"].strip(), match["unit"] or "", low, high, choices, catalog_name,
-                     bool(match["optional"]), days)
+    return Parameter(
+        name,
+        kind,
+        default,
+        match["meaning"].strip(),
+        match["unit"] or "",
+        low,
+        high,
+        choices,
+        catalog_name,
+        bool(match["optional"]),
+        days,
+    )
 
 
 def tagged(cells: Iterable[Any], tag: str) -> Any | None:
@@ -316,14 +395,25 @@ def rows(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> list[tup
     def short(value: Any) -> str:
         return show(float(f"{value:.4g}") if isinstance(value, float) else value)
 
-    return [(p.name, short(values.get(p.name, p.default)), "" if p.unit == "1" else p.unit, p.allowed, p.meaning) for p in parameters]
+    return [
+        (
+            p.name,
+            short(values.get(p.name, p.default)),
+            "" if p.unit == "1" else p.unit,
+            p.allowed,
+            p.meaning,
+        )
+        for p in parameters
+    ]
 
 
 COLUMNS = ("parameter", "value", "unit", "allowed", "meaning")
 
 
 class Case:
-    """The reader's case: the values in force, by attribute, and what was declared of them, by index."""
+    """The reader's case: the values in force, by attribute, and what was declared of them, by
+    index.
+    """
 
     def __init__(self, parameters: tuple[Parameter, ...], values: Mapping[str, Any]):
         self.parameters = parameters
@@ -337,7 +427,11 @@ class Case:
 
     def filled(self, **values: Any) -> Case:
         """The case with the parameters that were left to the book (`None`) set to these values."""
-        return Case(self.parameters, self.values | {name: value for name, value in values.items() if self.values[name] is None})
+        return Case(
+            self.parameters,
+            self.values
+            | {name: value for name, value in values.items() if self.values[name] is None},
+        )
 
     def __getitem__(self, name: str) -> Parameter:
         return next(p for p in self.parameters if p.name == name)
@@ -352,7 +446,10 @@ class Case:
         return pd.DataFrame(rows(self.parameters, self.values), columns=list(COLUMNS))
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name} = {value}{f' {unit}' if unit else ''}" for name, value, unit, *_ in rows(self.parameters, self.values))
+        return "\n".join(
+            f"{name} = {value}{f' {unit}' if unit else ''}"
+            for name, value, unit, *_ in rows(self.parameters, self.values)
+        )
 
     def _repr_html_(self) -> str:
         from scaleright.catalog import html_table
@@ -363,8 +460,8 @@ class Case:
 def case() -> Case:
     """The case of the chapter this is called in, right after its parameters cell.
 
-    Reads the lines of the latest parameters cell that IPython ran and the values now in force, which papermill's
-    injected cell or the reader may have changed, and checks them.
+    Reads the lines of the latest parameters cell that IPython ran and the values now in force,
+    which papermill's injected cell or the reader may have changed, and checks them.
 
     Raises
     ------
@@ -374,16 +471,26 @@ def case() -> Case:
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if shell is None:
-        raise RuntimeError("case() works inside a notebook; elsewhere use declared() and validate()")
+        raise RuntimeError(
+            "case() works inside a notebook; elsewhere use declared() and validate()"
+        )
     source = next(filter(_looks_declared, _cells_run(shell)), None)
     if source is None:
         raise RuntimeError("run the parameters cell above first")
     parameters = parse(source, check_defaults=False)
-    return Case(parameters, validate(parameters, {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}))
+    return Case(
+        parameters,
+        validate(
+            parameters,
+            {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns},
+        ),
+    )
 
 
 def _cells_run(shell: Any) -> Iterator[str]:
-    """Sources of the cells that ran, latest first: the history, then (nbval keeps none) what tracebacks quote from."""
+    """Sources of the cells that ran, latest first: the history, then (nbval keeps none) what
+    tracebacks quote from.
+    """
     yield from reversed(shell.user_ns["In"])
     for entry in reversed(list(linecache.cache.values())):
         if len(entry) == 4 and entry[1] is None:
@@ -391,5 +498,5 @@ def _cells_run(shell: Any) -> Iterator[str]:
 
 
 def _looks_declared(source: str) -> bool:
-    lines = [line for line in source.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [line for _, line in _declarations(source)]
     return all(map(_ANNOTATED.match, lines)) and any(map(_LINE.fullmatch, lines))

@@ -1,7 +1,9 @@
-"""The hosting repository: its address stands in `_config.yml`, and launch buttons and setup cells follow from it.
+"""The hosting repository: its address stands in `_config.yml`, and launch buttons and setup cells
+follow from it.
 
-What is stored (the setup cell of a notebook) follows `_config.yml` alone, so that a fork's own tests find the same
-bytes. The links of a site follow `SCALERIGHT_REPOSITORY` where the build sets it.
+What is stored (the setup cell of a notebook) follows `_config.yml` alone, so that a fork's own
+tests find the same bytes. The links of a site follow `SCALERIGHT_REPOSITORY` where the build sets
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Repository:
         return slug if host == "https://" else ""
 
     def links(self, chapter: str, binder: str = "", colab: str = "") -> dict[str, str]:
-        """Addresses that open the stored notebook of a chapter: in Binder, in Colab, and its source.
+        """Addresses that open the stored notebook of a chapter: in Binder, in Colab, and its
+        source.
 
         >>> links = Repository("https://github.com/o/r").links("a", "https://binder.example", "https://colab.example/")
         >>> links["Binder"]
@@ -41,10 +44,16 @@ class Repository:
         """
         path, found = f"notebooks/{chapter}.ipynb", {}
         if self.slug and binder:
-            found["Binder"] = f"{binder.rstrip('/')}/v2/gh/{self.slug}/{self.branch}?urlpath=lab/tree/{path}"
+            found["Binder"] = (
+                f"{binder.rstrip('/')}/v2/gh/{self.slug}/{self.branch}?urlpath=lab/tree/{path}"
+            )
         if self.slug and colab:
             found["Colab"] = f"{colab.rstrip('/')}/github/{self.slug}/blob/{self.branch}/{path}"
-        return found | ({"Source": f"{self.url}/blob/{self.branch}/notebooks/text/{chapter}.md"} if self.url else {})
+        return found | (
+            {"Source": f"{self.url}/blob/{self.branch}/notebooks/text/{chapter}.md"}
+            if self.url
+            else {}
+        )
 
 
 @functools.lru_cache(maxsize=8)
@@ -56,13 +65,19 @@ def _stored(config: str) -> Repository:
     except yaml.YAMLError as error:
         raise PressError(f"_config.yml: {error}") from None
     entry = (settings.get("repository") if isinstance(settings, dict) else None) or {}
-    return Repository(_checked(entry.get("url") or "", "_config.yml, repository.url"), entry.get("branch") or "main")
+    return Repository(
+        _checked(entry.get("url") or "", "_config.yml, repository.url"),
+        entry.get("branch") or "main",
+    )
 
 
 def _checked(url: str, where: str) -> str:
     url = url.strip().rstrip("/").removesuffix(".git")
     if url and not _FORM.fullmatch(url):
-        raise PressError(f"{where} = {url!r}: expected the address of a repository, such as https://github.com/OWNER/NAME")
+        raise PressError(
+            f"{where} = {url!r}: expected the address of a repository, such as"
+            " https://github.com/OWNER/NAME"
+        )
     return url
 
 
@@ -78,18 +93,24 @@ def stored(root: Path) -> Repository:
 
 
 def hosting(root: Path) -> Repository:
-    """The repository from which the site is built: `SCALERIGHT_REPOSITORY`, else that of `_config.yml`."""
+    """The repository from which the site is built: `SCALERIGHT_REPOSITORY`, else that of
+    `_config.yml`.
+    """
     known = stored(root)
-    return Repository(_checked(os.environ.get("SCALERIGHT_REPOSITORY", ""), "SCALERIGHT_REPOSITORY") or known.url, known.branch)
+    return Repository(
+        _checked(os.environ.get("SCALERIGHT_REPOSITORY", ""), "SCALERIGHT_REPOSITORY") or known.url,
+        known.branch,
+    )
 
 
 def setup_source(root: Path) -> str:
-    """The code of a notebook's first cell, which brings the library along where a notebook is opened alone; empty without an address."""
+    """The code of a notebook's first cell, which brings the library along where a notebook is
+    opened alone; empty without an address.
+    """
     url = stored(root).url
     if not url:
         return ""
     return (
-        "import importlib.util\n\n"
-        'if importlib.util.find_spec("scaleright") is None:  # opened alone, as on Colab: fetch the library with its data\n'
-        f"    %pip install --quiet git+{url}"
+        'import importlib.util\n\nif importlib.util.find_spec("scaleright") is None:  # opened'
+        f" alone, as on Colab: fetch the library with its data\n    %pip install --quiet git+{url}"
     )

@@ -1,7 +1,8 @@
-"""Scenarios: named cases of a chapter, declared in `book/scenarios.yml`, run beside it and published beneath it.
+"""Scenarios: named cases of a chapter, declared in `book/scenarios.yml`, run beside it and
+published beneath it.
 
-Each entry names its chapter, itself, a title, one line why, and the parameters that differ from the chapter's
-defaults. Values are checked as those of the command line are, before anything runs.
+Each entry names its chapter, itself, a title, one line why, and the parameters that differ from the
+chapter's defaults. Values are checked as those of the command line are, before anything runs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _KEYS = ("chapter", "name", "title", "why", "parameters")
 
 @dataclass(frozen=True)
 class Scenario:
-    """One entry of the file; `line` is where it starts, `lines` where each of its parameters stands."""
+    """One entry of the file; `line` is where it starts, `lines` where each of its parameters
+    stands.
+    """
 
     chapter: str
     name: str
@@ -42,7 +45,8 @@ def read(book: Book) -> list[Scenario]:
 
     Raises
     ------
-    PressError : not a list, a key that is missing, unknown or repeated, or a name that is taken; names the line.
+    PressError : not a list, a key that is missing, unknown or repeated, or a name that is taken;
+        names the line.
     """
     path = book.root / FILE
     if not path.is_file():
@@ -59,13 +63,19 @@ def read(book: Book) -> list[Scenario]:
         found = [_entry(loader, node) for node in root.value]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise PressError(f"{FILE}{f', line {mark.line + 1}' if mark else ''}: {getattr(error, 'problem', None) or error}") from None
+        raise PressError(
+            f"{FILE}{f', line {mark.line + 1}' if mark else ''}:"
+            f" {getattr(error, 'problem', None) or error}"
+        ) from None
     finally:
         loader.dispose()
     seen: dict[str, int] = {}
     for scenario in found:
         if first := seen.setdefault(scenario.page, scenario.line) - scenario.line:
-            where = f"{scenario.chapter} has a scenario {scenario.name!r} on line {scenario.line + first}"
+            where = (
+                f"{scenario.chapter} has a scenario {scenario.name!r} on line"
+                f" {scenario.line + first}"
+            )
             raise PressError(f"{FILE}, line {scenario.line}: {where}")
     return found
 
@@ -97,9 +107,15 @@ def _entry(loader: Any, node: Any) -> Scenario:
         if not isinstance(text, str) or not text.strip():
             fail(f"{name} = {text!r}: needs a text", given[name][1])
     if not re.fullmatch(r"[a-z][a-z0-9_]*", texts["name"]):
-        fail(f"name = {texts['name']!r}: becomes an address, so lower-case letters, digits and _ only", given["name"][1])
+        fail(
+            f"name = {texts['name']!r}: becomes an address, so lower-case letters, digits and _"
+            " only",
+            given["name"][1],
+        )
     values = keys(given["parameters"][1], "parameters as name: value")
-    parameters = {name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()}
+    parameters = {
+        name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()
+    }
     lines = {name: key.start_mark.line + 1 for name, (key, _) in values.items()}
     return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines=lines)
 
@@ -109,7 +125,8 @@ def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:
 
     Raises
     ------
-    PressError : unknown chapters, parameters or values; each with its line, what is allowed and the nearest valid choice.
+    PressError : unknown chapters, parameters or values; each with its line, what is allowed and the
+        nearest valid choice.
     """
     ready, problems = [], []
     for scenario in scenarios:

@@ -1,7 +1,9 @@
-"""The site: sources and executed notebooks are staged, rendered by jupyter-book, and swapped in whole.
+"""The site: sources and executed notebooks are staged, rendered by jupyter-book, and swapped in
+whole.
 
-`_build/html` is always a complete site. A build that fails, is interrupted or runs out of disk leaves the last
-one as it was; one that is killed between the two renames of the swap is put right by the next start.
+`_build/html` is always a complete site. A build that fails, is interrupted or runs out of disk
+leaves the last one as it was; one that is killed between the two renames of the swap is put right
+by the next start.
 """
 
 from __future__ import annotations
@@ -34,15 +36,23 @@ def sources(book: Book, scenarios: list[Scenario]) -> dict[str, Path]:
         if path.is_file() and not path.name.startswith("."):
             wanted[path.relative_to(book.root).as_posix()] = path
     wanted |= {f"notebooks/{chapter}.ipynb": book.executed(chapter) for chapter in book.chapters()}
-    return wanted | {f"{scenario.page}.ipynb": book.executed(scenario.chapter, scenario.name) for scenario in scenarios}
+    return wanted | {
+        f"{scenario.page}.ipynb": book.executed(scenario.chapter, scenario.name)
+        for scenario in scenarios
+    }
 
 
 def key(book: Book) -> str:
-    """Hash of all that the site is made from; the status page also tells of the library, the data and the last runs."""
+    """Hash of all that the site is made from; the status page also tells of the library, the data
+    and the last runs.
+    """
     files = list(sources(book, read(book)).values())
     records = [path.with_suffix(".json") for path in files if path.is_relative_to(book.build)]
     told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
-    return f"{_machinery(book)} {digest([*files, *records], book.root)} {library()} {told} {hosting(book.root).url}"
+    return (
+        f"{_machinery(book)} {digest([*files, *records], book.root)} {library()} {told}"
+        f" {hosting(book.root).url}"
+    )
 
 
 def _machinery(book: Book) -> str:
@@ -61,7 +71,10 @@ def staged(book: Book) -> dict[str, bytes]:
     from scaleright.press import pages, status
 
     scenarios, today = read(book), date.today()
-    scenarios = [replace(scenario, parameters=job.values) for scenario, job in zip(scenarios, jobs(book, scenarios))]
+    scenarios = [
+        replace(scenario, parameters=job.values)
+        for scenario, job in zip(scenarios, jobs(book, scenarios))
+    ]
     files = {}
     for name, source in sources(book, scenarios).items():
         if not source.is_file():
@@ -70,8 +83,13 @@ def staged(book: Book) -> dict[str, bytes]:
     ran = [(scenario, files[f"{scenario.page}.ipynb"]) for scenario in scenarios]
     for chapter in book.chapters():
         page = f"notebooks/{chapter}.ipynb"
-        files[page] = pages.chapter_page(chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter], today)
-    files |= {f"{scenario.page}.ipynb": pages.scenario_page(scenario, content, today) for scenario, content in ran}
+        files[page] = pages.chapter_page(
+            chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter], today
+        )
+    files |= {
+        f"{scenario.page}.ipynb": pages.scenario_page(scenario, content, today)
+        for scenario, content in ran
+    }
     files[_TOC] = _contents(files[_TOC], scenarios)
     files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
     if f"file: {status.PAGE}".encode() in files[_TOC]:
@@ -84,9 +102,15 @@ def _contents(toc: bytes, scenarios: list[Scenario]) -> bytes:
     import yaml
 
     def fill(entry: Any) -> None:
-        for item in entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ():
+        for item in (
+            entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ()
+        ):
             fill(item)
-        if isinstance(entry, dict) and (below := [{"file": s.page} for s in scenarios if entry.get("file") == f"notebooks/{s.chapter}"]):
+        if isinstance(entry, dict) and (
+            below := [
+                {"file": s.page} for s in scenarios if entry.get("file") == f"notebooks/{s.chapter}"
+            ]
+        ):
             entry["sections"] = [*entry.get("sections", ()), *below]
 
     contents = yaml.safe_load(toc)
@@ -106,7 +130,9 @@ def _settings(config: bytes, url: str) -> bytes:
 
 
 def stage(book: Book, files: Mapping[str, bytes]) -> Path:
-    """Bring the stage in line with the files; those that did not change keep their dates, so Sphinx skips them."""
+    """Bring the stage in line with the files; those that did not change keep their dates, so Sphinx
+    skips them.
+    """
     target = book.build / "stage"
     for path in list(target.rglob("*")):
         if path.is_file() and path.relative_to(target).as_posix() not in files:
@@ -142,13 +168,31 @@ def render(book: Book) -> Path:
     output, stamp = book.build / "render", book.build / "render" / ".frame"
     if not stamp.is_file() or stamp.read_text() != now:
         shutil.rmtree(output, ignore_errors=True)
-    stamp.unlink(missing_ok=True)  # without it the next build starts afresh, whatever this one leaves behind
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(source),
-               "--toc", str(source / "book" / "_toc.yml"), "--path-output", str(output), "-W", "--keep-going", "-q"]
+    stamp.unlink(
+        missing_ok=True
+    )  # without it the next build starts afresh, whatever this one leaves behind
+    command = [
+        sys.executable,
+        "-c",
+        "from jupyter_book.cli.main import main; main()",
+        "build",
+        str(source),
+        "--toc",
+        str(source / "book" / "_toc.yml"),
+        "--path-output",
+        str(output),
+        "-W",
+        "--keep-going",
+        "-q",
+    ]
     with children_ended():
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
     if done.returncode:
-        raise PressError(f"jupyter-book failed with exit code {done.returncode}; it said:\n{done.stdout.strip()}")
+        raise PressError(
+            f"jupyter-book failed with exit code {done.returncode}; it said:\n{done.stdout.strip()}"
+        )
     write_whole(stamp, now)
     return output / "_build" / "html"
 
@@ -166,11 +210,17 @@ def recover(book: Book) -> None:
 
 
 def swap(book: Book, rendered: Path, stamp: str, files: Mapping[str, bytes] | None = None) -> None:
-    """Make a rendered site, with further files, the one in `_build/html`: copy it beside, then rename twice."""
-    html, previous, following = (book.build / name for name in ("html", "html.previous", "html.next"))
+    """Make a rendered site, with further files, the one in `_build/html`: copy it beside, then
+    rename twice.
+    """
+    html, previous, following = (
+        book.build / name for name in ("html", "html.previous", "html.next")
+    )
     shutil.rmtree(following, ignore_errors=True)
     try:
-        for source in filter(Path.is_file, rendered.rglob("*")):  # copytree would go on through a full disk
+        for source in filter(
+            Path.is_file, rendered.rglob("*")
+        ):  # copytree would go on through a full disk
             target = following / source.relative_to(rendered)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
@@ -193,7 +243,8 @@ def current(book: Book) -> bool:
 
 
 def build(book: Book, anew: bool = False) -> None:
-    """Render the site from sources and executed notebooks and swap it in; `anew` renders every page.
+    """Render the site from sources and executed notebooks and swap it in; `anew` renders every
+    page.
 
     Raises
     ------

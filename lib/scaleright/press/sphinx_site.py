@@ -1,4 +1,6 @@
-"""A Sphinx extension for the site: what the theme needs to know, local copies of outside scripts, none a page lacks use for."""
+"""A Sphinx extension for the site: what the theme needs to know, local copies of outside scripts,
+none a page lacks use for.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ def _needed(filename: str, body: str) -> bool:
 def lean_scripts(app, pagename, templatename, context, doctree) -> None:
     """Drop the scripts of extensions from pages whose text has nothing for them to do."""
     body = context.get("body") or ""
-    context["script_files"] = [js for js in context.get("script_files", []) if _needed(str(getattr(js, "filename", None) or js), body)]
+    context["script_files"] = [
+        js
+        for js in context.get("script_files", [])
+        if _needed(str(getattr(js, "filename", None) or js), body)
+    ]
 
 
 def _parts(pagename: str) -> list[str]:
@@ -38,17 +44,25 @@ def _parts(pagename: str) -> list[str]:
 
 
 def launch(app, pagename, templatename, context, doctree) -> None:
-    """Tell the theme where the notebook of a page can be opened and downloaded; a scenario opens that of its chapter."""
+    """Tell the theme where the notebook of a page can be opened and downloaded; a scenario opens
+    that of its chapter.
+    """
     parts, options = _parts(pagename), app.config.html_theme_options
     if parts:
-        repository = Repository(options.get("repository_url") or "", options.get("repository_branch") or "main")
+        repository = Repository(
+            options.get("repository_url") or "", options.get("repository_branch") or "main"
+        )
         buttons = options.get("launch_buttons") or {}
-        context["launch"] = repository.links(parts[0], buttons.get("binderhub_url", ""), buttons.get("colab_url", ""))
+        context["launch"] = repository.links(
+            parts[0], buttons.get("binderhub_url", ""), buttons.get("colab_url", "")
+        )
         context["notebook"] = context["pathto"](notebook_file(pagename), 1)
 
 
 def turn(app, pagename, templatename, context, doctree) -> None:
-    """Lead from chapter to chapter past the scenarios between them, and from a scenario to its chapter."""
+    """Lead from chapter to chapter past the scenarios between them, and from a scenario to its
+    chapter.
+    """
     relations = app.env.collect_relations()
     for way, side in (("prev", 1), ("next", 2)):
         page = pagename
@@ -56,7 +70,11 @@ def turn(app, pagename, templatename, context, doctree) -> None:
             page = relations.get(page, (None, None, None))[side]
         if len(_parts(pagename)) == 2:
             page = pagename.rpartition("/")[0] if way == "prev" else None
-        found = {"link": context["pathto"](page), "title": app.env.titles[page].astext()} if page else None
+        found = (
+            {"link": context["pathto"](page), "title": app.env.titles[page].astext()}
+            if page
+            else None
+        )
         context[way] = found
 
 
@@ -69,12 +87,16 @@ def search_chapters_only(app, doctree) -> None:
 def share_cores(app, env, docnames) -> None:
     """Let every core read and write pages, for which Jupyter Book has no option."""
     app.parallel = os.cpu_count() or 1
-    if numbering := app.extensions.get("sphinx_multitoc_numbering"):  # changes a class before the work is shared, and says nothing of it
+    if numbering := app.extensions.get(
+        "sphinx_multitoc_numbering"
+    ):  # changes a class before the work is shared, and says nothing of it
         numbering.parallel_read_safe = numbering.parallel_write_safe = True
 
 
 def bring_vendor(app) -> None:
-    """Put Vega and MathJax beside the other static files of an HTML build; another core bundles them while pages are made."""
+    """Put Vega and MathJax beside the other static files of an HTML build; another core bundles
+    them while pages are made.
+    """
     if app.builder.format != "html":
         return
     bundled = Path(app.doctreedir).parent / "bundled"
@@ -93,20 +115,26 @@ def bring_vendor(app) -> None:
 
 
 def write_entrance(app, exception) -> None:
-    """Write the page at the site's root, which points to the first one; Jupyter Book's own lacks a title and an icon."""
+    """Write the page at the site's root, which points to the first one; Jupyter Book's own lacks a
+    title and an icon.
+    """
     if exception is None and app.builder.format == "html":
-        first = f"{app.config.root_doc}.html"  # an empty icon, so that no browser asks for one that is not there
+        # an empty icon, so that no browser asks for one that is not there
+        first = f"{app.config.root_doc}.html"
         (Path(app.outdir) / "index.html").write_text(
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{app.config.html_title or app.config.project}</title>'
-            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={first}"></head>'
-            f'<body><a href="{first}">Start here</a></body></html>\n',
+            '<!doctype html>\n<html lang="en"><head><meta'
+            f' charset="utf-8"><title>{app.config.html_title or app.config.project}</title><link'
+            ' rel="icon" href="data:,"><meta http-equiv="refresh" content="0;'
+            f' url={first}"></head><body><a href="{first}">Start here</a></body></html>\n',
             encoding="utf-8",
         )
 
 
 def setup(app) -> dict:
     """Register the hooks."""
-    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is left out
+    app.add_config_value(
+        "comments_config", {}, ""
+    )  # Jupyter Book sets it for an extension that is left out
     app.connect("env-before-read-docs", share_cores)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", launch)

@@ -1,12 +1,12 @@
 """Which chapters and scenarios must run again, decided from content and never from dates.
 
-A chapter's key is the hash of all it depends on: its text (code and parameters), its setup cell, the library, the
-pinned environment, the interpreter's version, the data package, the bibliography, and the tables it read on its
-last run, which its data record names. A chapter without a data record is taken to read every table. A scenario's
-key adds its parameter values.
+A chapter's key is the hash of all it depends on: its text (code and parameters), its setup cell,
+the library, the pinned environment, the interpreter's version, the data package, the bibliography,
+and the tables it read on its last run, which its data record names. A chapter without a data record
+is taken to read every table. A scenario's key adds its parameter values.
 
-The library's part covers what a chapter can import, which leaves out the press and the command line, except
-for `press/parameters.py` and `press/__init__.py`, where `case()` lives.
+The library's part covers what a chapter can import, which leaves out the press and the command
+line, except for `press/parameters.py` and `press/__init__.py`, where `case()` lives.
 """
 
 from __future__ import annotations
@@ -41,28 +41,62 @@ def digest(paths: Iterable[Path], root: Path) -> str:
 def library() -> str:
     """Hash of the modules that a chapter can import."""
     names = (path.relative_to(_LIBRARY).as_posix() for path in _LIBRARY.rglob("*.py"))
-    return digest((_LIBRARY / n for n in names if n in _INSIDE_CHAPTERS or not n.startswith(_OUTSIDE_CHAPTERS)), _LIBRARY)
+    return digest(
+        (
+            _LIBRARY / n
+            for n in names
+            if n in _INSIDE_CHAPTERS or not n.startswith(_OUTSIDE_CHAPTERS)
+        ),
+        _LIBRARY,
+    )
 
 
 class Inputs:
-    """The inputs of all chapters and scenarios as they are now, so that a change during a run is not taken for run."""
+    """The inputs of all chapters and scenarios as they are now, so that a change during a run is
+    not taken for run.
+    """
 
     def __init__(self, book: Book):
         self.book = book
-        files = (book.root / "requirements.txt", book.root / "book" / "references.bib", book.data / "datapackage.json")
+        files = (
+            book.root / "requirements.txt",
+            book.root / "book" / "references.bib",
+            book.data / "datapackage.json",
+        )
         shared = [digest([path], path.parent) for path in files]
-        self._shared = [library(), ".".join(map(str, sys.version_info[:2])), setup_source(book.root), *shared]
-        self._texts = {chapter: digest([book.text(chapter)], book.root) for chapter in book.chapters()}
-        tables = (path.relative_to(book.data).with_suffix("").as_posix() for path in book.data.rglob("*.csv"))
+        self._shared = [
+            library(),
+            ".".join(map(str, sys.version_info[:2])),
+            setup_source(book.root),
+            *shared,
+        ]
+        self._texts = {
+            chapter: digest([book.text(chapter)], book.root) for chapter in book.chapters()
+        }
+        tables = (
+            path.relative_to(book.data).with_suffix("").as_posix()
+            for path in book.data.rglob("*.csv")
+        )
         self._tables = {name: digest([book.data / f"{name}.csv"], book.data) for name in tables}
         self.scenarios = read(book)
-        self._values = {(s.chapter, s.name): json.dumps(s.parameters, sort_keys=True, default=str) for s in self.scenarios}
+        self._values = {
+            (s.chapter, s.name): json.dumps(s.parameters, sort_keys=True, default=str)
+            for s in self.scenarios
+        }
 
     def key(self, chapter: str, tables: Iterable[str] | None, scenario: str = "") -> str:
-        """Hash of all that a run depends on when it reads these tables; None stands for all of them."""
-        read = self._tables if tables is None else {name: self._tables.get(name, "missing") for name in tables}
+        """Hash of all that a run depends on when it reads these tables; None stands for all of
+        them.
+        """
+        read = (
+            self._tables
+            if tables is None
+            else {name: self._tables.get(name, "missing") for name in tables}
+        )
         case = [self._values[chapter, scenario]] if scenario else []
-        return hashlib.sha256(json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()
+        ).hexdigest()
 
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""
@@ -77,7 +111,10 @@ class Inputs:
         try:
             record = json.loads(executed.with_suffix(".json").read_text())
             content = hashlib.sha256(executed.read_bytes()).hexdigest()
-            return record["key"] == self.key(chapter, record["tables"], scenario) and record["content"] == content
+            return (
+                record["key"] == self.key(chapter, record["tables"], scenario)
+                and record["content"] == content
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
@@ -86,8 +123,12 @@ class Inputs:
         chapter, scenario, tables = run.job.chapter, run.job.scenario, tables_read(run.content)
         executed = self.book.executed(chapter, scenario)
         write_whole(executed, run.content)
-        record = {"key": self.key(chapter, tables, scenario), "tables": tables, "seconds": round(run.seconds, 2),
-                  "content": hashlib.sha256(run.content).hexdigest()}
+        record = {
+            "key": self.key(chapter, tables, scenario),
+            "tables": tables,
+            "seconds": round(run.seconds, 2),
+            "content": hashlib.sha256(run.content).hexdigest(),
+        }
         write_whole(executed.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
 
 
@@ -95,5 +136,8 @@ def tables_read(content: bytes) -> list[str] | None:
     """The tables named by a notebook's data record, None if it has none."""
     from scaleright.catalog import TABLES_MIME
 
-    records = [output["data"][TABLES_MIME]["tables"] for output in carried(json.loads(content), TABLES_MIME)]
+    records = [
+        output["data"][TABLES_MIME]["tables"]
+        for output in carried(json.loads(content), TABLES_MIME)
+    ]
     return sorted(set().union(*records)) if records else None

@@ -1,7 +1,7 @@
 """The two outside scripts of the site, served from the site itself: Vega and MathJax.
 
-Both come out of installed packages at build time, so that neither is committed and neither is requested from
-another host.
+Both come out of installed packages at build time, so that neither is committed and neither is
+requested from another host.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from functools import lru_cache
 from pathlib import Path
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
-"""What a page of formulas may ask for: the engine, its fonts, and the TeX packages it loads on demand."""
+"""What a page of formulas may ask for: the engine, its fonts, and the TeX packages it loads on
+demand.
+"""
 
 
 @lru_cache(maxsize=1)
 def vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script that sets `vega`, `vegaLite` and `vegaEmbed` on the window.
+    """Vega, Vega-Lite and Vega-Embed as one script that sets `vega`, `vegaLite` and `vegaEmbed` on
+    the window.
 
     The bundle declares short names; the function around it keeps them out of the page's own.
     """
@@ -27,16 +30,22 @@ def vega_bundle() -> str:
 
 
 def _mathjax_home() -> Path:
-    """Folder of MathJax inside the package `sphinx-mathjax-offline`, whose name no import statement can spell."""
+    """Folder of MathJax inside the package `sphinx-mathjax-offline`, whose name no import statement
+    can spell.
+    """
     files = importlib.metadata.files("sphinx-mathjax-offline") or []
     engine = next((file for file in files if file.name == _MATHJAX[0]), None)
     if engine is None:
-        raise FileNotFoundError("vendor: the package sphinx-mathjax-offline is not installed; pip install -r requirements.txt")
+        raise FileNotFoundError(
+            "vendor: the package sphinx-mathjax-offline is not installed; pip install -r"
+            " requirements.txt"
+        )
     return Path(str(engine.locate())).parent
 
 
 def vendor(static_dir: Path) -> None:
-    """Write `vendor/vega.js` and `vendor/mathjax/` under the site's static folder; leaves what is there already.
+    """Write `vendor/vega.js` and `vendor/mathjax/` under the site's static folder; leaves what is
+    there already.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""What a warm kernel has imported before it is forked (see `kernels`): Jupyter's kernel and the library's rooms for chapters."""
+"""What a warm kernel has imported before it is forked (see `kernels`): Jupyter's kernel and the
+library's rooms for chapters.
+"""
 
 import gc
 import pkgutil

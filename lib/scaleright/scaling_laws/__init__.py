@@ -1,12 +1,29 @@
-"""Loss by parameters, tokens and compute: published laws, the fit redone, and what to train for a budget and a lifetime.
+"""Loss by parameters, tokens and compute: published laws, the fit redone, and what to train for a
+budget and a lifetime.
 
-`laws` holds the closed forms, `fit` the robust fit with its bootstrap, `optima` what follows for a budget.
+`laws` holds the closed forms, `fit` the robust fit with its bootstrap, `optima` what follows for a
+budget.
 """
 
 from scaleright.scaling_laws.fit import bootstrap, fit, points, stalled_bootstrap
 from scaleright.scaling_laws.laws import (
-    Law, balance_step, balanced_parameters, compute_optimal_parameters, effective, equivalent_tokens, figures, implied_lifetime_tokens,
-    lifetime, loss, power_law_parameters, published, range_factor, repeated_loss, runs_for_width, tokens_for_compute,
-    tokens_for_loss, tokens_for_optimal_loss,
-)  # fmt: skip
+    Law,
+    balance_step,
+    balanced_parameters,
+    compute_optimal_parameters,
+    effective,
+    equivalent_tokens,
+    figures,
+    implied_lifetime_tokens,
+    lifetime,
+    loss,
+    power_law_parameters,
+    published,
+    range_factor,
+    repeated_loss,
+    runs_for_width,
+    tokens_for_compute,
+    tokens_for_loss,
+    tokens_for_optimal_loss,
+)
 from scaleright.scaling_laws.optima import NEWTON_STEPS, cheapest_for_life, data_constrained, spread

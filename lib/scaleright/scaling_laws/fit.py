@@ -1,6 +1,8 @@
-"""The parametric law fitted to training runs: a robust fit from a grid of starts, and how far resampling moves it.
+"""The parametric law fitted to training runs: a robust fit from a grid of starts, and how far
+resampling moves it.
 
-Coefficients are log A, log B, log E, alpha and beta. Searches are broadcasts over many fits at once; L-BFGS settles the last one.
+Coefficients are log A, log B, log E, alpha and beta. Searches are broadcasts over many fits at
+once; L-BFGS settles the last one.
 """
 
 import itertools
@@ -14,25 +16,35 @@ from scaleright.formulas import lookup, search, simulation
 from scaleright.scaling_laws.laws import Law, tokens_for_compute
 
 DELTA = 1e-3
-"""Where the Huber loss turns from square to absolute, in the logarithm of the loss. Source: [hoffmann2022, section 3.3]."""
+"""Where the Huber loss turns from square to absolute, in the logarithm of the loss. Source:
+[hoffmann2022, section 3.3].
+"""
 _LARGE, _SMALL = (0, 5, 10, 15, 20, 25), (0, 0.5, 1, 1.5, 2)
-STARTS = np.array(list(itertools.product(_LARGE, _LARGE, (-1, -0.5, 0, 0.5, 1), _SMALL, _SMALL)), dtype=float).T
-"""Starts of log A, log B, log E, alpha and beta, shape (5, 4500). Source: [hoffmann2022, section D.2]."""
+STARTS = np.array(
+    list(itertools.product(_LARGE, _LARGE, (-1, -0.5, 0, 0.5, 1), _SMALL, _SMALL)), dtype=float
+).T
+"""Starts of log A, log B, log E, alpha and beta, shape (5, 4500). Source: [hoffmann2022, section
+D.2].
+"""
 _TRIED, _STEPS, _SEED = 100, 40, 20240415
 COLUMNS = ("parameters", "tokens", "loss")
 
 
 @lookup
 def points(outliers: bool = False) -> pd.DataFrame:
-    """The training runs of [hoffmann2022, figure 4] as digitized by [besiroglu2024]: parameters, tokens, loss [nat/token].
+    """The training runs of [hoffmann2022, figure 4] as digitized by [besiroglu2024]: parameters,
+    tokens, loss [nat/token].
 
-    outliers : keep the runs that the replication leaves out, the five with the fewest tokens a parameter
+    outliers : keep the runs that the replication leaves out, the five with the fewest tokens a
+        parameter
 
     >>> len(points()), len(points(outliers=True))
     (240, 245)
     """
     rows = table("chinchilla_points")
-    rows = rows.assign(tokens=tokens_for_compute(rows["flop"].to_numpy(), rows["parameters"].to_numpy()))
+    rows = rows.assign(
+        tokens=tokens_for_compute(rows["flop"].to_numpy(), rows["parameters"].to_numpy())
+    )
     return rows.loc[outliers | ~rows["outlier"].astype(bool), list(COLUMNS)].reset_index(drop=True)
 
 
@@ -45,16 +57,20 @@ def _logs(runs: pd.DataFrame) -> np.ndarray:
         if len(bad := column[~((column > 0) & (column < np.inf))]):
             raise ValueError(f"runs: {name} = {bad[0]:g}; allowed: above 0 and finite in every run")
     if (different := len(runs.drop_duplicates(list(COLUMNS)))) < 6:
-        raise ValueError(f"runs: {different} that differ cannot settle 5 coefficients; allowed: 6 or more")
+        raise ValueError(
+            f"runs: {different} that differ cannot settle 5 coefficients; allowed: 6 or more"
+        )
     return np.log(values)
 
 
 def _residuals(coefficients: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted less observed log loss by log-sum-exp, and its five derivatives, of one fit or of many in one broadcast.
+    """Predicted less observed log loss by log-sum-exp, and its five derivatives, of one fit or of
+    many in one broadcast.
 
     Parameters
     ----------
-    coefficients : log A, log B, log E, alpha, beta, shape (5, 1), or (5, fits, 1) for a residual of shape (fits, runs)
+    coefficients : log A, log B, log E, alpha, beta, shape (5, 1), or (5, fits, 1) for a residual of
+        shape (fits, runs)
     logs : of parameters, tokens and loss, shape (3, runs)
     """
     (a, b, e, alpha, beta), (x, y, observed) = coefficients, logs
@@ -72,14 +88,21 @@ def _huber(residual: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (weights * near * (residual - near / 2)).sum(axis=-1)
 
 
-def _objective(coefficients: np.ndarray, logs: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+def _objective(
+    coefficients: np.ndarray, logs: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
     """The sum of Huber losses of one fit and its gradient, as SciPy asks for them."""
     residual, slopes = _residuals(coefficients[:, None], logs)
-    return _huber(residual, weights), (slopes * (weights * np.clip(residual, -DELTA, DELTA))).sum(axis=-1)
+    return _huber(residual, weights), (slopes * (weights * np.clip(residual, -DELTA, DELTA))).sum(
+        axis=-1
+    )
 
 
-def _descend(found: np.ndarray, logs: np.ndarray, weights: np.ndarray, steps: int = _STEPS) -> np.ndarray:
-    """Levenberg-Marquardt steps of many fits at once, shape (5, fits), each to its own weights, shape (fits, runs).
+def _descend(
+    found: np.ndarray, logs: np.ndarray, weights: np.ndarray, steps: int = _STEPS
+) -> np.ndarray:
+    """Levenberg-Marquardt steps of many fits at once, shape (5, fits), each to its own weights,
+    shape (fits, runs).
 
     The Huber loss is a sum of squares with weights that follow the residuals.
     """
@@ -112,15 +135,21 @@ def _resampled(runs: int, draws: int) -> np.ndarray:
     """How often each run is drawn, shape (draws, runs)."""
     if draws < 2:
         raise ValueError(f"bootstrap: draws = {draws} shows no spread; allowed: 2 or more")
-    return np.random.default_rng(_SEED).multinomial(runs, np.full(runs, 1 / runs), size=draws).astype(float)
+    return (
+        np.random.default_rng(_SEED)
+        .multinomial(runs, np.full(runs, 1 / runs), size=draws)
+        .astype(float)
+    )
 
 
 @search
 def fit(runs: pd.DataFrame) -> Law:
-    """The law that fits runs best: the least sum of Huber losses, searched from the paper's grid of starts.
+    """The law that fits runs best: the least sum of Huber losses, searched from the paper's grid of
+    starts.
 
-    All 4,500 starts are compared in broadcasts, a hundred at a time, which stay in the processor's cache; the best hundred are
-    followed together, and L-BFGS settles the best of them, of which five digits are kept, the same on every machine.
+    All 4,500 starts are compared in broadcasts, a hundred at a time, which stay in the processor's
+    cache; the best hundred are followed together, and L-BFGS settles the best of them, of which
+    five digits are kept, the same on every machine.
 
     Parameters
     ----------
@@ -136,19 +165,37 @@ def fit(runs: pd.DataFrame) -> Law:
     1.817
     """
     logs, weights = _logs(runs), np.ones(len(runs))
-    value = np.concatenate([_huber(_residuals(some[..., None], logs)[0], weights) for some in np.split(STARTS, 45, axis=1)])
-    near = _descend(STARTS[:, np.argsort(value, kind="stable")[:_TRIED]], logs, np.tile(weights, (_TRIED, 1)))
+    value = np.concatenate(
+        [
+            _huber(_residuals(some[..., None], logs)[0], weights)
+            for some in np.split(STARTS, 45, axis=1)
+        ]
+    )
+    near = _descend(
+        STARTS[:, np.argsort(value, kind="stable")[:_TRIED]], logs, np.tile(weights, (_TRIED, 1))
+    )
     best = near[:, [np.argmin(_huber(_residuals(near[..., None], logs)[0], weights))]]
     near = _descend(best, logs, weights[None], 5 * _STEPS)[:, 0]
-    law = _law(minimize(_objective, near, (logs, weights), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10}).x)
+    law = _law(
+        minimize(
+            _objective,
+            near,
+            (logs, weights),
+            jac=True,
+            method="L-BFGS-B",
+            options={"ftol": 1e-15, "gtol": 1e-10},
+        ).x
+    )
     return Law(**{name: float(f"{value:.5g}") for name, value in vars(law).items()})
 
 
 @simulation
 def bootstrap(runs: pd.DataFrame, law: Law, draws: int = 400) -> Law:
-    """The same fit to runs drawn again and again with replacement: a law whose fields have shape (draws,).
+    """The same fit to runs drawn again and again with replacement: a law whose fields have shape
+    (draws,).
 
-    Every draw is searched from the fit to all runs until it converges, all of them in one broadcast.
+    Every draw is searched from the fit to all runs until it converges, all of them in one
+    broadcast.
 
     Raises
     ------
@@ -158,15 +205,19 @@ def bootstrap(runs: pd.DataFrame, law: Law, draws: int = 400) -> Law:
     >>> bootstrap(points(), published("Besiroglu 2024"), draws=3).alpha.shape
     (3,)
     """
-    return _law(_descend(np.tile(_start(law)[:, None], draws), _logs(runs), _resampled(len(runs), draws)))
+    return _law(
+        _descend(np.tile(_start(law)[:, None], draws), _logs(runs), _resampled(len(runs), draws))
+    )
 
 
 @simulation
 def stalled_bootstrap(runs: pd.DataFrame, law: Law, draws: int = 50) -> Law:
-    """A bootstrap that does not move: the mean in place of the sum, at the solver's default tolerance, started from a law.
+    """A bootstrap that does not move: the mean in place of the sum, at the solver's default
+    tolerance, started from a law.
 
-    The mean of the Huber losses is no larger than the tolerance, so that the solver stops within a few steps of its start
-    whatever was drawn. An author of the original fit named this as the cause of its narrow intervals.
+    The mean of the Huber losses is no larger than the tolerance, so that the solver stops within a
+    few steps of its start whatever was drawn. An author of the original fit named this as the cause
+    of its narrow intervals.
 
     Source: [besiroglu2024, section 3.2].
 
@@ -176,4 +227,11 @@ def stalled_bootstrap(runs: pd.DataFrame, law: Law, draws: int = 50) -> Law:
     """
     logs = _logs(runs)
     means = _resampled(len(runs), draws) / len(runs)
-    return _law(np.array([minimize(_objective, _start(law), (logs, weights), jac=True, method="L-BFGS-B").x for weights in means]).T)
+    return _law(
+        np.array(
+            [
+                minimize(_objective, _start(law), (logs, weights), jac=True, method="L-BFGS-B").x
+                for weights in means
+            ]
+        ).T
+    )

@@ -1,14 +1,24 @@
-"""Loss as a function of parameters, tokens and repeats, and the model that a budget should buy, as closed forms.
+"""Loss as a function of parameters, tokens and repeats, and the model that a budget should buy, as
+closed forms.
 
-Symbols are those of [hoffmann2022]: loss L in nats a token, N parameters, D training tokens, C training FLOP, the floor
-E that no model goes below, A / N^alpha for what a finite model misses and B / D^beta for what finite data do not teach.
+Symbols are those of [hoffmann2022]: loss L in nats a token, N parameters, D training tokens, C
+training FLOP, the floor E that no model goes below, A / N^alpha for what a finite model misses and
+B / D^beta for what finite data do not teach.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from scaleright.catalog import table
-from scaleright.formulas import NON_NEGATIVE, POSITIVE, SHARE, Breakdown, Domain, closed_form, lookup
+from scaleright.formulas import (
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Breakdown,
+    Domain,
+    closed_form,
+    lookup,
+)
 from scaleright.names import one_of
 from scaleright.ops import exp, log, maximum, minimum, sqrt, where
 from scaleright.transformer.flops import inference_flop, training_flop
@@ -30,7 +40,9 @@ Z90 = 1.6448536269514722
 
 @dataclass(frozen=True)
 class Law:
-    """A parametric law of the loss: E + A / N^alpha + B / D^beta [nat/token]; fields are numbers or arrays of draws."""
+    """A parametric law of the loss: E + A / N^alpha + B / D^beta [nat/token]; fields are numbers or
+    arrays of draws.
+    """
 
     E: Any
     A: Any
@@ -55,7 +67,8 @@ class Law:
 
 @lookup
 def figures(law: str) -> dict[str, float]:
-    """The published figures of a law, by quantity, in the unit that the table `scaling_laws` states.
+    """The published figures of a law, by quantity, in the unit that the table `scaling_laws`
+    states.
 
     Raises LookupError for an unknown law; the nearest names are offered.
 
@@ -63,12 +76,17 @@ def figures(law: str) -> dict[str, float]:
     0.49
     """
     rows = table("scaling_laws").set_index("law")
-    return dict(rows.loc[[one_of(law, list(rows.index), "scaling law")], ["quantity", "value"]].itertuples(index=False))
+    return dict(
+        rows.loc[[one_of(law, list(rows.index), "scaling law")], ["quantity", "value"]].itertuples(
+            index=False
+        )
+    )
 
 
 @lookup
 def published(law: str) -> Law:
-    """A published parametric law: "Hoffmann 2022, approach 3", "Besiroglu 2024" or "Muennighoff 2023".
+    """A published parametric law: "Hoffmann 2022, approach 3", "Besiroglu 2024" or "Muennighoff
+    2023".
 
     Raises LookupError for an unknown law, or one that is not parametric.
     """
@@ -95,7 +113,9 @@ def compute_optimal_parameters(flop, A, B, alpha, beta):
     >>> round(compute_optimal_parameters(5.76e23, A=482.01, B=2085.43, alpha=0.3478, beta=0.3658) / 1e9)
     72
     """
-    return (alpha * A / (beta * B) * (flop / training_flop(1.0, 1.0)) ** beta) ** (1 / (alpha + beta))
+    return (alpha * A / (beta * B) * (flop / training_flop(1.0, 1.0)) ** beta) ** (
+        1 / (alpha + beta)
+    )
 
 
 @closed_form(flop=FLOP, parameters=SIZE)
@@ -110,7 +130,8 @@ def tokens_for_compute(flop, parameters):
 
 @closed_form(loss=LOSS, parameters=SIZE, E=FLOOR, **_TERMS)
 def tokens_for_loss(loss, parameters, E, A, B, alpha, beta):
-    """Tokens after which a model of this size has this loss; infinite for a model too small to reach it.
+    """Tokens after which a model of this size has this loss; infinite for a model too small to
+    reach it.
 
     >>> f"{tokens_for_loss(1.974, 70e9, 1.8172, 482.01, 2085.43, 0.3478, 0.3658):.1e}"
     '1.4e+12'
@@ -123,7 +144,8 @@ def tokens_for_loss(loss, parameters, E, A, B, alpha, beta):
 
 @closed_form(flop=FLOP, parameters=SIZE, at_flop=FLOP, size_exponent=EXPONENT)
 def power_law_parameters(flop, parameters, at_flop, size_exponent):
-    """Compute-optimal size by a power law through one published point, as approaches 1 and 2 and the older law give it.
+    """Compute-optimal size by a power law through one published point, as approaches 1 and 2 and
+    the older law give it.
 
     Source: [hoffmann2022, table 2, and its projections of table 3 and A3]; [kaplan2020, table 6].
 
@@ -151,7 +173,15 @@ def effective(amount, unique, decay):
     return own + own * decay * (1 - exp((1 - amount / own) / decay))
 
 
-@closed_form(parameters=SIZE, tokens=TOKENS, unique_tokens=TOKENS, E=FLOOR, **_TERMS, data_decay=POSITIVE, size_decay=POSITIVE)
+@closed_form(
+    parameters=SIZE,
+    tokens=TOKENS,
+    unique_tokens=TOKENS,
+    E=FLOOR,
+    **_TERMS,
+    data_decay=POSITIVE,
+    size_decay=POSITIVE,
+)
 def repeated_loss(parameters, tokens, unique_tokens, E, A, B, alpha, beta, data_decay, size_decay):
     """Loss where only so many different tokens exist and the rest are repeats [nat/token].
 
@@ -163,7 +193,15 @@ def repeated_loss(parameters, tokens, unique_tokens, E, A, B, alpha, beta, data_
     """
     own = minimum(unique_tokens, tokens)
     filled = balanced_parameters(own, 0.0, A, B, alpha, beta)
-    return loss(effective(parameters, filled, size_decay), effective(tokens, own, data_decay), E, A, B, alpha, beta)
+    return loss(
+        effective(parameters, filled, size_decay),
+        effective(tokens, own, data_decay),
+        E,
+        A,
+        B,
+        alpha,
+        beta,
+    )
 
 
 @closed_form(lifetime_tokens=NON_NEGATIVE, price_ratio=POSITIVE)
@@ -172,7 +210,8 @@ def equivalent_tokens(lifetime_tokens, price_ratio=1.0):
 
     Parameters
     ----------
-    price_ratio : price of a FLOP in service over that of a FLOP in training, which has the better utilization [1]
+    price_ratio : price of a FLOP in service over that of a FLOP in training, which has the better
+        utilization [1]
 
     Source: [sardana2024, equations 2 and 6]: 2 N a token in service, 6 N in training.
 
@@ -189,9 +228,11 @@ def balanced_parameters(tokens, served, A, B, alpha, beta):
     Parameters
     ----------
     tokens : of training
-    served : tokens in service as training tokens of the same price, see `equivalent_tokens`; 0 gives the compute-optimal size
+    served : tokens in service as training tokens of the same price, see `equivalent_tokens`; 0
+        gives the compute-optimal size
 
-    Source: first-order condition of [sardana2024, equation 3], alpha A N^-alpha = beta B D^-beta (1 + served / D).
+    Source: first-order condition of [sardana2024, equation 3], alpha A N^-alpha = beta B D^-beta (1
+    + served / D).
 
     >>> balanced_parameters(1e12, 1e12, 482.01, 2085.43, 0.3478, 0.3658) < balanced_parameters(1e12, 0, 482.01, 2085.43, 0.3478, 0.3658)
     True
@@ -201,7 +242,8 @@ def balanced_parameters(tokens, served, A, B, alpha, beta):
 
 @closed_form(loss=LOSS, E=FLOOR, **_DATA_TERMS)
 def tokens_for_optimal_loss(loss, E, B, alpha, beta):
-    """Tokens of the compute-optimal model that reaches a loss; infinite at or below the floor. Source: [hoffmann2022, equation 4].
+    """Tokens of the compute-optimal model that reaches a loss; infinite at or below the floor.
+    Source: [hoffmann2022, equation 4].
 
     >>> f"{tokens_for_optimal_loss(1.974, 1.8172, 2085.43, 0.3478, 0.3658):.1e}"
     '1.3e+12'
@@ -213,8 +255,9 @@ def tokens_for_optimal_loss(loss, E, B, alpha, beta):
 def balance_step(log_tokens, loss, served, E, B, alpha, beta):
     """One Newton step towards the training tokens of the cheapest model of this loss over its life.
 
-    Solves beta log D = log B - log(L - E) + log(1 + (beta / alpha)(1 + served / D)) for log D; the function is convex, so that
-    steps from the compute-optimal tokens (those of no service) never overshoot.
+    Solves beta log D = log B - log(L - E) + log(1 + (beta / alpha)(1 + served / D)) for log D; the
+    function is convex, so that steps from the compute-optimal tokens (those of no service) never
+    overshoot.
 
     Source: [sardana2024, section 2, which solves the same by Newton's method].
 
@@ -229,12 +272,17 @@ def balance_step(log_tokens, loss, served, E, B, alpha, beta):
 
 @closed_form(parameters=SIZE, tokens=TOKENS, price_ratio=POSITIVE, **_TERMS)
 def implied_lifetime_tokens(parameters, tokens, A, B, alpha, beta, price_ratio=1.0):
-    """Tokens in service for which this size and training would be the cheapest; below 0 for a model larger than compute-optimal.
+    """Tokens in service for which this size and training would be the cheapest; below 0 for a model
+    larger than compute-optimal.
 
     >>> implied_lifetime_tokens(8e9, 15e12, 482.01, 2085.43, 0.3478, 0.3658) > 15e12
     True
     """
-    return tokens * (alpha * A / parameters**alpha * tokens**beta / (beta * B) - 1) / equivalent_tokens(1.0, price_ratio)
+    return (
+        tokens
+        * (alpha * A / parameters**alpha * tokens**beta / (beta * B) - 1)
+        / equivalent_tokens(1.0, price_ratio)
+    )
 
 
 @dataclass(frozen=True)
@@ -245,15 +293,27 @@ class Lifetime(Breakdown):
     service_usd: Any
 
 
-@closed_form(parameters=SIZE, tokens=TOKENS, lifetime_tokens=NON_NEGATIVE, training_usd_per_flop=NON_NEGATIVE, service_usd_per_flop=NON_NEGATIVE)
-def lifetime(parameters, tokens, lifetime_tokens, training_usd_per_flop=1.0, service_usd_per_flop=1.0):
-    """Training and service of a model. Source: [sardana2024, equation 2, and with prices section 4].
+@closed_form(
+    parameters=SIZE,
+    tokens=TOKENS,
+    lifetime_tokens=NON_NEGATIVE,
+    training_usd_per_flop=NON_NEGATIVE,
+    service_usd_per_flop=NON_NEGATIVE,
+)
+def lifetime(
+    parameters, tokens, lifetime_tokens, training_usd_per_flop=1.0, service_usd_per_flop=1.0
+):
+    """Training and service of a model. Source: [sardana2024, equation 2, and with prices section
+    4].
 
     >>> lifetime(1e9, 20e9, 60e9).parts()
     {'training_usd': 1.2e+20, 'service_usd': 1.2e+20}
     """
     served = maximum(lifetime_tokens, 1e-300)
-    return Lifetime(training_flop(parameters, tokens) * training_usd_per_flop, inference_flop(parameters, served) * service_usd_per_flop)
+    return Lifetime(
+        training_flop(parameters, tokens) * training_usd_per_flop,
+        inference_flop(parameters, served) * service_usd_per_flop,
+    )
 
 
 @closed_form(flop=FLOP, center_flop=FLOP, level=SHARE, slope=SHARE)
@@ -263,7 +323,8 @@ def range_factor(flop, center_flop, level, slope):
     Parameters
     ----------
     center_flop : compute at which the size is known best
-    level, slope : standard deviations of the logarithm of the size there, and of its growth with the logarithm of compute
+    level, slope : standard deviations of the logarithm of the size there, and of its growth with
+        the logarithm of compute
 
     >>> round(range_factor(1e24, 1e20, 0.02, 0.02), 2)
     1.36
@@ -273,7 +334,8 @@ def range_factor(flop, center_flop, level, slope):
 
 @closed_form(runs=POSITIVE, width=POSITIVE, claimed_width=POSITIVE)
 def runs_for_width(runs, width, claimed_width):
-    """Training runs that would narrow an interval from one width to another, since widths shrink with the root of the runs.
+    """Training runs that would narrow an interval from one width to another, since widths shrink
+    with the root of the runs.
 
     Source: [besiroglu2024, section 3.2].
 

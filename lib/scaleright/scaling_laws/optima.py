@@ -4,8 +4,14 @@ import numpy as np
 
 from scaleright.formulas import search, simulation
 from scaleright.scaling_laws.laws import (
-    Law, balance_step, balanced_parameters, compute_optimal_parameters, repeated_loss, tokens_for_compute, tokens_for_optimal_loss,
-)  # fmt: skip
+    Law,
+    balance_step,
+    balanced_parameters,
+    compute_optimal_parameters,
+    repeated_loss,
+    tokens_for_compute,
+    tokens_for_optimal_loss,
+)
 
 NEWTON_STEPS = 6
 """From the compute-optimal tokens this many reach the cheapest model to 1e-9 and better."""
@@ -13,12 +19,14 @@ NEWTON_STEPS = 6
 
 @search
 def cheapest_for_life(loss, served, law: Law) -> tuple:
-    """Parameters and tokens of the model of a given loss for which training and service together cost least.
+    """Parameters and tokens of the model of a given loss for which training and service together
+    cost least.
 
     Parameters
     ----------
     loss : to be reached [nat/token]
-    served : tokens in service as training tokens of the same price, see `equivalent_tokens`; 0 gives the compute-optimal model
+    served : tokens in service as training tokens of the same price, see `equivalent_tokens`; 0
+        gives the compute-optimal model
 
     Raises
     ------
@@ -32,7 +40,10 @@ def cheapest_for_life(loss, served, law: Law) -> tuple:
     True
     """
     if not np.all(np.asarray(loss) > np.asarray(law.E)):
-        raise ValueError(f"loss = {np.min(loss):.4g} cannot be reached; allowed: above the law's floor of {np.max(law.E):.4g}")
+        raise ValueError(
+            f"loss = {np.min(loss):.4g} cannot be reached; allowed: above the law's floor of"
+            f" {np.max(law.E):.4g}"
+        )
     position = np.log(tokens_for_optimal_loss(loss, law.E, law.B, law.alpha, law.beta))
     for _ in range(NEWTON_STEPS):
         position = balance_step(position, loss, served, law.E, law.B, law.alpha, law.beta)
@@ -41,8 +52,11 @@ def cheapest_for_life(loss, served, law: Law) -> tuple:
 
 
 @search
-def data_constrained(flop: float, unique_tokens: float, law: Law, data_decay: float, size_decay: float) -> tuple[float, float]:
-    """Parameters and tokens with the least loss for a budget when only so many different tokens exist, to half a percent.
+def data_constrained(
+    flop: float, unique_tokens: float, law: Law, data_decay: float, size_decay: float
+) -> tuple[float, float]:
+    """Parameters and tokens with the least loss for a budget when only so many different tokens
+    exist, to half a percent.
 
     Source: [muennighoff2023, section 3.1].
 
@@ -53,13 +67,26 @@ def data_constrained(flop: float, unique_tokens: float, law: Law, data_decay: fl
     """
     sizes = compute_optimal_parameters(flop, **law.terms) * np.geomspace(1e-3, 1e2, 2400)
     tokens = tokens_for_compute(flop, sizes)
-    best = int(np.argmin(repeated_loss(sizes, tokens, unique_tokens, law.E, **law.terms, data_decay=data_decay, size_decay=size_decay)))
+    best = int(
+        np.argmin(
+            repeated_loss(
+                sizes,
+                tokens,
+                unique_tokens,
+                law.E,
+                **law.terms,
+                data_decay=data_decay,
+                size_decay=size_decay,
+            )
+        )
+    )
     return float(sizes[best]), float(tokens[best])
 
 
 @simulation
 def spread(draws: Law) -> dict[str, float]:
-    """How sure resampled fits are of the compute-optimal size: center_flop, level and slope for `range_factor`.
+    """How sure resampled fits are of the compute-optimal size: center_flop, level and slope for
+    `range_factor`.
 
     >>> spread(Law(1.8, np.array([400.0, 500.0]), 2000.0, 0.35, np.array([0.36, 0.37])))["slope"] > 0
     True
@@ -67,5 +94,9 @@ def spread(draws: Law) -> dict[str, float]:
     slope, level = draws.size_exponent, np.log(compute_optimal_parameters(1.0, **draws.terms))
     moments = np.cov(level, slope)
     center = -moments[0, 1] / moments[1, 1]
-    found = {"center_flop": np.exp(center), "level": np.std(level + slope * center), "slope": np.std(slope)}
+    found = {
+        "center_flop": np.exp(center),
+        "level": np.std(level + slope * center),
+        "slope": np.std(slope),
+    }
     return {name: float(f"{value:.3g}") for name, value in found.items()}

@@ -1,7 +1,8 @@
 """A training run and how it is laid out over chips: the two arguments of every model of training.
 
-A `TrainingRun` is what is to be done and on what; a `Layout` is how. The fields of a layout may be arrays of one shape,
-one element a layout, so that memory and time of many layouts are found in one call.
+A `TrainingRun` is what is to be done and on what; a `Layout` is how. The fields of a layout may be
+arrays of one shape, one element a layout, so that memory and time of many layouts are found in one
+call.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from scaleright.catalog import Accelerator
 
 TASKS = ("pretrain", "sft", "lora")
 RECOMPUTE = ("none", "selective", "full")
-"""What of the forward pass runs again in the backward pass: nothing, the attention core, or every layer."""
+"""What of the forward pass runs again in the backward pass: nothing, the attention core, or every
+layer.
+"""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class TrainingRun:
     global_batch : sequences of one optimizer step, over all chips [1]
     precision : format of the matrix products: "BF16", "FP16", "FP8", "MXFP8", "NVFP4"
     task : "pretrain", "sft" (all weights), "lora" (adapters alone, the model is frozen)
-    mtp_modules : layers that predict further tokens, each with an output head of its own, trained along (DeepSeek-V3: 1) [1]
+    mtp_modules : layers that predict further tokens, each with an output head of its own, trained
+        along (DeepSeek-V3: 1) [1]
     """
 
     model: Transformer
@@ -49,15 +53,16 @@ class Layout:
 
     Attributes
     ----------
-    tensor, pipeline, context, expert : parallel degrees [1]; experts are spread over ranks of data, context and tensor
-        parallelism (Megatron's), so that they need no chips of their own
+    tensor, pipeline, context, expert : parallel degrees [1]; experts are spread over ranks of data,
+        context and tensor parallelism (Megatron's), so that they need no chips of their own
     data : copies of the model that share the batch [1]; chips = tensor * pipeline * context * data
     virtual : model chunks of one pipeline stage (interleaved schedule) [1]
     micro_batch : sequences that a copy works on at once [1]
-    zero : what data-parallel ranks share out: 0 nothing, 1 optimizer state (distributed optimizer), 2 gradients too,
-        3 weights too (FSDP full shard)
+    zero : what data-parallel ranks share out: 0 nothing, 1 optimizer state (distributed optimizer),
+        2 gradients too, 3 weights too (FSDP full shard)
     recompute : 0 nothing, 1 the attention core, 2 every layer (index into `RECOMPUTE`)
-    sequence_parallel : 1 where activations outside matrix products are split over the tensor-parallel group
+    sequence_parallel : 1 where activations outside matrix products are split over the
+        tensor-parallel group
     """
 
     tensor: Any = 1

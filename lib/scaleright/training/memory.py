@@ -1,8 +1,10 @@
-"""Memory of one chip in training, by part: weights, gradients, optimizer, activations, logits and what the software takes.
+"""Memory of one chip in training, by part: weights, gradients, optimizer, activations, logits and
+what the software takes.
 
-Sizes are exact counts of what is kept for the backward pass, after [korthikanti2022] and generalized from its GPT to
-grouped queries, gated feed-forward layers, latent attention (MLA), mixtures of experts, flash attention and FP8. Of all
-pipeline stages the fullest one counts. How a framework departs from that arithmetic stands in one `Software` each.
+Sizes are exact counts of what is kept for the backward pass, after [korthikanti2022] and
+generalized from its GPT to grouped queries, gated feed-forward layers, latent attention (MLA),
+mixtures of experts, flash attention and FP8. Of all pipeline stages the fullest one counts. How a
+framework departs from that arithmetic stands in one `Software` each.
 """
 
 from dataclasses import dataclass
@@ -11,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form, counting
+from scaleright.formulas import (
+    COUNT,
+    FLAG,
+    NON_NEGATIVE,
+    POSITIVE,
+    Breakdown,
+    Domain,
+    closed_form,
+    counting,
+)
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
 from scaleright.training.layout import TASKS, Layout, TrainingRun
@@ -24,27 +35,34 @@ HALF_BYTES, FULL_BYTES = 2, 4
 OPTIMIZER_BYTES = {
     "adamw": 12.0,  # FP32 master weight and two FP32 moments [zero2020, section 3.1]
     "adamw-bf16": 8.0,  # FP32 master weight, both moments in BF16 [deepseekv3, section 3.3.3]
-    "adamw-8bit": 6.0 + 2 * 4 / 2048,  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
+    "adamw-8bit": (
+        6.0 + 2 * 4 / 2048
+    ),  # FP32 master weight, moments in a byte, one FP32 scale a block of 2,048 [dettmers2022]
     "sgd-momentum": 8.0,  # FP32 master weight and one FP32 moment; Muon's as well
     "offloaded": 0.0,  # all of it in the memory of the host
 }
 """Bytes of optimizer state for each trained parameter, master weight included."""
 LORA_RANK = 32
-"""Rank of the adapters where a run says only that it trains adapters: the default of NeMo [nemolora]."""
+"""Rank of the adapters where a run says only that it trains adapters: the default of NeMo
+[nemolora].
+"""
 
 
 @dataclass(frozen=True)
 class Software:
     """How a training framework keeps what the mathematics needs.
 
-    flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both of size sequence^2
+    flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both
+        of size sequence^2
     dropout : masks of three dropouts a layer, as GPT-3's generation trained with
     gradient_bytes : of the buffer that gradients are summed in
-    keeps_shard : sharded weights stay in 16 bits as well; FSDP keeps the FP32 master alone, and frozen weights
+    keeps_shard : sharded weights stay in 16 bits as well; FSDP keeps the FP32 master alone, and
+        frozen weights
     logit_bytes : at the peak of the loss, for each entry of tokens x vocabulary
-    selective_ops : selective recomputation keeps attention and every other matrix product instead of all but the
-        attention core
-    low_inputs : inputs of matrix products are kept in the 8- or 4-bit format in which they were multiplied
+    selective_ops : selective recomputation keeps attention and every other matrix product instead
+        of all but the attention core
+    low_inputs : inputs of matrix products are kept in the 8- or 4-bit format in which they were
+        multiplied
     """
 
     flash: bool = True
@@ -57,33 +75,44 @@ class Software:
 
 
 MEGATRON = Software()
-"""Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the BF16 ones."""
+"""Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the
+BF16 ones.
+"""
 MEGATRON_2022 = Software(flash=False, dropout=True)
 """Megatron-LM as [korthikanti2022] describes it."""
 FSDP = Software(keeps_shard=False, logit_bytes=14, selective_ops=True, low_inputs=False)
-"""PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient of the loss in FP32."""
+"""PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient
+of the loss in FP32.
+"""
 FSDP_FUSED_LOSS = Software(keeps_shard=False, logit_bytes=4, selective_ops=True, low_inputs=False)
 """FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
 
 CONTEXT_BYTES = 0.92 * 2**30
-"""What PyTorch holds on a chip before any tensor, its kernels loaded: measured on an A100 [bekman2026training]."""
+"""What PyTorch holds on a chip before any tensor, its kernels loaded: measured on an A100
+[bekman2026training].
+"""
 COMMUNICATOR_BYTES = 688 * 2**20
 """Buffers of one group of chips that communicate, measured with NCCL on A100s [nccl964]."""
 FRAGMENTATION = 0.02
-"""Allowance for memory that the allocator reserves and cannot use, over all tensors: what twelve published peaks of reserved memory
-(`measured/memory`, FSDP without tensor parallelism) lie above the parts in the mean [torchtitan2024]."""
+"""Allowance for memory that the allocator reserves and cannot use, over all tensors: what twelve
+published peaks of reserved memory (`measured/memory`, FSDP without tensor parallelism) lie above
+the parts in the mean [torchtitan2024].
+"""
 
 
 @dataclass(frozen=True)
 class TrainingMemory(Breakdown):
-    """Bytes of one chip of the fullest pipeline stage at the peak of a step, by part; the parts add up to `total`.
+    """Bytes of one chip of the fullest pipeline stage at the peak of a step, by part; the parts add
+    up to `total`.
 
     weights_bytes : the copies that are multiplied, and layers gathered where weights are sharded
     gradients_bytes : summed gradients
     optimizer_bytes : master weights and moments
-    activations_bytes : kept for the backward pass by all micro-batches in flight, and a layer being recomputed
+    activations_bytes : kept for the backward pass by all micro-batches in flight, and a layer being
+        recomputed
     logits_bytes : output logits, the loss and their gradients
-    reserve_bytes : context of the driver, buffers of communication, and an allowance for fragmentation; workspaces are not counted
+    reserve_bytes : context of the driver, buffers of communication, and an allowance for
+        fragmentation; workspaces are not counted
     """
 
     weights_bytes: Any
@@ -98,24 +127,47 @@ class TrainingMemory(Breakdown):
         return self.total <= run.chip.require("memory_bytes")
 
 
-def _layer_bytes(run: TrainingRun, layout: Layout, software: Software, mixture: bool) -> tuple[Any, Any]:
-    """Activations of one token in one layer: kept for the backward pass, and all of them; on one chip.
+def _layer_bytes(
+    run: TrainingRun, layout: Layout, software: Software, mixture: bool
+) -> tuple[Any, Any]:
+    """Activations of one token in one layer: kept for the backward pass, and all of them; on one
+    chip.
 
-    The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h, feed-forward 19 h.
+    The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h,
+    feed-forward 19 h.
     """
     m, low = run.model, _low_bytes(run.precision, software)
-    keys = minimum(maximum(m.kv_heads, layout.tensor), m.heads)  # more ranks than key heads: each holds one of them
+    keys = minimum(
+        maximum(m.kv_heads, layout.tensor), m.heads
+    )  # more ranks than key heads: each holds one of them
     queries, values = m.heads * m.head_dim, m.heads * m.v_head_dim
-    stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(m.norms_per_layer, 2)
-    stream = stream + 2 * m.hidden * software.dropout + 2 * HALF_BYTES * (m.q_lora_rank + m.kv_lora_rank) + HALF_BYTES * m.qk_rope_head_dim
-    attention = HALF_BYTES * (queries + keys * (m.head_dim + m.v_head_dim) + values) + (low < HALF_BYTES) * low * values
+    stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(
+        m.norms_per_layer, 2
+    )
+    stream = (
+        stream
+        + 2 * m.hidden * software.dropout
+        + 2 * HALF_BYTES * (m.q_lora_rank + m.kv_lora_rank)
+        + HALF_BYTES * m.qk_rope_head_dim
+    )
+    attention = (
+        HALF_BYTES * (queries + keys * (m.head_dim + m.v_head_dim) + values)
+        + (low < HALF_BYTES) * low * values
+    )
     attention = attention + (m.qk_norm_width > 0) * HALF_BYTES * (queries + keys * m.head_dim)
-    core = m.heads * (FULL_BYTES if software.flash else run.sequence * (HALF_BYTES + (1 + HALF_BYTES) * software.dropout))
+    core = m.heads * (
+        FULL_BYTES
+        if software.flash
+        else run.sequence * (HALF_BYTES + (1 + HALF_BYTES) * software.dropout)
+    )
     inner = HALF_BYTES * (1 + m.gated_ffn) + low
     if mixture:
         stream = stream + FULL_BYTES * m.experts
         visited = m.experts_per_token * (m.expert_ffn * inner + m.hidden * (low + HALF_BYTES))
-        forward, first = visited + m.shared_ffn * inner, m.experts_per_token * m.expert_ffn + m.shared_ffn
+        forward, first = (
+            visited + m.shared_ffn * inner,
+            m.experts_per_token * m.expert_ffn + m.shared_ffn,
+        )
     else:
         forward, first = m.ffn * inner, m.ffn
     split = where(layout.sequence_parallel > 0, layout.tensor, 1)
@@ -126,7 +178,10 @@ def _layer_bytes(run: TrainingRun, layout: Layout, software: Software, mixture: 
         selective = 2 * entry + products / layout.tensor
     else:
         selective = whole - core / layout.tensor
-    return where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)), whole
+    return (
+        where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)),
+        whole,
+    )
 
 
 def _low_bytes(precision: str, software: Software) -> float:
@@ -136,36 +191,45 @@ def _low_bytes(precision: str, software: Software) -> float:
 
 
 def _stored_bytes(precision: str, software: Software) -> float:
-    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16 [megatronbridge2026memory]."""
+    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16
+    [megatronbridge2026memory].
+    """
     low = _low_bytes(precision, software)
     return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
 
 
 @counting
 def adapter_parameters(m: Transformer, rank: Any = LORA_RANK) -> Any:
-    """Parameters of low-rank adapters at the attention and dense feed-forward matrices of every layer.
+    """Parameters of low-rank adapters at the attention and dense feed-forward matrices of every
+    layer.
 
-    Source: [nemolora], default targets: query-key-value, attention output, and both (gated: three) feed-forward matrices.
+    Source: [nemolora], default targets: query-key-value, attention output, and both (gated: three)
+    feed-forward matrices.
 
     >>> from scaleright.catalog import model
     >>> round(adapter_parameters(model("Llama-2-7B")) / 1e6, 1)
     67.4
     """
     queries, values, inner = m.heads * m.head_dim, m.heads * m.v_head_dim, (1 + m.gated_ffn) * m.ffn
-    widths = queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
+    widths = (
+        queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
+    )
     return m.layers * rank * widths
 
 
 def _of_stage(total: Any, count: Any, held: Any) -> Any:
-    """Parameters of `held` layers, of the `count` layers that have `total` together; none where no layer has any."""
+    """Parameters of `held` layers, of the `count` layers that have `total` together; none where no
+    layer has any.
+    """
     return total / maximum(count, 1) * held
 
 
 def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
     """Micro-batches whose activations a stage holds at once, each of all its layers.
 
-    1F1B: those that the stages after it still work on, and its own. Interleaved: chunks instead of stages, which gives
-    the first stage 1 + (p - 1) / (p v) of 1F1B's p [korthikanti2022, section 4.2.3].
+    1F1B: those that the stages after it still work on, and its own. Interleaved: chunks instead of
+    stages, which gives the first stage 1 + (p - 1) / (p v) of 1F1B's p [korthikanti2022, section
+    4.2.3].
     """
     after = layout.pipeline - index
     chunks = 2 * after - 1 + (layout.virtual - 1) * layout.pipeline
@@ -173,20 +237,39 @@ def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
 
 
 def _stage(
-    run: TrainingRun, layout: Layout, state_bytes: Any, software: Software, p: Parameters, index: Any, layers: Any, mixtures: Any
+    run: TrainingRun,
+    layout: Layout,
+    state_bytes: Any,
+    software: Software,
+    p: Parameters,
+    index: Any,
+    layers: Any,
+    mixtures: Any,
 ) -> TrainingMemory:
-    """One pipeline stage of so many layers and mixtures among them; the first embeds, the last has the head and the loss."""
+    """One pipeline stage of so many layers and mixtures among them; the first embeds, the last has
+    the head and the loss.
+    """
     m, tensor = run.model, layout.tensor
     is_first, is_last = where(index == 0, 1, 0), where(index == layout.pipeline - 1, 1, 0)
     heads = is_last * (1 + run.mtp_modules)  # each module is one more layer, and one more loss
-    layers, mixtures = layers + is_last * run.mtp_modules, mixtures + is_last * run.mtp_modules * (m.experts > 0)
-    # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits whatever the precision.
+    layers, mixtures = (
+        layers + is_last * run.mtp_modules,
+        mixtures + is_last * run.mtp_modules * (m.experts > 0),
+    )
+    # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits
+    # whatever the precision.
     spread = maximum(layout.expert, tensor)
     experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
-    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(p.ffn, m.layers - m.moe_layers, layers - mixtures)
+    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(
+        p.ffn, m.layers - m.moe_layers, layers - mixtures
+    )
     dense = (dense + _of_stage(p.shared_experts, m.moe_layers, mixtures)) / tensor
-    dense = dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
-    tied = m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)  # a second copy for the last stage
+    dense = (
+        dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
+    )
+    tied = (
+        m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)
+    )  # a second copy for the last stage
     tables = (is_first * (p.embedding + p.positions) + is_last * (p.head + tied)) / tensor
     group = layout.data * layout.context
     expert_group = group * tensor / spread
@@ -196,7 +279,9 @@ def _stage(
     deep = maximum(layers, 1)  # a stage may hold the head alone
     layer = stored * (dense + experts) / deep
     frozen = run.task == "lora"
-    shard = where(frozen, 1, int(software.keeps_shard)) * (stored * (dense / group + experts / expert_group) + tables_bytes / group)
+    shard = where(frozen, 1, int(software.keeps_shard)) * (
+        stored * (dense / group + experts / expert_group) + tables_bytes / group
+    )
     gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
     adapters = adapter_parameters(m) / m.layers * layers / tensor
     trained, trained_experts = where(frozen, adapters, dense + tables), where(frozen, 0.0, experts)
@@ -204,58 +289,96 @@ def _stage(
     summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / deep)
 
     tokens = layout.micro_batch * run.sequence / layout.context
-    (kept, whole), (kept_mixture, whole_mixture) = (_layer_bytes(run, layout, software, mixture) for mixture in (False, True))
+    (kept, whole), (kept_mixture, whole_mixture) = (
+        _layer_bytes(run, layout, software, mixture) for mixture in (False, True)
+    )
     micro_batches = layout.micro_batches(run.global_batch)
-    held = _in_flight(layout, micro_batches, index) * (kept * (layers - mixtures) + kept_mixture * mixtures)
+    held = _in_flight(layout, micro_batches, index) * (
+        kept * (layers - mixtures) + kept_mixture * mixtures
+    )
     logits = heads * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
     degrees = (tensor, layout.pipeline, layout.context, layout.expert, layout.data)
-    again = where(layout.recompute > (0 if software.selective_ops else 1), where(mixtures > 0, whole_mixture, whole), 0)
+    again = where(
+        layout.recompute > (0 if software.selective_ops else 1),
+        where(mixtures > 0, whole_mixture, whole),
+        0,
+    )
     tensors = dict(
         weights_bytes=where(layout.zero > 2, gathered, weights + tables_bytes),
-        gradients_bytes=software.gradient_bytes * where(layout.zero > 1, summed, trained + trained_experts),
+        gradients_bytes=software.gradient_bytes
+        * where(layout.zero > 1, summed, trained + trained_experts),
         optimizer_bytes=state_bytes * where(layout.zero > 0, sharded, trained + trained_experts),
         activations_bytes=tokens * (held + maximum(again - logits, 0)),
         logits_bytes=tokens * logits,
     )
-    context = CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(where(degree > 1, 1, 0) for degree in degrees)
+    context = CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(
+        where(degree > 1, 1, 0) for degree in degrees
+    )
     return TrainingMemory(**tensors, reserve_bytes=context + FRAGMENTATION * sum(tensors.values()))
 
 
 def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
     """The stage with more bytes, of each layout."""
     pick = one.total >= other.total
-    return TrainingMemory(*(where(pick, a, b) for a, b in zip(one.parts().values(), other.parts().values())))
+    return TrainingMemory(
+        *(where(pick, a, b) for a, b in zip(one.parts().values(), other.parts().values()))
+    )
 
 
-_ALLOWED = dict.fromkeys(("tensor", "pipeline", "context", "expert", "data", "virtual", "micro_batch", "sequence", "global_batch"), COUNT)
-_ALLOWED |= {"zero": Domain(0, 3, (0, 3)), "recompute": Domain(0, 2, (0, 2)), "sequence_parallel": FLAG, "optimizer": NON_NEGATIVE}
+_ALLOWED = dict.fromkeys(
+    (
+        "tensor",
+        "pipeline",
+        "context",
+        "expert",
+        "data",
+        "virtual",
+        "micro_batch",
+        "sequence",
+        "global_batch",
+    ),
+    COUNT,
+)
+_ALLOWED |= {
+    "zero": Domain(0, 3, (0, 3)),
+    "recompute": Domain(0, 2, (0, 2)),
+    "sequence_parallel": FLAG,
+    "optimizer": NON_NEGATIVE,
+}
 
 
 @counting
 def training_memory(
-    run: TrainingRun, layout: Layout, optimizer: Any = "adamw", software: Software = MEGATRON, counted: Parameters | None = None
+    run: TrainingRun,
+    layout: Layout,
+    optimizer: Any = "adamw",
+    software: Software = MEGATRON,
+    counted: Parameters | None = None,
 ) -> TrainingMemory:
     """Bytes of one chip at the peak of a training step, on the fullest pipeline stage.
 
     Parameters
     ----------
-    run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega expressions
+    run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega
+        expressions
     optimizer : key of `OPTIMIZER_BYTES`, or bytes of state for each trained parameter
-    software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or one's own
+    software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or
+        one's own
     counted : the model's parameters where they are counted already, such as for a live chart
 
     Raises
     ------
     LookupError : unknown optimizer, precision or task; the nearest is offered.
-    ValueError : a degree, sequence or batch below 1; a ZeRO stage or a recomputation that does not exist. Whether degrees
-        divide the model and fit the cluster, `training.rules.check` says.
+    ValueError : a degree, sequence or batch below 1; a ZeRO stage or a recomputation that does not
+        exist. Whether degrees divide the model and fit the cluster, `training.rules.check` says.
 
     Notes
     -----
-    Stages hold equally many layers; where they do not divide, the last and then the first do with one fewer. Experts are
-    spread over the larger of expert and tensor parallelism. ZeRO shards over data and context parallelism together.
-    A module for multi-token prediction is one more layer and one more loss of the last stage. Adapters (task "lora") sit
-    at attention and dense feed-forward matrices, with rank `LORA_RANK`.
+    Stages hold equally many layers; where they do not divide, the last and then the first do with
+    one fewer. Experts are spread over the larger of expert and tensor parallelism. ZeRO shards over
+    data and context parallelism together. A module for multi-token prediction is one more layer and
+    one more loss of the last stage. Adapters (task "lora") sit at attention and dense feed-forward
+    matrices, with rank `LORA_RANK`.
 
     Source: [korthikanti2022, sections 4 and 5] for activations; [zero2020, section 5] for ZeRO.
 
@@ -265,7 +388,11 @@ def training_memory(
     >>> round(memory.activations_bytes / 2**30, 4)
     9.5625
     """
-    state_bytes = OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")] if isinstance(optimizer, str) else optimizer
+    state_bytes = (
+        OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
+        if isinstance(optimizer, str)
+        else optimizer
+    )
     given = vars(run) | vars(layout) | {"optimizer": state_bytes}
     for name, allowed in _ALLOWED.items():
         allowed.check("training_memory", name, given[name])
@@ -276,26 +403,36 @@ def training_memory(
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 
     def stage(index: Any, layers: Any) -> TrainingMemory:
-        # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they alternate (Llama 4).
-        late = minimum(m.moe_layers, layers - where(index == 0, 1, 0) * minimum(m.layers - m.moe_layers, layers))
+        # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they
+        # alternate (Llama 4).
+        late = minimum(
+            m.moe_layers,
+            layers - where(index == 0, 1, 0) * minimum(m.layers - m.moe_layers, layers),
+        )
         mixtures = where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
         return _stage(run, layout, state_bytes, software, p, index, layers, mixtures)
 
     full = ceil(m.layers / (layout.pipeline * layout.virtual)) * layout.virtual
     spare = full * layout.pipeline - m.layers
     first, last = full - floor(spare / 2), maximum(full - ceil(spare / 2), 0)
-    inner = stage(minimum(layout.pipeline - 1, 1), where(layout.pipeline > 2, full, minimum(first, last)))
+    inner = stage(
+        minimum(layout.pipeline - 1, 1), where(layout.pipeline > 2, full, minimum(first, last))
+    )
     return _fuller(_fuller(stage(0, first), stage(layout.pipeline - 1, last)), inner)
 
 
-@closed_form(memory_bytes=POSITIVE, alone_bytes=POSITIVE, on_64_bytes=POSITIVE, on_128_bytes=POSITIVE)
+@closed_form(
+    memory_bytes=POSITIVE, alone_bytes=POSITIVE, on_64_bytes=POSITIVE, on_128_bytes=POSITIVE
+)
 def fewest_ranks(memory_bytes, alone_bytes, on_64_bytes, on_128_bytes):
-    """Fewest data-parallel ranks on which a step fits [1]: what they share out shrinks with their number, the rest stays.
+    """Fewest data-parallel ranks on which a step fits [1]: what they share out shrinks with their
+    number, the rest stays.
 
     Parameters
     ----------
     memory_bytes : of one chip [B]
-    alone_bytes, on_64_bytes, on_128_bytes : `training_memory(...).total` of one layout with so many ranks [B]
+    alone_bytes, on_64_bytes, on_128_bytes : `training_memory(...).total` of one layout with so many
+        ranks [B]
 
     Returns
     -------

@@ -1,7 +1,9 @@
-"""What a layout must satisfy to run at all: each rule once, as a mask over many layouts and as the message about one.
+"""What a layout must satisfy to run at all: each rule once, as a mask over many layouts and as the
+message about one.
 
-`valid` says which of many layouts keep every rule; `check` names the first rule that a layout breaks and the nearest
-value that keeps it. Whether the run fits in memory is not a rule of this kind: `scaleright.training.memory` counts it.
+`valid` says which of many layouts keep every rule; `check` names the first rule that a layout
+breaks and the nearest value that keeps it. Whether the run fits in memory is not a rule of this
+kind: `scaleright.training.memory` counts it.
 """
 
 from dataclasses import fields, replace
@@ -23,12 +25,15 @@ FIELDS = tuple(field.name for field in fields(Layout))
 OPTIONS = {"zero": 3, "recompute": 2, "sequence_parallel": 1}
 """Fields of a layout that choose, and the highest choice; the others count something."""
 LONGEST_SEQUENCE = 2**24
-"""Longest sequence [token]: above the longest context that any model of the catalog was published with, 10 million."""
+"""Longest sequence [token]: above the longest context that any model of the catalog was published
+with, 10 million.
+"""
 MODULES_BESIDE_LAYERS = 3
-"""Modules that a pipeline may count as layers: embedding, output head, a module for multi-token prediction.
+"""Modules that a pipeline may count as layers: embedding, output head, a module for multi-token
+prediction.
 
-Llama-3.1-405B's 126 layers and two modules make 16 stages of 8 [llama3, section 3.3.2]; DeepSeek-V3's 61 and three
-make 16 stages of 4.
+Llama-3.1-405B's 126 layers and two modules make 16 stages of 8 [llama3, section 3.3.2];
+DeepSeek-V3's 61 and three make 16 stages of 4.
 """
 
 
@@ -63,7 +68,10 @@ def nearest_of(value: float, allowed: Iterable[int]) -> str:
     >>> nearest_of(6, [1, 2, 4, 8])
     'nearest: 4 or 8'
     """
-    near = [*sorted(v for v in allowed if v < value)[-1:], *sorted(v for v in allowed if v > value)[:1]]
+    near = [
+        *sorted(v for v in allowed if v < value)[-1:],
+        *sorted(v for v in allowed if v > value)[:1],
+    ]
     return f"nearest: {' or '.join(map(str, near))}" if near else "nothing is near"
 
 
@@ -80,19 +88,34 @@ def divisors(number: int) -> list[int]:
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     """The message for a degree that does not divide a number."""
     near = divisors(number)
-    return lambda one: f"{name} = {getattr(one, name):,} does not divide {what} = {number:,}; {nearest_of(getattr(one, name), near)}"
+    return lambda one: (
+        f"{name} = {getattr(one, name):,} does not divide {what} = {number:,};"
+        f" {nearest_of(getattr(one, name), near)}"
+    )
 
 
 def _run_rules(run: TrainingRun) -> Iterator[Rule]:
-    for name, low, high in (("chips", 1, INFINITY), ("sequence", 2, LONGEST_SEQUENCE), ("global_batch", 1, INFINITY)):
+    for name, low, high in (
+        ("chips", 1, INFINITY),
+        ("sequence", 2, LONGEST_SEQUENCE),
+        ("global_batch", 1, INFINITY),
+    ):
         value = getattr(run, name)
         yield whole(value, low, high), lambda _, of=(name, value, low, high): wanted(*of)
     yield run.task in TASKS, lambda _: f"unknown task {run.task!r}; {suggestion(run.task, TASKS)}"
-    yield run.precision in PEAK_NAMES, lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}"
+    yield (
+        run.precision in PEAK_NAMES,
+        lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}",
+    )
     # Formats whose values share a scale in small blocks came with the tensor cores that know FP4.
     needed = "fp4" if run.precision.startswith(("MX", "NV")) else PEAK_NAMES.get(run.precision)
     has = ", ".join(run.chip.dense) or "no dense peak in the catalog"
-    yield needed in run.chip.dense, lambda _: f"precision {run.precision} needs a chip with dense {needed}; {run.chip.name} has {has}"
+    yield (
+        needed in run.chip.dense,
+        lambda _: (
+            f"precision {run.precision} needs a chip with dense {needed}; {run.chip.name} has {has}"
+        ),
+    )
 
 
 def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
@@ -103,48 +126,97 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
     def stages(one: Layout) -> str:
-        near = nearest_of(one.pipeline * one.virtual, {d for extra in beside for d in divisors(model.layers + extra)})
-        return f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers = {model.layers}; {near}"
+        near = nearest_of(
+            one.pipeline * one.virtual,
+            {d for extra in beside for d in divisors(model.layers + extra)},
+        )
+        return (
+            f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers ="
+            f" {model.layers}; {near}"
+        )
 
     def chips(one: Layout) -> str:
         others = one.chips // one.data
         fits = run.chips % others == 0
-        near = f"nearest: data = {run.chips // others}" if fits else f"{nearest_of(others, divisors(run.chips))} in one copy of the model"
+        near = (
+            f"nearest: data = {run.chips // others}"
+            if fits
+            else f"{nearest_of(others, divisors(run.chips))} in one copy of the model"
+        )
         return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
 
     def experts(one: Layout) -> str:
         ranks = one.chips // one.pipeline
-        near = nearest_of(one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0])
-        return f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,} chips of a stage; {near}"
+        near = nearest_of(
+            one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0]
+        )
+        return (
+            f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,}"
+            f" chips of a stage; {near}"
+        )
 
     def sequences(one: Layout) -> str:
         parts = 2 * one.context if one.context > 1 else one.tensor
         near = max(1, round(run.sequence / parts)) * parts
-        return f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor); nearest: {near:,}"
+        return (
+            f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor);"
+            f" nearest: {near:,}"
+        )
 
     yield model.heads % tensor == 0, _divides("tensor", "heads", model.heads)
-    fits_kv = [d for d in divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0]
-    yield (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0), lambda one: (
-        f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple; {nearest_of(one.tensor, fits_kv)}"
+    fits_kv = [
+        d for d in divisors(model.heads) if model.kv_heads % d == 0 or d % model.kv_heads == 0
+    ]
+    yield (
+        (model.kv_heads % tensor == 0) | (tensor % model.kv_heads == 0),
+        lambda one: (
+            f"tensor = {one.tensor} neither divides kv_heads = {model.kv_heads} nor is a multiple;"
+            f" {nearest_of(one.tensor, fits_kv)}"
+        ),
     )
-    yield np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0) & (pipeline <= model.layers), stages
-    yield (layout.virtual == 1) | (pipeline > 1), lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1"
+    yield (
+        np.any([(model.layers + extra) % chunks == 0 for extra in beside], axis=0)
+        & (pipeline <= model.layers),
+        stages,
+    )
+    yield (
+        (layout.virtual == 1) | (pipeline > 1),
+        lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1",
+    )
     yield layout.chips == run.chips, chips
-    yield (max(model.experts, 1) % layout.expert == 0) & (tensor * layout.context * data % layout.expert == 0), experts
+    yield (
+        (max(model.experts, 1) % layout.expert == 0)
+        & (tensor * layout.context * data % layout.expert == 0),
+        experts,
+    )
     yield run.global_batch % data == 0, _divides("data", "global_batch", run.global_batch)
-    yield run.global_batch % (data * layout.micro_batch) == 0, lambda one: (
-        f"micro_batch = {one.micro_batch} does not divide global_batch / data = {run.global_batch // one.data:,}; "
-        + nearest_of(one.micro_batch, divisors(run.global_batch // one.data))
+    yield (
+        run.global_batch % (data * layout.micro_batch) == 0,
+        lambda one: (
+            f"micro_batch = {one.micro_batch} does not divide global_batch / data ="
+            f" {run.global_batch // one.data:,}; "
+            + nearest_of(one.micro_batch, divisors(run.global_batch // one.data))
+        ),
     )
     rounds = run.global_batch // (data * layout.micro_batch)
-    yield (layout.virtual == 1) | (rounds % pipeline == 0), lambda one: (
-        f"virtual = {one.virtual} needs micro-batches in whole rounds of pipeline = {one.pipeline}, a copy has "
-        f"{one.micro_batches(run.global_batch):.0f}; nearest: virtual = 1"
+    yield (
+        (layout.virtual == 1) | (rounds % pipeline == 0),
+        lambda one: (
+            f"virtual = {one.virtual} needs micro-batches in whole rounds of pipeline ="
+            f" {one.pipeline}, a copy has {one.micro_batches(run.global_batch):.0f}; nearest:"
+            " virtual = 1"
+        ),
     )
-    parts = np.where(layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1))
+    parts = np.where(
+        layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1)
+    )
     yield run.sequence % parts == 0, sequences
-    yield (layout.zero < 3) | (pipeline == 1), lambda one: (
-        f"zero = 3 goes without a pipeline, but pipeline = {one.pipeline}; nearest: zero = 2, or pipeline = 1"
+    yield (
+        (layout.zero < 3) | (pipeline == 1),
+        lambda one: (
+            f"zero = 3 goes without a pipeline, but pipeline = {one.pipeline}; nearest: zero = 2,"
+            " or pipeline = 1"
+        ),
     )
 
 
@@ -156,28 +228,44 @@ def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
         low, high = (0, OPTIONS[name]) if name in OPTIONS else (1, INFINITY)
         value = getattr(layout, name)
         fits = whole(value, low, high)
-        yield fits, lambda one, name=name, low=low, high=high: wanted(name, getattr(one, name), low, high)
-        numbers[name] = np.where(fits, value, 1).astype(np.int64) if not np.all(fits) else np.asarray(value).astype(np.int64, copy=False)
+        yield (
+            fits,
+            lambda one, name=name, low=low, high=high: wanted(name, getattr(one, name), low, high),
+        )
+        numbers[name] = (
+            np.where(fits, value, 1).astype(np.int64)
+            if not np.all(fits)
+            else np.asarray(value).astype(np.int64, copy=False)
+        )
     yield from _layout_rules(run, Layout(**numbers))
 
 
 @counting
-def refuse_first(about: str, rules: Iterable[Rule], layouts: Any, names: Iterable[str] = FIELDS) -> None:
+def refuse_first(
+    about: str, rules: Iterable[Rule], layouts: Any, names: Iterable[str] = FIELDS
+) -> None:
     """Raise ValueError on the first rule that does not hold, about the first layout that breaks it.
 
     about : what the message begins with
-    layouts : a dataclass whose fields of these names are numbers or arrays of layouts; the rule's message is about one of them
+    layouts : a dataclass whose fields of these names are numbers or arrays of layouts; the rule's
+        message is about one of them
     """
     for holds, message in rules:
         if not np.all(holds):
-            broken, *columns = np.broadcast_arrays(~np.asarray(holds), *(getattr(layouts, name) for name in names))
-            one = {name: column.flat[int(np.argmax(broken))].item() for name, column in zip(names, columns, strict=True)}
+            broken, *columns = np.broadcast_arrays(
+                ~np.asarray(holds), *(getattr(layouts, name) for name in names)
+            )
+            one = {
+                name: column.flat[int(np.argmax(broken))].item()
+                for name, column in zip(names, columns, strict=True)
+            }
             raise ValueError(f"{about}: {message(replace(layouts, **one))}")
 
 
 @counting
 def check_run(run: TrainingRun) -> None:
-    """Raise ValueError on the first thing that makes a run impossible on any layout: a number, a name, the precision.
+    """Raise ValueError on the first thing that makes a run impossible on any layout: a number, a
+    name, the precision.
 
     >>> from scaleright import catalog
     >>> check_run(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128, "NVFP4"))
@@ -189,13 +277,15 @@ def check_run(run: TrainingRun) -> None:
 
 @counting
 def check(run: TrainingRun, layout: Layout) -> None:
-    """Raise ValueError on the first rule that a layout breaks, with the nearest value that keeps it.
+    """Raise ValueError on the first rule that a layout breaks, with the nearest value that keeps
+    it.
 
-    Of layouts in arrays the message is about the first that breaks it. The rules: positive whole numbers; a task,
-    precision and sequence that exist; tensor divides heads and divides or multiplies key/value heads; the product of
-    the degrees is the run's chips; stages share out the layers, with up to three modules beside them; experts
-    divide; the batch divides into micro-batches, in rounds of the stages where they are interleaved; the sequence
-    divides; full sharding (zero 3) without a pipeline.
+    Of layouts in arrays the message is about the first that breaks it. The rules: positive whole
+    numbers; a task, precision and sequence that exist; tensor divides heads and divides or
+    multiplies key/value heads; the product of the degrees is the run's chips; stages share out the
+    layers, with up to three modules beside them; experts divide; the batch divides into
+    micro-batches, in rounds of the stages where they are interleaved; the sequence divides; full
+    sharding (zero 3) without a pipeline.
 
     Source: the constraints that Megatron-LM checks when it starts [narayanan2021; korthikanti2022].
 

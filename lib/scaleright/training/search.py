@@ -1,9 +1,12 @@
-"""All layouts of a training run, weighed in a few broadcast calls: the fastest, the cheapest, or the front of time and headroom.
+"""All layouts of a training run, weighed in a few broadcast calls: the fastest, the cheapest, or
+the front of time and headroom.
 
-What can run at all is decided by `rules`, what fits by `memory`, how long it takes by `step`. Layouts that cannot be
-better than another are left out unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, and without
-sequence parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2]. Tensor parallelism stays
-within the chips that share a fabric [narayanan2021, takeaway 1]: no published run crosses it, so its constants are not known beyond.
+What can run at all is decided by `rules`, what fits by `memory`, how long it takes by `step`.
+Layouts that cannot be better than another are left out unless they are asked for: ZeRO 0 keeps more
+than ZeRO 1 and sends as much, and without sequence parallelism activations are whole while no fewer
+bytes are sent [korthikanti2022, section 4.2.2]. Tensor parallelism stays within the chips that
+share a fabric [narayanan2021, takeaway 1]: no published run crosses it, so its constants are not
+known beyond.
 """
 
 import math
@@ -17,13 +20,21 @@ from scaleright.formulas import search as looks_for
 from scaleright.names import one_of
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory, training_memory
-from scaleright.training.rules import FIELDS, MODULES_BESIDE_LAYERS, check, check_run, divisors, valid
+from scaleright.training.rules import (
+    FIELDS,
+    MODULES_BESIDE_LAYERS,
+    check,
+    check_run,
+    divisors,
+    valid,
+)
 from scaleright.training.step import StepTime, mfu, step_time, tokens_per_s_per_chip
 from scaleright.units import SECONDS_PER_HOUR
 
 AIMS = ("time", "cost", "pareto")
 LEAST_CHUNK = 128
-"""Tokens that context parallelism leaves in each of its chunks at least: a tile of flash attention."""
+"""Tokens that context parallelism leaves in each of its chunks at least: a tile of flash attention.
+"""
 LEAN = {"micro_batch": 1, "virtual": 1, "recompute": 2}
 """Choices with which a layout takes the least memory."""
 MOST_DOUBLINGS = 12
@@ -43,7 +54,10 @@ def pick(layout: Layout, which: Any) -> Layout:
 
 def _crossed(layout: Layout, axes: dict[str, Any]) -> Layout:
     """Each layout with every combination of further choices."""
-    index, *chosen = (grid.ravel() for grid in np.meshgrid(np.arange(np.size(layout.tensor)), *axes.values(), indexing="ij"))
+    index, *chosen = (
+        grid.ravel()
+        for grid in np.meshgrid(np.arange(np.size(layout.tensor)), *axes.values(), indexing="ij")
+    )
     return replace(pick(layout, index), **dict(zip(axes, chosen, strict=True)))
 
 
@@ -67,26 +81,49 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
     [(1, 1, 8, 1), (1, 1, 8, 2), (1, 1, 8, 3), (1, 2, 4, 1)]
     """
     check_run(run)
-    fixed = {one_of(name, FIELDS, "field of a layout"): np.atleast_1d(value) for name, value in fixed.items()}
+    fixed = {
+        one_of(name, FIELDS, "field of a layout"): np.atleast_1d(value)
+        for name, value in fixed.items()
+    }
     model, of_chips = run.model, divisors(run.chips)
-    stages = {d for extra in range(MODULES_BESIDE_LAYERS + 1) for d in divisors(model.layers + extra)}
+    stages = {
+        d for extra in range(MODULES_BESIDE_LAYERS + 1) for d in divisors(model.layers + extra)
+    }
     axes = {
-        "tensor": [d for d in of_chips if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)],
+        "tensor": [
+            d
+            for d in of_chips
+            if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)
+        ],
         "pipeline": [d for d in of_chips if d in stages],
         "context": [d for d in of_chips if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],
         "expert": divisors(max(model.experts, 1)),
         "virtual": sorted(stages),
         "micro_batch": divisors(run.global_batch),
-        "zero": [1, 2, 3], "recompute": [0, 1, 2], "sequence_parallel": [1],
-    } | fixed  # fmt: skip
+        "zero": [1, 2, 3],
+        "recompute": [0, 1, 2],
+        "sequence_parallel": [1],
+    } | fixed
     found = Layout(tensor=np.ones(1, dtype=int))
-    for step in (("tensor", "pipeline", "context"), ("expert", "virtual"), ("micro_batch",), ("zero", "recompute", "sequence_parallel")):
+    for step in (
+        ("tensor", "pipeline", "context"),
+        ("expert", "virtual"),
+        ("micro_batch",),
+        ("zero", "recompute", "sequence_parallel"),
+    ):
         found = _crossed(found, {name: axes[name] for name in step})
         if "tensor" in step:
-            found = replace(found, data=np.maximum(run.chips // (found.tensor * found.pipeline * found.context), 1))
+            found = replace(
+                found,
+                data=np.maximum(run.chips // (found.tensor * found.pipeline * found.context), 1),
+            )
         found = pick(found, valid(run, found))
     alone = found.data * found.context == 1  # nothing to share out
-    return pick(found, np.isin(found.data, fixed.get("data", found.data)) & ((found.zero == axes["zero"][0]) | ~alone))
+    return pick(
+        found,
+        np.isin(found.data, fixed.get("data", found.data))
+        & ((found.zero == axes["zero"][0]) | ~alone),
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +139,9 @@ class Candidates:
 def _fitting(run: TrainingRun, layout: Layout, optimizer: str) -> tuple[Layout, TrainingMemory]:
     memory = training_memory(run, layout, optimizer)
     fits = memory.fits(run)
-    return pick(layout, fits), TrainingMemory(**{name: np.broadcast_to(part, fits.shape)[fits] for name, part in memory.parts().items()})
+    return pick(layout, fits), TrainingMemory(
+        **{name: np.broadcast_to(part, fits.shape)[fits] for name, part in memory.parts().items()}
+    )
 
 
 def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn:
@@ -112,13 +151,25 @@ def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn
     lean = LEAN | fixed
     tried = layouts(run, **lean)
     if not tried.tensor.size:
-        sizes = sorted({s for by in range(1, 65) for s in (run.chips - by, run.chips + by) if s > 0}, key=lambda s: abs(s - run.chips))
+        sizes = sorted(
+            {s for by in range(1, 65) for s in (run.chips - by, run.chips + by) if s > 0},
+            key=lambda s: abs(s - run.chips),
+        )
         near = next((s for s in sizes if layouts(replace(run, chips=s), **lean).tensor.size), None)
-        raise ValueError(f"{where}{held}: no layout divides it with global_batch = {run.global_batch:,}; nearest: chips = {near}")
+        raise ValueError(
+            f"{where}{held}: no layout divides it with global_batch = {run.global_batch:,};"
+            f" nearest: chips = {near}"
+        )
     taken = float(training_memory(run, tried, optimizer).total.min())
     larger = (replace(run, chips=run.chips * 2**k) for k in range(1, MOST_DOUBLINGS + 1))
-    enough = next((r.chips for r in larger if _fitting(r, layouts(r, **lean), optimizer)[0].tensor.size), None)
-    hint = f"nearest that fits: chips = {enough:,}" if enough else "nothing fits on more chips; take a smaller model or a larger chip"
+    enough = next(
+        (r.chips for r in larger if _fitting(r, layouts(r, **lean), optimizer)[0].tensor.size), None
+    )
+    hint = (
+        f"nearest that fits: chips = {enough:,}"
+        if enough
+        else "nothing fits on more chips; take a smaller model or a larger chip"
+    )
     of_chip = f"{taken / 1e9:,.0f} GB of the {run.chip.memory_bytes / 1e9:,.0f} GB of a chip"
     raise ValueError(f"{where}{held}: the leanest layout takes {of_chip}; {hint}")
 
@@ -154,38 +205,56 @@ def _frame(found: Candidates, best: np.ndarray, usd_per_hour: float) -> pd.DataF
     """The chosen candidates, one row each."""
     run, capacity = found.run, found.run.chip.require("memory_bytes")
     columns = {"chips": run.chips} | {name: getattr(found.layout, name)[best] for name in FIELDS}
-    step = StepTime(**{name: np.broadcast_to(part, found.layout.tensor.shape)[best] for name, part in found.step.parts().items()})
+    step = StepTime(
+        **{
+            name: np.broadcast_to(part, found.layout.tensor.shape)[best]
+            for name, part in found.step.parts().items()
+        }
+    )
     memory = found.memory.total[best]
-    columns |= {"step_s": step.total, "memory_bytes": memory, "headroom": 1 - memory / capacity, "mfu": mfu(run, step)}
+    columns |= {
+        "step_s": step.total,
+        "memory_bytes": memory,
+        "headroom": 1 - memory / capacity,
+        "mfu": mfu(run, step),
+    }
     columns |= {"tokens_per_s_per_chip": tokens_per_s_per_chip(run, step)}
-    columns["chip_hours_per_billion_tokens"] = 1e9 / SECONDS_PER_HOUR / columns["tokens_per_s_per_chip"]
+    columns["chip_hours_per_billion_tokens"] = (
+        1e9 / SECONDS_PER_HOUR / columns["tokens_per_s_per_chip"]
+    )
     columns["usd_per_billion_tokens"] = usd_per_hour * columns["chip_hours_per_billion_tokens"]
     return pd.DataFrame(columns | step.parts())
 
 
 @looks_for
 def search(
-    run: TrainingRun, by: str = "time", limit: int = 10, chips: Iterable[int] = (), optimizer: str = "adamw",
-    usd_per_hour: float = math.nan, **fixed: Any,
+    run: TrainingRun,
+    by: str = "time",
+    limit: int = 10,
+    chips: Iterable[int] = (),
+    optimizer: str = "adamw",
+    usd_per_hour: float = math.nan,
+    **fixed: Any,
 ) -> pd.DataFrame:
     """The best layouts of a run, one row each, the best first.
 
     Parameters
     ----------
     run : what is trained, on what
-    by : "time" of a step; "cost", the chips' hours for the same tokens, hence their rent; "pareto", all layouts of
-        which none is both faster and leaner, for each cluster size
+    by : "time" of a step; "cost", the chips' hours for the same tokens, hence their rent; "pareto",
+        all layouts of which none is both faster and leaner, for each cluster size
     limit : rows at most
-    chips : cluster sizes to try instead of the run's own [1]; those on which nothing fits are left out
+    chips : cluster sizes to try instead of the run's own [1]; those on which nothing fits are left
+        out
     optimizer : as in `training_memory`
     usd_per_hour : rent of one chip [USD/h]
     fixed : fields of a layout with the value, or the values, to which they are held
 
     Returns
     -------
-    frame: chips, the fields of a layout, step_s, memory_bytes, headroom (share of a chip's memory left) [1], mfu [1],
-    tokens_per_s_per_chip, chip_hours_per_billion_tokens and, at the rent given, usd_per_billion_tokens, and the parts of
-    `StepTime` [s].
+    frame: chips, the fields of a layout, step_s, memory_bytes, headroom (share of a chip's memory
+    left) [1], mfu [1], tokens_per_s_per_chip, chip_hours_per_billion_tokens and, at the rent given,
+    usd_per_billion_tokens, and the parts of `StepTime` [s].
 
     Raises
     ------
@@ -209,9 +278,17 @@ def search(
     frames = []
     for each in found:
         time_s = each.step.total
-        best = _front(time_s, each.memory.total) if by == "pareto" else np.argsort(time_s, kind="stable")[:limit]
+        best = (
+            _front(time_s, each.memory.total)
+            if by == "pareto"
+            else np.argsort(time_s, kind="stable")[:limit]
+        )
         frames.append(_frame(each, best, usd_per_hour))
-    key = {"time": ["step_s"], "cost": ["chip_hours_per_billion_tokens"], "pareto": ["chips", "step_s"]}[by]
+    key = {
+        "time": ["step_s"],
+        "cost": ["chip_hours_per_billion_tokens"],
+        "pareto": ["chips", "step_s"],
+    }[by]
     return pd.concat(frames).sort_values(key, kind="stable", ignore_index=True).head(limit)
 
 
@@ -237,8 +314,11 @@ class Rank:
 
 
 @looks_for
-def rank(run: TrainingRun, layout: Layout, optimizer: str = "adamw", among: Candidates | None = None) -> Rank:
-    """Rank of one layout by step time among all candidates, of which it is one even if it does not fit.
+def rank(
+    run: TrainingRun, layout: Layout, optimizer: str = "adamw", among: Candidates | None = None
+) -> Rank:
+    """Rank of one layout by step time among all candidates, of which it is one even if it does not
+    fit.
 
     among : the run's `candidates`, if they are at hand
 
@@ -253,11 +333,22 @@ def rank(run: TrainingRun, layout: Layout, optimizer: str = "adamw", among: Cand
     """
     check(run, layout)
     among = among or candidates(run, optimizer)
-    idle = {"sequence_parallel": 1} if layout.tensor == 1 else {}  # choices without effect, as `layouts` writes them
+    idle = (
+        {"sequence_parallel": 1} if layout.tensor == 1 else {}
+    )  # choices without effect, as `layouts` writes them
     layout = replace(layout, **idle, **({"zero": 1} if layout.data * layout.context == 1 else {}))
     same = np.all([getattr(among.layout, name) == getattr(layout, name) for name in FIELDS], axis=0)
-    memory, own_s, best_s = training_memory(run, layout, optimizer), float(step_time(run, layout).total), float(among.step.total.min())
+    memory, own_s, best_s = (
+        training_memory(run, layout, optimizer),
+        float(step_time(run, layout).total),
+        float(among.step.total.min()),
+    )
     return Rank(
-        rank=1 + int((among.step.total[~same] < own_s).sum()), candidates=int((~same).sum()) + 1, slower_by=own_s / min(own_s, best_s) - 1,
-        step_s=own_s, best_s=min(own_s, best_s), memory_bytes=float(memory.total), fits=bool(memory.fits(run)),
-    )  # fmt: skip
+        rank=1 + int((among.step.total[~same] < own_s).sum()),
+        candidates=int((~same).sum()) + 1,
+        slower_by=own_s / min(own_s, best_s) - 1,
+        step_s=own_s,
+        best_s=min(own_s, best_s),
+        memory_bytes=float(memory.total),
+        fits=bool(memory.fits(run)),
+    )

@@ -1,7 +1,9 @@
-"""How much longer work takes in practice than at measured peaks: few constants, fitted to published runs.
+"""How much longer work takes in practice than at measured peaks: few constants, fitted to published
+runs.
 
-A constant belongs to a kind of work (`parts.KINDS`) and to a family: of chips, of software, or of both. What no run of a family has
-shown is borrowed from all families together ("any"), and said to be.
+A constant belongs to a kind of work (`parts.KINDS`) and to a family: of chips, of software, or of
+both. What no run of a family has shown is borrowed from all families together ("any"), and said to
+be.
 """
 
 import re
@@ -17,12 +19,28 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS, Stack
 
 FAMILIES = {
-    "A100": "Ampere", "A800": "Ampere", "H20": "Hopper", "H100": "Hopper", "H200": "Hopper", "H800": "Hopper", "GH200": "Hopper",
-    "B200": "Blackwell", "GB200": "Blackwell", "B300": "Blackwell Ultra", "GB300": "Blackwell Ultra",
-}  # fmt: skip
+    "A100": "Ampere",
+    "A800": "Ampere",
+    "H20": "Hopper",
+    "H100": "Hopper",
+    "H200": "Hopper",
+    "H800": "Hopper",
+    "GH200": "Hopper",
+    "B200": "Blackwell",
+    "GB200": "Blackwell",
+    "B300": "Blackwell Ultra",
+    "GB300": "Blackwell Ultra",
+}
 PRIOR = dict.fromkeys(KINDS, 1.0) | {
-    "matmul": 1.1, "grouped": 1.3, "attention": 1.6, "elementwise": 1.4, "routing": 1.3, "pipeline": 0.8, "data": 1.5, "optimizer": 1.3,
-}  # fmt: skip
+    "matmul": 1.1,
+    "grouped": 1.3,
+    "attention": 1.6,
+    "elementwise": 1.4,
+    "routing": 1.3,
+    "pipeline": 0.8,
+    "data": 1.5,
+    "optimizer": 1.3,
+}
 """Where the fit starts from: what is left of a peak in practice, before any row is seen."""
 TABLE = "training_constants"
 """Where the fitted constants are kept."""
@@ -41,14 +59,21 @@ def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
     torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch", name))
     jax = bool(re.search("MaxText|Paxml|JAX", name))
     if torch or jax:
-        return Stack(True, jax or compiled is True, torch, "torchtitan" in name, fused_experts=False)
+        return Stack(
+            True, jax or compiled is True, torch, "torchtitan" in name, fused_experts=False
+        )
     year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
-    return Stack(fused_attention=not year or int(year[0]) > 2022, fused_experts=not name or bool(release and float(release[1]) >= 26.06))
+    return Stack(
+        fused_attention=not year or int(year[0]) > 2022,
+        fused_experts=not name or bool(release and float(release[1]) >= 26.06),
+    )
 
 
 @dataclass(frozen=True)
 class Slowdowns:
-    """Time in practice over time at measured peaks, by kind of work [1]; `borrowed` names kinds that come from other families."""
+    """Time in practice over time at measured peaks, by kind of work [1]; `borrowed` names kinds
+    that come from other families.
+    """
 
     by_kind: Mapping[str, float]
     stack: Stack = Stack()
@@ -57,7 +82,9 @@ class Slowdowns:
 
 @lookup
 def family(chip: Accelerator) -> str:
-    """The architecture of a chip, whose constants it shares; its vendor where no run of it is known."""
+    """The architecture of a chip, whose constants it shares; its vendor where no run of it is
+    known.
+    """
     return FAMILIES.get(chip.name.split()[0], chip.vendor)
 
 
@@ -73,17 +100,23 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     return dict.fromkeys(KINDS, "any") | {
         "matmul": "NVFP4" if run.precision == "NVFP4" else chip + low if chip == "Hopper" else chip,
         "attention": f"PyTorch, {attention}" if of.native else attention,
-        "elementwise": name, "data": "PyTorch" if of.native else "Megatron", "routing": experts, "expert": experts, "tensor": tensor,
-    }  # fmt: skip
+        "elementwise": name,
+        "data": "PyTorch" if of.native else "Megatron",
+        "routing": experts,
+        "expert": experts,
+        "tensor": tensor,
+    }
 
 
 @search
 def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
-    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all (see `pooling.fit_pooled`).
+    """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all
+    (see `pooling.fit_pooled`).
 
     Parameters
     ----------
-    shares : time of each kind of work at measured peaks over the measured time of a step, (runs, kinds)
+    shares : time of each kind of work at measured peaks over the measured time of a step, (runs,
+        kinds)
     named : family of each kind of each run, as `families` names them, of the same shape
 
     >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
@@ -93,7 +126,9 @@ def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
 
 
 @lookup
-def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -> tuple[float, bool]:
+def constant(
+    constants: Mapping[tuple[str, str], float], name: str, kind: str
+) -> tuple[float, bool]:
     """A family's constant of a kind of work, and whether it is borrowed from all families.
 
     A chip whose attention was seen in one software alone lends it to the other.
@@ -104,27 +139,45 @@ def constant(constants: Mapping[tuple[str, str], float], name: str, kind: str) -
 
 @lookup
 def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
-    """The stored slowdowns of a run (`data/training_constants.csv`); what its families lack is borrowed from all."""
-    of, constants = stack(software), {key: value for key, (value, _, _) in catalog.fitted(TABLE).items()}
+    """The stored slowdowns of a run (`data/training_constants.csv`); what its families lack is
+    borrowed from all.
+    """
+    of, constants = (
+        stack(software),
+        {key: value for key, (value, _, _) in catalog.fitted(TABLE).items()},
+    )
     found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
-    return Slowdowns({kind: value for kind, (value, _) in found.items()}, of, tuple(kind for kind, (_, lent) in found.items() if lent))
+    return Slowdowns(
+        {kind: value for kind, (value, _) in found.items()},
+        of,
+        tuple(kind for kind, (_, lent) in found.items() if lent),
+    )
 
 
 @lookup
 def borrowed(run: TrainingRun, software: str | None = None) -> str:
-    """Whose constants a run borrows, in words; empty where runs on its chip were fitted and no kind of work is borrowed."""
+    """Whose constants a run borrows, in words; empty where runs on its chip were fitted and no kind
+    of work is borrowed.
+    """
     if lacking := slowdowns(run, software).borrowed:
         why = f"no run of {family(run.chip)} chips was fitted: " if "matmul" in lacking else ""
         return f"{why}{', '.join(lacking)} as the mean of all chips"
     seen = (run.chip.name, "runs") in catalog.fitted(TABLE)
-    return "" if seen else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
+    return (
+        ""
+        if seen
+        else f"no run of {run.chip.name} was fitted: constants of other {family(run.chip)} chips"
+    )
 
 
 @lookup
 def interval(run: TrainingRun, software: str | None = None) -> tuple[float, float]:
-    """Bounds of measured over predicted step time that hold nine of ten runs whose model, number of chips and release no fit saw [1].
+    """Bounds of measured over predicted step time that hold nine of ten runs whose model, number of
+    chips and release no fit saw [1].
 
     Wider for mixtures of experts, and where a chip borrows its constants.
     """
-    kind = ("experts" if run.model.experts else "dense") + (", borrowed" if borrowed(run, software) else "")
+    kind = ("experts" if run.model.experts else "dense") + (
+        ", borrowed" if borrowed(run, software) else ""
+    )
     return catalog.fitted(TABLE)[kind, "interval"][1:]

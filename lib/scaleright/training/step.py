@@ -1,7 +1,8 @@
 """Time of a training step from its configuration alone, by parts.
 
-The physical parts (`parts`) run at the speeds a chip was measured to reach; a few slowdowns, fitted to published runs, say how much
-longer each kind of work takes in practice. The predicted time is linear in the slowdowns.
+The physical parts (`parts`) run at the speeds a chip was measured to reach; a few slowdowns, fitted
+to published runs, say how much longer each kind of work takes in practice. The predicted time is
+linear in the slowdowns.
 """
 
 from dataclasses import dataclass, fields
@@ -23,11 +24,13 @@ from scaleright.transformer.flops import forward_flop, training_flop_per_token
 
 @dataclass(frozen=True)
 class StepTime(Breakdown):
-    """Seconds of one optimizer step on the critical path; communication as far as computing does not hide it.
+    """Seconds of one optimizer step on the critical path; communication as far as computing does
+    not hide it.
 
     matmul_s : matrix products, experts included
     attention_s : scores and weighted values
-    elementwise_s : memory-bound work: norms, activations, casts, logits, moving tokens to their experts on a chip
+    elementwise_s : memory-bound work: norms, activations, casts, logits, moving tokens to their
+        experts on a chip
     recompute_s : everything that runs forward a second time
     tensor_s, context_s, expert_s, pipeline_s, data_s : communication of each kind of parallelism
     bubble_s : a stage waits for the others
@@ -65,11 +68,13 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     ----------
     run : what is trained, on what
     layout : how it is spread; its fields may be arrays, one element a layout
-    slowdowns : time in practice over time at measured peaks; by default the stored ones of the run's families
+    slowdowns : time in practice over time at measured peaks; by default the stored ones of the
+        run's families
 
     Notes
     -----
-    Whether a layout is valid and fits is asked elsewhere (`rules.check`, `training_memory`); `estimate` asks both.
+    Whether a layout is valid and fits is asked elsewhere (`rules.check`, `training_memory`);
+    `estimate` asks both.
 
     >>> from scaleright import catalog
     >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
@@ -81,10 +86,17 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     if (size := max(np.size(value) for value in vars(layout).values())) > BATCH:
         whole = {name: np.broadcast_to(value, size) for name, value in vars(layout).items()}
         starts = range(0, size, BATCH)
-        pieces = [step_time(run, Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}), slow) for i in starts]
+        pieces = [
+            step_time(
+                run, Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}), slow
+            )
+            for i in starts
+        ]
         sizes = [min(BATCH, size - start) for start in starts]
         named = [[getattr(piece, field.name) for piece in pieces] for field in fields(StepTime)]
-        return StepTime(*(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named))
+        return StepTime(
+            *(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named)
+        )
     parts = physical_parts(run, layout, slow.stack)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
@@ -119,7 +131,8 @@ def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> E
 
     Raises
     ------
-    ValueError : the layout breaks a rule (which, and the nearest value that keeps it), or does not fit in memory.
+    ValueError : the layout breaks a rule (which, and the nearest value that keeps it), or does not
+        fit in memory.
 
     >>> from scaleright import catalog
     >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
@@ -132,8 +145,11 @@ def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> E
     memory = training_memory(run, layout, software=FSDP if slow.stack.native else MEGATRON)
     if not memory.fits(run):
         holds, has = memory.total / 1e9, run.chip.require("memory_bytes") / 1e9
-        raise ValueError(f"{run.model.name} on {run.chip.name}: takes {holds:.0f} GB a chip in this layout, allowed: {has:.0f} GB; "
-                         "split it further (tensor, pipeline, zero=3), recompute, or take smaller micro-batches")  # fmt: skip
+        raise ValueError(
+            f"{run.model.name} on {run.chip.name}: takes {holds:.0f} GB a chip in this layout,"
+            f" allowed: {has:.0f} GB; split it further (tensor, pipeline, zero=3), recompute, or"
+            " take smaller micro-batches"
+        )
     step = step_time(run, layout, slow)
     low, high = interval(run, software)
     return Estimate(step, low * step.total, high * step.total, memory, borrowed(run, software))
@@ -152,7 +168,8 @@ ATTENTION = ("causal", "full", "none")
 def model_flop(run: TrainingRun, attention: str = "causal"):
     """Model FLOP of one optimizer step over all chips [FLOP].
 
-    attention : "causal" counts the positions a token attends to, "full" all of the sequence (Megatron, PaLM), "none" leaves scores out
+    attention : "causal" counts the positions a token attends to, "full" all of the sequence
+        (Megatron, PaLM), "none" leaves scores out
     """
     one_of(attention, ATTENTION, "convention of attention")
     forward = forward_flop(run.model, run.sequence, causal=attention != "full")
@@ -164,7 +181,9 @@ def model_flop(run: TrainingRun, attention: str = "causal"):
 @counting
 def mfu(run: TrainingRun, step: StepTime, attention: str = "causal"):
     """Model FLOP utilization [1]: model FLOP over what the chips' dense peak would do in the step."""
-    return model_flop(run, attention) / (step.total * run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision]))
+    return model_flop(run, attention) / (
+        step.total * run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision])
+    )
 
 
 @counting
@@ -174,5 +193,10 @@ def hfu(run: TrainingRun, layout: Layout, step: StepTime, attention: str = "caus
     scores = 0.0 if attention == "none" else forward.scores_and_values_flop
     layers = forward.total - forward.head_flop - forward.scores_and_values_flop + scores
     again = (layout.recompute == 2) * layers + (layout.recompute == 1) * scores
-    extra = run.global_batch * run.sequence * again / (run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision]))
+    extra = (
+        run.global_batch
+        * run.sequence
+        * again
+        / (run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision]))
+    )
     return mfu(run, step, attention) + extra / step.total

@@ -1,7 +1,7 @@
 """One decode step as a roofline: the arithmetic, the bytes, and the longer of the two times.
 
-A floor, not a forecast: it leaves out communication between accelerators, kernel launches and the scheduler,
-which the models of inference add.
+A floor, not a forecast: it leaves out communication between accelerators, kernel launches and the
+scheduler, which the models of inference add.
 """
 
 from dataclasses import dataclass, fields
@@ -10,8 +10,17 @@ from typing import Any
 from scaleright.architecture import Transformer
 from scaleright.formulas import counting
 from scaleright.ops import ceil
-from scaleright.transformer.flops import compute_seconds, forward_flop, memory_seconds, token_seconds
-from scaleright.transformer.memory import decode_bytes_per_step, model_weight_bytes, sequence_kv_bytes
+from scaleright.transformer.flops import (
+    compute_seconds,
+    forward_flop,
+    memory_seconds,
+    token_seconds,
+)
+from scaleright.transformer.memory import (
+    decode_bytes_per_step,
+    model_weight_bytes,
+    sequence_kv_bytes,
+)
 
 
 @dataclass(frozen=True)
@@ -35,22 +44,34 @@ class DecodeStep:
         return token_seconds(compute * self.compute_s, memory * self.memory_s)
 
     def least_accelerators(self, memory_bytes: Any) -> Any:
-        """Chips of so much memory that hold all weights and the cache; a step on fewer has no time at all [1]."""
+        """Chips of so much memory that hold all weights and the cache; a step on fewer has no time
+        at all [1].
+        """
         return ceil(self.stored_bytes / memory_bytes)
 
 
 @counting
 def decode_step(
-    t: Transformer, context, batch, precision, accelerators, peak_flops, bytes_per_s, compute_efficiency, bandwidth_efficiency
+    t: Transformer,
+    context,
+    batch,
+    precision,
+    accelerators,
+    peak_flops,
+    bytes_per_s,
+    compute_efficiency,
+    bandwidth_efficiency,
 ) -> DecodeStep:
-    """Arithmetic, bytes and least time of one decode step on a group of accelerators that share the model evenly.
+    """Arithmetic, bytes and least time of one decode step on a group of accelerators that share the
+    model evenly.
 
     Parameters
     ----------
     t : the model; its fields may be arrays or Vega expressions
     context : tokens that each new token attends to [token]
     batch : sequences decoded together [1]
-    precision : number format of the weights by name, or bytes per weight; the cache is kept in 2 bytes
+    precision : number format of the weights by name, or bytes per weight; the cache is kept in 2
+        bytes
     accelerators : chips in the group [1]
     peak_flops, bytes_per_s : of one chip [FLOP/s], [B/s]
     compute_efficiency, bandwidth_efficiency : achieved shares of the two peaks [1]
@@ -65,14 +86,19 @@ def decode_step(
     True
     """
     flop = batch * forward_flop(t, context, causal=False, absorbed=True).total
-    weight_bytes, kv_bytes = decode_bytes_per_step(t, batch, precision), sequence_kv_bytes(t, context, batch)
+    weight_bytes, kv_bytes = (
+        decode_bytes_per_step(t, batch, precision),
+        sequence_kv_bytes(t, context, batch),
+    )
     return DecodeStep(
         flop=flop,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
         stored_bytes=model_weight_bytes(t, precision) + kv_bytes,
         compute_s=compute_seconds(flop, accelerators * peak_flops, compute_efficiency),
-        memory_s=memory_seconds(weight_bytes + kv_bytes, accelerators * bytes_per_s, bandwidth_efficiency),
+        memory_s=memory_seconds(
+            weight_bytes + kv_bytes, accelerators * bytes_per_s, bandwidth_efficiency
+        ),
     )
 
 

@@ -1,21 +1,35 @@
 """FLOPs of any Transformer from its shape, and the rules of thumb beside them.
 
-Convention of the field: a multiply and an add are 2 FLOP; only matrix products count (norms, softmax, activation
-functions and rotations are under one percent); an embedding look-up is free.
+Convention of the field: a multiply and an add are 2 FLOP; only matrix products count (norms,
+softmax, activation functions and rotations are under one percent); an embedding look-up is free.
 
-Causal convention: the token at position i attends to i positions, and a figure per token is the mean over the
-positions 1 ... s of its context, so (s + 1) / 2 in a full layer. Non-causal figures charge all s positions to each
-token; that is what an encoder does, what some published "model FLOP" do, and what the last token of a context,
-hence a decode step, really costs.
+Causal convention: the token at position i attends to i positions, and a figure per token is the
+mean over the positions 1 ... s of its context, so (s + 1) / 2 in a full layer. Non-causal figures
+charge all s positions to each token; that is what an encoder does, what some published "model FLOP"
+do, and what the last token of a context, hence a decode step, really costs.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import COUNT, FLAG, FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, closed_form, counting
+from scaleright.formulas import (
+    COUNT,
+    FLAG,
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    Breakdown,
+    closed_form,
+    counting,
+)
 from scaleright.ops import floor, maximum, minimum, where
-from scaleright.transformer.parameters import adapter_weights, feed_forward_weights, indexer_weights, projection_weights
+from scaleright.transformer.parameters import (
+    adapter_weights,
+    feed_forward_weights,
+    indexer_weights,
+    projection_weights,
+)
 
 
 @closed_form(context=COUNT, window=NON_NEGATIVE, causal=FLAG, chunked=FLAG)
@@ -26,7 +40,8 @@ def attended_positions(context, window=0, causal=1, chunked=0):
     ----------
     context : tokens of the sequence [token]
     window : most positions that a local layer sees [token]; 0 is no bound
-    causal : 1 for the mean over positions 1 ... context, 0 for every position (encoder, or one decode step)
+    causal : 1 for the mean over positions 1 ... context, 0 for every position (encoder, or one
+        decode step)
     chunked : 1 where the context is cut into blocks of `window` instead of a window that slides
 
     Returns
@@ -65,22 +80,28 @@ class ForwardFlop(Breakdown):
         return {
             "attention projections": self.projections_flop,
             "attention to context": self.scores_and_values_flop + self.index_scores_flop,
-            "feed-forward": self.ffn_flop + self.experts_flop + self.shared_experts_flop + self.router_flop,
+            "feed-forward": (
+                self.ffn_flop + self.experts_flop + self.shared_experts_flop + self.router_flop
+            ),
             "output head": self.embedding_flop + self.head_flop,
         }
 
 
 @counting
-def forward_flop(t: Transformer, context, causal: bool = True, absorbed: bool = False) -> ForwardFlop:
+def forward_flop(
+    t: Transformer, context, causal: bool = True, absorbed: bool = False
+) -> ForwardFlop:
     """FLOP of one forward pass, per token.
 
     Parameters
     ----------
     t : the model
     context : tokens of the sequence, shape () or broadcasting against the model's fields
-    causal : the mean over all positions of the context, or (False) a token that attends to all of it
-    absorbed : MLA as decoded: scores and values are computed in the latent space, which saves expanding every cached
-        token and costs more per attended position [deepseekv2, section 2.1.2]
+    causal : the mean over all positions of the context, or (False) a token that attends to all of
+        it
+    absorbed : MLA as decoded: scores and values are computed in the latent space, which saves
+        expanding every cached token and costs more per attended position [deepseekv2, section
+        2.1.2]
 
     Notes
     -----
@@ -90,14 +111,19 @@ def forward_flop(t: Transformer, context, causal: bool = True, absorbed: bool = 
     >>> forward_flop(tiny, 128).total - forward_flop(tiny, 128, causal=False).total == -2 * 4 * 64 * 63.5
     True
     """
-    in_full = where(t.selected_tokens > 0, attended_positions(context, t.selected_tokens, causal), attended_positions(context, 0, causal))
+    in_full = where(
+        t.selected_tokens > 0,
+        attended_positions(context, t.selected_tokens, causal),
+        attended_positions(context, 0, causal),
+    )
     in_window = attended_positions(context, t.window, causal, t.chunked_window)
     per_position = _attention_flop_per_position(t, absorbed)
     indexed = t.layers * 2 * t.index_heads * t.index_head_dim
     return ForwardFlop(
         embedding_flop=2 * adapter_weights(t),
         projections_flop=2 * t.layers * (projection_weights(t) + indexer_weights(t)),
-        scores_and_values_flop=per_position * ((t.layers - t.window_layers) * in_full + t.window_layers * in_window),
+        scores_and_values_flop=per_position
+        * ((t.layers - t.window_layers) * in_full + t.window_layers * in_window),
         index_scores_flop=indexed * attended_positions(context, 0, causal),
         ffn_flop=2 * (t.layers - t.moe_layers) * feed_forward_weights(t, t.ffn),
         experts_flop=2 * t.moe_layers * t.experts_per_token * feed_forward_weights(t, t.expert_ffn),
@@ -116,19 +142,22 @@ def _attention_flop_per_position(t: Transformer, absorbed: bool):
 
 @closed_form(forward_flop=POSITIVE, recomputed_flop=NON_NEGATIVE, frozen_flop=NON_NEGATIVE)
 def training_flop_per_token(forward_flop, recomputed_flop=0, frozen_flop=0):
-    """FLOP of training on one token: forward once, backward twice, plus what is recomputed, less what frozen weights save.
+    """FLOP of training on one token: forward once, backward twice, plus what is recomputed, less
+    what frozen weights save.
 
     Parameters
     ----------
     forward_flop : FLOP of the forward pass per token
-    recomputed_flop : FLOP of the part of it that runs again: 0 for model FLOP; the layers (all but the head) under full
-        recomputation and `scores_and_values_flop` under selective recomputation for hardware FLOP
-    frozen_flop : FLOP of the part of it in products with weights that are not trained: half of their backward pass, the
-        gradient of the weights, is left out, so that they take 4 FLOP per weight instead of 6. With adapters (LoRA) on
-        every layer that is all but `scores_and_values_flop`; the adapters' own products, a thousandth, are not counted
+    recomputed_flop : FLOP of the part of it that runs again: 0 for model FLOP; the layers (all but
+        the head) under full recomputation and `scores_and_values_flop` under selective
+        recomputation for hardware FLOP
+    frozen_flop : FLOP of the part of it in products with weights that are not trained: half of
+        their backward pass, the gradient of the weights, is left out, so that they take 4 FLOP per
+        weight instead of 6. With adapters (LoRA) on every layer that is all but
+        `scores_and_values_flop`; the adapters' own products, a thousandth, are not counted
 
-    Source: [kaplan2020, section 2.1]; recomputation [korthikanti2022, section 5]; no gradient of frozen weights
-    [hu2022, section 4.2].
+    Source: [kaplan2020, section 2.1]; recomputation [korthikanti2022, section 5]; no gradient of
+    frozen weights [hu2022, section 4.2].
 
     >>> training_flop_per_token(2.0), training_flop_per_token(2.0, 2.0), training_flop_per_token(2.0, frozen_flop=2.0)
     (6.0, 8.0, 4.0)
@@ -138,7 +167,8 @@ def training_flop_per_token(forward_flop, recomputed_flop=0, frozen_flop=0):
 
 @closed_form(parameters=POSITIVE, tokens=POSITIVE)
 def training_flop(parameters, tokens):
-    """FLOP of a training run by the rule of thumb, 6 p n; for a mixture of experts p is the active count.
+    """FLOP of a training run by the rule of thumb, 6 p n; for a mixture of experts p is the active
+    count.
 
     Source: [kaplan2020, section 2.1, equation 2.2 times 3].
 
@@ -160,36 +190,54 @@ def inference_flop(parameters, tokens):
 
 @closed_form(batch=COUNT, sequence=COUNT, layers=COUNT, hidden=COUNT, vocab=COUNT)
 def megatron_batch_flop(batch, sequence, layers, hidden, vocab):
-    """Model FLOP of one training step as Megatron counts it: 72 B s L h^2 (1 + s / 6h + V / 12 L h), non-causal.
+    """Model FLOP of one training step as Megatron counts it: 72 B s L h^2 (1 + s / 6h + V / 12 L
+    h), non-causal.
 
     Parameters
     ----------
     batch : sequences of the step
     sequence : tokens of each [token]
-    layers, hidden, vocab : shape of a GPT with an ungated feed-forward of 4 h and as many key as query heads
+    layers, hidden, vocab : shape of a GPT with an ungated feed-forward of 4 h and as many key as
+        query heads
 
     Source: [korthikanti2022, appendix A, equation 7].
 
     >>> f"{megatron_batch_flop(1536, 2048, 96, 12288, 51200):.4e}"
     '3.3862e+18'
     """
-    return 72.0 * batch * sequence * layers * hidden * hidden * (1 + sequence / (6 * hidden) + vocab / (12 * layers * hidden))
+    return (
+        72.0
+        * batch
+        * sequence
+        * layers
+        * hidden
+        * hidden
+        * (1 + sequence / (6 * hidden) + vocab / (12 * layers * hidden))
+    )
 
 
-@closed_form(batch=COUNT, sequence=COUNT, layers=COUNT, hidden=COUNT, vocab=COUNT, full_recompute=FLAG)
+@closed_form(
+    batch=COUNT, sequence=COUNT, layers=COUNT, hidden=COUNT, vocab=COUNT, full_recompute=FLAG
+)
 def megatron_hardware_flop(batch, sequence, layers, hidden, vocab, full_recompute=1):
     """Hardware FLOP of one step as Megatron prints them: with full or with selective recomputation.
 
-    Full recomputation runs the forward pass of the layers again: 4/3 of the layer part. For selective recomputation
-    the paper prints s / 3h in place of s / 6h, which charges the attention core a whole second forward and backward
-    pass; its reported hardware utilization follows that formula, though one forward pass more would be 2 s / 9h.
+    Full recomputation runs the forward pass of the layers again: 4/3 of the layer part. For
+    selective recomputation the paper prints s / 3h in place of s / 6h, which charges the attention
+    core a whole second forward and backward pass; its reported hardware utilization follows that
+    formula, though one forward pass more would be 2 s / 9h.
 
-    Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 8] selective.
+    Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 8]
+    selective.
 
     >>> round(megatron_hardware_flop(64, 2048, 96, 12288, 51200, 0) / megatron_batch_flop(64, 2048, 96, 12288, 51200), 3)
     1.027
     """
-    layer, core, head = 72.0 * batch * sequence * layers * hidden * hidden, sequence / (6 * hidden), vocab / (12 * layers * hidden)
+    layer, core, head = (
+        72.0 * batch * sequence * layers * hidden * hidden,
+        sequence / (6 * hidden),
+        vocab / (12 * layers * hidden),
+    )
     return layer * where(full_recompute > 0, 4 / 3 * (1 + core) + head, 1 + 2 * core + head)
 
 
@@ -221,7 +269,8 @@ def memory_seconds(bytes_moved, bytes_per_s, efficiency):
 
 @closed_form(compute_s=NON_NEGATIVE, memory_s=NON_NEGATIVE)
 def token_seconds(compute_s, memory_s):
-    """Time of a step whose arithmetic and memory traffic overlap perfectly: the longer of the two (roofline).
+    """Time of a step whose arithmetic and memory traffic overlap perfectly: the longer of the two
+    (roofline).
 
     A lower bound: launch floors and, on several chips, the latency of all-reduces come on top.
 

@@ -32,7 +32,8 @@ BYTES_PER_PARAMETER = MappingProxyType(
 
 @counting
 def bytes_per_parameter(precision):
-    """Bytes of one weight in a number format, given by name; bytes given as a number or expression pass through.
+    """Bytes of one weight in a number format, given by name; bytes given as a number or expression
+    pass through.
 
     Raises
     ------
@@ -43,12 +44,19 @@ def bytes_per_parameter(precision):
     """
     if not isinstance(precision, str):
         return precision
-    return BYTES_PER_PARAMETER[precision] if precision in BYTES_PER_PARAMETER else nearest(precision, BYTES_PER_PARAMETER, "precision")
+    return (
+        BYTES_PER_PARAMETER[precision]
+        if precision in BYTES_PER_PARAMETER
+        else nearest(precision, BYTES_PER_PARAMETER, "precision")
+    )
 
 
 @counting
-def model_weight_bytes(t: Transformer, precision: str = "BF16", experts_precision: str | None = None):
-    """Bytes of all weights; experts may have a format of their own (gpt-oss: MXFP4 in a BF16 model).
+def model_weight_bytes(
+    t: Transformer, precision: str = "BF16", experts_precision: str | None = None
+):
+    """Bytes of all weights; experts may have a format of their own (gpt-oss: MXFP4 in a BF16
+    model).
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> model_weight_bytes(tiny), model_weight_bytes(tiny, "FP8")
@@ -60,11 +68,13 @@ def model_weight_bytes(t: Transformer, precision: str = "BF16", experts_precisio
 
 
 @counting
-def decode_bytes_per_step(t: Transformer, batch, precision: str = "BF16", experts_precision: str | None = None):
+def decode_bytes_per_step(
+    t: Transformer, batch, precision: str = "BF16", experts_precision: str | None = None
+):
     """Bytes of weights read by one decode step that serves `batch` sequences at once.
 
-    Every dense weight once, of the routed experts those that some sequence touches (in expectation, under a balanced
-    router), of the token table one row a sequence.
+    Every dense weight once, of the routed experts those that some sequence touches (in expectation,
+    under a balanced router), of the token table one row a sequence.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, False)
     >>> decode_bytes_per_step(tiny, 1) - 2 * (parameters(tiny).total - parameters(tiny).embedding)
@@ -74,15 +84,18 @@ def decode_bytes_per_step(t: Transformer, batch, precision: str = "BF16", expert
     touched = experts_touched(maximum(t.experts, 1), maximum(t.experts_per_token, 1), batch)
     per_expert = used.experts / maximum(t.experts_per_token, 1)  # 0 in a dense model
     plain = used.total - used.experts + batch * t.embedding_width * (1 - t.tied_embeddings)
-    return plain * bytes_per_parameter(precision) + touched * per_expert * bytes_per_parameter(experts_precision or precision)
+    return plain * bytes_per_parameter(precision) + touched * per_expert * bytes_per_parameter(
+        experts_precision or precision
+    )
 
 
 @counting
 def kv_bytes_per_token(t: Transformer, bytes_per_element=2):
-    """Bytes that one more token adds to the cache of one sequence, in every layer (until a window is full).
+    """Bytes that one more token adds to the cache of one sequence, in every layer (until a window
+    is full).
 
-    Heads: key and value of each key/value head. MLA: one latent and one rotary key for all heads. Sparse attention:
-    the indexer's key in addition.
+    Heads: key and value of each key/value head. MLA: one latent and one rotary key for all heads.
+    Sparse attention: the indexer's key in addition.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> kv_bytes_per_token(tiny)
@@ -93,19 +106,26 @@ def kv_bytes_per_token(t: Transformer, bytes_per_element=2):
 
 def _kv_elements(t: Transformer):
     """Cached values of one token in one layer."""
-    heads = where(t.kv_lora_rank > 0, t.kv_lora_rank + t.qk_rope_head_dim, t.kv_heads * (t.head_dim + t.v_head_dim))
+    heads = where(
+        t.kv_lora_rank > 0,
+        t.kv_lora_rank + t.qk_rope_head_dim,
+        t.kv_heads * (t.head_dim + t.v_head_dim),
+    )
     return heads + t.index_head_dim
 
 
 @counting
 def sequence_kv_bytes(t: Transformer, tokens, sequences=1, bytes_per_element=2):
-    """Bytes of the cache of `sequences` sequences of `tokens` each; local layers keep no more than their window.
+    """Bytes of the cache of `sequences` sequences of `tokens` each; local layers keep no more than
+    their window.
 
     >>> local = Transformer("local", 2, 64, 4, 2, 16, 256, True, 1000, True, window=100, window_layers=1)
     >>> sequence_kv_bytes(local, 1000) == 128 * (1000 + 100)
     True
     """
-    cached = (t.layers - t.window_layers) * tokens + t.window_layers * minimum(tokens, where(t.window > 0, t.window, tokens))
+    cached = (t.layers - t.window_layers) * tokens + t.window_layers * minimum(
+        tokens, where(t.window > 0, t.window, tokens)
+    )
     return cached * _kv_elements(t) * bytes_per_element * sequences
 
 
@@ -125,9 +145,11 @@ def weight_bytes(parameters, bytes_per_parameter):
     batch=NON_NEGATIVE,
 )
 def experts_touched(experts, experts_per_token, batch):
-    """Experts of one layer that at least one of `batch` tokens visits, in expectation: E (1 - (1 - k / E)^B).
+    """Experts of one layer that at least one of `batch` tokens visits, in expectation: E (1 - (1 -
+    k / E)^B).
 
-    Holds for a balanced router that draws independently for each token; correlated tokens touch fewer.
+    Holds for a balanced router that draws independently for each token; correlated tokens touch
+    fewer.
 
     Source: each expert is missed by one token with probability 1 - k / E.
 

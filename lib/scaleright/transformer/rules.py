@@ -7,14 +7,20 @@ import pandas as pd
 
 from scaleright.architecture import Transformer, stacked
 from scaleright.formulas import counting
-from scaleright.transformer.flops import forward_flop, inference_flop, training_flop, training_flop_per_token
+from scaleright.transformer.flops import (
+    forward_flop,
+    inference_flop,
+    training_flop,
+    training_flop_per_token,
+)
 from scaleright.transformer.memory import kv_bytes_per_token, model_weight_bytes
 from scaleright.transformer.parameters import active_parameters, parameters
 
 
 @counting
 def exact_over_rule(models: Iterable[Transformer], contexts) -> np.ndarray:
-    """Exact forward FLOP per token over the rule 2p, with p all parameters; shape (models, contexts).
+    """Exact forward FLOP per token over the rule 2p, with p all parameters; shape (models,
+    contexts).
 
     The exact count is causal: the mean over all positions of the context.
 
@@ -24,12 +30,18 @@ def exact_over_rule(models: Iterable[Transformer], contexts) -> np.ndarray:
     """
     shapes = stacked(models)
     exact = [forward_flop(shapes, context).total for context in np.asarray(contexts, dtype=float)]
-    return np.stack(exact, axis=-1) / inference_flop(parameters(shapes).total.astype(float), 1.0)[:, None]
+    return (
+        np.stack(exact, axis=-1)
+        / inference_flop(parameters(shapes).total.astype(float), 1.0)[:, None]
+    )
 
 
 @counting
-def rules_and_counts(models: Iterable[Transformer], context: float, prompt_tokens: float) -> pd.DataFrame:
-    """Size, arithmetic and bytes of many models: the rules of thumb beside exact counts, one row a model.
+def rules_and_counts(
+    models: Iterable[Transformer], context: float, prompt_tokens: float
+) -> pd.DataFrame:
+    """Size, arithmetic and bytes of many models: the rules of thumb beside exact counts, one row a
+    model.
 
     Parameters
     ----------
@@ -51,7 +63,8 @@ def rules_and_counts(models: Iterable[Transformer], context: float, prompt_token
             "exact over 2p": forward / inference_flop(total, 1.0),
             "6p [FLOP]": training_flop(total, 1.0),
             "exact training [FLOP]": training_flop_per_token(forward),
-            f"{prompt_tokens:,.0f} tokens [FLOP]": forward_flop(shapes, prompt_tokens).total * prompt_tokens,
+            f"{prompt_tokens:,.0f} tokens [FLOP]": forward_flop(shapes, prompt_tokens).total
+            * prompt_tokens,
             "weights in BF16 [B]": model_weight_bytes(shapes, "BF16"),
             "cache a token [B]": kv_bytes_per_token(shapes).astype(float),
         },

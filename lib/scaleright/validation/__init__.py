@@ -1,7 +1,7 @@
 """Predicted against measured: every kind of evidence, one report.
 
-`validate` hands out the rows of a kind with their signed errors and what sums them up; `decode_floor` sets measured
-decode steps beside the roofline.
+`validate` hands out the rows of a kind with their signed errors and what sums them up;
+`decode_floor` sets measured decode steps beside the roofline.
 """
 
 from pathlib import Path
@@ -15,9 +15,13 @@ from scaleright.validation.memory import RULE_BYTES, fullness
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
 KINDS: dict[str, Kind] = {
-    "counts": counts.KIND, "footprint": footprint.KIND, "memory": memory.KIND, "training": training.KIND, "serving": serving.KIND,
+    "counts": counts.KIND,
+    "footprint": footprint.KIND,
+    "memory": memory.KIND,
+    "training": training.KIND,
+    "serving": serving.KIND,
     "energy": energy.KIND,
-}  # fmt: skip
+}
 
 
 def validate(kind: str, file: str | Path | None = None) -> Validation:
@@ -25,14 +29,17 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
 
     Parameters
     ----------
-    kind : "counts" (published parameter counts), "footprint" (energy and carbon of training runs), "memory" (what a chip
-        holds in training), "training" (time of a step), "serving" (throughput and latency) or "energy" (of an output token)
-    file : a CSV file of the same schema instead of the book's table. Columns that are not required may be left out; a
-        model that the catalog does not know may be given by the columns of `Transformer` instead.
+    kind : "counts" (published parameter counts), "footprint" (energy and carbon of training runs),
+        "memory" (what a chip holds in training), "training" (time of a step), "serving" (throughput
+        and latency) or "energy" (of an output token)
+    file : a CSV file of the same schema instead of the book's table. Columns that are not required
+        may be left out; a model that the catalog does not know may be given by the columns of
+        `Transformer` instead.
 
     Raises
     ------
-    LookupError : unknown kind, or a kind without a predictor; unknown model (line and nearest name).
+    LookupError : unknown kind, or a kind without a predictor; unknown model (line and nearest
+        name).
     DataError : the file does not fit the schema: which line, which column, what is allowed.
 
     >>> validate("counts").summary.median_absolute_percent < 0.2

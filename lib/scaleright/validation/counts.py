@@ -9,15 +9,23 @@ from scaleright.transformer import counts, rule_of_thumb_parameters
 from scaleright.units import significant
 from scaleright.validation.report import Kind
 
-SHAPE_TYPES = {name: "boolean" if kind == "bool" else "integer" for name, kind in Transformer.__annotations__.items() if name != "name"}
+SHAPE_TYPES = {
+    name: "boolean" if kind == "bool" else "integer"
+    for name, kind in Transformer.__annotations__.items()
+    if name != "name"
+}
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    models = [model_of(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))]
+    models = [
+        model_of(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))
+    ]
     families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family"))))
     rows = rows.drop(columns=[c for c in rows if c in SHAPE_TYPES])
     counted = counts(models)
-    predicted = np.array([counted[quantity].iloc[i] for i, quantity in enumerate(rows["quantity"])], dtype=float)
+    predicted = np.array(
+        [counted[quantity].iloc[i] for i, quantity in enumerate(rows["quantity"])], dtype=float
+    )
     published = rows["published"].to_numpy(dtype=float)
     digits = rows["digits"].to_numpy(dtype=float)
     half_unit = 0.5 * 10.0 ** (np.floor(np.log10(published)) - digits + 1)
@@ -34,11 +42,16 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 
 def _fill(rows: pd.DataFrame) -> dict:
     """Digits as the file prints them; a count is of the language model unless it says otherwise."""
-    return {"digits": rows["published"].map(lambda value: len(str(value).rstrip("0"))), "scope": "language model"}
+    return {
+        "digits": rows["published"].map(lambda value: len(str(value).rstrip("0"))),
+        "scope": "language model",
+    }
 
 
 def _line(row) -> str:
-    published, predicted = (significant(value, int(row.digits)) for value in (row.published, row.predicted))
+    published, predicted = (
+        significant(value, int(row.digits)) for value in (row.published, row.predicted)
+    )
     return f"{row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}"
 
 
@@ -48,9 +61,14 @@ def model_of(row: dict, where: str) -> Transformer:
     try:
         return Transformer(name=row["model"], **shape) if shape else catalog.model(row["model"])
     except LookupError as error:
-        raise LookupError(f"{where}: {error}; or give its shape in columns layers, hidden, heads, ...") from None
+        raise LookupError(
+            f"{where}: {error}; or give its shape in columns layers, hidden, heads, ..."
+        ) from None
     except (TypeError, ValueError) as error:
-        raise catalog.DataError(f"{where}: shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}") from None
+        raise catalog.DataError(
+            f"{where}: shape of {row['model']!r}:"
+            f" {str(error).removeprefix('Transformer.__init__() ')}"
+        ) from None
 
 
 KIND = Kind(
@@ -63,6 +81,9 @@ KIND = Kind(
     why=lambda row: row.scope,
     shows="published, predicted to the same digits",
     baseline="12 L h^2",
-    rule="a row is scored if its publication counts the language model alone (scope `language model`): "
-    "a shape says nothing about a vision encoder or a module for multi-token prediction",
+    rule=(
+        "a row is scored if its publication counts the language model alone (scope `language"
+        " model`): a shape says nothing about a vision encoder or a module for multi-token"
+        " prediction"
+    ),
 )

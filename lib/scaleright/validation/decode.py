@@ -12,8 +12,9 @@ from scaleright.transformer import bytes_per_parameter, decode_step
 def decode_floor(measured: pd.DataFrame) -> pd.DataFrame:
     """Measured decode steps beside their roofline floor, from each row's own configuration.
 
-    Arithmetic runs at the chip's best measured share of its peak in the format of the weights, memory at the share of
-    the datasheet bandwidth that kernels reach (`market.matmul_chips`, reference fact `memory_bandwidth_efficiency`).
+    Arithmetic runs at the chip's best measured share of its peak in the format of the weights,
+    memory at the share of the datasheet bandwidth that kernels reach (`market.matmul_chips`,
+    reference fact `memory_bandwidth_efficiency`).
 
     Parameters
     ----------
@@ -21,18 +22,28 @@ def decode_floor(measured: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    the rows with `predicted` [s] and `ratio`, measured over predicted. Where the prompt length is not stated the
-    floor counts the cache of half the answer alone. Rows whose batch is spread over copies of the model
-    (attention data parallel) are left out, since the batch of one copy is not stated.
+    the rows with `predicted` [s] and `ratio`, measured over predicted. Where the prompt length is
+    not stated the floor counts the cache of half the answer alone. Rows whose batch is spread over
+    copies of the model (attention data parallel) are left out, since the batch of one copy is not
+    stated.
 
     >>> bool((decode_floor(catalog.table("measured/energy")).ratio > 0.9).all())
     True
     """
-    timed = measured["measured_itl_s"].notna() & measured["batch"].notna() & (measured["data_parallel"] == 1)
-    rows = measured[timed & (measured["task"] == "chat")].copy()  # other workloads read pictures or think, at lengths unknown
+    timed = (
+        measured["measured_itl_s"].notna()
+        & measured["batch"].notna()
+        & (measured["data_parallel"] == 1)
+    )
+    rows = measured[
+        timed & (measured["task"] == "chat")
+    ].copy()  # other workloads read pictures or think, at lengths unknown
     known = matmul_chips()
     chips = pd.DataFrame([known[name] for name in rows["accelerator"]])
-    given = {name: rows[name].to_numpy(float, na_value=np.nan) for name in ("input_tokens", "output_tokens", "batch", "accelerators")}
+    given = {
+        name: rows[name].to_numpy(float, na_value=np.nan)
+        for name in ("input_tokens", "output_tokens", "batch", "accelerators")
+    }
     step = decode_step(
         stacked(catalog.model(name) for name in rows["model"]),
         context=np.maximum(np.nan_to_num(given["input_tokens"]) + given["output_tokens"] / 2, 1.0),

@@ -1,8 +1,10 @@
-"""Measured energy of serving against the joules of predicted steps, each predicted by constants fitted without its own group.
+"""Measured energy of serving against the joules of predicted steps, each predicted by constants
+fitted without its own group.
 
-Two sets of constants are left out together: those of time (`inference.slowdowns`, fitted to speeds of serving), and the draws of
-`inference.power`, fitted to measured power at measured speed. So the energy of a token is predicted from configuration alone, and its error
-falls apart into that of the speed and that of the watts.
+Two sets of constants are left out together: those of time (`inference.slowdowns`, fitted to speeds
+of serving), and the draws of `inference.power`, fitted to measured power at measured speed. So the
+energy of a token is predicted from configuration alone, and its error falls apart into that of the
+speed and that of the watts.
 """
 
 import math
@@ -14,7 +16,15 @@ import pandas as pd
 
 from scaleright import catalog, pooling
 from scaleright.footprint import machine
-from scaleright.inference.power import KINDS, LIMIT, PRIOR, chip_draws, families, interval, step_work
+from scaleright.inference.power import (
+    KINDS,
+    LIMIT,
+    PRIOR,
+    chip_draws,
+    families,
+    interval,
+    step_work,
+)
 from scaleright.inference.serving import OperatingPoint
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.units import si
@@ -22,12 +32,21 @@ from scaleright.validation import serving, serving_cases
 from scaleright.validation.cases import given
 from scaleright.validation.counts import SHAPE_TYPES
 from scaleright.validation.left_out import (
-    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, with_ranges,
-)  # fmt: skip
+    constant_rows,
+    constants_table,
+    errors_by,
+    groups,
+    held_out,
+    interval_rows,
+    left_out,
+    with_ranges,
+)
 from scaleright.validation.report import Kind
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
-"""What a group shares that is left out of both fits when one of its runs is predicted; the first is the headline."""
+"""What a group shares that is left out of both fits when one of its runs is predicted; the first is
+the headline.
+"""
 LASTING = ("static", "unpacking")
 """Kinds of draw that last as long as a step does."""
 
@@ -37,7 +56,8 @@ class Case:
     """A measured energy of an output token, or why its configuration does not determine it.
 
     timed : its throughput as a case of serving
-    work : chip-seconds of an output token by kind of draw at full rate; of kinds that last as long as the token does, per second of it
+    work : chip-seconds of an output token by kind of draw at full rate; of kinds that last as long
+        as the token does, per second of it
     joules : measured energy of an output token within the boundary [J]
     design_watts : design power of a chip [W]
     host_watts : of a chip's share of the server, where the meter covered it [W]
@@ -58,7 +78,9 @@ class Case:
     @property
     def kind(self) -> str:
         """Whose range it has: "dense" or "experts"."""
-        return "" if not self.known else "experts" if self.timed.deployment.model.experts else "dense"
+        return (
+            "" if not self.known else "experts" if self.timed.deployment.model.experts else "dense"
+        )
 
     @property
     def chip(self) -> catalog.Accelerator:
@@ -66,7 +88,9 @@ class Case:
         return self.timed.deployment.chip
 
     def full_s(self, token_s: float) -> np.ndarray:
-        """Chip-seconds at full rate by kind of draw, of an output token that takes so many chip-seconds [s]."""
+        """Chip-seconds at full rate by kind of draw, of an output token that takes so many
+        chip-seconds [s].
+        """
         return self.work * [token_s if kind in LASTING else 1.0 for kind in KINDS]
 
     def predict(self, shares: Iterable[float], token_s: float) -> float:
@@ -79,8 +103,12 @@ def _work(point: OperatingPoint) -> np.ndarray:
     """Chip-seconds at full rate of an output token, by kind of draw."""
     d, load, beat = point.deployment, point.load, point.rhythm
     plain = step_work(d, 1.0, point.batch, load.context, query_tokens=load.queries)
-    mixed = step_work(d, 1.0, beat.beside, load.context, beat.chunk, load.prompt_context, load.queries)
-    mean = np.array([float((1 - beat.carrying) * plain[kind] + beat.carrying * mixed[kind]) for kind in KINDS])
+    mixed = step_work(
+        d, 1.0, beat.beside, load.context, beat.chunk, load.prompt_context, load.queries
+    )
+    mean = np.array(
+        [float((1 - beat.carrying) * plain[kind] + beat.carrying * mixed[kind]) for kind in KINDS]
+    )
     tokens = float(beat.requests * load.output_tokens)
     return mean * [1.0 if kind in LASTING else d.chips / tokens for kind in KINDS]
 
@@ -88,26 +116,41 @@ def _work(point: OperatingPoint) -> np.ndarray:
 def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
     """A row as a case, given its throughput as a case of serving where it states enough for that."""
     if timed is None or timed.point is None:
-        return Case(timed.why if timed else "the length of its prompts, its layout or its batch is not stated")
+        return Case(
+            timed.why
+            if timed
+            else "the length of its prompts, its layout or its batch is not stated"
+        )
     if row["boundary"] == "facility":
         return Case("its building's share of the energy is not stated")
     chip = timed.deployment.chip
     host = machine(chip.name).host_watts if row["boundary"] == "server" else 0.0
-    joules = given(row, "measured_joules_per_token", row["measured_watts"] / row["measured_output_tokens_per_s"])
+    joules = given(
+        row,
+        "measured_joules_per_token",
+        row["measured_watts"] / row["measured_output_tokens_per_s"],
+    )
     why = timed.why or ("" if joules > 0 else "states neither energy nor power")
     return Case(why, timed, _work(timed.point), joules, chip.require("tdp_watts"), host)
 
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
     """A reader's rows as cases; errors as `serving_cases.of_row` raises them."""
-    blank = dict.fromkeys(field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"])
+    blank = dict.fromkeys(
+        field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"]
+    )
     of = [(row, blank | serving_cases.serving_row(row, {})) for row in rows.to_dict("records")]
-    return [case(row, *serving_cases.of_row(asked, f"{label}, line {line}", True, ["throughput"])) for line, (row, asked) in enumerate(of, 2)]
+    return [
+        case(row, *serving_cases.of_row(asked, f"{label}, line {line}", True, ["throughput"]))
+        for line, (row, asked) in enumerate(of, 2)
+    ]
 
 
 @catalog.remembered
 def books() -> tuple[tuple, tuple]:
-    """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose throughput the rows of energy share."""
+    """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose
+    throughput the rows of energy share.
+    """
     table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
     by_run = {run: one for run, one in zip(timed_rows["run"], timed) if one.figure == "throughput"}
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
@@ -118,21 +161,41 @@ def books() -> tuple[tuple, tuple]:
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The draws fitted to cases, at their measured speeds."""
     of = list(of)
-    shares = np.array([one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of])
-    return pooling.fit_pooled(shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR)
+    shares = np.array(
+        [one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of]
+    )
+    return pooling.fit_pooled(
+        shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR
+    )
 
 
 def predicted(of: tuple[Case, float], draws: dict[tuple[str, str], float]) -> float:
     """Energy of an output token of a case at a speed [token/s of a chip], by fitted draws [J]."""
     one, speed = of
-    return one.predict((pooling.constant(draws, (name,), kind)[0] for kind, name in families(one.chip).items()), 1 / speed)
+    return one.predict(
+        (pooling.constant(draws, (name,), kind)[0] for kind, name in families(one.chip).items()),
+        1 / speed,
+    )
 
 
-def _left_out(of: list[Case], rows: pd.DataFrame, mode: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Speeds [token/s of a chip], energies of an output token [J], and these at the measured speeds, each by constants without its group."""
+def _left_out(
+    of: list[Case], rows: pd.DataFrame, mode: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds [token/s of a chip], energies of an output token [J], and these at the measured
+    speeds, each by constants without its group.
+    """
     its, columns = groups(rows, MODES[mode]), MODES[mode]
-    meters, clocks = (([one for one, use in zip(every, fitted) if use], groups(table[fitted], columns)) for table, every, fitted in books())
-    speeds = left_out([one.timed if one.known else None for one in of], its, *clocks, serving.constants, serving.predicted)
+    meters, clocks = (
+        ([one for one, use in zip(every, fitted) if use], groups(table[fitted], columns))
+        for table, every, fitted in books()
+    )
+    speeds = left_out(
+        [one.timed if one.known else None for one in of],
+        its,
+        *clocks,
+        serving.constants,
+        serving.predicted,
+    )
     ends = (speeds, [one.timed.value for one in of])
     pairs = ([(one, at) if one.known else None for one, at in zip(of, end)] for end in ends)
     return speeds, *(left_out(each, its, *meters, constants, predicted) for each in pairs)
@@ -141,17 +204,25 @@ def _left_out(of: list[Case], rows: pd.DataFrame, mode: str) -> tuple[np.ndarray
 def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same by the stored constants, for rows that no fit has seen."""
     slow = [list(slowdowns(one.timed.deployment).values()) if one.known else [] for one in of]
-    speeds = np.array([1 / float(one.timed.seconds @ by) if one.known else math.nan for one, by in zip(of, slow)])
+    speeds = np.array(
+        [1 / float(one.timed.seconds @ by) if one.known else math.nan for one, by in zip(of, slow)]
+    )
     ends = (speeds, [one.timed.value for one in of])
-    shares = [[share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of]
-    found = ([one.predict(by, 1 / at) if one.known else math.nan for one, by, at in zip(of, shares, end)] for end in ends)
+    shares = [
+        [share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of
+    ]
+    found = (
+        [one.predict(by, 1 / at) if one.known else math.nan for one, by, at in zip(of, shares, end)]
+        for end in ends
+    )
     return speeds, *map(np.array, found)
 
 
 def refit() -> pd.DataFrame:
     """The table `energy_constants`, fitted anew to the book's measured energy.
 
-    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
+    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
+        of ten measured over predicted
     energies of runs whose model (for chips that borrow: whose chip) neither fit saw
     """
     table, every, fitted = books()[0]
@@ -170,48 +241,93 @@ def refit() -> pd.DataFrame:
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own, rows = label != KIND.table, rows.reset_index(drop=True)
     of = own_cases(rows, label) if own else books()[0][1]
-    measured, speeds = np.array([one.joules for one in of]), np.array([one.timed.value for one in of])
-    judged = rows.assign(published=measured, scored=[not one.why for one in of], why=[one.why for one in of], kind=[one.kind for one in of])
+    measured, speeds = (
+        np.array([one.joules for one in of]),
+        np.array([one.timed.value for one in of]),
+    )
+    judged = rows.assign(
+        published=measured,
+        scored=[not one.why for one in of],
+        why=[one.why for one in of],
+        kind=[one.kind for one in of],
+    )
     for mode in MODES:
         rate, found, metered = _as_stored(of) if own else _left_out(of, rows, mode)
         judged["predicted"] = judged.get("predicted", found)
-        for what, ratio in (("", found / measured), ("speed_", rate / speeds), ("watts_", metered / measured)):
+        for what, ratio in (
+            ("", found / measured),
+            ("speed_", rate / speeds),
+            ("watts_", metered / measured),
+        ):
             judged[f"{what}error_percent{f' {mode} left out' if mode else ''}"] = 100 * (ratio - 1)
-    floor = np.array([one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of])
+    floor = np.array(
+        [one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of]
+    )
     family = rows["accelerator"] + ", " + rows["software"].fillna("engine not stated")
     judged = judged.assign(baseline_error_percent=100 * (floor / measured - 1), family=family)
 
     def readers(place: int) -> tuple[float, float]:
         return interval(of[place].timed.deployment) if of[place].known else (math.nan, math.nan)
 
-    return with_ranges(judged, judged["kind"].to_numpy(str), judged["scored"], own | held_out(rows), readers)
+    return with_ranges(
+        judged, judged["kind"].to_numpy(str), judged["scored"], own | held_out(rows), readers
+    )
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Errors by chip and engine: of the energy of a token, and of the speed and the watts that it comes from."""
+    """Errors by chip and engine: of the energy of a token, and of the speed and the watts that it
+    comes from.
+    """
     errors = {
-        "energy": "error_percent", "speed": "speed_error_percent", "watts at measured speed": "watts_error_percent",
-        "model out": "error_percent model left out", "chip out": "error_percent chip left out", "roofline": "baseline_error_percent",
-    }  # fmt: skip
-    title = "by chip and engine, median / p90 of the absolute error [%]; left out: the row's own group, its model, its chip"
-    return {title: errors_by(rows[rows["scored"]], "family", errors).drop(columns="width %").sort_index()}
+        "energy": "error_percent",
+        "speed": "speed_error_percent",
+        "watts at measured speed": "watts_error_percent",
+        "model out": "error_percent model left out",
+        "chip out": "error_percent chip left out",
+        "roofline": "baseline_error_percent",
+    }
+    title = (
+        "by chip and engine, median / p90 of the absolute error [%]; left out: the row's own group,"
+        " its model, its chip"
+    )
+    return {
+        title: (
+            errors_by(rows[rows["scored"]], "family", errors).drop(columns="width %").sort_index()
+        )
+    }
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all chips share the model by tensor parallelism, and the meter covered them alone."""
+    """What a reader's own file may leave out: by default all chips share the model by tensor
+    parallelism, and the meter covered them alone.
+    """
     degrees = {"tensor_parallel": rows["accelerators"], "expert_parallel": 1, "data_parallel": 1}
-    return degrees | {"run": [f"line {line}" for line in range(2, len(rows) + 2)], "task": "chat", "boundary": "accelerator"}
+    return degrees | {
+        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
+        "task": "chat",
+        "boundary": "accelerator",
+    }
 
 
 def _line(row: Any) -> str:
-    published, predicted = ("" if math.isnan(value) else si(value, "J") for value in (row.published, row.predicted))
+    published, predicted = (
+        "" if math.isnan(value) else si(value, "J") for value in (row.published, row.predicted)
+    )
     return f"{row.run:<80.80} {row.accelerator:<14}{published:>9}{predicted:>10}"
 
 
 KIND = Kind(
     table="measured/energy",
     required=(
-        "model", "accelerator", "accelerators", "precision", "batch", "input_tokens", "output_tokens", "measured_watts", "measured_output_tokens_per_s",
+        "model",
+        "accelerator",
+        "accelerators",
+        "precision",
+        "batch",
+        "input_tokens",
+        "output_tokens",
+        "measured_watts",
+        "measured_output_tokens_per_s",
     ),
     also=SHAPE_TYPES,
     fill=_fill,
@@ -220,10 +336,20 @@ KIND = Kind(
     shows="measured and predicted energy of an output token",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),
-    baseline="a roofline: weights touched and cache over the bandwidth or FLOP over the peak, at the design power",
-    rule="the energy of an output token is predicted from configuration alone: time by slowdowns and watts by draws that were fitted without "
-    "any run of the same model on as many chips with the same engine; a row is scored if it states layout, batch and lengths (or its task's "
-    "prompts have a fitted length), if its model's shape is published, and if no lesser chip is faster with all else the same (such rows are "
-    "bound by the host); where the meter covered the server, the host's draw is added, and the row takes part in no fit",
-    caveat="the two engine generations differ in prompts and scheduling, so that their rows are not to be compared with each other",
+    baseline=(
+        "a roofline: weights touched and cache over the bandwidth or FLOP over the peak, at the"
+        " design power"
+    ),
+    rule=(
+        "the energy of an output token is predicted from configuration alone: time by slowdowns and"
+        " watts by draws that were fitted without any run of the same model on as many chips with"
+        " the same engine; a row is scored if it states layout, batch and lengths (or its task's"
+        " prompts have a fitted length), if its model's shape is published, and if no lesser chip"
+        " is faster with all else the same (such rows are bound by the host); where the meter"
+        " covered the server, the host's draw is added, and the row takes part in no fit"
+    ),
+    caveat=(
+        "the two engine generations differ in prompts and scheduling, so that their rows are not to"
+        " be compared with each other"
+    ),
 )

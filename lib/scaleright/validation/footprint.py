@@ -1,4 +1,6 @@
-"""Published energy and carbon of training runs against those predicted from chips, hours, place and year."""
+"""Published energy and carbon of training runs against those predicted from chips, hours, place and
+year.
+"""
 
 import math
 from typing import Any
@@ -16,9 +18,10 @@ from scaleright.validation.report import Kind
 
 QUANTITIES = {"energy": "measured_kwh", "carbon": "measured_kg_co2e"}
 WHY = {
-    "design power": "design power x hours on both sides, an upper bound of the chips", "assumed": "all or part of its power is assumed",
+    "design power": "design power x hours on both sides, an upper bound of the chips",
+    "assumed": "all or part of its power is assumed",
     "not stated": "its method is not stated",
-}  # fmt: skip
+}
 """Why a row of each basis is not scored; rows of measured power are."""
 
 
@@ -38,21 +41,34 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
         if pd.isna(row["zone"]):
             return {}, "states no place"
         year = None if pd.isna(row["year"]) else int(row["year"])
-        factor, world, spread = grid(row["zone"], year).kg_co2e_per_kwh, grid("WORLD", year).kg_co2e_per_kwh, intensity_spread()
+        factor, world, spread = (
+            grid(row["zone"], year).kg_co2e_per_kwh,
+            grid("WORLD", year).kg_co2e_per_kwh,
+            intensity_spread(),
+        )
     low, high = (factor * ratio for ratio in spread)
     if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
         if quantity == "energy" or pd.isna(row["measured_kwh"]):
             return {}, "states no chip-hours"
         inside = row["boundary"] == boundary or pd.isna(row["pue"])
         kwh = row["measured_kwh"] * (1.0 if inside else row["pue"])
-        found = {"predicted": kwh * factor, "low": kwh * low, "high": kwh * high, "baseline": kwh * world}
+        found = {
+            "predicted": kwh * factor,
+            "low": kwh * low,
+            "high": kwh * high,
+            "baseline": kwh * world,
+        }
         return found, "from its own energy: checks the grid alone"
     chip, hours = row["accelerator"], float(row["accelerator_hours"])
     tdp = catalog.accelerator(chip).require("tdp_watts")
     usual = cost_factor("pue", "data center")
     stated = 1.0 if boundary == "accelerator" else row["pue"]
     uncertain = {
-        "watts": (tdp,) * 3 if row["basis"] == "design power" else tuple(_watts(row, machine(chip, end)) for end in ENDS),
+        "watts": (
+            (tdp,) * 3
+            if row["basis"] == "design power"
+            else tuple(_watts(row, machine(chip, end)) for end in ENDS)
+        ),
         "pue": (usual.low, usual.best, usual.high) if pd.isna(stated) else (stated,) * 3,
         "intensity": (low, factor, high),
     }
@@ -61,18 +77,35 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
         return energy_kwh(hours, watts, pue) * intensity
 
     found = dict(zip(("low", "high"), map(float, interval(total, **uncertain))))
-    return found | {"predicted": total(*(ends[1] for ends in uncertain.values())), "baseline": energy_kwh(hours, tdp) * world}, ""
+    return (
+        found
+        | {
+            "predicted": total(*(ends[1] for ends in uncertain.values())),
+            "baseline": energy_kwh(hours, tdp) * world,
+        },
+        "",
+    )
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     judged = []
     for line, row in enumerate(rows.to_dict("records"), 2):
-        given = {quantity: row[column] for quantity, column in QUANTITIES.items() if not pd.isna(row[column])}
+        given = {
+            quantity: row[column]
+            for quantity, column in QUANTITIES.items()
+            if not pd.isna(row[column])
+        }
         if not given and pd.isna(row["measured_liters"]):
-            raise catalog.DataError(f"{label}, line {line}: {row['run']!r} states neither {' nor '.join(QUANTITIES.values())}")
+            raise catalog.DataError(
+                f"{label}, line {line}: {row['run']!r} states neither"
+                f" {' nor '.join(QUANTITIES.values())}"
+            )
         for column in ("accelerator_hours", *QUANTITIES.values()):
             if not (pd.isna(row[column]) or 0 < row[column] < math.inf):
-                raise catalog.DataError(f"{label}, line {line}, column {column}: {row[column]:g}: needs a finite number above 0")
+                raise catalog.DataError(
+                    f"{label}, line {line}, column {column}: {row[column]:g}: needs a finite number"
+                    " above 0"
+                )
         for quantity, published in given.items():
             try:
                 found, why = _prediction(row, quantity)
@@ -80,7 +113,13 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
                 raise type(error)(f"{label}, line {line}: {error}") from None
             found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
             judged.append(
-                {"run": row["run"], "model": row["model"], "accelerator": row["accelerator"], "quantity": quantity, "published": published}
+                {
+                    "run": row["run"],
+                    "model": row["model"],
+                    "accelerator": row["accelerator"],
+                    "quantity": quantity,
+                    "published": published,
+                }
                 | found
                 | {
                     "error_percent": 100 * (found["predicted"] / published - 1),
@@ -88,7 +127,8 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
                     "within_range": found["low"] <= published <= found["high"],
                     "scored": not why and row["basis"] == "measured",
                     "why": why or WHY.get(row["basis"], ""),
-                    "source": row["source"], "note": row["note"],
+                    "source": row["source"],
+                    "note": row["note"],
                 }
             )
     return pd.DataFrame(judged)
@@ -105,11 +145,18 @@ def _line(row: Any) -> str:
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default the meter covered the machines and the building, and power was measured."""
+    """What a reader's own file may leave out: by default the meter covered the machines and the
+    building, and power was measured.
+    """
     return {
-        "model": None, "activity": "training", "basis": "measured", "power_scope": "system", "boundary": "facility",
-        "carbon_boundary": "facility", "method": "location",
-    }  # fmt: skip
+        "model": None,
+        "activity": "training",
+        "basis": "measured",
+        "power_scope": "system",
+        "boundary": "facility",
+        "carbon_boundary": "facility",
+        "method": "location",
+    }
 
 
 KIND = Kind(
@@ -121,12 +168,17 @@ KIND = Kind(
     shows="published, predicted",
     group="accelerator",
     baseline="design power x hours, x the world's mean carbon",
-    rule="predicted are chip-hours as published x our watts (a published share of what the server draws at most, for TPUs the mean draw "
-    "and the host that Google measured, never the row's own) "
-    "x PUE as published x our carbon intensity of the zone and year; a row is scored if it states chip-hours and its power "
-    "was measured, its carbon if it is that of the place; rows that multiply a design or assumed power are shown as a check of "
-    "their arithmetic",
-    caveat="Meta's figures for Llama are design power x hours: an upper bound for the chips, which leaves out their hosts; "
-    "the host of a TPU is measured for the first generation alone; the range covers power, PUE where it is not published and how far "
-    "sources of carbon intensity lie apart, not that some count the life cycle and some the stack alone",
+    rule=(
+        "predicted are chip-hours as published x our watts (a published share of what the server"
+        " draws at most, for TPUs the mean draw and the host that Google measured, never the row's"
+        " own) x PUE as published x our carbon intensity of the zone and year; a row is scored if"
+        " it states chip-hours and its power was measured, its carbon if it is that of the place;"
+        " rows that multiply a design or assumed power are shown as a check of their arithmetic"
+    ),
+    caveat=(
+        "Meta's figures for Llama are design power x hours: an upper bound for the chips, which"
+        " leaves out their hosts; the host of a TPU is measured for the first generation alone; the"
+        " range covers power, PUE where it is not published and how far sources of carbon intensity"
+        " lie apart, not that some count the life cycle and some the stack alone"
+    ),
 )

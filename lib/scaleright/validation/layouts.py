@@ -1,4 +1,6 @@
-"""Where published layouts of training runs stand among all that the search finds: those that were measured, and those recommended."""
+"""Where published layouts of training runs stand among all that the search finds: those that were
+measured, and those recommended.
+"""
 
 from dataclasses import replace
 
@@ -14,21 +16,31 @@ TABLES = ("measured/training", "measured/layouts")
 
 
 def published_layouts(name: str) -> pd.DataFrame:
-    """A table of `TABLES` with the columns of measured training; layers that are recomputed count as full recomputation.
+    """A table of `TABLES` with the columns of measured training; layers that are recomputed count
+    as full recomputation.
 
     >>> bool(published_layouts("measured/layouts")["tensor_parallel"].notna().all())
     True
     """
     rows = catalog.table(name)
     if "recompute_layers" in rows:
-        rows = rows.assign(routing="balanced", recompute=(rows["recompute_layers"] > 0).map({True: "full", False: None}))
-    return rows.reindex(columns=[field["name"] for field in catalog.resource("measured/training")["schema"]["fields"]])
+        rows = rows.assign(
+            routing="balanced",
+            recompute=(rows["recompute_layers"] > 0).map({True: "full", False: None}),
+        )
+    return rows.reindex(
+        columns=[
+            field["name"] for field in catalog.resource("measured/training")["schema"]["fields"]
+        ]
+    )
 
 
 def ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rank of each layout, by predicted time, among all that fit on the same chips; rows whose layout is not stated are left out.
+    """Rank of each layout, by predicted time, among all that fit on the same chips; rows whose
+    layout is not stated are left out.
 
-    A row that does not state what it recomputes is taken to recompute nothing, or everything where it would not fit else.
+    A row that does not state what it recomputes is taken to recompute nothing, or everything where
+    it would not fit else.
 
     Parameters
     ----------
@@ -36,8 +48,9 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    frame: run, model, accelerator, accelerators, precision, task, the fields of its layout, rank (1 is the fastest), candidates,
-    slower_by (its time over the fastest's, less 1) [1], fits (by the memory model).
+    frame: run, model, accelerator, accelerators, precision, task, the fields of its layout, rank (1
+    is the fastest), candidates, slower_by (its time over the fastest's, less 1) [1], fits (by the
+    memory model).
 
     >>> found = ranks(published_layouts("measured/layouts").head(2))
     >>> bool((found["rank"] <= found["candidates"]).all())
@@ -50,7 +63,12 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
             continue
         if pd.isna(row.recompute) and not training_memory(run, layout).fits(run):
             layout = replace(layout, recompute=2)
-        key = (run.model.name, run.chip.name, run.chip.scale_out_bytes_per_s, *(getattr(run, name) for name in RUN))
+        key = (
+            run.model.name,
+            run.chip.name,
+            run.chip.scale_out_bytes_per_s,
+            *(getattr(run, name) for name in RUN),
+        )
         if key not in searched:
             try:
                 searched[key] = candidates(run)
@@ -59,8 +77,16 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
         if searched[key] is None:
             continue
         own = rank(run, layout, among=searched[key])
-        about = {name: getattr(row, name) for name in ("run", "model", "accelerator", "accelerators", "precision", "task")}
-        standing = {"rank": own.rank, "candidates": own.candidates, "slower_by": own.slower_by, "fits": own.fits}
+        about = {
+            name: getattr(row, name)
+            for name in ("run", "model", "accelerator", "accelerators", "precision", "task")
+        }
+        standing = {
+            "rank": own.rank,
+            "candidates": own.candidates,
+            "slower_by": own.slower_by,
+            "fits": own.fits,
+        }
         found.append(about | {name: getattr(layout, name) for name in FIELDS} | standing)
     return pd.DataFrame(found)
 

@@ -1,4 +1,6 @@
-"""Predictions by constants that were fitted without the row they predict: what judges of fitted models share."""
+"""Predictions by constants that were fitted without the row they predict: what judges of fitted
+models share.
+"""
 
 import math
 from typing import Any, Callable, Iterable, Mapping, Sequence
@@ -14,14 +16,22 @@ TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
 
 def groups(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """What a row shares with those that are left out together with it."""
-    return ["|".join(values) for values in zip(*(rows[column].astype(str).fillna("") for column in columns))]
+    return [
+        "|".join(values)
+        for values in zip(*(rows[column].astype(str).fillna("") for column in columns))
+    ]
 
 
 def left_out(
-    of: Sequence[Any], its: Sequence[str], book: Sequence[Any], books: Sequence[str],
-    fit: Callable[[list[Any]], Constants], predict: Callable[[Any, Constants], float],
-) -> np.ndarray:  # fmt: skip
-    """Each case's prediction by constants fitted to the book's cases outside its group; NaN for a case that is None.
+    of: Sequence[Any],
+    its: Sequence[str],
+    book: Sequence[Any],
+    books: Sequence[str],
+    fit: Callable[[list[Any]], Constants],
+    predict: Callable[[Any, Constants], float],
+) -> np.ndarray:
+    """Each case's prediction by constants fitted to the book's cases outside its group; NaN for a
+    case that is None.
 
     Parameters
     ----------
@@ -31,24 +41,41 @@ def left_out(
     predict : prediction of a case by constants
     """
     known, fits = set(books), {}
-    for group in dict.fromkeys(group if group in known else "" for one, group in zip(of, its) if one is not None):
+    for group in dict.fromkeys(
+        group if group in known else "" for one, group in zip(of, its) if one is not None
+    ):
         fits[group] = fit([other for other, where in zip(book, books) if where != group])
-    return np.array([math.nan if one is None else predict(one, fits[group if group in known else ""]) for one, group in zip(of, its)])
+    return np.array(
+        [
+            math.nan if one is None else predict(one, fits[group if group in known else ""])
+            for one, group in zip(of, its)
+        ]
+    )
 
 
 def strangers(
-    of: Sequence[Any], rows: pd.DataFrame, columns: Iterable[str],
-    fit: Callable[[list[Any]], Constants], predict: Callable[[Any, Constants], float],
-) -> np.ndarray:  # fmt: skip
-    """Each case's prediction by constants fitted only to cases that share none of these columns with it."""
+    of: Sequence[Any],
+    rows: pd.DataFrame,
+    columns: Iterable[str],
+    fit: Callable[[list[Any]], Constants],
+    predict: Callable[[Any, Constants], float],
+) -> np.ndarray:
+    """Each case's prediction by constants fitted only to cases that share none of these columns
+    with it.
+    """
     keys = rows[list(columns)].astype(str).to_numpy(str)
     distinct, places = np.unique(keys, axis=0, return_inverse=True)
-    fits = [fit([one for one, strange in zip(of, (keys != group).all(axis=1)) if strange]) for group in distinct]
+    fits = [
+        fit([one for one, strange in zip(of, (keys != group).all(axis=1)) if strange])
+        for group in distinct
+    ]
     return np.array([predict(one, fits[place]) for one, place in zip(of, places.ravel())])
 
 
 def bounds(ratios: np.ndarray, kinds: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Bounds of measured over predicted value of each case, from the cases of its kind of other models, (cases, 2)."""
+    """Bounds of measured over predicted value of each case, from the cases of its kind of other
+    models, (cases, 2).
+    """
     found = np.full((len(ratios), 2), math.nan)
     for model, kind in set(zip(models, kinds)):
         others = ratios[(kinds == kind) & (models != model) & np.isfinite(ratios)]
@@ -69,39 +96,79 @@ def median_and_p90(errors: pd.Series) -> str:
 
 
 def constant_rows(
-    of: Sequence[Any], rows: pd.DataFrame, fit: Callable[[list[Any]], Constants], shows: Callable[[Any, str, str], bool],
+    of: Sequence[Any],
+    rows: pd.DataFrame,
+    fit: Callable[[list[Any]], Constants],
+    shows: Callable[[Any, str, str], bool],
     fixed: Iterable[str] = (),
-) -> list[tuple]:  # fmt: skip
-    """Rows of a table of constants: family, kind, value, lowest and highest over fits that leave one model out, cases that show it, basis.
+) -> list[tuple]:
+    """Rows of a table of constants: family, kind, value, lowest and highest over fits that leave
+    one model out, cases that show it, basis.
 
     shows : whether a case shows the constant of a family and kind
     fixed : kinds that are assumed; so are constants that no case shows
     """
     models, found = groups(rows, ("model",)), []
-    without = [fit([one for one, its in zip(of, models) if its != model]) for model in dict.fromkeys(models)]
+    without = [
+        fit([one for one, its in zip(of, models) if its != model])
+        for model in dict.fromkeys(models)
+    ]
     for (name, kind), value in fit(list(of)).items():
-        span, seen = [value, *(others.get((name, kind), value) for others in without)], sum(shows(one, name, kind) for one in of)
-        found.append((name, kind, value, min(span), max(span), seen, "fit" if seen and kind not in fixed else "assumed"))
+        span, seen = (
+            [value, *(others.get((name, kind), value) for others in without)],
+            sum(shows(one, name, kind) for one in of),
+        )
+        found.append(
+            (
+                name,
+                kind,
+                value,
+                min(span),
+                max(span),
+                seen,
+                "fit" if seen and kind not in fixed else "assumed",
+            )
+        )
     return found
 
 
 def interval_rows(ratios: np.ndarray, kinds: np.ndarray, suffix: str) -> list[tuple]:
-    """Rows of a table of constants that hold how far measured and predicted values lie apart, by kind of case."""
+    """Rows of a table of constants that hold how far measured and predicted values lie apart, by
+    kind of case.
+    """
     each = ((name, ratios[kinds == name]) for name in dict.fromkeys(sorted(kinds)))
-    return [(name + suffix, "interval", np.median(mine), *np.quantile(mine, TAILS), len(mine), "quantile") for name, mine in each]
+    return [
+        (
+            name + suffix,
+            "interval",
+            np.median(mine),
+            *np.quantile(mine, TAILS),
+            len(mine),
+            "quantile",
+        )
+        for name, mine in each
+    ]
 
 
 def constants_table(rows: list[tuple], runs: pd.DataFrame, source: str) -> pd.DataFrame:
     """A table of constants from its rows, with how many runs of each chip were fitted."""
-    counts = [(chip, "runs", *[count] * 4, "count") for chip, count in runs.groupby("accelerator").size().items()]
+    counts = [
+        (chip, "runs", *[count] * 4, "count")
+        for chip, count in runs.groupby("accelerator").size().items()
+    ]
     columns = ["family", "constant", "value", "low", "high", "rows", "basis"]
     return pd.DataFrame(rows + counts, columns=columns).assign(source=source, note="").round(4)
 
 
 def with_ranges(
-    judged: pd.DataFrame, kinds: np.ndarray, counted: np.ndarray, unseen: np.ndarray, interval: Callable[[int], tuple[float, float]]
+    judged: pd.DataFrame,
+    kinds: np.ndarray,
+    counted: np.ndarray,
+    unseen: np.ndarray,
+    interval: Callable[[int], tuple[float, float]],
 ) -> pd.DataFrame:
-    """Judged rows with the range of each prediction, its width, and whether what was measured lies inside.
+    """Judged rows with the range of each prediction, its width, and whether what was measured lies
+    inside.
 
     Parameters
     ----------
@@ -112,21 +179,35 @@ def with_ranges(
     interval : that range of the row at a place
     """
     published, predicted = judged["published"], judged["predicted"]
-    span = bounds(np.where(counted, published / predicted, math.nan), kinds, judged["model"].to_numpy(str))
+    span = bounds(
+        np.where(counted, published / predicted, math.nan), kinds, judged["model"].to_numpy(str)
+    )
     for place in np.flatnonzero(unseen):
         span[place] = interval(place)
     low, high = (predicted * span[:, side] for side in (0, 1))
     inside = (low <= published) & (published <= high)
-    return judged.assign(kind=kinds, low=low, high=high, within_range=inside, width_percent=100 * (high - low) / predicted)
+    return judged.assign(
+        kind=kinds,
+        low=low,
+        high=high,
+        within_range=inside,
+        width_percent=100 * (high - low) / predicted,
+    )
 
 
 def errors_by(rows: pd.DataFrame, key: Any, errors: Mapping[str, str]) -> pd.DataFrame:
-    """Rows by group, the largest first: median and 90th percentile of the absolute errors, how often and how widely the range holds.
+    """Rows by group, the largest first: median and 90th percentile of the absolute errors, how
+    often and how widely the range holds.
 
     errors : column of errors by the words that head it
     """
     each = rows.groupby(key)
-    columns = {"rows": each.size()} | {words: each[column].agg(median_and_p90) for words, column in errors.items()}
-    inside, width = (100 * each["within_range"].mean()).round(0), each["width_percent"].median().round(0)
+    columns = {"rows": each.size()} | {
+        words: each[column].agg(median_and_p90) for words, column in errors.items()
+    }
+    inside, width = (
+        (100 * each["within_range"].mean()).round(0),
+        each["width_percent"].median().round(0),
+    )
     order = columns["rows"].sort_values(ascending=False, kind="stable").index
     return pd.DataFrame(columns | {"in range %": inside, "width %": width}).loc[order]

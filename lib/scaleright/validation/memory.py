@@ -7,24 +7,48 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
-from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, MEGATRON, MEGATRON_2022, Software, training_memory
+from scaleright.training.memory import (
+    FSDP,
+    FSDP_FUSED_LOSS,
+    MEGATRON,
+    MEGATRON_2022,
+    Software,
+    training_memory,
+)
 from scaleright.transformer import parameters
 from scaleright.units import si
 from scaleright.validation.report import Kind
 
-SOFTWARE = {"megatron": MEGATRON, "megatron-2022": MEGATRON_2022, "fsdp": FSDP, "fsdp-fused-loss": FSDP_FUSED_LOSS}
+SOFTWARE = {
+    "megatron": MEGATRON,
+    "megatron-2022": MEGATRON_2022,
+    "fsdp": FSDP,
+    "fsdp-fused-loss": FSDP_FUSED_LOSS,
+}
 RULE_BYTES = 16
 """The rule of thumb: bytes of memory for each parameter in training."""
 _BATCH = ("accelerators", "sequence", "global_batch")
 _LAYOUT = {name: f"{name}_parallel" for name in ("tensor", "pipeline", "context", "data")}
-_LAYOUT |= {"virtual": "virtual_pipeline", "zero": "sharding", "micro_batch": "micro_batch", "sequence_parallel": "sequence_parallel"}
-_FILL = dict.fromkeys(_LAYOUT.values(), 1) | {"recompute": "none", "optimizer": "adamw", "software": "megatron", "part": "total"}
+_LAYOUT |= {
+    "virtual": "virtual_pipeline",
+    "zero": "sharding",
+    "micro_batch": "micro_batch",
+    "sequence_parallel": "sequence_parallel",
+}
+_FILL = dict.fromkeys(_LAYOUT.values(), 1) | {
+    "recompute": "none",
+    "optimizer": "adamw",
+    "software": "megatron",
+    "part": "total",
+}
 
 
 def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = None) -> pd.Series:
-    """Share of the chip's memory that each run of `measured/training` takes, by its key; a run that was measured did fit.
+    """Share of the chip's memory that each run of `measured/training` takes, by its key; a run that
+    was measured did fit.
 
-    Rows without a batch, or with a model whose shape nobody published, are left out; a degree that is not stated is 1.
+    Rows without a batch, or with a model whose shape nobody published, are left out; a degree that
+    is not stated is 1.
 
     Parameters
     ----------
@@ -34,41 +58,76 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
     >>> bool(fullness(foundry, FSDP_FUSED_LOSS).max() < 0.95)
     True
     """
-    rows = rows[rows["global_batch"].notna() & rows["micro_batch"].notna() & rows["model"].isin(list(catalog.models()))]
+    rows = rows[
+        rows["global_batch"].notna()
+        & rows["micro_batch"].notna()
+        & rows["model"].isin(list(catalog.models()))
+    ]
     shares = {}
     for row in rows.to_dict("records"):
-        degrees = {name: int(row[column]) for name, column in (_LAYOUT | {"expert": "expert_parallel"}).items() if pd.notna(row[column])}
+        degrees = {
+            name: int(row[column])
+            for name, column in (_LAYOUT | {"expert": "expert_parallel"}).items()
+            if pd.notna(row[column])
+        }
         chip, kept = catalog.accelerator(row["accelerator"]), recompute or row["recompute"]
-        run = TrainingRun(catalog.model(row["model"]), chip, *(row[name] for name in _BATCH), row["precision"], row["task"])
-        memory = training_memory(run, Layout(**degrees, recompute=RECOMPUTE.index(kept)), software=software)
+        run = TrainingRun(
+            catalog.model(row["model"]),
+            chip,
+            *(row[name] for name in _BATCH),
+            row["precision"],
+            row["task"],
+        )
+        memory = training_memory(
+            run, Layout(**degrees, recompute=RECOMPUTE.index(kept)), software=software
+        )
         shares[row["run"]] = memory.total / chip.require("memory_bytes")
     return pd.Series(shares)
 
 
 def _predicted(row: dict) -> float:
-    """Bytes of the part that a row states: activations, state of the layers' parameters, or all that the framework sees."""
-    layout = Layout(**{name: int(row[column]) for name, column in _LAYOUT.items()}, recompute=RECOMPUTE.index(row["recompute"]))
+    """Bytes of the part that a row states: activations, state of the layers' parameters, or all
+    that the framework sees.
+    """
+    layout = Layout(
+        **{name: int(row[column]) for name, column in _LAYOUT.items()},
+        recompute=RECOMPUTE.index(row["recompute"]),
+    )
     if layout.chips != row["accelerators"]:
-        parts = " x ".join(f"{name} {getattr(layout, name)}" for name in ("tensor", "pipeline", "context", "data"))
-        raise ValueError(f"run {row['run']!r}: accelerators = {row['accelerators']}, but its layout takes {parts} = {layout.chips}")
+        parts = " x ".join(
+            f"{name} {getattr(layout, name)}" for name in ("tensor", "pipeline", "context", "data")
+        )
+        raise ValueError(
+            f"run {row['run']!r}: accelerators = {row['accelerators']}, but its layout takes"
+            f" {parts} = {layout.chips}"
+        )
     shape = catalog.model(row["model"])
     if row["part"] == "layer state":
         shape = replace(shape, vocab=1, position_rows=0)
     run = TrainingRun(shape, None, *(row[name] for name in _BATCH), row["precision"])
     bill = training_memory(run, layout, row["optimizer"], SOFTWARE[row["software"]])
     state = bill.weights_bytes + bill.gradients_bytes + bill.optimizer_bytes
-    return {"activations": bill.activations_bytes, "layer state": state, "total": bill.total - bill.reserve_bytes}[row["part"]]
+    return {
+        "activations": bill.activations_bytes,
+        "layer state": state,
+        "total": bill.total - bill.reserve_bytes,
+    }[row["part"]]
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     records = rows.to_dict("records")
     predicted = np.array([_predicted(row) for row in records], dtype=float)
     published = rows["published_bytes"].to_numpy(dtype=float)
-    rule = [RULE_BYTES * float(parameters(catalog.model(row["model"])).total) / row["accelerators"] for row in records]
+    rule = [
+        RULE_BYTES * float(parameters(catalog.model(row["model"])).total) / row["accelerators"]
+        for row in records
+    ]
     return rows.assign(
         predicted=predicted,
         error_percent=100 * (predicted / published - 1),
-        baseline_error_percent=np.where(rows["part"] == "activations", np.nan, 100 * (np.array(rule) / published - 1)),
+        baseline_error_percent=np.where(
+            rows["part"] == "activations", np.nan, 100 * (np.array(rule) / published - 1)
+        ),
         scored=True,
     )
 
@@ -78,10 +137,15 @@ KIND = Kind(
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
     fill=lambda rows: _FILL,
     judge=_judge,
-    line=lambda row: f"{row.run:<36}{row.part:<14}{si(row.published_bytes, 'B'):>12}{si(row.predicted, 'B'):>12}",
+    line=lambda row: (
+        f"{row.run:<36}{row.part:<14}{si(row.published_bytes, 'B'):>12}{si(row.predicted, 'B'):>12}"
+    ),
     why=lambda row: "",
     shows="published, predicted",
     baseline="16 bytes a parameter, shared by all chips; nothing for activations",
-    rule="every row; peaks of a framework do not see the reserve of driver and communication, so that it is left out",
+    rule=(
+        "every row; peaks of a framework do not see the reserve of driver and communication, so"
+        " that it is left out"
+    ),
     group="software",
 )

@@ -1,8 +1,8 @@
 """Predicted against measured: what one kind of evidence is, and its report.
 
-A kind names a table of `data/measured/`, how to predict its rows from their configuration alone, and the dumbest
-honest baseline beside it. A row whose configuration cannot determine the answer is shown and not scored; a stated
-rule decides, never a list.
+A kind names a table of `data/measured/`, how to predict its rows from their configuration alone,
+and the dumbest honest baseline beside it. A row whose configuration cannot determine the answer is
+shown and not scored; a stated rule decides, never a list.
 """
 
 import json
@@ -22,12 +22,14 @@ class Kind:
     required : columns that a reader's file needs; others of the schema may be left out
     also : columns that a reader's file may have beyond the schema, with their types
     fill : gives the columns that a reader's file left out
-    judge : turns rows of the table (and the words for where they stand) into judged ones: the group, predicted,
-        error_percent, baseline_error_percent, scored, and within_rounding or within_range
+    judge : turns rows of the table (and the words for where they stand) into judged ones: the
+        group, predicted, error_percent, baseline_error_percent, scored, and within_rounding or
+        within_range
     line : writes the words and figures of a judged row; why : says why one is not scored
     shows : what the figures of a line are
     group : column by which errors are summed up, beside the source
-    baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind, in words
+    baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind,
+        in words
     fitted_constants : constants fitted to measurements, or what counts them
     tables : further tables of judged rows by their titles, for the report
     """
@@ -53,14 +55,20 @@ class Kind:
         return self.fitted_constants() if callable(self.fitted_constants) else self.fitted_constants
 
 
-WITHIN = {"within_rounding": "within the rounding of the published digits", "within_range": "within the predicted range"}
-"""What a kind may know of a figure beside its error: whether the prediction meets it as closely as either is stated."""
+WITHIN = {
+    "within_rounding": "within the rounding of the published digits",
+    "within_range": "within the predicted range",
+}
+"""What a kind may know of a figure beside its error: whether the prediction meets it as closely as
+either is stated.
+"""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of the signed; of the predicted range, how
-    often it holds and its median width over the predicted."""
+    """Errors of the scored rows, in percent: median and 90th percentile of the absolute, mean of
+    the signed; of the predicted range, how often it holds and its median width over the predicted.
+    """
 
     rows: int
     median_absolute_percent: float
@@ -97,8 +105,12 @@ def summarize(rows: pd.DataFrame) -> Summary:
         **{name: int(scored[name].sum()) if name in scored else None for name in WITHIN},
         baseline_median_absolute_percent=baseline_median,
         baseline_p90_absolute_percent=baseline_p90,
-        coverage_percent=100 * float(scored["within_range"].mean()) if "width_percent" in scored else None,
-        median_width_percent=float(scored["width_percent"].median()) if "width_percent" in scored else None,
+        coverage_percent=(
+            100 * float(scored["within_range"].mean()) if "width_percent" in scored else None
+        ),
+        median_width_percent=(
+            float(scored["width_percent"].median()) if "width_percent" in scored else None
+        ),
     )
 
 
@@ -109,7 +121,10 @@ def _plain(value: Any) -> Any:
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in frame.astype(object).to_dict("records")]
+    return [
+        {name: _plain(value) for name, value in row.items()}
+        for row in frame.astype(object).to_dict("records")
+    ]
 
 
 @dataclass(frozen=True)
@@ -128,11 +143,20 @@ class Validation:
     def by(self, column: str) -> pd.DataFrame:
         """Errors of the scored rows by source, family or any other column, most rows first."""
         one_of(column, self.rows.columns, "column")
-        groups = {key: summarize(group).known() for key, group in self.rows[self.rows["scored"]].groupby(column)}
-        return pd.DataFrame.from_dict(groups, orient="index").rename_axis(column).sort_values("rows", ascending=False, kind="stable")
+        groups = {
+            key: summarize(group).known()
+            for key, group in self.rows[self.rows["scored"]].groupby(column)
+        }
+        return (
+            pd.DataFrame.from_dict(groups, orient="index")
+            .rename_axis(column)
+            .sort_values("rows", ascending=False, kind="stable")
+        )
 
     def to_json(self) -> str:
-        """Everything as JSON: summary, groups and rows; numbers rounded to what a reader can use, the bytes stable."""
+        """Everything as JSON: summary, groups and rows; numbers rounded to what a reader can use,
+        the bytes stable.
+        """
         document = {
             "kind": self.kind,
             "rule": self.definition.rule,
@@ -142,25 +166,52 @@ class Validation:
             "summary": {name: _plain(value) for name, value in self.summary.known().items()},
             "by_source": _records(self.by("source").reset_index()),
             f"by_{self.definition.group}": _records(self.by(self.definition.group).reset_index()),
-            "tables": {title: _records(frame.reset_index()) for title, frame in self.definition.tables(self.rows).items()},
+            "tables": {
+                title: _records(frame.reset_index())
+                for title, frame in self.definition.tables(self.rows).items()
+            },
             "rows": _records(self.rows),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
 
     def to_text(self, worst: int = 12) -> str:
-        """The report for a terminal: summary, baseline, families, the rows furthest off, the rows not scored."""
-        s, of, scored, apart = self.summary, self.definition, self.rows[self.rows["scored"]], self.rows[~self.rows["scored"]]
-        met = ", ".join(f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known())
+        """The report for a terminal: summary, baseline, families, the rows furthest off, the rows
+        not scored.
+        """
+        s, of, scored, apart = (
+            self.summary,
+            self.definition,
+            self.rows[self.rows["scored"]],
+            self.rows[~self.rows["scored"]],
+        )
+        met = ", ".join(
+            f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known()
+        )
         if s.median_width_percent is not None:
-            met += f" ({s.coverage_percent:.1f} %), whose median width is {s.median_width_percent:.0f} %"
+            met += (
+                f" ({s.coverage_percent:.1f} %), whose median width is"
+                f" {s.median_width_percent:.0f} %"
+            )
         errors = [
-            f"  absolute error: median {s.median_absolute_percent:.3f} %, p90 {s.p90_absolute_percent:.2f} %; "
-            f"bias {s.bias_percent:+.2f} %{met and f'; {met}'}",
-            f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %, p90 {s.baseline_p90_absolute_percent:.1f} %",
+            (
+                f"  absolute error: median {s.median_absolute_percent:.3f} %, p90"
+                f" {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %{met and f'; {met}'}"
+            ),
+            (
+                f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %,"
+                f" p90 {s.baseline_p90_absolute_percent:.1f} %"
+            ),
         ]
         lines = [
-            f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted constants: {of.constants}",
-            *(errors if s.rows else ["  no row determines its answer, so that there is no error to sum up"]),
+            (
+                f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted"
+                f" constants: {of.constants}"
+            ),
+            *(
+                errors
+                if s.rows
+                else ["  no row determines its answer, so that there is no error to sum up"]
+            ),
             f"  rule: {of.rule}",
             *([f"  caveat: {of.caveat}"] if of.caveat else []),
         ]
@@ -171,11 +222,23 @@ class Validation:
                 for g in self.by(of.group).itertuples()
             ]
             for title, frame in of.tables(self.rows).items():
-                lines += ["", f"  {title}", *(f"  {line}" for line in frame.to_string().splitlines())]
-            furthest = scored.sort_values("error_percent", key=abs, ascending=False, kind="stable").head(worst).itertuples()
+                lines += [
+                    "",
+                    f"  {title}",
+                    *(f"  {line}" for line in frame.to_string().splitlines()),
+                ]
+            furthest = (
+                scored.sort_values("error_percent", key=abs, ascending=False, kind="stable")
+                .head(worst)
+                .itertuples()
+            )
             lines += ["", f"  furthest off of {s.rows} ({of.shows}):", *map(self._line, furthest)]
         if len(apart):
-            lines += ["", "  not scored:", *(f"{self._line(row)}  ({of.why(row)})" for row in apart.itertuples())]
+            lines += [
+                "",
+                "  not scored:",
+                *(f"{self._line(row)}  ({of.why(row)})" for row in apart.itertuples()),
+            ]
         return "\n".join(lines)
 
     def _line(self, row) -> str:

@@ -1,8 +1,11 @@
-"""Measured serving against predicted throughput and latency, each predicted by constants fitted without its own group.
+"""Measured serving against predicted throughput and latency, each predicted by constants fitted
+without its own group.
 
-The constants of `inference.slowdowns` are fitted at once to throughput under maximum load, throughput and median inter-token latency
-at a given batch, and time per output token at a given concurrency. They are refitted for every group that is left out: runs of one model
-on one number of chips with one release of the software (the headline), and more strictly all runs of a model, a release or a chip.
+The constants of `inference.slowdowns` are fitted at once to throughput under maximum load,
+throughput and median inter-token latency at a given batch, and time per output token at a given
+concurrency. They are refitted for every group that is left out: runs of one model on one number of
+chips with one release of the software (the headline), and more strictly all runs of a model, a
+release or a chip.
 """
 
 import math
@@ -17,29 +20,52 @@ from scaleright.inference.serving import steady
 from scaleright.inference.slowdowns import PLAIN, TIES, chip_family, interval, spread_class
 from scaleright.roofline import PEAK_NAMES
 from scaleright.transformer.flops import forward_flop
-from scaleright.transformer.memory import bytes_per_parameter, decode_bytes_per_step, sequence_kv_bytes
+from scaleright.transformer.memory import (
+    bytes_per_parameter,
+    decode_bytes_per_step,
+    sequence_kv_bytes,
+)
 from scaleright.transformer.parameters import active_parameters
 from scaleright.units import si
 from scaleright.validation.counts import SHAPE_TYPES
 from scaleright.validation.left_out import (
-    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, strangers, with_ranges,
-)  # fmt: skip
+    constant_rows,
+    constants_table,
+    errors_by,
+    groups,
+    held_out,
+    interval_rows,
+    left_out,
+    strangers,
+    with_ranges,
+)
 from scaleright.validation.report import Kind
 from scaleright.validation.serving_cases import FIGURES, Case, cases, serving_row
 
-MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "release": ("software",), "chip": ("accelerator",)}
-"""What a group shares that is left out of the fit when one of its runs is predicted; the first is the headline."""
+MODES = {
+    "": ("model", "accelerators", "software"),
+    "model": ("model",),
+    "release": ("software",),
+    "chip": ("accelerator",),
+}
+"""What a group shares that is left out of the fit when one of its runs is predicted; the first is
+the headline.
+"""
 FITTED = ("throughput", "TPOT", "ITL")
 """Figures that take part in fits; TTFT, mostly waiting, is set beside them by its factor."""
 PROMPTED = ("chat", "code completion", "code 2024")
-"""Tasks of which nobody published how long their prompts are: one fitted constant each; chats of 2024 count as chats."""
+"""Tasks of which nobody published how long their prompts are: one fitted constant each; chats of
+2024 count as chats.
+"""
 LENGTHS = (120.0, 180.0, 270.0, 600.0, 900.0, 1300.0, 1900.0, 2800.0)
 """Lengths among which that of a task is looked for [token]."""
 
 WAITING = "mostly waiting: judged by its factor"
 """Why TTFT is not scored."""
 BENCHMARK_ROUNDS = 10
-"""Requests of a run over its concurrency, all clients beginning at once: how InferenceX measures [inferencemax2026]."""
+"""Requests of a run over its concurrency, all clients beginning at once: how InferenceX measures
+[inferencemax2026].
+"""
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
@@ -58,20 +84,37 @@ def predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
     slow = factors(one, by)
     if one.figure == "TTFT":
         burst = BENCHMARK_ROUNDS * one.asked.get("concurrency", math.inf)
-        return float(steady(one.deployment, one.load, **one.asked, requests=burst, slowdowns=slow).ttft_s)
+        return float(
+            steady(one.deployment, one.load, **one.asked, requests=burst, slowdowns=slow).ttft_s
+        )
     seconds = float(one.seconds @ list(slow.values()))
     return 1 / seconds if one.figure == "throughput" else seconds
 
 
 def roofline(one: Case) -> float:
-    """A case's figure by the datasheet: the longer of all weights touched and the cache over the bandwidth, and FLOP over the peak."""
+    """A case's figure by the datasheet: the longer of all weights touched and the cache over the
+    bandwidth, and FLOP over the peak.
+    """
     d, load, point = one.deployment, one.load, one.point
-    batch, peak = float(point.batch), d.chips * d.chip.peak_flops(PEAK_NAMES.get(d.compute_format("experts"), d.compute_format("experts").lower()))
-    moved = decode_bytes_per_step(d.model, batch, d.precision) + sequence_kv_bytes(d.model, load.context, batch, bytes_per_parameter(d.cache_format))
-    each, prompt = (float(forward_flop(d.model, *of).total) for of in ((load.context, False, True), (load.input_tokens,)))
+    batch, peak = (
+        float(point.batch),
+        d.chips
+        * d.chip.peak_flops(
+            PEAK_NAMES.get(d.compute_format("experts"), d.compute_format("experts").lower())
+        ),
+    )
+    moved = decode_bytes_per_step(d.model, batch, d.precision) + sequence_kv_bytes(
+        d.model, load.context, batch, bytes_per_parameter(d.cache_format)
+    )
+    each, prompt = (
+        float(forward_flop(d.model, *of).total)
+        for of in ((load.context, False, True), (load.input_tokens,))
+    )
     if one.figure == "TTFT":
         return load.input_tokens * prompt / peak
-    step_s = max(float(moved) / (d.chips * d.chip.require("memory_bytes_per_s")), batch * each / peak)
+    step_s = max(
+        float(moved) / (d.chips * d.chip.require("memory_bytes_per_s")), batch * each / peak
+    )
     if one.figure == "ITL":
         return step_s
     step_s += batch / load.output_tokens * load.input_tokens * prompt / peak
@@ -80,28 +123,48 @@ def roofline(one: Case) -> float:
 
 def _likeness(one: Case) -> tuple:
     """What the look-up looks up, the decisive first: chip, format, and the lengths of requests."""
-    return one.deployment.chip.name, one.deployment.precision, f"{one.load.input_tokens:g}", f"{one.load.output_tokens:g}"
+    return (
+        one.deployment.chip.name,
+        one.deployment.precision,
+        f"{one.load.input_tokens:g}",
+        f"{one.load.output_tokens:g}",
+    )
 
 
-def looked_up(of: list[Case | None], its: list[str], book: list[Case], books: list[str]) -> np.ndarray:
-    """Throughput as any reader could look it up, of other groups: the median of what was measured on the chip in the format and at the
-    lengths, as far as anything was, scaled by active parameters; NaN for other figures [token/s]."""
+def looked_up(
+    of: list[Case | None], its: list[str], book: list[Case], books: list[str]
+) -> np.ndarray:
+    """Throughput as any reader could look it up, of other groups: the median of what was measured
+    on the chip in the format and at the lengths, as far as anything was, scaled by active
+    parameters; NaN for other figures [token/s].
+    """
     known = [(one, group) for one, group in zip(book, books) if one.figure == "throughput"]
-    classes, places = np.array([_likeness(one) for one, _ in known]), np.array([group for _, group in known])
-    rates = np.array([one.value * active_parameters(one.deployment.model).total for one, _ in known])
+    classes, places = (
+        np.array([_likeness(one) for one, _ in known]),
+        np.array([group for _, group in known]),
+    )
+    rates = np.array(
+        [one.value * active_parameters(one.deployment.model).total for one, _ in known]
+    )
     found = np.full(len(of), math.nan)
     for place, (one, group) in enumerate(zip(of, its)):
         if one is None or one.figure != "throughput":
             continue
         rest, same = places != group, classes == np.array(_likeness(one))
-        alike = next((mask for last in (4, 2, 1) if (mask := rest & same[:, :last].all(axis=1)).any()), rest)
+        alike = next(
+            (mask for last in (4, 2, 1) if (mask := rest & same[:, :last].all(axis=1)).any()), rest
+        )
         found[place] = np.median(rates[alike]) / active_parameters(one.deployment.model).total
     return found
 
 
 def prompts() -> dict[str, float]:
     """Fitted tokens of a prompt by task of which nobody published them [token]."""
-    found = {name: value for (name, constant), (value, _, _) in catalog.fitted("serving_constants").items() if constant == "prompt"}
+    found = {
+        name: value
+        for (name, constant), (value, _, _) in catalog.fitted("serving_constants").items()
+        if constant == "prompt"
+    }
     return found | {"chat 2024": found["chat"]}
 
 
@@ -109,36 +172,59 @@ def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
     """Measurements of energy that ask for text, in the columns of those of serving."""
     energy = catalog.table("measured/energy")
     text = energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])].to_dict("records")
-    return pd.DataFrame([dict.fromkeys(catalog.table(KIND.table)) | serving_row(row, lengths) for row in text])
+    return pd.DataFrame(
+        [dict.fromkeys(catalog.table(KIND.table)) | serving_row(row, lengths) for row in text]
+    )
 
 
 def book(lengths: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's figures, as rows and as cases, and which of them take part in fits."""
     rows, every = _book(tuple((prompts() if lengths is None else lengths).items()))
-    return rows.copy(), every, np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows)
+    return (
+        rows.copy(),
+        every,
+        np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows),
+    )
 
 
 @catalog.remembered
 def _book(lengths: tuple[tuple[str, float], ...]) -> tuple[pd.DataFrame, list[Case]]:
-    return cases(pd.concat([catalog.table(KIND.table), _energy_rows(dict(lengths))], ignore_index=True), KIND.table, False)
+    return cases(
+        pd.concat([catalog.table(KIND.table), _energy_rows(dict(lengths))], ignore_index=True),
+        KIND.table,
+        False,
+    )
 
 
 def fit_prompts(start: dict[str, float]) -> dict[str, float]:
     """Lengths of prompts that the measured figures agree with, each task in turn [token].
 
-    Of `LENGTHS` the shortest with which the mean error of all figures is within a hundredth of the least: what prompts take and what hosts
-    take for each sequence stand for each other, and with longer ones the arithmetic of prompts would draw less power than it is measured to.
+    Of `LENGTHS` the shortest with which the mean error of all figures is within a hundredth of the
+    least: what prompts take and what hosts take for each sequence stand for each other, and with
+    longer ones the arithmetic of prompts would draw less power than it is measured to.
     """
     best, (rows, every, fitted) = dict(start), book(start)
     for task in PROMPTED:
-        others = [one for one, use, of in zip(every, fitted, rows["task"]) if use and not str(of).startswith(task)]
+        others = [
+            one
+            for one, use, of in zip(every, fitted, rows["task"])
+            if use and not str(of).startswith(task)
+        ]
         errors = {}
         for length in LENGTHS:
             energy = _energy_rows({task: length, f"{task} 2024": length})
-            mine = [one for one in cases(energy[energy["task"].str.startswith(task)], task, False)[1] if not one.why]
+            mine = [
+                one
+                for one in cases(energy[energy["task"].str.startswith(task)], task, False)[1]
+                if not one.why
+            ]
             by = constants(others + mine)
-            errors[length] = np.mean([abs(math.log(predicted(one, by) / one.value)) for one in others + mine])
-        best[task] = min(length for length, error in errors.items() if error <= 1.01 * min(errors.values()))
+            errors[length] = np.mean(
+                [abs(math.log(predicted(one, by) / one.value)) for one in others + mine]
+            )
+        best[task] = min(
+            length for length, error in errors.items() if error <= 1.01 * min(errors.values())
+        )
     return best | {"chat 2024": best["chat"]}
 
 
@@ -147,7 +233,8 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
 
     lengths : tokens of a prompt by task; by default the stored ones, which `fit_prompts` moves
 
-    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
+    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
+        of ten measured over predicted
     figures of models (borrowed: and chips) that no run of the fit has
     """
     lengths = prompts() if lengths is None else lengths
@@ -158,10 +245,21 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
 
     rows = constant_rows(of, table, constants, shows)
-    measured, classes = np.array([one.value for one in of]), np.array([spread_class(one.deployment, one.figure) for one in of])
-    for suffix, columns in (("", MODES["model"]), (", borrowed", (*MODES["model"], *MODES["chip"]))):
-        rows += interval_rows(measured / strangers(of, table, columns, constants, predicted), classes, suffix)
-    rows += [(task, "prompt", *[lengths[task]] * 3, table["task"].str.startswith(task).sum(), "fit") for task in PROMPTED]
+    measured, classes = (
+        np.array([one.value for one in of]),
+        np.array([spread_class(one.deployment, one.figure) for one in of]),
+    )
+    for suffix, columns in (
+        ("", MODES["model"]),
+        (", borrowed", (*MODES["model"], *MODES["chip"])),
+    ):
+        rows += interval_rows(
+            measured / strangers(of, table, columns, constants, predicted), classes, suffix
+        )
+    rows += [
+        (task, "prompt", *[lengths[task]] * 3, table["task"].str.startswith(task).sum(), "fit")
+        for task in PROMPTED
+    ]
     return constants_table(rows, table, "scalerightserving")
 
 
@@ -169,55 +267,114 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = label != KIND.table
     table, every, fitted = book()
     rows, of = cases(rows.reset_index(drop=True), label, True) if own else (table, every)
-    fits, known = [one for one, use in zip(every, fitted) if use], [one if one.point else None for one in of]
-    values, why = np.array([one.value for one in of]), [one.why or ("" if one.figure in FITTED else WAITING) for one in of]
+    fits, known = (
+        [one for one, use in zip(every, fitted) if use],
+        [one if one.point else None for one in of],
+    )
+    values, why = (
+        np.array([one.value for one in of]),
+        [one.why or ("" if one.figure in FITTED else WAITING) for one in of],
+    )
     judged = rows.assign(published=values, why=why, scored=[not reason for reason in why])
     for mode, columns in MODES.items():
-        found = left_out(known, groups(rows, columns), fits, groups(table[fitted], columns), constants, predicted)
+        found = left_out(
+            known, groups(rows, columns), fits, groups(table[fitted], columns), constants, predicted
+        )
         judged["predicted"] = judged.get("predicted", found)
         judged[f"error_percent{f' {mode} left out' if mode else ''}"] = 100 * (found / values - 1)
     looked = looked_up(known, groups(rows, MODES[""]), fits, groups(table[fitted], MODES[""]))
     judged["lookup_error_percent"] = 100 * (looked / values - 1)
-    judged["baseline_error_percent"] = 100 * (np.array([roofline(one) if one.point else math.nan for one in of]) / values - 1)
+    judged["baseline_error_percent"] = 100 * (
+        np.array([roofline(one) if one.point else math.nan for one in of]) / values - 1
+    )
     judged["family"] = [chip_family(one.deployment) if one.point else "" for one in of]
     ranged = [one.point is not None and one.figure in FITTED for one in of]
-    classes = np.array([spread_class(one.deployment, one.figure) if has else "" for one, has in zip(of, ranged)])
+    classes = np.array(
+        [spread_class(one.deployment, one.figure) if has else "" for one, has in zip(of, ranged)]
+    )
 
     def readers(place: int) -> tuple[float, float]:
-        return interval(of[place].deployment, of[place].figure) if ranged[place] else (math.nan, math.nan)
+        return (
+            interval(of[place].deployment, of[place].figure)
+            if ranged[place]
+            else (math.nan, math.nan)
+        )
 
-    return with_ranges(judged, classes, judged["scored"] & ~held_out(rows), own | held_out(rows), readers)
+    return with_ranges(
+        judged, classes, judged["scored"] & ~held_out(rows), own | held_out(rows), readers
+    )
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Errors by source and figure and by chip and model: ours, as ever more is left out, and the roofline's; then TTFT by its factor."""
+    """Errors by source and figure and by chip and model: ours, as ever more is left out, and the
+    roofline's; then TTFT by its factor.
+    """
     scored = rows[rows["scored"]]
     modes = {f"{mode} out": f"error_percent {mode} left out" for mode in MODES if mode}
-    errors = {"ours": "error_percent"} | modes | {"look-up": "lookup_error_percent", "roofline": "baseline_error_percent"}
+    errors = (
+        {"ours": "error_percent"}
+        | modes
+        | {"look-up": "lookup_error_percent", "roofline": "baseline_error_percent"}
+    )
     kind = scored["kind"].str.extract(", (.*)")[0]
     by = {
-        "source and figure": scored["source"] + " " + scored["figure"] + np.where(held_out(scored), ", never fitted", ""),
+        "source and figure": (
+            scored["source"]
+            + " "
+            + scored["figure"]
+            + np.where(held_out(scored), ", never fitted", "")
+        ),
         "family of chips and kind of model": scored["family"] + ", " + kind,
-    }  # fmt: skip
-    words = "median / p90 of the absolute error [%]; left out: the row's own group (ours), all of its model, release or chip"
+    }
+    words = (
+        "median / p90 of the absolute error [%]; left out: the row's own group (ours), all of its"
+        " model, release or chip"
+    )
     found = {f"by {title}, {words}": errors_by(scored, key, errors) for title, key in by.items()}
     first = rows[(rows["figure"] == "TTFT") & rows["predicted"].notna()]
-    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(first["source"])
+    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(
+        first["source"]
+    )
     near = 100 * factor.agg(lambda each: (each <= 2).mean())
-    waits = pd.DataFrame({"rows": factor.size(), "median": factor.median().round(2), "within a factor of 2, %": near.round(0)})
-    return found | ({"time to the first token, factor between predicted and measured": waits} if len(first) else {})
+    waits = pd.DataFrame(
+        {
+            "rows": factor.size(),
+            "median": factor.median().round(2),
+            "within a factor of 2, %": near.round(0),
+        }
+    )
+    return found | (
+        {"time to the first token, factor between predicted and measured": waits}
+        if len(first)
+        else {}
+    )
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all chips share each layer, at maximum load."""
+    """What a reader's own file may leave out: by default all chips share each layer, at maximum
+    load.
+    """
     ones = ("pipeline_parallel", "expert_parallel", "attention_data_parallel")
-    numbers = {"run": [f"line {line}" for line in range(2, len(rows) + 2)], "tensor_parallel": rows["accelerators"]}
-    return dict.fromkeys(ones, 1) | numbers | {"mode": "aggregated", "scenario": "maximum load", "held_out": False}
+    numbers = {
+        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
+        "tensor_parallel": rows["accelerators"],
+    }
+    return (
+        dict.fromkeys(ones, 1)
+        | numbers
+        | {
+            "mode": "aggregated",
+            "scenario": "maximum load",
+            "held_out": False,
+        }
+    )
 
 
 def _line(row: Any) -> str:
     unit = "" if row.figure == "throughput" else "s"
-    published, found = ("" if math.isnan(value) else si(value, unit) for value in (row.published, row.predicted))
+    published, found = (
+        "" if math.isnan(value) else si(value, unit) for value in (row.published, row.predicted)
+    )
     return f"{row.run:<58.58} {row.figure:<11}{published:>9}{found:>9}"
 
 
@@ -231,10 +388,17 @@ KIND = Kind(
     shows="measured and predicted: tokens per second of a chip, or seconds",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("serving_constants")["basis"] == "fit").sum()),
-    baseline="roofline of the datasheet: weights touched and cache over bandwidth, FLOP over peak (beside it, for throughput, the median "
-    "measured on the chip in the format, scaled by active parameters, the same runs left out)",
-    rule="throughput per chip, time per output token and median inter-token latency are predicted from configuration alone, with constants "
-    "fitted without any run of the same model on as many chips with the same release; a row is scored if it states lengths, format and "
-    "layout, and a load, if one pool of chips serves both phases, if no tokens are drafted, and if nothing marks it as beyond what "
-    "datasheets allow; a run of so many requests is predicted as such",
+    baseline=(
+        "roofline of the datasheet: weights touched and cache over bandwidth, FLOP over peak"
+        " (beside it, for throughput, the median measured on the chip in the format, scaled by"
+        " active parameters, the same runs left out)"
+    ),
+    rule=(
+        "throughput per chip, time per output token and median inter-token latency are predicted"
+        " from configuration alone, with constants fitted without any run of the same model on as"
+        " many chips with the same release; a row is scored if it states lengths, format and"
+        " layout, and a load, if one pool of chips serves both phases, if no tokens are drafted,"
+        " and if nothing marks it as beyond what datasheets allow; a run of so many requests is"
+        " predicted as such"
+    ),
 )

@@ -1,6 +1,8 @@
-"""Rows of measured serving as the model sees them: what was served, on what, at which load, and the figure that was measured.
+"""Rows of measured serving as the model sees them: what was served, on what, at which load, and the
+figure that was measured.
 
-A row may state several figures (throughput, TPOT, ITL, TTFT): each is a case of its own. All but TTFT are linear in the slowdowns.
+A row may state several figures (throughput, TPOT, ITL, TTFT): each is a case of its own. All but
+TTFT are linear in the slowdowns.
 """
 
 import math
@@ -21,9 +23,11 @@ from scaleright.validation.cases import given
 from scaleright.validation.counts import model_of
 
 FIGURES = {
-    "throughput": "measured_output_tokens_per_s_per_accelerator", "TPOT": "measured_tpot_s", "ITL": "measured_itl_s",
+    "throughput": "measured_output_tokens_per_s_per_accelerator",
+    "TPOT": "measured_tpot_s",
+    "ITL": "measured_itl_s",
     "TTFT": "measured_ttft_s",
-}  # fmt: skip
+}
 """What may be measured, and its column. Throughput is of one chip."""
 
 
@@ -34,8 +38,8 @@ class Case:
     value : the figure measured
     asked : the batch or concurrency of the row, as `steady` takes it; empty for maximum load
     point : the operating point at measured peaks
-    seconds : seconds of each kind of work at measured peaks in the time that the figure stands for: of a token written by the chip
-        (throughput), or between two tokens of a sequence [s]
+    seconds : seconds of each kind of work at measured peaks in the time that the figure stands for:
+        of a token written by the chip (throughput), or between two tokens of a sequence [s]
     families : the family of each kind's constant
     """
 
@@ -70,16 +74,20 @@ def serving_row(row: Mapping[str, Any], prompts: Mapping[str, float]) -> dict[st
 
     prompts : tokens of a prompt by task, where the row does not state them [token]
 
-    Of ranks that experts are spread over, each that is not an attention group of its own shares attention (vLLM, tensor parallel); what
-    degrees do not fill are stages of a pipeline.
+    Of ranks that experts are spread over, each that is not an attention group of its own shares
+    attention (vLLM, tensor parallel); what degrees do not fill are stages of a pipeline.
     """
     chips, data = row["accelerators"], int(row["data_parallel"])
     tensor = chips // data if row["expert_parallel"] > 1 else int(row["tensor_parallel"])
     return dict(row) | {
-        "tensor_parallel": tensor, "attention_data_parallel": data, "pipeline_parallel": chips // (tensor * data),
-        "input_tokens": given(row, "input_tokens", prompts.get(row["task"], math.nan)), "mode": "aggregated", "scenario": "concurrency",
+        "tensor_parallel": tensor,
+        "attention_data_parallel": data,
+        "pipeline_parallel": chips // (tensor * data),
+        "input_tokens": given(row, "input_tokens", prompts.get(row["task"], math.nan)),
+        "mode": "aggregated",
+        "scenario": "concurrency",
         FIGURES["throughput"]: row["measured_output_tokens_per_s"] / chips,
-    }  # fmt: skip
+    }
 
 
 def _parts(step: StepSeconds) -> np.ndarray:
@@ -89,7 +97,11 @@ def _parts(step: StepSeconds) -> np.ndarray:
 def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
     """Seconds by kind of what a figure stands for."""
     if figure == "throughput":
-        return _parts(point.step) * point.deployment.chips / float(point.rhythm.requests * point.load.output_tokens)
+        return (
+            _parts(point.step)
+            * point.deployment.chips
+            / float(point.rhythm.requests * point.load.output_tokens)
+        )
     if figure == "ITL":
         return _parts(point.plain_step if point.rhythm.share < 0.5 else point.mixed_step)
     return _parts(point.token_step) / point.load.tokens_per_step
@@ -99,10 +111,18 @@ def _deployment(row: Mapping[str, Any], where: str) -> Deployment:
     chip = catalog.accelerator(row["accelerator"])
     data = int(given(row, "attention_data_parallel", 1))
     return Deployment(
-        model_of(row, where), chip, row["precision"], int(given(row, "tensor_parallel", 1)), int(given(row, "pipeline_parallel", 1)),
-        int(given(row, "expert_parallel", 1)), data, kv_precision=given(row, "kv_precision", None), software=given(row, "software", ""),
-        max_sequences=given(row, "max_sequences", None), memory_share=1.0 if given(row, "batch", 0) else MEMORY_SHARE,
-    )  # fmt: skip
+        model_of(row, where),
+        chip,
+        row["precision"],
+        int(given(row, "tensor_parallel", 1)),
+        int(given(row, "pipeline_parallel", 1)),
+        int(given(row, "expert_parallel", 1)),
+        data,
+        kv_precision=given(row, "kv_precision", None),
+        software=given(row, "software", ""),
+        max_sequences=given(row, "max_sequences", None),
+        memory_share=1.0 if given(row, "batch", 0) else MEMORY_SHARE,
+    )
 
 
 def _undetermined(row: Mapping[str, Any]) -> str:
@@ -117,36 +137,67 @@ def _undetermined(row: Mapping[str, Any]) -> str:
     if given(row, "draft_tokens", 0):
         return "drafts tokens, and does not state how many are accepted"
     latency = any(given(row, FIGURES[name], 0) for name in ("TPOT", "ITL", "TTFT"))
-    return "does not state its concurrency" if latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"]) else ""
+    return (
+        "does not state its concurrency"
+        if latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"])
+        else ""
+    )
 
 
 def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[str, float]:
-    """The concurrency or batch that a row states; a batch that does not fit is a mean that counts those who wait."""
+    """The concurrency or batch that a row states; a batch that does not fit is a mean that counts
+    those who wait.
+    """
     if given(row, "concurrency", 0):
         return {"concurrency": float(row["concurrency"])}
-    return {"batch": min(float(row["batch"]), float(room(deployment, load)))} if given(row, "batch", 0) else {}
+    return (
+        {"batch": min(float(row["batch"]), float(room(deployment, load)))}
+        if given(row, "batch", 0)
+        else {}
+    )
 
 
 def _served(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     """What a row ran, as fields of a case, at measured peaks."""
-    deployment, load = _deployment(row, where), Load(float(row["input_tokens"]), float(row["output_tokens"]))
+    deployment, load = (
+        _deployment(row, where),
+        Load(float(row["input_tokens"]), float(row["output_tokens"])),
+    )
     if deployment.chips != row["accelerators"]:
-        raise ValueError(f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators = {row['accelerators']}")
+        raise ValueError(
+            f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators ="
+            f" {row['accelerators']}"
+        )
     asked, requests = _asked(row, deployment, load), given(row, "requests", 0)
-    point = offline(deployment, load, requests, **asked, slowdowns={}) if requests else steady(deployment, load, **asked, slowdowns={})
-    return {"deployment": deployment, "load": load, "asked": asked, "point": point, "families": families(deployment)}
+    point = (
+        offline(deployment, load, requests, **asked, slowdowns={})
+        if requests
+        else steady(deployment, load, **asked, slowdowns={})
+    )
+    return {
+        "deployment": deployment,
+        "load": load,
+        "asked": asked,
+        "point": point,
+        "families": families(deployment),
+    }
 
 
-def of_row(row: Mapping[str, Any], where: str, own: bool, figures: Iterable[str] = tuple(FIGURES)) -> list[Case]:
+def of_row(
+    row: Mapping[str, Any], where: str, own: bool, figures: Iterable[str] = tuple(FIGURES)
+) -> list[Case]:
     """Each of these figures that a row states as a case; one without any counts as throughput.
 
     Raises
     ------
-    LookupError, DataError : a value of a reader's own file that cannot be used: which line, which column, what is allowed.
+    LookupError, DataError : a value of a reader's own file that cannot be used: which line, which
+        column, what is allowed.
     """
     values = {name: float(given(row, FIGURES[name], math.nan)) for name in figures}
     stated = [name for name, value in values.items() if not math.isnan(value)] or ["throughput"]
-    why = _undetermined(row) or ("" if own or row["model"] in catalog.models() else "its model's shape is not published")
+    why = _undetermined(row) or (
+        "" if own or row["model"] in catalog.models() else "its model's shape is not published"
+    )
     served: dict[str, Any] = {}
     try:
         served = {} if why else _served(row, where)
@@ -157,14 +208,27 @@ def of_row(row: Mapping[str, Any], where: str, own: bool, figures: Iterable[str]
     note = given(row, "note", "")
     why = why or ("anomaly: " + note.partition("anomaly: ")[2] if "anomaly: " in note else "")
     return [
-        Case(name, why or ("" if values[name] > 0 else f"states no {name}"), values[name], **served,
-             seconds=_seconds(name, served["point"]) if served else None)
+        Case(
+            name,
+            why or ("" if values[name] > 0 else f"states no {name}"),
+            values[name],
+            **served,
+            seconds=_seconds(name, served["point"]) if served else None,
+        )
         for name in stated
-    ]  # fmt: skip
+    ]
 
 
 def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list[Case]]:
     """Every figure of every row, as a frame of rows with the column `figure` and as cases."""
-    found = [of_row(row, f"{label}, line {line}", own) for line, row in enumerate(rows.to_dict("records"), 2)]
+    found = [
+        of_row(row, f"{label}, line {line}", own)
+        for line, row in enumerate(rows.to_dict("records"), 2)
+    ]
     every = [one for of in found for one in of]
-    return rows.iloc[np.repeat(range(len(rows)), list(map(len, found)))].reset_index(drop=True).assign(figure=[one.figure for one in every]), every
+    return (
+        rows.iloc[np.repeat(range(len(rows)), list(map(len, found)))]
+        .reset_index(drop=True)
+        .assign(figure=[one.figure for one in every]),
+        every,
+    )

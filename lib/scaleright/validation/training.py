@@ -1,7 +1,9 @@
-"""Measured training runs against the predicted time of their steps, each predicted by constants fitted without its own group.
+"""Measured training runs against the predicted time of their steps, each predicted by constants
+fitted without its own group.
 
-The constants of `training.slowdowns` are refitted for every group that is left out: runs of one model on one number of chips with
-one release of the software (the headline), and more strictly all runs of a model, a release, a number of chips or a chip.
+The constants of `training.slowdowns` are refitted for every group that is left out: runs of one
+model on one number of chips with one release of the software (the headline), and more strictly all
+runs of a model, a release, a number of chips or a chip.
 """
 
 import math
@@ -18,21 +20,37 @@ from scaleright.units import si
 from scaleright.validation.cases import Case, cases, given
 from scaleright.validation.counts import SHAPE_TYPES
 from scaleright.validation.left_out import (
-    constant_rows, constants_table, errors_by, groups, held_out, interval_rows, left_out, strangers, with_ranges,
-)  # fmt: skip
+    constant_rows,
+    constants_table,
+    errors_by,
+    groups,
+    held_out,
+    interval_rows,
+    left_out,
+    strangers,
+    with_ranges,
+)
 from scaleright.validation.report import Kind
 
 MODES = {
-    "": ("model", "accelerators", "software"), "model": ("model",), "release": ("software",), "cluster size": ("accelerators",),
+    "": ("model", "accelerators", "software"),
+    "model": ("model",),
+    "release": ("software",),
+    "cluster size": ("accelerators",),
     "chip": ("accelerator",),
-}  # fmt: skip
-"""What a group shares that is left out of the fit when one of its runs is predicted; the first is the headline."""
+}
+"""What a group shares that is left out of the fit when one of its runs is predicted; the first is
+the headline.
+"""
 
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The constants fitted to cases."""
     of = list(of)
-    return fit(np.array([one.seconds / one.measured_s for one in of]), np.array([list(one.families.values()) for one in of], dtype=object))
+    return fit(
+        np.array([one.seconds / one.measured_s for one in of]),
+        np.array([list(one.families.values()) for one in of], dtype=object),
+    )
 
 
 def _predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
@@ -52,14 +70,26 @@ def _class(one: Case) -> tuple[str, str, str]:
 
 def _features(one: Case) -> list[float]:
     """What the regression knows of a run: eight numbers."""
-    sizes = (one.run.model.hidden, one.run.model.layers, one.run.sequence, one.run.chips, one.layout.micro_batch)
+    sizes = (
+        one.run.model.hidden,
+        one.run.model.layers,
+        one.run.sequence,
+        one.run.chips,
+        one.layout.micro_batch,
+    )
     peak = one.run.chip.peak_flops(PEAK_NAMES[one.run.precision])
     return [1.0, *map(math.log, sizes), float(one.layout.recompute), math.log(peak)]
 
 
-def _baselines(of: list[Case | None], its: list[str], book: list[Case], books: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a regression of log MFU a chip."""
-    ideal, features, classes = (np.array([known(one) for one in book]) for known in (_ideal, _features, _class))
+def _baselines(
+    of: list[Case | None], its: list[str], book: list[Case], books: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a
+    regression of log MFU a chip.
+    """
+    ideal, features, classes = (
+        np.array([known(one) for one in book]) for known in (_ideal, _features, _class)
+    )
     rates, keys = ideal / [one.measured_s for one in book], np.array(books)
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
     for place, (one, group) in enumerate(zip(of, its)):
@@ -72,7 +102,9 @@ def _baselines(of: list[Case | None], its: list[str], book: list[Case], books: l
         line = rest & same[:, 0]
         line = line if line.sum() > len(features[0]) else rest
         weights = np.linalg.lstsq(features[line], np.log(rates[line]), rcond=1e-6)[0]
-        regressed[place] = _ideal(one) / math.exp(np.clip(np.array(_features(one)) @ weights, -4, 0))
+        regressed[place] = _ideal(one) / math.exp(
+            np.clip(np.array(_features(one)) @ weights, -4, 0)
+        )
     return looked, regressed
 
 
@@ -86,19 +118,29 @@ def _book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
 def refit() -> pd.DataFrame:
     """The table `training_constants`, fitted anew to the book's measured runs.
 
-    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine of ten measured over predicted
-    times of runs that share neither model, number of chips nor release (for chips that borrow: nor chip) with any run of the fit
+    low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
+        of ten measured over predicted
+    times of runs that share neither model, number of chips nor release (for chips that borrow: nor
+    chip) with any run of the fit
     """
     table, every, fitted = _book()
     book, table = [one for one, use in zip(every, fitted) if use], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
-        return one.seconds[KINDS.index(kind)] > 0.005 * one.measured_s and name in ("any", one.families[kind])
+        return one.seconds[KINDS.index(kind)] > 0.005 * one.measured_s and name in (
+            "any",
+            one.families[kind],
+        )
 
     rows = constant_rows(book, table, constants, shows, FIXED)
-    measured, kinds = np.array([one.measured_s for one in book]), np.array([_class(one)[-1] for one in book])
+    measured, kinds = (
+        np.array([one.measured_s for one in book]),
+        np.array([_class(one)[-1] for one in book]),
+    )
     for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
-        rows += interval_rows(measured / strangers(book, table, columns, constants, _predicted), kinds, suffix)
+        rows += interval_rows(
+            measured / strangers(book, table, columns, constants, _predicted), kinds, suffix
+        )
     return constants_table(rows, table, "scalerighttraining")
 
 
@@ -107,49 +149,92 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     rows = rows.reset_index(drop=True)
     table, every, fitted = _book()
     of = cases(rows, label, own) if own else every
-    book, measured = [one for one, use in zip(every, fitted) if use], np.array([one.measured_s for one in of])
-    judged = rows.assign(published=measured, scored=[not one.why for one in of], why=[one.why for one in of])
+    book, measured = (
+        [one for one, use in zip(every, fitted) if use],
+        np.array([one.measured_s for one in of]),
+    )
+    judged = rows.assign(
+        published=measured, scored=[not one.why for one in of], why=[one.why for one in of]
+    )
     known = [None if one.run is None else one for one in of]
     for mode, columns in MODES.items():
         given_groups = known, groups(rows, columns), book, groups(table[fitted], columns)
-        predicted, name = left_out(*given_groups, constants, _predicted), f" {mode} left out" if mode else ""
+        predicted, name = (
+            left_out(*given_groups, constants, _predicted),
+            f" {mode} left out" if mode else "",
+        )
         judged["predicted"] = judged.get("predicted", predicted)
-        for what, found in zip(("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))):
+        for what, found in zip(
+            ("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))
+        ):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
     judged["family"] = [family(catalog.accelerator(name)) for name in rows["accelerator"]]
 
     def readers(place: int) -> tuple[float, float]:
-        return interval(of[place].run, given(rows.loc[place], "software", None)) if of[place].run else (math.nan, math.nan)
+        return (
+            interval(of[place].run, given(rows.loc[place], "software", None))
+            if of[place].run
+            else (math.nan, math.nan)
+        )
 
     return with_ranges(judged, kinds, judged["scored"], own | held_out(rows), readers)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Errors by source: ours and both baselines, how often and how widely the range holds; then ours as ever more is left out."""
+    """Errors by source: ours and both baselines, how often and how widely the range holds; then
+    ours as ever more is left out.
+    """
     scored = rows[rows["scored"]]
-    few = (scored["source"] == "llmfoundry") & (scored["precision"] == "FP8")  # seven, of another format than all others there
-    words = ((scored["kind"] == "experts", ", experts"), (few, ", FP8"), (held_out(scored), ", never fitted"))
+    few = (scored["source"] == "llmfoundry") & (
+        scored["precision"] == "FP8"
+    )  # seven, of another format than all others there
+    words = (
+        (scored["kind"] == "experts", ", experts"),
+        (few, ", FP8"),
+        (held_out(scored), ", never fitted"),
+    )
     key = sum((np.where(of, word, "").astype(object) for of, word in words), start=scored["source"])
-    modes = {f"{mode} out": f"error_percent {mode} left out" for mode in ("model", "release", "cluster size", "chip")}
+    modes = {
+        f"{mode} out": f"error_percent {mode} left out"
+        for mode in ("model", "release", "cluster size", "chip")
+    }
     baselines = {"look-up": "baseline_error_percent", "regression": "regression_error_percent"}
     every = errors_by(scored, key, {"ours": "error_percent"} | modes | baselines)
     stricter = list(modes)[1:]
     return {
-        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours), its whole model (model out)":
-            every.drop(columns=stricter),
-        "the same for ours, with all runs of its release, cluster size or chip left out": every[stricter],
-    }  # fmt: skip
+        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours), its whole model (model out)": every.drop(
+            columns=stricter
+        ),
+        "the same for ours, with all runs of its release, cluster size or chip left out": every[
+            stricter
+        ],
+    }
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all is data parallel, one sequence at a time, in today's Megatron."""
-    ones = ("micro_batch", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "virtual_pipeline")
-    return dict.fromkeys(ones, 1) | {"run": [f"line {line}" for line in range(2, len(rows) + 2)], "task": "pretrain", "routing": "balanced"}
+    """What a reader's own file may leave out: by default all is data parallel, one sequence at a
+    time, in today's Megatron.
+    """
+    ones = (
+        "micro_batch",
+        "tensor_parallel",
+        "pipeline_parallel",
+        "context_parallel",
+        "expert_parallel",
+        "virtual_pipeline",
+    )
+    return dict.fromkeys(ones, 1) | {
+        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
+        "task": "pretrain",
+        "routing": "balanced",
+    }
 
 
 def _line(row: Any) -> str:
-    published, predicted = ("" if math.isnan(value) else si(value, "s") for value in (row.published, row.predicted))
+    published, predicted = (
+        "" if math.isnan(value) else si(value, "s") for value in (row.published, row.predicted)
+    )
     return f"{row.run:<64.64}{row.accelerator:<14}{published:>10}{predicted:>10}"
 
 
@@ -164,10 +249,16 @@ KIND = Kind(
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("training_constants")["basis"] == "fit").sum()),
     baseline="median measured MFU of the chip, format and kind of model, the same runs left out",
-    rule="the time of a step is predicted from configuration alone, with constants fitted without any run of the same model on as many "
-    "chips with the same release; a row is scored if it states sequence, batches and layout, if its model's shape is published, if no "
-    "tokens are dropped and no expert is split, and if its layout as printed can run and fits; where recomputation is not stated there "
-    "is none",
-    caveat="a mixture of experts unlike the fitted ones can be far off: gpt-oss-120b, which no fit has seen, is predicted a third too fast, "
-    "by work per token that is not modeled (its clamped activation with biases is one suspect)",
+    rule=(
+        "the time of a step is predicted from configuration alone, with constants fitted without"
+        " any run of the same model on as many chips with the same release; a row is scored if it"
+        " states sequence, batches and layout, if its model's shape is published, if no tokens are"
+        " dropped and no expert is split, and if its layout as printed can run and fits; where"
+        " recomputation is not stated there is none"
+    ),
+    caveat=(
+        "a mixture of experts unlike the fitted ones can be far off: gpt-oss-120b, which no fit has"
+        " seen, is predicted a third too fast, by work per token that is not modeled (its clamped"
+        " activation with biases is one suspect)"
+    ),
 )

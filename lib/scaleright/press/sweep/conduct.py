@@ -17,7 +17,9 @@ from scaleright.press.sweep import cluster, grid, picture, results, scenario
 
 @dataclass(frozen=True)
 class Sweep:
-    """A finished sweep: how many scenarios it has, the errors of those that failed, and the quantity drawn, if any."""
+    """A finished sweep: how many scenarios it has, the errors of those that failed, and the
+    quantity drawn, if any.
+    """
 
     scenarios: int
     errors: tuple[str, ...]
@@ -25,38 +27,61 @@ class Sweep:
 
 
 def _program(book: Book, chapter: str) -> scenario.Program:
-    """The chapter's code up to its parameters, and from there to its answer; what comes after, no scenario needs."""
+    """The chapter's code up to its parameters, and from there to its answer; what comes after, no
+    scenario needs.
+    """
     from scaleright.charts.machine import ANSWER_MIME
     from scaleright.press.execute import CELL_TIMEOUT_S, load
     from scaleright.press.parameters import tagged
 
     cells = [cell for cell in load(book.text(chapter)).cells if cell.cell_type == "code"]
-    first, last = (cells.index(found) if (found := tagged(cells, tag)) else -1 for tag in ("parameters", "answer"))
+    first, last = (
+        cells.index(found) if (found := tagged(cells, tag)) else -1
+        for tag in ("parameters", "answer")
+    )
     if last <= first:
-        raise PressError(f"{chapter} has no cell tagged answer after its parameters, so there is nothing to collect")
-    before, after = (tuple(cell.source for cell in part) for part in (cells[: first + 1], cells[first + 1 : last + 1]))
-    return scenario.Program(uuid.uuid4().hex, before, after, ANSWER_MIME, str(book.root / "notebooks"), CELL_TIMEOUT_S)
+        raise PressError(
+            f"{chapter} has no cell tagged answer after its parameters, so there is nothing to"
+            " collect"
+        )
+    before, after = (
+        tuple(cell.source for cell in part)
+        for part in (cells[: first + 1], cells[first + 1 : last + 1])
+    )
+    return scenario.Program(
+        uuid.uuid4().hex, before, after, ANSWER_MIME, str(book.root / "notebooks"), CELL_TIMEOUT_S
+    )
 
 
 def sweep(
-    book: Book, chapter: str, assignments: Iterable[tuple[str, str]], out: Path, scheduler: str | None = None,
-    workers: int | None = None, fresh: bool = False, shown: str | None = None, say: Callable[[str], None] = print,
-) -> Sweep:  # fmt: skip
-    """Run a chapter over a grid of its parameters, or go on where an earlier run of the same sweep ended.
+    book: Book,
+    chapter: str,
+    assignments: Iterable[tuple[str, str]],
+    out: Path,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    fresh: bool = False,
+    shown: str | None = None,
+    say: Callable[[str], None] = print,
+) -> Sweep:
+    """Run a chapter over a grid of its parameters, or go on where an earlier run of the same sweep
+    ended.
 
     Parameters
     ----------
     assignments : (name, values separated by commas), see `grid.read_grid`.
     out : folder of the journal, the table and the chart.
     scheduler : address of a Dask scheduler; a cluster of this machine's own if None.
-    workers : processes on this machine, by default one per CPU core; of another cluster, how many to wait for.
+    workers : processes on this machine, by default one per CPU core; of another cluster, how many
+        to wait for.
     fresh : begin anew even if the folder holds an earlier sweep.
     shown : the quantity to draw, by default the first that the scenarios move.
     say : takes a line for the person who waits.
 
     Raises
     ------
-    ParameterError, PressError : wrong input, before any work; a cluster that is lost, with what was finished kept.
+    ParameterError, PressError : wrong input, before any work; a cluster that is lost, with what was
+        finished kept.
     LookupError : the answer has no quantity `shown`.
     """
     from scaleright.press.parameters import declared
@@ -67,7 +92,11 @@ def sweep(
     if scheduler is not None:
         cluster.check_address(scheduler)
     scenarios = [dict(zip(swept, values)) for values in itertools.product(*swept.values())]
-    identity = {"chapter": chapter, "grid": swept, "text": hashlib.sha256(book.text(chapter).read_bytes()).hexdigest()}
+    identity = {
+        "chapter": chapter,
+        "grid": swept,
+        "text": hashlib.sha256(book.text(chapter).read_bytes()).hexdigest(),
+    }
     with results.Journal(out, identity | scenario.fingerprint(), fresh) as journal:
         done = [values for values in scenarios if journal.answered(values)]
         todo = [values for values in scenarios if not journal.answered(values)]
@@ -79,20 +108,39 @@ def sweep(
                 _run(program, todo, journal, shown, scheduler, workers, say)
         except BaseException:
             if kept := sum(map(journal.answered, scenarios)):
-                say(f"{kept} of {len(scenarios)} scenarios are done and kept in {out}; the same command goes on from there")
-                with suppress(OSError):  # the journal has it all; a full disk may be what has brought us here
-                    results.write(out, *results.table(scenarios, journal), parameters, f"A sweep of {chapter}")
+                say(
+                    f"{kept} of {len(scenarios)} scenarios are done and kept in {out}; the same"
+                    " command goes on from there"
+                )
+                with suppress(
+                    OSError
+                ):  # the journal has it all; a full disk may be what has brought us here
+                    results.write(
+                        out, *results.table(scenarios, journal), parameters, f"A sweep of {chapter}"
+                    )
             raise
         frame, kinds = results.table(scenarios, journal)
         results.write(out, frame, kinds, parameters, f"A sweep of {chapter}")
-        drawn = picture.draw(out, frame, kinds, [p for name in swept for p in parameters if p.name == name], chapter, shown)
+        drawn = picture.draw(
+            out,
+            frame,
+            kinds,
+            [p for name in swept for p in parameters if p.name == name],
+            chapter,
+            shown,
+        )
         return Sweep(len(scenarios), tuple(frame["error"].dropna()), drawn)
 
 
 def _run(
-    program: scenario.Program, todo: list[dict[str, Any]], journal: results.Journal, shown: str | None,
-    scheduler: str | None, workers: int | None, say: Callable[[str], None],
-) -> None:  # fmt: skip
+    program: scenario.Program,
+    todo: list[dict[str, Any]],
+    journal: results.Journal,
+    shown: str | None,
+    scheduler: str | None,
+    workers: int | None,
+    say: Callable[[str], None],
+) -> None:
     """Run scenarios and keep each as it ends."""
     from papermill.translators import translate_parameters
     from tqdm import tqdm
@@ -109,5 +157,9 @@ def _run(
 
 def _check_shown(shown: str | None, journal: results.Journal, values: dict[str, Any]) -> None:
     """Refuse to draw what the answer does not have, which is known with the first answer."""
-    if shown is not None and journal.answered(values) and shown not in (known := results.quantities(journal.outcome(values))):
+    if (
+        shown is not None
+        and journal.answered(values)
+        and shown not in (known := results.quantities(journal.outcome(values)))
+    ):
         nearest(shown, known, "quantity of the answer")

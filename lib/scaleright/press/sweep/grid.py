@@ -9,22 +9,26 @@ from typing import Any, Iterable
 from scaleright.press.parameters import Parameter, ParameterError, show, validate
 
 MOST_SCENARIOS = 100_000
-"""Beyond this a sweep of notebooks is the wrong tool: a formula of the library takes a million cases in one call."""
+"""Beyond this a sweep of notebooks is the wrong tool: a formula of the library takes a million
+cases in one call.
+"""
 
 
-def read_grid(parameters: Iterable[Parameter], assignments: Iterable[tuple[str, str]]) -> dict[str, list[Any]]:
+def read_grid(
+    parameters: Iterable[Parameter], assignments: Iterable[tuple[str, str]]
+) -> dict[str, list[Any]]:
     """The values of each swept parameter, in their types.
 
     Parameters
     ----------
     parameters : what the chapter declares.
-    assignments : (name, values separated by commas); a name given again adds values, a value that has a comma
-        in it stands in double quotes.
+    assignments : (name, values separated by commas); a name given again adds values, a value that
+        has a comma in it stands in double quotes.
 
     Raises
     ------
-    ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an empty list, a value
-        given twice, and a grid of more than `MOST_SCENARIOS`.
+    ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
+        empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
 
     >>> from scaleright.press.parameters import parse
     >>> lines = 'hours: int = 8  # use [h] (0..24)\\nplan: str = "spot"  # how it is paid (spot | on demand)'
@@ -37,7 +41,9 @@ def read_grid(parameters: Iterable[Parameter], assignments: Iterable[tuple[str, 
         for text in map(str.strip, next(csv.reader([listed], skipinitialspace=True), None) or [""]):
             try:
                 if not text and any(parameter.name == name for parameter in parameters):
-                    raise ParameterError([f"{name}: an empty value; give one or more, separated by commas"])
+                    raise ParameterError(
+                        [f"{name}: an empty value; give one or more, separated by commas"]
+                    )
                 value = validate(parameters, {name: text})[name]
                 if value in values:
                     raise ParameterError([f"{name} = {show(value)}: given twice"])

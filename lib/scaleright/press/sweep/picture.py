@@ -1,4 +1,6 @@
-"""The chart of a sweep: the headline quantity over one parameter, a color for another, a panel for each of the rest."""
+"""The chart of a sweep: the headline quantity over one parameter, a color for another, a panel for
+each of the rest.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ figure{{margin:0;overflow-x:auto}}</style>
 <script>{vega}</script>
 <script>vegaEmbed("#chart", {spec}, {{mode: "vega-lite", renderer: "svg", actions: false}});</script></html>
 """
-"""The drawing stands in the page by itself; the script puts the same one in its place, which answers to a pointer."""
+"""The drawing stands in the page by itself; the script puts the same one in its place, which
+answers to a pointer.
+"""
 
 
 def _words(name: str, unit: str = "") -> str:
@@ -34,15 +38,23 @@ def _said(value: Any) -> str:
 
 
 def headline(frame: Any, kinds: Mapping[str, str], swept: Sequence[str]) -> str | None:
-    """The first quantity that is a number, that the scenarios move, and that is no parameter said again.
+    """The first quantity that is a number, that the scenarios move, and that is no parameter said
+    again.
 
     >>> import pandas
     >>> rows = pandas.DataFrame({"hours": [4.0, 8.0], "used": [4.0, 8.0], "rate": [1.0, 1.0], "saving": [5.0, 9.0]})
     >>> headline(rows, {"used": "hours", "rate": "usd", "saving": "usd"}, ["hours"])
     'saving'
     """
-    numbers = [name for name in kinds if frame[name].notna().any() and frame[name].dtype.kind in "iuf"]
-    repeats = {name for name in numbers for other in swept if (frame[name].isna() | (frame[name] == frame[other])).all()}
+    numbers = [
+        name for name in kinds if frame[name].notna().any() and frame[name].dtype.kind in "iuf"
+    ]
+    repeats = {
+        name
+        for name in numbers
+        for other in swept
+        if (frame[name].isna() | (frame[name] == frame[other])).all()
+    }
     own = [name for name in numbers if name not in repeats] or numbers
     return next(iter([name for name in own if frame[name].nunique() > 1] or own), None)
 
@@ -50,8 +62,9 @@ def headline(frame: Any, kinds: Mapping[str, str], swept: Sequence[str]) -> str 
 def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chapter: str):
     """The chart and, in words, what it shows.
 
-    The first parameter that is a number runs along the axis, or the first of all if none is; the next with few enough
-    values for the palette takes the colors; each combination of the others has a panel.
+    The first parameter that is a number runs along the axis, or the first of all if none is; the
+    next with few enough values for the palette takes the colors; each combination of the others has
+    a panel.
 
     Parameters
     ----------
@@ -68,21 +81,37 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     moving = [p for p in swept if frame[p.name].nunique(dropna=False) > 1] or swept[:1]
     numeric = [p for p in moving if p.type in ("int", "float") and frame[p.name].notna().all()]
     across = (numeric or moving)[0]
-    color = next((p for p in moving if p is not across and frame[p.name].nunique(dropna=False) <= len(theme.CYCLE)), None)
+    color = next(
+        (
+            p
+            for p in moving
+            if p is not across and frame[p.name].nunique(dropna=False) <= len(theme.CYCLE)
+        ),
+        None,
+    )
     apart = [p for p in moving if p not in (across, color)]
     names = {p.name: frame[p.name].map(_said) for p in moving if p not in numeric[:1]}
-    panel = [", ".join(f"{_words(p.name)} {names[p.name][index]}" for p in apart) for index in frame.index]
-    rows = frame.assign(**names, _panel=panel, _said=[say(value, kind) for value in frame[quantity]])
+    panel = [
+        ", ".join(f"{_words(p.name)} {names[p.name][index]}" for p in apart)
+        for index in frame.index
+    ]
+    rows = frame.assign(
+        **names, _panel=panel, _said=[say(value, kind) for value in frame[quantity]]
+    )
     panels = list(dict.fromkeys(panel))
     rows = rows[rows["_panel"].isin(panels[:_MOST_PANELS])]
 
     value = {"field": quantity, "type": "quantitative", "axis": value_axis(kind, title=None)}
     tips = [alt.Tooltip(p.name, type="nominal", title=_words(p.name, p.unit)) for p in swept]
-    drawn = alt.Chart(rows).encode(tooltip=[*tips, alt.Tooltip("_said", type="nominal", title=_words(quantity))])
+    drawn = alt.Chart(rows).encode(
+        tooltip=[*tips, alt.Tooltip("_said", type="nominal", title=_words(quantity))]
+    )
     width, height = (280, 180) if apart else (520, 300)
     if numeric:
         scale = alt.Scale(zero=False, nice=False, padding=8)
-        x = alt.X(across.name, type="quantitative", scale=scale, title=_words(across.name, across.unit))
+        x = alt.X(
+            across.name, type="quantitative", scale=scale, title=_words(across.name, across.unit)
+        )
         drawn = drawn.mark_line(point=True).encode(x=x, y=alt.Y(**value))
     else:
         order = list(dict.fromkeys(rows[across.name]))
@@ -90,27 +119,53 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
         drawn, height = drawn.mark_point().encode(x=alt.X(**value), y=y), 26 * len(order)
     if color:
         order = list(dict.fromkeys(rows[color.name]))
-        legend, paint = alt.Legend(title=_words(color.name, color.unit)), alt.Scale(domain=order, range=theme.colors_for(order))
-        drawn = drawn.encode(color=alt.Color(color.name, type="nominal", scale=paint, legend=legend))
+        legend, paint = (
+            alt.Legend(title=_words(color.name, color.unit)),
+            alt.Scale(domain=order, range=theme.colors_for(order)),
+        )
+        drawn = drawn.encode(
+            color=alt.Color(color.name, type="nominal", scale=paint, legend=legend)
+        )
     drawn = drawn.properties(width=width, height=height)
     if apart:
-        head = alt.Header(title=None, labelColor=theme.INK, labelFontSize=13, labelAnchor="start", labelLimit=width)
-        drawn = drawn.facet(facet=alt.Facet("_panel", type="nominal", sort=panels[:_MOST_PANELS], header=head), columns=2)
+        head = alt.Header(
+            title=None,
+            labelColor=theme.INK,
+            labelFontSize=13,
+            labelAnchor="start",
+            labelLimit=width,
+        )
+        drawn = drawn.facet(
+            facet=alt.Facet("_panel", type="nominal", sort=panels[:_MOST_PANELS], header=head),
+            columns=2,
+        )
 
     title = f"{_words(chapter)}: {_words(quantity, unit(kind))}"
     ends = [rows.loc[at] for at in (rows[quantity].idxmin(), rows[quantity].idxmax())]
-    low, high = (f"{row['_said']} at {', '.join(f'{_words(p.name)} {_said(row[p.name])}' for p in moving)}" for row in ends)
+    low, high = (
+        f"{row['_said']} at {', '.join(f'{_words(p.name)} {_said(row[p.name])}' for p in moving)}"
+        for row in ends
+    )
     words = f"{title} over {_words(across.name, across.unit)}"
     words += f", a color for each {_words(color.name)}" if color else ""
     words += f", a panel for each {' and '.join(_words(p.name) for p in apart)}" if apart else ""
     words += f": from {low} to {high}."
-    words += f" The first {_MOST_PANELS} of {len(panels)} panels; the table has them all." if len(panels) > _MOST_PANELS else ""
+    words += (
+        f" The first {_MOST_PANELS} of {len(panels)} panels; the table has them all."
+        if len(panels) > _MOST_PANELS
+        else ""
+    )
     return drawn.properties(title=alt.TitleParams(title, anchor="start", color=theme.INK)), words
 
 
 def draw(
-    folder: Path, frame: Any, kinds: Mapping[str, str], swept: Sequence[Parameter], chapter: str, shown: str | None = None
-) -> str | None:  # fmt: skip
+    folder: Path,
+    frame: Any,
+    kinds: Mapping[str, str],
+    swept: Sequence[Parameter],
+    chapter: str,
+    shown: str | None = None,
+) -> str | None:
     """Write the chart as a page that needs no other host, and as a picture.
 
     Parameters
@@ -138,6 +193,14 @@ def draw(
     svg, label = vl_convert.vegalite_to_svg(spec), html.escape(words, quote=True)
     alone = f'<svg role="img" aria-label="{label}" style="background: #fff; color: #1b1f24" '
     write_whole(folder / PICTURE, svg.replace("<svg ", alone, 1))
-    fields = {"title": html.escape(f"A sweep of {chapter}"), "words": label, "font": theme.FONT, "svg": svg, "vega": vega_bundle()}
-    write_whole(folder / PAGE, _HTML.format(**fields, spec=json.dumps(spec).replace("<", "\\u003c")))
+    fields = {
+        "title": html.escape(f"A sweep of {chapter}"),
+        "words": label,
+        "font": theme.FONT,
+        "svg": svg,
+        "vega": vega_bundle(),
+    }
+    write_whole(
+        folder / PAGE, _HTML.format(**fields, spec=json.dumps(spec).replace("<", "\\u003c"))
+    )
     return quantity

@@ -1,7 +1,9 @@
-"""What a sweep keeps: every finished scenario at once and for good, and a table of all of them at the end.
+"""What a sweep keeps: every finished scenario at once and for good, and a table of all of them at
+the end.
 
-The journal is a file of JSON lines, the first of which says what the sweep is of. Each finished scenario is a line,
-on the disk before the next one is taken; a line that a crash has torn is dropped.
+The journal is a file of JSON lines, the first of which says what the sweep is of. Each finished
+scenario is a line, on the disk before the next one is taken; a line that a crash has torn is
+dropped.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ class Journal:
 
     Parameters
     ----------
-    folder : where the sweep's files go; made if need be, and held until `close`, so that no other sweep writes there.
+    folder : where the sweep's files go; made if need be, and held until `close`, so that no other
+        sweep writes there.
     identity : what the answers depend on. A folder that holds a sweep of anything else is refused.
     fresh : drop what the folder holds of an earlier sweep.
 
@@ -46,13 +49,18 @@ class Journal:
             if not fresh and self._path.exists():
                 self._resume(folder, identity)
             elif not fresh and (folder / TABLE).exists():
-                raise PressError(f"{folder} has a {TABLE} that no sweep has left; give another --out, or --fresh to replace it")
+                raise PressError(
+                    f"{folder} has a {TABLE} that no sweep has left; give another --out, or --fresh"
+                    " to replace it"
+                )
             else:
                 write_whole(self._path, _head(identity))
             self._file = open(self._path, "ab")
         except BlockingIOError:
             os.close(self._folder)
-            raise PressError(f"another sweep is writing into {folder}; wait for it or give another --out") from None
+            raise PressError(
+                f"another sweep is writing into {folder}; wait for it or give another --out"
+            ) from None
         except BaseException:
             os.close(self._folder)
             raise
@@ -64,14 +72,19 @@ class Journal:
             os.truncate(self._path, sum(map(len, lines)))
         before, *found = map(_parsed, lines or [b""])
         if "sweep" not in before:
-            raise PressError(f"{self._path} is no sweep's; give another --out, or --fresh to replace it")
+            raise PressError(
+                f"{self._path} is no sweep's; give another --out, or --fresh to replace it"
+            )
         before, found = before["sweep"], [line for line in found if "values" in line]
         if not found:  # nothing to lose
             write_whole(self._path, _head(identity))
-        elif changed := [name for name in before | identity if before.get(name) != identity.get(name)]:
+        elif changed := [
+            name for name in before | identity if before.get(name) != identity.get(name)
+        ]:
             raise PressError(
-                f"{folder} holds a sweep of {before.get('chapter')} with another {', another '.join(changed)}, "
-                "so its answers are not this sweep's; give another --out, or --fresh to start anew"
+                f"{folder} holds a sweep of {before.get('chapter')} with another"
+                f" {', another '.join(changed)}, so its answers are not this sweep's; give another"
+                " --out, or --fresh to start anew"
             )
         self._outcomes = {_key(line["values"]): line for line in found}
 
@@ -113,12 +126,18 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def quantities(outcome: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The quantities of a kept answer by column: one with the name of a swept parameter goes by `answer_NAME`."""
-    return {f"answer_{name}" if name in outcome["values"] else name: found for name, found in outcome.get("quantities", {}).items()}
+    """The quantities of a kept answer by column: one with the name of a swept parameter goes by
+    `answer_NAME`.
+    """
+    return {
+        f"answer_{name}" if name in outcome["values"] else name: found
+        for name, found in outcome.get("quantities", {}).items()
+    }
 
 
 def table(scenarios: Iterable[Mapping[str, Any]], journal: Journal):
-    """A row for each finished scenario, in the grid's order: its parameters, the quantities of its answer, the answer, the error.
+    """A row for each finished scenario, in the grid's order: its parameters, the quantities of its
+    answer, the answer, the error.
 
     Returns
     -------
@@ -127,21 +146,35 @@ def table(scenarios: Iterable[Mapping[str, Any]], journal: Journal):
     import pandas as pd
 
     ended = [outcome for values in scenarios if (outcome := journal.outcome(values))]
-    kinds = {name: found["unit"] for outcome in ended for name, found in quantities(outcome).items()}
+    kinds = {
+        name: found["unit"] for outcome in ended for name, found in quantities(outcome).items()
+    }
     rows = [
-        outcome["values"] | {name: found["value"] for name, found in quantities(outcome).items()}
+        outcome["values"]
+        | {name: found["value"] for name, found in quantities(outcome).items()}
         | {"answer": outcome.get("text"), "error": outcome.get("error")}
         for outcome in ended
-    ]  # fmt: skip
+    ]
     # As objects, so that a missing number among whole ones does not make 4 into 4.0.
-    frame = pd.DataFrame(rows, columns=[*(ended[0]["values"] if ended else ()), *kinds, "answer", "error"], dtype=object)
+    frame = pd.DataFrame(
+        rows,
+        columns=[*(ended[0]["values"] if ended else ()), *kinds, "answer", "error"],
+        dtype=object,
+    )
     return frame, kinds
 
 
-def write(folder: Path, frame: Any, kinds: Mapping[str, str], parameters: Iterable[Any], title: str) -> None:
+def write(
+    folder: Path, frame: Any, kinds: Mapping[str, str], parameters: Iterable[Any], title: str
+) -> None:
     """Write the table as CSV, and as JSON with the type and unit of each column."""
     from scaleright.charts.machine import resource
 
-    units = {parameter.name: parameter.unit for parameter in parameters if parameter.name in frame} | dict(kinds)
+    units = {
+        parameter.name: parameter.unit for parameter in parameters if parameter.name in frame
+    } | dict(kinds)
     write_whole(folder / TABLE, frame.to_csv(index=False))
-    write_whole(folder / TWIN, json.dumps(resource(frame, title, "sweep", units), indent=1, ensure_ascii=False) + "\n")
+    write_whole(
+        folder / TWIN,
+        json.dumps(resource(frame, title, "sweep", units), indent=1, ensure_ascii=False) + "\n",
+    )

@@ -1,8 +1,10 @@
-"""One scenario, as a Dask worker runs it: the chapter's cells up to its answer, in a kernel that stays warm.
+"""One scenario, as a Dask worker runs it: the chapter's cells up to its answer, in a kernel that
+stays warm.
 
-Each worker thread keeps one Jupyter kernel for the length of a sweep. Imports are paid once a kernel, and each scenario
-starts from an empty namespace. The cells run where they always do, in a kernel, so that the answer is that of
-an ordinary run, and what a cell does to its process (a crash, the end of memory) hits its own scenario alone.
+Each worker thread keeps one Jupyter kernel for the length of a sweep. Imports are paid once a
+kernel, and each scenario starts from an empty namespace. The cells run where they always do, in a
+kernel, so that the answer is that of an ordinary run, and what a cell does to its process (a crash,
+the end of memory) hits its own scenario alone.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ IDLE_S = 60
 START_S = 60
 """A kernel that has not answered for so long does not start."""
 _FRESH = '%reset -f\n__import__("gc").freeze()'
-"""Empties the namespace; what survives is the library, which the collector need not walk through each time (0.1 s)."""
+"""Empties the namespace; what survives is the library, which the collector need not walk through
+each time (0.1 s).
+"""
 _PACKAGES = ("altair", "dask", "distributed", "ipykernel", "ipython", "numpy", "pandas")
 
 
@@ -37,8 +41,9 @@ class KernelDied(Exception):
 class Program:
     """What all scenarios of a sweep share.
 
-    `before` are the cells up to the parameters, `after` those from there to the answer; `answer_mime` is the MIME
-    type of the answer's quantities, `folder` where the cells run if the worker has it, `sweep` names this run.
+    `before` are the cells up to the parameters, `after` those from there to the answer;
+    `answer_mime` is the MIME type of the answer's quantities, `folder` where the cells run if the
+    worker has it, `sweep` names this run.
     """
 
     sweep: str
@@ -64,21 +69,33 @@ class _Kernel:
 
         from scaleright.press.execute import kernel_environment
 
-        self.sweep, self._lock, self._timer = program.sweep, threading.Lock(), threading.Timer(0, self.end)
+        self.sweep, self._lock, self._timer = (
+            program.sweep,
+            threading.Lock(),
+            threading.Timer(0, self.end),
+        )
         # In the worker's own folder: should it be killed, Dask clears that away.
-        self._home = tempfile.TemporaryDirectory(dir=get_worker().local_directory, ignore_cleanup_errors=True)
+        self._home = tempfile.TemporaryDirectory(
+            dir=get_worker().local_directory, ignore_cleanup_errors=True
+        )
         home = Path(self._home.name)
-        # The shared context: one of its own would be closed when it is collected, and block whichever thread collects it.
+        # The shared context: one of its own would be closed when it is collected, and block
+        # whichever thread collects it.
         context = zmq.Context.instance()
-        # No folder of kernels: "python3" is then this very interpreter, whatever the user has registered by that name.
+        # No folder of kernels: "python3" is then this very interpreter, whatever the user has
+        # registered by that name.
         specs = KernelSpecManager(kernel_dirs=[])
-        self._manager = KernelManager(kernel_spec_manager=specs, connection_file=str(home / "kernel.json"), context=context)
+        self._manager = KernelManager(
+            kernel_spec_manager=specs, connection_file=str(home / "kernel.json"), context=context
+        )
         self._client = None
         # "always": a warning that one scenario raised must not be passed over in the next.
         environment = os.environ | kernel_environment(home) | {"PYTHONWARNINGS": "always"}
         folder = program.folder if os.path.isdir(program.folder) else str(home)
         try:
-            self._manager.start_kernel(env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._manager.start_kernel(
+                env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             self._client = self._manager.client(context=context)
             self._client.start_channels(stdin=False, hb=False)
             self._client.wait_for_ready(timeout=START_S)
@@ -88,7 +105,10 @@ class _Kernel:
 
     @property
     def alive(self) -> bool:
-        return self._manager.provisioner is not None and self._manager.provisioner.process.poll() is None
+        return (
+            self._manager.provisioner is not None
+            and self._manager.provisioner.process.poll() is None
+        )
 
     def run(self, program: Program, injected: str) -> list[dict[str, Any]]:
         """What the answer's cell displays when the cells run with these parameters."""
@@ -113,7 +133,8 @@ class _Kernel:
             if time.monotonic() > deadline:
                 self.end()  # it still computes
                 raise CellError(f"{where}: no end after {timeout_s:g} s")
-            # The channels' own methods: the client's wrappers would make an event loop for every call from this thread.
+            # The channels' own methods: the client's wrappers would make an event loop for every
+            # call from this thread.
             try:
                 message = self._client.iopub_channel.get_msg(timeout=0.2)
             except queue.Empty:
@@ -131,7 +152,9 @@ class _Kernel:
                 error = f"{where}: {content['ename']}: {content['evalue']}"
             elif kind == "status" and content["execution_state"] == "idle":
                 break
-        self._client.shell_channel.get_msg(timeout=START_S)  # the reply came before that; it must not pile up
+        self._client.shell_channel.get_msg(
+            timeout=START_S
+        )  # the reply came before that; it must not pile up
         if error or said:
             raise CellError(error or f"{where} wrote to stderr: {' '.join(said.split())}")
         return shown
@@ -141,7 +164,9 @@ class _Kernel:
         if self.alive:
             self._manager.provisioner.process.kill()
             self._manager.provisioner.process.wait()
-        if self._client and self._lock.acquire(blocking=False):  # else it is in use, and its user will come here
+        if self._client and self._lock.acquire(
+            blocking=False
+        ):  # else it is in use, and its user will come here
             self._client.stop_channels()
             self._lock.release()
         self._home.cleanup()
@@ -166,7 +191,8 @@ def _kernel(program: Program) -> _Kernel:
 
 
 def run(injected: str, program: Program) -> dict[str, Any]:
-    """The outcome of one scenario: `text` and `quantities` of its answer and `seconds`, or its `error`.
+    """The outcome of one scenario: `text` and `quantities` of its answer and `seconds`, or its
+    `error`.
 
     Parameters
     ----------
@@ -186,8 +212,16 @@ def run(injected: str, program: Program) -> dict[str, Any]:
         kernel.end()
         raise
     answers = [data[program.answer_mime] for data in shown if program.answer_mime in data]
-    found = answers[-1] if answers else {"text": "\n".join(data.get("text/plain", "") for data in shown), "quantities": {}}
-    return {"text": found["text"], "quantities": found["quantities"], "seconds": round(time.perf_counter() - start, 3)}
+    found = (
+        answers[-1]
+        if answers
+        else {"text": "\n".join(data.get("text/plain", "") for data in shown), "quantities": {}}
+    )
+    return {
+        "text": found["text"],
+        "quantities": found["quantities"],
+        "seconds": round(time.perf_counter() - start, 3),
+    }
 
 
 def end_kernels(sweep: str) -> None:
@@ -198,12 +232,16 @@ def end_kernels(sweep: str) -> None:
 
 
 def dask_setup(worker: Any) -> None:
-    """Called by Dask in each worker that this machine starts: Ctrl-C, which a terminal sends to all, is not for workers."""
+    """Called by Dask in each worker that this machine starts: Ctrl-C, which a terminal sends to
+    all, is not for workers.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def fingerprint() -> dict[str, str]:
-    """What an answer depends on besides the chapter's text: the same on two machines means the same answers."""
+    """What an answer depends on besides the chapter's text: the same on two machines means the same
+    answers.
+    """
     import scaleright
     from scaleright.catalog import data_dir
     from scaleright.press.staleness import digest
@@ -211,6 +249,8 @@ def fingerprint() -> dict[str, str]:
     library, tables = Path(scaleright.__file__).parent, data_dir()
     return {
         "library": digest(library.rglob("*.py"), library),
-        "data": digest((path for path in tables.rglob("*") if path.suffix in (".csv", ".json")), tables),
+        "data": digest(
+            (path for path in tables.rglob("*") if path.suffix in (".csv", ".json")), tables
+        ),
         "Python": ".".join(map(str, sys.version_info[:2])),
     } | {name: version(name) for name in _PACKAGES}
