@@ -68,3 +68,11 @@ def book(tmp_path: Path, monkeypatch) -> Book:
         ROOT / "tests" / "fixtures" / "tiny.md", tmp_path / "notebooks" / "text" / "tiny.md"
     )
     return Book(tmp_path)
+
+
+@pytest.fixture
+def live():
+    """The controls of a small case of charts."""
+    from chart_samples import small_case
+
+    return small_case()

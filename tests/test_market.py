@@ -1,17 +1,12 @@
-"""Prices of the market: what is a price, what only history, one figure per provider, and errors
-that say what to give.
-"""
+"""Prices of the market: what is a price, what only history, one figure per provider."""
 
-import shutil
 from datetime import date
 
 import pandas as pd
 import pytest
-
 from scaleright import market
-from scaleright.catalog import data_dir, table
+from scaleright.catalog import table
 from scaleright.market.rentals import CHIP_ALONE, RAW
-from scaleright.press.datacheck import check
 
 CARDS = ["accelerator", "provider"]
 
@@ -46,9 +41,6 @@ def listings(monkeypatch):
         )
 
     return put
-
-
-# what is a price and what is not
 
 
 def test_no_price_to_decide_on_comes_from_an_index_or_a_scaled_value():
@@ -111,9 +103,6 @@ def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
     )
     price = market.rental_price("L4")
     assert (price.low, price.high, price.listings, price.as_of) == (0.6, 0.8, 2, date(2026, 10, 1))
-
-
-# spread, sources, cheapest
 
 
 @pytest.mark.parametrize(
@@ -197,9 +186,6 @@ def test_no_listing_is_cheaper_than_the_first(count):
     assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all() and (
         rows["age_days"] >= 0
     ).all()
-
-
-# history
 
 
 @pytest.mark.parametrize("chip", ["H100 SXM", "A100 SXM 80GB", "H200 SXM", "B200"])
@@ -293,9 +279,6 @@ def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
     )
 
 
-# commitments and purchases
-
-
 def test_a_pair_is_one_product_of_one_day():
     pairs = market.paired_ratios()
     assert (
@@ -333,137 +316,3 @@ def test_purchase_prices_say_their_kind():
         sold.loc[sold["accelerator"].str.startswith("H100"), "kind"]
     )
     assert (sold.loc[sold["kind"] == "launch", "accelerators"] == 1).all()
-
-
-# bad input
-
-FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (
-            lambda: market.rental_prices("H10O"),
-            LookupError,
-            "unknown accelerator 'H10O'; nearest: ",
-        ),
-        (
-            lambda: market.rental_prices(pricing="ondemand"),
-            LookupError,
-            "unknown kind of pricing 'ondemand'; nearest: on_demand",
-        ),
-        (
-            lambda: market.rental_price("Gaudi 3"),
-            LookupError,
-            "no on_demand listing of 'Gaudi 3'; chips with one: A10",
-        ),
-        (
-            lambda: market.rental_price("RTX 4090", "reserved_3y"),
-            LookupError,
-            "no reserved_3y listing of 'RTX 4090'",
-        ),
-        (
-            lambda: market.spread(FUTURE),
-            ValueError,
-            f"day {FUTURE} lies in the future; the newest price is of 20",
-        ),
-        (
-            lambda: market.spread("yesterdayish"),
-            ValueError,
-            "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04",
-        ),
-        (
-            lambda: market.cheapest("H100 SXM", day=""),
-            ValueError,
-            "day '' is no date; allowed: YYYY-MM-DD from 20",
-        ),
-        (
-            lambda: market.spread("2019-01-01"),
-            ValueError,
-            "lies before the first price, of 2022-08-04",
-        ),
-        (
-            lambda: market.spread("2026-09-29", "reserved_1y"),
-            ValueError,
-            "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025",
-        ),
-        (lambda: market.spread(months=0), ValueError, "months=0; allowed: from 1"),
-        (lambda: market.cheapest("H100 SXM", 0), ValueError, "accelerators=0; allowed: from 1"),
-        (
-            lambda: market.cheapest("H100 SXM", region="us-esat-1"),
-            LookupError,
-            "unknown region of H100 SXM listings 'us-esat-1'; nearest: us-east-1",
-        ),
-        (
-            lambda: market.cheapest("H100 SXM", provider="Lamda"),
-            LookupError,
-            "unknown provider of H100 SXM listings 'Lamda'; nearest: Lambda",
-        ),
-        (lambda: market.cheapest("H100 SXM", day=FUTURE), ValueError, "lies in the future"),
-        (
-            lambda: market.price_history("T4"),
-            LookupError,
-            "no on_demand price history of T4; chips with one: A100 SXM 80GB, B200",
-        ),
-        (
-            lambda: market.price_change("H100 SXM", 11, "row"),
-            LookupError,
-            "unknown basis 'row'; nearest: raw",
-        ),
-        (
-            lambda: market.cloud_table("2023-04-07", -1),
-            ValueError,
-            "window_days=-1; allowed: from 0",
-        ),
-        (
-            lambda: market.cloud_table("2024-09-20", 0),
-            ValueError,
-            "no on_demand listing within 0 days of 2024-09-20",
-        ),
-        (
-            lambda: market.commitment_ratio("Amazon", 1),
-            LookupError,
-            "unknown provider with a commitment ratio 'Amazon'",
-        ),
-        (
-            lambda: market.commitment_ratio("AWS", 2),
-            LookupError,
-            r"unknown term of AWS \[years\] 2",
-        ),
-    ],
-)
-def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
-
-
-@pytest.mark.parametrize("price", ["0", "-2.5", "EUR 2.10"])
-def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(price, tmp_path):
-    folder = tmp_path / "data"
-    shutil.copytree(data_dir(), folder)
-    rents = folder / "rental_prices.csv"
-    head, first, *rest = rents.read_text().splitlines()
-    cells = first.split(",")
-    cells[head.split(",").index("usd_per_accelerator_hour")] = price
-    rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
-    problems = [
-        str(problem)
-        for problem in check(folder, data_dir().parent / "book" / "references.bib")
-        if problem.table == "rental_prices" and not problem.notice
-    ]
-    assert (
-        len(problems) == 1
-        and "row 2, column usd_per_accelerator_hour" in problems[0]
-        and price in problems[0]
-    )
-
-
-@pytest.mark.parametrize("price", [0.0, -1.0, float("nan")])
-def test_a_given_price_is_above_zero(price):
-    for attempt in (
-        lambda: market.check_rent(price, "H100 SXM"),
-        lambda: market.offer("H100 SXM", chip_usd=price),
-    ):
-        with pytest.raises(ValueError, match="a price is above 0"):
-            attempt()

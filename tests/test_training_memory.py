@@ -1,6 +1,4 @@
-"""Memory of a training step: published figures, what must hold of any layout, and the mistakes of
-other tools.
-"""
+"""Memory of a training step: published figures, and what must hold of any layout."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ import pytest
 from altair.expr.core import ConstExpression
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_cases import A100, GIB, GPT3, NAMES, bill, cases, gpt3_on_1024, run_of
 from scaleright import catalog, validation
-from scaleright.architecture import Transformer
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import (
     FSDP,
@@ -24,69 +22,7 @@ from scaleright.training.memory import (
     Software,
     training_memory,
 )
-from scaleright.transformer import parameters
 from scaleright.validation.memory import fullness
-
-GIB = 2**30
-A100, H100 = catalog.accelerator("A100 SXM 80GB"), catalog.accelerator("H100 SXM")
-GPT3 = catalog.model("GPT-3 175B (Megatron)")
-NAMES = (
-    "LLaMA-13B",
-    "Llama-3.1-8B",
-    "Mixtral-8x7B",
-    "DeepSeek-V3",
-    "GPT-3 175B (Megatron)",
-    "Gemma-2-9B",
-    "Qwen3-30B-A3B",
-)
-SOFTWARES = (MEGATRON, MEGATRON_2022, FSDP, FSDP_FUSED_LOSS)
-
-
-def run_of(
-    name: str, chips: int = 64, sequence: int = 4096, batch: int = 1024, **more
-) -> TrainingRun:
-    return TrainingRun(catalog.model(name), H100, chips, sequence, batch, **more)
-
-
-def bill(
-    name: str = "Llama-3.1-8B",
-    optimizer: str = "adamw",
-    software: Software = MEGATRON,
-    run: dict | None = None,
-    **layout,
-):
-    return training_memory(run_of(name, **(run or {})), Layout(**layout), optimizer, software)
-
-
-@st.composite
-def cases(draw) -> tuple[TrainingRun, Layout, Software]:
-    run = run_of(
-        draw(st.sampled_from(NAMES)),
-        sequence=draw(st.sampled_from((512, 4096, 32768))),
-        precision=draw(st.sampled_from(("BF16", "FP8", "MXFP8", "NVFP4"))),
-        task=draw(st.sampled_from(("pretrain", "sft", "lora"))),
-    )
-    pipeline = draw(st.sampled_from((1, 2, 4)))
-    tensor, context, data = (
-        draw(st.sampled_from(degrees)) for degrees in ((1, 2, 8), (1, 2), (1, 8, 64))
-    )
-    layout = Layout(
-        tensor,
-        pipeline,
-        context,
-        expert=draw(st.sampled_from([e for e in (1, 2, 8) if (tensor * context * data) % e == 0])),
-        data=data,
-        virtual=draw(st.sampled_from((1, 2))) if pipeline > 1 else 1,
-        micro_batch=draw(st.sampled_from((1, 2, 4))),
-        zero=draw(st.integers(0, 3)),
-        recompute=draw(st.integers(0, 2)),
-        sequence_parallel=draw(st.integers(0, 1)),
-    )
-    return run, layout, draw(st.sampled_from(SOFTWARES))
-
-
-# Published figures
-
 
 FIGURE_1 = validation.validate("memory").rows.query("source == 'korthikanti2022'")
 
@@ -136,14 +72,6 @@ def test_peaks_of_a_run_with_the_optimizer_in_host_memory():
     assert (np.abs(found / published - 1)[2:] < 0.2).all()
 
 
-def gpt3_on_1024(**more):
-    return training_memory(
-        TrainingRun(GPT3, A100, 1024, 2048, 1536),
-        Layout(8, 8, data=16, zero=0, recompute=1, **more),
-        software=MEGATRON_2022,
-    )
-
-
 def test_gpt3_on_1024_chips_by_parts_beside_calculon():
     """calculon: weights 5.06, gradients 5.49, optimizer 30.38, activations 7.65 GiB, for layers
     without token tables.
@@ -186,9 +114,6 @@ def test_runs_of_megatron_bridge_fit_with_full_recomputation():
     assert list(shares[shares > 1].index) == [
         "megatron-bridge-26.02.01/pretrain/LLAMA3_70B/GB300/64/NVFP4/256"
     ]
-
-
-# What must hold of any layout
 
 
 @given(cases())
@@ -296,125 +221,3 @@ def test_a_live_chart_computes_the_same():
 def test_what_cannot_be_counted_is_refused(run, layout, said):
     with pytest.raises((LookupError, ValueError), match=said):
         bill(run=run, **layout)
-
-
-# Mistakes of other tools
-
-
-def test_tensor_and_pipeline_divide_gradients_and_optimizer():
-    whole, parted = (
-        gpt3_on_1024(),
-        training_memory(TrainingRun(GPT3, A100, 1024, 2048, 1536), Layout(data=1024, zero=0)),
-    )
-    for part in ("gradients_bytes", "optimizer_bytes"):
-        assert getattr(parted, part) / getattr(whole, part) == pytest.approx(
-            64, rel=0.04
-        )  # the token table keeps it from 64
-
-
-def test_micro_batches_in_flight_are_counted():
-    """1.3 GB is what one micro-batch of a stage keeps; the first stage of eight holds eight."""
-    one = training_memory(
-        TrainingRun(GPT3, A100, 1024, 2048, 16),
-        Layout(8, 8, data=16, zero=0, recompute=1),
-        software=MEGATRON_2022,
-    )
-    assert one.activations_bytes == pytest.approx(1.28e9, rel=0.01)
-    assert gpt3_on_1024().activations_bytes == pytest.approx(8 * one.activations_bytes)
-
-
-def test_interleaving_keeps_more_in_flight():
-    plain, interleaved = (gpt3_on_1024(virtual=v).activations_bytes for v in (1, 3))
-    assert interleaved / plain == pytest.approx(1 + 7 / 24)
-
-
-def test_heads_need_not_fill_the_hidden_width():
-    narrow = catalog.model("Llama-3.1-8B")
-    wide = replace(narrow, head_dim=256, v_head_dim=256)
-    at = lambda shape: (
-        training_memory(TrainingRun(shape, H100, 8, 4096, 8), Layout(data=8)).activations_bytes
-    )  # noqa: E731
-    extra = 2 * 128 * (2 * narrow.heads + 2 * narrow.kv_heads)
-    assert at(wide) - at(narrow) == 4096 * narrow.layers * extra
-
-
-def test_gated_and_plain_feed_forward_differ():
-    shape = catalog.model("Llama-3.1-8B")
-    gated, plain = (
-        training_memory(
-            TrainingRun(replace(shape, gated_ffn=g), H100, 8, 4096, 8), Layout(data=8)
-        ).activations_bytes
-        for g in (True, False)
-    )
-    assert gated - plain == 4096 * shape.layers * 2 * shape.ffn
-
-
-def test_mixtures_sit_only_where_the_model_has_them():
-    """DeepSeek-V3 keeps three dense layers, and only 37 of its 671 billion parameters work on a
-    token.
-    """
-    shape = catalog.model("DeepSeek-V3")
-    everywhere = replace(shape, moe_layers=61)
-    at = lambda s: training_memory(
-        TrainingRun(s, H100, 2048, 4096, 8192), Layout(pipeline=1, expert=64, data=2048)
-    )  # noqa: E731
-    assert at(everywhere).weights_bytes - at(shape).weights_bytes == pytest.approx(
-        2
-        * 3
-        * (
-            parameters(shape).experts / 58 / 64
-            + parameters(shape).shared_experts / 58
-            + 7168 * 256
-            - parameters(shape).ffn / 3
-        ),
-        rel=1e-3,
-    )
-    visited = 8 * (3 * 2 * 2048 + 2 * 2 * 7168) + 3 * 2 * 2048 + 4 * 256
-    assert at(everywhere).activations_bytes - at(shape).activations_bytes == 4096 * 3 * (
-        visited - 3 * 2 * 18432
-    )
-
-
-def test_scores_are_kept_only_without_flash_attention():
-    run, layout = run_of("Llama-3.1-8B", 8, 8192, 8), Layout(data=8)
-    flash, unfused = (
-        training_memory(run, layout, software=s).activations_bytes
-        for s in (MEGATRON, replace(MEGATRON, flash=False))
-    )
-    assert unfused - flash == 8192 * 32 * 32 * (2 * 8192 - 4)
-
-
-def test_adapters_need_no_gradients_of_the_model():
-    full, adapters = (bill("Llama-3.1-8B", run={"task": task}, data=8) for task in ("sft", "lora"))
-    assert adapters.gradients_bytes + adapters.optimizer_bytes < 0.02 * (
-        full.gradients_bytes + full.optimizer_bytes
-    )
-    assert adapters.weights_bytes == full.weights_bytes
-
-
-def test_what_does_not_fit_is_said_to():
-    run = run_of("LLaMA-13B", 8)
-    assert not training_memory(run, Layout(data=8, zero=0)).fits(run)
-    assert training_memory(run, Layout(data=8, zero=3, recompute=2)).fits(run)
-    assert training_memory(run, Layout(data=8, zero=np.arange(4), recompute=2)).fits(
-        run
-    ).tolist() == [False, False, True, True]
-
-
-@pytest.mark.parametrize("wrong", [{"optimizer": "adam"}, {"run": {"precision": "FP9"}}])
-def test_an_unknown_name_is_refused_with_the_nearest(wrong):
-    with pytest.raises(LookupError, match="nearest|allowed"):
-        bill(**wrong)
-
-
-def test_every_field_of_a_shape_may_be_live():
-    shape = Transformer(
-        "live",
-        **{field.name: ConstExpression(f"s.{field.name}") for field in fields(Transformer)[1:]},
-    )
-    live = training_memory(
-        TrainingRun(shape, None, 8, 4096, 8, task=ConstExpression("task")),
-        Layout(data=8, zero=3),
-        software=FSDP,
-    )
-    assert len(str(live.total)) < 40_000

@@ -1,0 +1,188 @@
+"""What tests of charts share: a small case, charts of every form, and what Vega makes of them."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from types import SimpleNamespace
+
+import altair as alt
+import pandas as pd
+import vl_convert
+from scaleright import charts, ranges
+
+
+def parameter(name, default, meaning="a thing", unit="", low=None, high=None, choices=()):
+    kind = type(default).__name__
+    return SimpleNamespace(
+        name=name,
+        type=kind,
+        default=default,
+        meaning=meaning,
+        unit=unit,
+        low=low,
+        high=high,
+        choices=choices,
+    )
+
+
+def case_of(*parameters):
+    return SimpleNamespace(parameters=parameters, **{p.name: p.default for p in parameters})
+
+
+def small_case():
+    return charts.controls(
+        case_of(
+            parameter("chip", "A", choices=("A", "B")),
+            parameter("price", 2.0, "rent of one chip", "USD/h", 0.05, 15),
+            parameter("load", 0.4, "share of hours used", "1", 0, 1),
+            parameter("chips", 8, "number of chips", "chip", 1, 10_000),
+            parameter("taxed", False, "with tax"),
+            parameter("note", "free text"),
+        )
+    )
+
+
+def bar_chart(value):
+    return charts.bars(
+        pd.DataFrame({"what": ["a", "b"], "usd": [1.0, 2.0]}), "what", value, "usd", "USD per hour"
+    )
+
+
+def vega_text(expressions):
+    """Texts of Vega expressions without fields, as Vega itself computes them."""
+    rows = [{"row": i} for i in range(len(expressions))]
+    pick = " : ".join(f"datum.row == {i} ? ({e})" for i, e in enumerate(expressions)) + " : ''"
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_calculate(out=f"'@' + datum.row + '@' + ({pick})")
+        .mark_text()
+        .encode(y="row:O", text="out:N")
+    )
+    found = dict(re.findall(r">@(\d+)@([^<]*)<", vl_convert.vegalite_to_svg(chart.to_dict())))
+    return [html.unescape(found[str(i)]) for i in range(len(expressions))]
+
+
+PRICES = pd.DataFrame(
+    {
+        "day": pd.to_datetime(["2026-01-01", "2026-02-01", "2026-02-01", "2026-03-01"]),
+        "chip": ["A", "A", "B", "B"],
+        "usd": [2.0, 3.0, 1.0, 5.0],
+        "low": [1.0, 2.0, 1.0, 2.0],
+        "high": [3.0, 4.0, 2.0, 9.0],
+        "basis": ["list", "list", "index", "index"],
+        "provider": ["P", "Q", "P", "R"],
+        "segment": ["neocloud", "hyperscaler", "neocloud", "marketplace"],
+    }
+)
+
+EVERY = {
+    "bars": lambda live: bar_chart(alt.datum.usd * live.price),
+    "dots": lambda live: charts.bars(
+        pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what", "usd", "usd", "USD", log=True
+    ),
+    "lines": lambda live: charts.lines(
+        pd.DataFrame({"h": [1.0, 2.0]}),
+        "h",
+        {"rent": alt.datum.h * live.price, "own": 3 + alt.datum.h},
+        "usd",
+        "hours",
+        "USD",
+    ),
+    "long lines": lambda live: charts.lines(
+        pd.DataFrame({"h": [1.0, 2.0], "y": [1.0, 9.0], "s": ["a", "a"]}),
+        "h",
+        "s",
+        "usd",
+        "h",
+        "USD",
+        value="y",
+        log_y=True,
+    ),
+    "parts": lambda live: charts.stacked_parts(
+        {"chips": live.price * 2, "power": 1.5}, "usd", "USD"
+    ),
+    "stacked": lambda live: charts.stacked_parts(
+        {"chips": "usd", "power": alt.datum.usd * live.load},
+        "usd",
+        "USD",
+        pd.DataFrame({"what": ["a"], "usd": [1.0]}),
+        "what",
+    ),
+    "tornado": lambda live: charts.tornado(
+        ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)),
+        4.0,
+        "usd",
+        "USD",
+    ),
+    "measured": lambda live: charts.predicted_vs_measured(
+        pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"
+    ),
+    "band": lambda live: (
+        charts.band(0.2, live.price, "USD", "APIs", log=True)
+        + charts.lines(
+            pd.DataFrame({"h": [0.1, 1.0]}),
+            "h",
+            {"own": 1 / alt.datum.h},
+            "usd",
+            "h",
+            "USD",
+            log_y=True,
+        )
+    ),
+    "timeline": lambda live: charts.timeline(
+        PRICES,
+        "day",
+        "chip",
+        "usd",
+        "usd",
+        "USD",
+        ends=("low", "high"),
+        basis="basis",
+        only=alt.datum.usd > live.load,
+    ),
+    "spread": lambda live: charts.spread(
+        PRICES,
+        "chip",
+        alt.datum.usd * live.price,
+        "usd",
+        "USD",
+        tips={"as of": "day"},
+        chosen=live.chip,
+        most=4,
+    ),
+    "spread, log": lambda live: charts.spread(
+        PRICES, "chip", "usd", "usd", "USD", only=alt.datum.chip == live.chip, log=True
+    ),
+    "scatter": lambda live: charts.scatter(
+        PRICES,
+        "usd",
+        "high",
+        "chip",
+        ("usd", "usd"),
+        ("USD", "USD"),
+        color="segment",
+        chosen=live.chip,
+    ),
+    "scatter, linear": lambda live: charts.scatter(
+        PRICES, "usd", "high", "chip", ("usd", "usd"), ("USD", "USD"), log=False
+    ),
+    "boundary": lambda live: charts.boundary(
+        ("x", 0, 24), ("y", 1, live.price * 30), 60 / alt.datum.x, here=(live.load * 24, live.price)
+    ),
+}
+
+
+def texts_of(chart, width=600):
+    spec = charts.show(chart, alt="A chart of something.").bundle[charts.render.VEGALITE]
+    return re.findall(
+        r"<text[^>]*>([^<]+)</text>",
+        vl_convert.vegalite_to_svg(spec | {"width": width, "autosize": "pad"}),
+    )
+
+
+def model_in(display):
+    return json.loads(
+        re.search(r'class="sr-model">(.*?)</script>', display.bundle["text/html"]).group(1)
+    )

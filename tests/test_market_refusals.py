@@ -1,0 +1,139 @@
+"""Wrong questions about prices, and wrong prices in the tables, are refused by name."""
+
+import shutil
+
+import pytest
+from scaleright import market
+from scaleright.catalog import data_dir
+from scaleright.press.datacheck import check
+
+FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: market.rental_prices("H10O"),
+            LookupError,
+            "unknown accelerator 'H10O'; nearest: ",
+        ),
+        (
+            lambda: market.rental_prices(pricing="ondemand"),
+            LookupError,
+            "unknown kind of pricing 'ondemand'; nearest: on_demand",
+        ),
+        (
+            lambda: market.rental_price("Gaudi 3"),
+            LookupError,
+            "no on_demand listing of 'Gaudi 3'; chips with one: A10",
+        ),
+        (
+            lambda: market.rental_price("RTX 4090", "reserved_3y"),
+            LookupError,
+            "no reserved_3y listing of 'RTX 4090'",
+        ),
+        (
+            lambda: market.spread(FUTURE),
+            ValueError,
+            f"day {FUTURE} lies in the future; the newest price is of 20",
+        ),
+        (
+            lambda: market.spread("yesterdayish"),
+            ValueError,
+            "day 'yesterdayish' is no date; allowed: YYYY-MM-DD from 2022-08-04",
+        ),
+        (
+            lambda: market.cheapest("H100 SXM", day=""),
+            ValueError,
+            "day '' is no date; allowed: YYYY-MM-DD from 20",
+        ),
+        (
+            lambda: market.spread("2019-01-01"),
+            ValueError,
+            "lies before the first price, of 2022-08-04",
+        ),
+        (
+            lambda: market.spread("2026-09-29", "reserved_1y"),
+            ValueError,
+            "no reserved_1y listing in the 12 months up to 2026-09-29; the newest is of 2025",
+        ),
+        (lambda: market.spread(months=0), ValueError, "months=0; allowed: from 1"),
+        (lambda: market.cheapest("H100 SXM", 0), ValueError, "accelerators=0; allowed: from 1"),
+        (
+            lambda: market.cheapest("H100 SXM", region="us-esat-1"),
+            LookupError,
+            "unknown region of H100 SXM listings 'us-esat-1'; nearest: us-east-1",
+        ),
+        (
+            lambda: market.cheapest("H100 SXM", provider="Lamda"),
+            LookupError,
+            "unknown provider of H100 SXM listings 'Lamda'; nearest: Lambda",
+        ),
+        (lambda: market.cheapest("H100 SXM", day=FUTURE), ValueError, "lies in the future"),
+        (
+            lambda: market.price_history("T4"),
+            LookupError,
+            "no on_demand price history of T4; chips with one: A100 SXM 80GB, B200",
+        ),
+        (
+            lambda: market.price_change("H100 SXM", 11, "row"),
+            LookupError,
+            "unknown basis 'row'; nearest: raw",
+        ),
+        (
+            lambda: market.cloud_table("2023-04-07", -1),
+            ValueError,
+            "window_days=-1; allowed: from 0",
+        ),
+        (
+            lambda: market.cloud_table("2024-09-20", 0),
+            ValueError,
+            "no on_demand listing within 0 days of 2024-09-20",
+        ),
+        (
+            lambda: market.commitment_ratio("Amazon", 1),
+            LookupError,
+            "unknown provider with a commitment ratio 'Amazon'",
+        ),
+        (
+            lambda: market.commitment_ratio("AWS", 2),
+            LookupError,
+            r"unknown term of AWS \[years\] 2",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.parametrize("price", ["0", "-2.5", "EUR 2.10"])
+def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(price, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(data_dir(), folder)
+    rents = folder / "rental_prices.csv"
+    head, first, *rest = rents.read_text().splitlines()
+    cells = first.split(",")
+    cells[head.split(",").index("usd_per_accelerator_hour")] = price
+    rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
+    problems = [
+        str(problem)
+        for problem in check(folder, data_dir().parent / "book" / "references.bib")
+        if problem.table == "rental_prices" and not problem.notice
+    ]
+    assert (
+        len(problems) == 1
+        and "row 2, column usd_per_accelerator_hour" in problems[0]
+        and price in problems[0]
+    )
+
+
+@pytest.mark.parametrize("price", [0.0, -1.0, float("nan")])
+def test_a_given_price_is_above_zero(price):
+    for attempt in (
+        lambda: market.check_rent(price, "H100 SXM"),
+        lambda: market.offer("H100 SXM", chip_usd=price),
+    ):
+        with pytest.raises(ValueError, match="a price is above 0"):
+            attempt()
