@@ -55,7 +55,7 @@ def test_the_generated_claims_stand_in_the_ledger_and_in_no_chapters_table():
 
 def test_other_chapters_read_no_benchmark():
     def read() -> list[str]:
-        catalog._READ.set(set())
+        catalog.tables._READ.set(set())
         claims.table("token_cost")
         return catalog.data_record().names
 

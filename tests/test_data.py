@@ -377,8 +377,8 @@ def test_old_facts_are_a_notice_and_no_failure():
 @pytest.fixture
 def read(monkeypatch):
     """The tables read in this test; nothing is remembered of earlier ones."""
-    monkeypatch.setattr(catalog, "_FOUND", {})
-    monkeypatch.setattr(catalog, "_READ", ContextVar("tables read", default=set()))
+    monkeypatch.setattr(catalog.tables, "_FOUND", {})
+    monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
     return lambda: catalog.data_record().names
 
 
@@ -391,7 +391,7 @@ def test_what_is_remembered_is_noted_as_read_each_time(read, monkeypatch):
         "accelerators",
         "rental_prices",
     ]
-    monkeypatch.setattr(catalog, "_READ", ContextVar("tables read", default=set()))
+    monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
     market.rental_price("H100 SXM")
     assert read() == tables
 

@@ -1,0 +1,50 @@
+"""The facts: tables of `data/` as typed frames and frozen specs, looked up by name.
+
+`table` reads one table with the types its schema declares, refuses it if it breaks the data package
+or holds what cannot be, and notes that it was read; `accelerator` and `model` hand out typed specs
+and offer the nearest name when one is unknown. A chapter ends with `data_record`, which shows
+source, license and date of every table it has read.
+"""
+
+from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
+from scaleright.catalog.reading import read_csv
+from scaleright.catalog.record import (
+    DATED,
+    TABLES_MIME,
+    DataRecord,
+    data_record,
+    html_table,
+)
+from scaleright.catalog.specs import (
+    Accelerator,
+    accelerator,
+    accelerators,
+    model,
+    models,
+)
+from scaleright.catalog.tables import fact, fitted, judges, problems, remembered, table
+
+__all__ = [
+    "DATED",
+    "TABLES_MIME",
+    "Accelerator",
+    "DataError",
+    "DataRecord",
+    "Problem",
+    "accelerator",
+    "accelerators",
+    "data_dir",
+    "data_record",
+    "fact",
+    "fitted",
+    "html_table",
+    "judges",
+    "model",
+    "models",
+    "package",
+    "problems",
+    "read_csv",
+    "remembered",
+    "resource",
+    "table",
+]

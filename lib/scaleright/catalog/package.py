@@ -1,0 +1,166 @@
+"""The data package: which tables there are, and what each one's `datapackage.json` entry says.
+
+The entry is the one place that says what a table may hold: the standard's types, keys and
+constraints, and besides `min_rows` (fewer mean that the file was cut), `required_rows`, `zero_only`
+and `plausible` (see `constraints` and `neighbors`).
+"""
+
+import functools
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterable, Iterator
+
+from scaleright.names import nearest, suggestion
+
+TYPES = ("string", "integer", "number", "boolean", "date")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a table; a notice (staleness) does not fail the check.
+
+    row : line of the file, the header being line 1; None where no single row is meant.
+    """
+
+    table: str
+    row: int | None
+    field: str | None
+    message: str
+    notice: bool = False
+
+    def __str__(self) -> str:
+        row, column = (
+            f", row {self.row}" if self.row else "",
+            f", column {self.field}" if self.field else "",
+        )
+        return f"table {self.table}{row}{column}: {self.message}"
+
+
+class DataError(ValueError):
+    """A table that is missing, incomplete or does not fit its schema."""
+
+
+@functools.cache
+def _own_data() -> Path:
+    here = Path(__file__).resolve().parents[1]
+    checkout = here.parents[1] / "data"
+    return checkout if (checkout / "datapackage.json").exists() else here / "data"
+
+
+def data_dir() -> Path:
+    """The folder of the tables: `SCALERIGHT_DATA`, else the checkout's `data/`, else the installed
+    copy.
+    """
+    given = os.environ.get("SCALERIGHT_DATA")
+    return Path(given) if given else _own_data()
+
+
+@functools.cache
+def package(folder: Path) -> dict[str, dict]:
+    """The entries of a folder's `datapackage.json` by table, each complete enough to read its table.
+
+    Raises
+    ------
+    DataError : no such file, no JSON, or an entry without which a table cannot be judged.
+    """
+    path = folder / "datapackage.json"
+    try:
+        found = json.loads(
+            path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(
+            f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name}: not UTF-8 from byte {error.start} on") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path.name}: line {error.lineno}: not valid JSON: {error.msg}") from None
+    except ValueError as error:
+        raise DataError(f"{path.name}: not valid JSON: {error}") from None
+    entries: dict[str, dict] = {}
+    for message in _faults(found):
+        raise DataError(f"{path.name}: {message}")
+    for entry in found["resources"]:
+        entries[entry["path"].removesuffix(".csv")] = entry
+    if len(entries) < len(found["resources"]):
+        raise DataError(f"{path.name}: two resources have the same path")
+    return entries
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict:
+    if len(found := dict(pairs)) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(k for k in keys if keys.count(k) > 1)!r} is given twice")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _faults(found: Any) -> Iterator[str]:
+    """What keeps the package from being used."""
+    resources = found.get("resources") if isinstance(found, dict) else None
+    if not isinstance(resources, list) or not all(isinstance(r, dict) for r in resources):
+        yield 'it needs {"resources": [...]}, one object a table'
+        return
+    names = {entry.get("name") for entry in resources}
+    for number, entry in enumerate(resources, start=1):
+        title = entry.get("path") or entry.get("name") or f"number {number}"
+        schema = entry.get("schema")
+        fields = schema.get("fields") if isinstance(schema, dict) else None
+        if not isinstance(entry.get("path"), str) or not isinstance(fields, list) or not fields:
+            yield f"resource {title} needs a path and a schema with fields"
+            continue
+        yield from (f"resource {title}: {fault}" for fault in _schema_faults(schema, names))
+        if not isinstance(entry.get("min_rows", 1), int):
+            yield f"resource {title}: min_rows = {entry['min_rows']!r} is not a whole number"
+
+
+def _schema_faults(schema: dict, resources: Iterable[str | None]) -> Iterator[str]:
+    for field in schema["fields"]:
+        if not isinstance(field, dict) or not isinstance(field.get("name"), str):
+            yield f"a field without a name: {field!r}"
+            return
+        if field.get("type") not in TYPES:
+            yield f"field {field['name']} has type {field.get('type')!r}; allowed: {', '.join(TYPES)}"
+        if not isinstance(rules := field.get("constraints", {}), dict):
+            yield f"field {field['name']}: its constraints are no object"
+            continue
+        for rule in sorted(set(rules) - set(RULES)):
+            yield f"field {field['name']}: unknown constraint {rule!r}; {suggestion(rule, RULES)}"
+        for rule in ("minimum", "maximum"):
+            if not isinstance(rules.get(rule, 0), (int, float)):
+                yield f"field {field['name']}: {rule} = {rules[rule]!r} is not a number"
+    names = [field["name"] for field in schema["fields"]]
+    if len(set(names)) < len(names):
+        yield f"field {next(n for n in names if names.count(n) > 1)} is declared twice"
+    used = [*primary_key(schema)]
+    for key in schema.get("foreignKeys", ()):
+        used += key["fields"]
+        if key["reference"]["resource"] not in resources:
+            yield f"its foreign key points to no resource: {key['reference']['resource']!r}"
+    for name in dict.fromkeys(used):
+        if name not in names:
+            yield f"its key names {name!r}, which is no field; {suggestion(name, names)}"
+
+
+def primary_key(schema: dict) -> list[str]:
+    """The columns that name a row; the standard lets a single one stand without a list."""
+    key = schema.get("primaryKey", [])
+    return [key] if isinstance(key, str) else list(key)
+
+
+RULES = ("required", "unique", "minimum", "maximum", "enum", "pattern")
+"""The constraints of the standard that a field may have here; any other would be left unchecked."""
+
+
+def resource(name: str) -> dict:
+    """The data package's entry of a table: title, schema, sources, licence, dates."""
+    resources = package(data_dir())
+    return resources[name] if name in resources else nearest(name, resources, "table")

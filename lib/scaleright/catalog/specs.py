@@ -1,0 +1,190 @@
+"""Chips and models as frozen, typed specs, looked up by name or alias."""
+
+import functools
+import re
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Mapping
+
+import pandas as pd
+
+from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.catalog.package import DataError, data_dir
+from scaleright.catalog.tables import noted, unnoted
+from scaleright.names import nearest, one_of
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """One chip as its datasheet and its buyers know it; SI units, per chip, one direction.
+
+    dense : dense FLOP/s (OP/s for integers) by precision, FP32 accumulate.
+    measured : best measured matmul FLOP/s by precision, where someone published one.
+    server_watts : most that the vendor's own server draws, over its chips.
+    scale_up_chips : chips that one fast fabric joins, this one included.
+    scale_up_pair_bytes_per_s : what that fabric carries between one pair of chips, where no switch
+        lends a pair all links.
+    compute_units : units that work on tiles of a matrix product side by side (SMs, CUs).
+    exponentials_per_s : exponentials of the special function units, which bound softmax.
+    busy_watts : (low, mean, high) that it draws at work, where its vendor published what it
+        measured.
+    purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
+    """
+
+    name: str
+    vendor: str
+    kind: str
+    segment: str
+    form: str | None
+    status: str
+    released: date | None
+    memory_bytes: float | None
+    memory_bytes_per_s: float | None
+    tdp_watts: float | None
+    idle_watts: float | None
+    server_watts: float | None
+    busy_watts: tuple[float, float, float] | None
+    scale_up_bytes_per_s: float | None
+    scale_up_chips: float | None
+    scale_out_bytes_per_s: float | None
+    scale_up_pair_bytes_per_s: float | None
+    compute_units: float | None
+    exponentials_per_s: float | None
+    purchase_usd: tuple[float, float] | None
+    dense: Mapping[str, float] = field(repr=False)
+    measured: Mapping[str, float] = field(repr=False)
+
+    def peak_flops(self, precision: str = "bf16") -> float:
+        """Dense peak at a precision; a chip without it is refused with what it has.
+
+        Raises
+        ------
+        LookupError : the chip has no such precision.
+        """
+        return self.dense[one_of(precision, self.dense, f"precision of {self.name}")]
+
+    def require(self, quantity: str) -> float:
+        """A quantity that a calculation cannot do without.
+
+        Raises
+        ------
+        DataError : the catalog has no such figure for this chip.
+        """
+        value = getattr(self, quantity)
+        if value is None:
+            raise DataError(f"the catalog has no {quantity} for {self.name}")
+        return value
+
+    @property
+    def purchase_mid_usd(self) -> float:
+        """Geometric middle of the purchase price range, the fair middle of a ratio scale."""
+        low, high = self.require("purchase_usd")
+        return (low * high) ** 0.5
+
+
+def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float]:
+    """The figures whose name fits a pattern with one group, by what the group matches."""
+    found = ((re.fullmatch(pattern, quantity), value) for quantity, value in spec.items())
+    return MappingProxyType({match[1]: value for match, value in found if match})
+
+
+@functools.cache
+def _accelerators(folder: Path) -> dict[str, Accelerator]:
+    facts = pd.concat(
+        [unnoted("accelerator_specs"), unnoted("accelerator_specs_stas")],
+        ignore_index=True,
+    )
+    specs = {
+        name: dict(zip(rows["quantity"], rows["value"], strict=True))
+        for name, rows in facts.groupby("accelerator")
+    }
+    chips = {}
+    for row in unnoted("accelerators").itertuples():
+        spec = specs.get(row.name, {})
+        bounds = [spec[k] for k in ("purchase_low_usd", "purchase_high_usd") if k in spec]
+        busy = (
+            tuple(spec[f"busy_{end}watts"] for end in ("low_", "", "high_"))
+            if "busy_watts" in spec
+            else None
+        )
+        about = {
+            "name": row.name,
+            "vendor": row.vendor,
+            "kind": row.kind,
+            "segment": row.segment,
+            "status": row.status,
+            "form": None if pd.isna(row.form) else row.form,
+            "released": None if pd.isna(row.released) else row.released.date(),
+            "purchase_usd": (min(bounds), max(bounds)) if bounds else None,
+            "busy_watts": busy,
+            "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"),
+            "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),
+        }
+        chips[row.name] = Accelerator(
+            **{quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)} | about
+        )
+    return chips
+
+
+def _lookup(name: str, known: Mapping[str, Any], rows: pd.DataFrame, what: str) -> Any:
+    if name in known:
+        return known[name]
+    spoken = {n: n for n in known}
+    for row in rows[rows["aliases"].notna()].itertuples():
+        for alias in row.aliases.split(";"):
+            spoken.setdefault(alias.strip(), row.name)
+    folded = {alias.casefold(): key for alias, key in spoken.items()}
+    key = folded.get(str(name).strip().casefold())
+    return known[key] if key else nearest(name, spoken, what)
+
+
+def accelerators() -> dict[str, Accelerator]:
+    """Every accelerator of the catalog by name, in the table's order."""
+    for name in ("accelerators", "accelerator_specs", "accelerator_specs_stas"):
+        noted(name)
+    return dict(_accelerators(data_dir()))
+
+
+def accelerator(name: str) -> Accelerator:
+    """An accelerator by name or alias, upper or lower case.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+
+    >>> accelerator("h100").name
+    'H100 SXM'
+    """
+    return _lookup(name, accelerators(), unnoted("accelerators"), "accelerator")
+
+
+@functools.cache
+def _models(folder: Path) -> dict[str, Transformer]:
+    rows = unnoted("models")[list(SHAPE_FIELDS)].to_dict("records")
+    return {
+        row["name"]: Transformer(
+            **{field: value for field, value in row.items() if not pd.isna(value)}
+        )
+        for row in rows
+    }
+
+
+def models() -> dict[str, Transformer]:
+    """Every model architecture of the catalog by name, in the table's order."""
+    noted("models")
+    return dict(_models(data_dir()))
+
+
+def model(name: str) -> Transformer:
+    """A model architecture by name or alias, upper or lower case.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+
+    >>> model("gpt-3 175b").layers
+    96
+    """
+    return _lookup(name, models(), unnoted("models"), "model")

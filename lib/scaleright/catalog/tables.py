@@ -1,0 +1,191 @@
+"""Tables by name, checked when they are first read, and what is remembered of them.
+
+Every table is judged before its first row is handed out: its form and types (`reading`), keys and
+constraints (`constraints`), and whether its figures are plausible (`plausibility`, and the judges
+that rooms above register for what they compute). Nothing wrong reaches an answer unnoticed, and a
+table is judged once a process.
+"""
+
+import functools
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Mapping
+
+import pandas as pd
+
+from scaleright.catalog import constraints, plausibility
+from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
+from scaleright.catalog.reading import read
+from scaleright.names import nearest
+
+_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())
+_FOUND: dict[tuple, tuple[Any, set[str]]] = {}
+_SHOWN = 3
+
+Unnoted = Callable[[str], pd.DataFrame]
+"""Reads a table by name without noting it for the data record."""
+Judge = Callable[[pd.DataFrame, Unnoted], constraints.Found]
+_JUDGES: dict[str, list[Judge]] = {}
+_JUDGED: set[tuple[Path, str, Judge]] = set()
+
+
+def judges(name: str) -> Callable[[Judge], Judge]:
+    """Register a function that judges a table by what is computed from it.
+
+    It gets the typed table and a reader of others, and yields row (its place in the table, None
+    for no single one), column and message of what cannot be. A room registers its own when it is
+    imported, so that whoever computes with the room has the table judged by it.
+    """
+
+    def register(judge: Judge) -> Judge:
+        _JUDGES.setdefault(name, []).append(judge)
+        return judge
+
+    return register
+
+
+def problems(folder: Path, name: str) -> list[Problem]:
+    """All that is wrong with a table of a folder, by row.
+
+    Raises
+    ------
+    DataError : the data package cannot be used.
+    LookupError : no such table.
+    """
+    found, frame = _examined(folder, name)
+    if frame is not None and not found:
+        found = [
+            problem
+            for judge in _JUDGES.get(name, ())
+            for problem in _judged(folder, name, frame, judge)
+        ]
+    return sorted(found, key=lambda p: (p.row or 0, p.field or "", p.message))
+
+
+def _examined(folder: Path, name: str) -> tuple[list[Problem], pd.DataFrame | None]:
+    """A table as it stands in its file, and what the package alone says is wrong with it."""
+    entries = package(folder)
+    entry = entries[name] if name in entries else nearest(name, entries, "table")
+    frame, text, found = read(folder / entry["path"], entry["schema"], name)
+    if frame is None:
+        return found, None
+    by_resource = {other["name"]: table for table, other in entries.items()}
+
+    def referred(other: str) -> pd.DataFrame:
+        return frame if by_resource[other] == name else _read(folder, by_resource[other])
+
+    # A cell that did not parse is blank in the frame and was reported.
+    found += constraints.problems(frame, text, entry, name, referred)
+    if not found:
+        found += plausibility.problems(frame, entry, name)
+    return found, frame
+
+
+def _judged(folder: Path, name: str, frame: pd.DataFrame, judge: Judge) -> Iterator[Problem]:
+    for place, field, message in judge(frame, functools.partial(_read, folder)):
+        yield Problem(name, None if place is None else place + 2, field, message)
+
+
+def _refuse(found: Iterable[Problem]) -> None:
+    if found := list(found):
+        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise DataError("; ".join(map(str, found[:_SHOWN])) + more)
+
+
+@functools.cache
+def _read(folder: Path, name: str) -> pd.DataFrame:
+    found, frame = _examined(folder, name)
+    _refuse(found)
+    assert frame is not None
+    return frame
+
+
+def unnoted(name: str) -> pd.DataFrame:
+    """The one frame of a table, not to be changed; all judges of the table have seen it."""
+    folder = data_dir()
+    frame = _read(folder, name)
+    for judge in _JUDGES.get(name, ()):
+        if (folder, name, judge) not in _JUDGED:
+            _refuse(_judged(folder, name, frame, judge))
+            _JUDGED.add((folder, name, judge))
+    return frame
+
+
+def noted(name: str) -> pd.DataFrame:
+    """The one frame of a table, not to be changed; the read is noted."""
+    resource(name)
+    _READ.get().add(name)
+    return unnoted(name)
+
+
+def table(name: str) -> pd.DataFrame:
+    """A table of the data package, typed, as a fresh copy; the read is noted for the chapter's data
+    record.
+
+    Raises
+    ------
+    LookupError : no such table (the nearest names are offered).
+    DataError : the file is missing, does not fit its schema, or holds what cannot be.
+
+    >>> table("models").set_index("name").loc["GPT-3 175B", "hidden"]
+    np.int64(12288)
+    """
+    return noted(name).copy()
+
+
+def remembered(function: Callable) -> Callable:
+    """Keep what a function finds in the tables, for each data folder; each call notes the tables
+    behind it, as `table` does.
+
+    For functions of names and days: a chapter asks for the same price a hundred times. A frame is
+    handed out as a fresh copy; anything else must be what nobody can change.
+
+    >>> most_layers = remembered(lambda: int(table("models")["layers"].max()))
+    >>> most_layers() == most_layers() > 100
+    True
+    """
+
+    @functools.wraps(function)
+    def look(*given: Any, **named: Any) -> Any:
+        key = (function, data_dir(), given, *named.items())
+        if key not in _FOUND:
+            outside = _READ.set(read := set())
+            try:
+                _FOUND[key] = function(*given, **named), read
+            finally:
+                _READ.reset(outside)
+                _READ.get().update(read)
+        value, read = _FOUND[key]
+        _READ.get().update(read)
+        return value.copy() if isinstance(value, pd.DataFrame) else value
+
+    return look
+
+
+def fact(name: str) -> float:
+    """A single figure of the table of reference facts, in the unit that its row states.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+
+    >>> fact("gpt3_prompt_tokens")
+    1024.0
+    """
+    facts = noted("reference_facts").set_index("fact")["value"]
+    return (
+        float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
+    )
+
+
+@remembered
+def fitted(name: str) -> Mapping[tuple[str, str], tuple[float, float, float]]:
+    """Value, low and high of every row of a table of fitted constants, by family and constant.
+
+    >>> fitted("training_constants")["any", "host"]
+    (1.0, 1.0, 1.0)
+    """
+    return {
+        (row.family, row.constant): (row.value, row.low, row.high)
+        for row in table(name).itertuples()
+    }
