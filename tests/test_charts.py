@@ -1,4 +1,4 @@
-"""Charts as Python and Vega draw them; what the browser does is in test_site."""
+"""Charts as Python and Vega draw them; what the browser does is in tests/pages."""
 
 from __future__ import annotations
 

@@ -1,0 +1,100 @@
+"""What the tests of the built site share: its pages, and a page in the browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+
+import yaml
+from scaleright.press import Book, scenarios
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTENTS = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
+LISTED = [f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in part["chapters"]]
+CHAPTERS = [name for name in LISTED if name.startswith("notebooks/")]
+PAGES = [f"{CONTENTS['root']}.html", *LISTED, "search.html"]
+SCENARIOS = {f"{scenario.page}.html": scenario for scenario in scenarios.read(Book(ROOT))}
+ONE_EACH = list({scenario.chapter: page for page, scenario in SCENARIOS.items()}.values())
+CHROMIUM = (
+    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
+OFFLINE = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+class Visit:
+    """A page in the browser and all that went wrong on it."""
+
+    def __init__(self, browser, site: str, width: int = 1280, mode: str = "light"):
+        self.site, self.troubles = site, []
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=mode, reduced_motion="reduce"
+        )
+        self.context.add_init_script(path=Path(__file__).with_name("probes.js"))
+        self.page = self.context.new_page()
+        self.page.on(
+            "console",
+            lambda m: (
+                m.type in ("error", "warning")
+                and self.troubles.append(f"console {m.type}: {m.text}")
+            ),
+        )
+        self.page.on("pageerror", lambda error: self.troubles.append(f"uncaught: {error}"))
+        self.page.on(
+            "requestfailed", lambda r: self.troubles.append(f"failed: {r.url} {r.failure}")
+        )
+        self.page.on(
+            "response", lambda r: r.status >= 400 and self.troubles.append(f"{r.status}: {r.url}")
+        )
+        self.page.on(
+            "request",
+            lambda r: (
+                r.url.startswith((site, "data:", "blob:"))
+                or self.troubles.append(f"outside: {r.url}")
+            ),
+        )
+
+    def open(self, name: str):
+        self.page.goto(self.site + name, wait_until="load")
+        if name == "index.html":  # it only points to the first page
+            self.page.wait_for_url(self.site + PAGES[0])
+        self.page.evaluate("window.scaleright.ready")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+        self.page.evaluate(
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+        )
+        self.page.wait_for_timeout(150)  # the charts of folded blocks take their width
+        return self
+
+    def ask(self, script: str, argument=None):
+        return self.page.evaluate(script, argument)
+
+    def controls(self) -> dict[str, dict]:
+        return self.ask("Object.fromEntries(window.scaleright.page.controls)")
+
+    def set(self, values: dict) -> None:
+        self.ask("(values) => window.scaleright.set(values)", values)
+
+    def drawn(self) -> dict[str, str]:
+        """The marks and texts of each chart, as drawn."""
+        return self.ask("probe.drawn()")
+
+
+def links(html: Path, name: str, part: str) -> dict[str, str]:
+    """The links within a part of a page, by their words."""
+    text = re.search(part, (html / name).read_text(encoding="utf-8"), re.DOTALL)[1]
+    return {
+        unescape(re.sub(r"<[^>]+>", "", words)).strip(): unescape(address)
+        for address, words in re.findall(r'<a [^>]*?href="([^"]+)"[^>]*>(.*?)</a>', text)
+    }
+
+
+def beside(html: Path, name: str, address: str) -> Path:
+    """The file of the site to which a page's link leads."""
+    return (html / name).parent.joinpath(address).resolve()

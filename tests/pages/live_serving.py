@@ -1,0 +1,219 @@
+"""What the live numbers of chapters on serving are by the library."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scaleright import catalog, transformer
+from scaleright.costs.serving import Serving
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.inference_ladder import rungs_of_source
+from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.fleet import Service
+from scaleright.inference.fleet import chips as fleet_size
+from scaleright.inference.lengths import Load
+from scaleright.inference.levers import climb
+from scaleright.inference.serving import slots
+
+
+def step(values: dict) -> transformer.DecodeStep:
+    """The decode step that the controls of `scaling_math` describe."""
+    chip, shape = catalog.accelerator(values["accelerator"]), catalog.model(values["model"])
+    case = (values[name] for name in ("context", "batch", "weights", "accelerators"))
+    shares = (values[name] for name in ("compute_efficiency", "bandwidth_efficiency"))
+    peak = (
+        chip.dense.get("fp8", chip.dense["bf16"])
+        if values["weights"] == "FP8"
+        else chip.dense["bf16"]
+    )
+    return transformer.decode_step(shape, *case, peak, chip.require("memory_bytes_per_s"), *shares)
+
+
+def serving(values: dict) -> Serving:
+    """The service that the controls of `token_cost` describe."""
+    found = curves(
+        engines(catalog.model(values["model"]), catalog.accelerator(values["accelerator"]))
+    )
+    request = tuple(values[name] for name in ("input_tokens", "output_tokens", "cached_share"))
+    speed = fastest(found, Load(*request), 1 / values["pace_tokens_per_s"])
+    paid, asked = (
+        (values[name] for name in names)
+        for names in (
+            ("rent_usd_per_hour", "utilization"),
+            ("api_input", "api_cached", "api_output"),
+        )
+    )
+    return Serving(speed.tokens_per_s, speed.reading, *paid, *request, *asked)
+
+
+def crowd(values: dict) -> dict[str, float]:
+    """What the controls of `inference_roofline` ask: the cost of a million tokens, the tokens a
+    second for each reader, and who fits.
+    """
+    model, chip, load = (
+        catalog.model(values["model"]),
+        catalog.accelerator(values["accelerator"]),
+        Load(*(values[name] for name in ("input_tokens", "output_tokens", "cached_share"))),
+    )
+    tried = (
+        Deployment(
+            model,
+            chip,
+            values["precision"],
+            tensor=n,
+            expert=n if model.experts else 1,
+            software="vLLM",
+        )
+        for n in (1, 2, 4, 8)
+    )
+    (one,) = curves([next(d for d in tried if valid(d) and slots(d, Load(2000, 500)) >= 128)])
+    room = one.slots(load)
+    point = one.at(min(values["batch"], room), load)
+    speed = point.beat.requests * load.output_tokens / point.step_s
+    return {
+        "price": usd_per_million_tokens(
+            values["rent_usd_per_hour"] * one.chips, speed, values["utilization"]
+        ),
+        "pace_now": 1 / point.tpot_s,
+        "room": room,
+    }
+
+
+def saved_by_levers(values: dict) -> float:
+    """Share of the fleet that the controls of `inference_ladder` save, with the levers that its
+    case takes.
+    """
+    deployment = Deployment(
+        catalog.model("Llama-3.1-70B"),
+        catalog.accelerator(values["accelerator"]),
+        software="vLLM 0.17.0",
+        kv_precision="BF16",
+    )
+    load = Load(1150.0, 210.0, input_cv=1.0, output_cv=1.0)
+    usual = {
+        "peak_to_mean": 3.0,
+        "together": 0.3,
+        "services": 4,
+        "variants": 2,
+        "prefix_share": 0.5,
+        "repeated_share": 0.05,
+        "tpot_s": 0.05,
+    }
+    rungs = climb(
+        Service(deployment, load, 100.0, **usual),
+        [name for names in rungs_of_source().values() for name in names],
+    )
+    moved = {
+        name: values[name]
+        for name in (
+            "requests_per_s",
+            "peak_to_mean",
+            "together",
+            "services",
+            "variants",
+            "repeated_share",
+        )
+    }
+    first, last = (
+        fleet_size(replace(rung.service, **moved), rung.sizes, rung.served)
+        for rung in (rungs[0], rungs[-1])
+    )
+    return 1 - last / first
+
+
+def serving_error(values: dict) -> float:
+    """The median error that the controls of `serving_accuracy` describe, of every publication."""
+    rows = catalog.table("serving_errors")
+    column = {"group": "error_percent", "model": "model_out_percent", "chip": "chip_out_percent"}[
+        values["left_out"]
+    ]
+    figure = {"time per token": "TPOT", "gap between tokens": "ITL"}.get(
+        values["figure"], values["figure"]
+    )
+    return float(rows[rows["scored"] & (rows["figure"] == figure)][column].abs().median()) / 100
+
+
+MIXTURE = {
+    "model": "DeepSeek-V3",
+    "accelerator": "B200",
+    "accelerators": 32,
+    "context": 65536,
+    "batch": 64,
+    "weights": "FP8",
+}
+WINDOWED = {
+    "model": "gpt-oss-120b",
+    "context": 30000,
+    "batch": 3,
+    "weights": "MXFP4",
+    "accelerators": 2,
+}
+REASONING = {
+    "model": "DeepSeek-R1-0528",
+    "accelerator": "B200",
+    "utilization": 0.7,
+    "input_tokens": 1000,
+    "output_tokens": 4000,
+    "cached_share": 0.5,
+    "pace_tokens_per_s": 45.0,
+}
+FULL_NODE = {
+    "model": "DeepSeek-V3",
+    "accelerator": "B200",
+    "batch": 2048,
+    "input_tokens": 600,
+    "output_tokens": 3000,
+    "cached_share": 0.3,
+}
+LADDER = "notebooks/inference_ladder.html"
+BUSY_SERVICES = {
+    "accelerator": "B200",
+    "requests_per_s": 400.0,
+    "services": 10,
+    "together": 0.1,
+    "repeated_share": 0.2,
+}
+SERVED = "notebooks/serving_accuracy.html"
+OF_ENERGY = {"figure": "energy", "left_out": "model"}
+
+
+LIVE = [
+    *(
+        (
+            "notebooks/scaling_math.html",
+            case,
+            {
+                "token_flop": lambda v: step(v).flop / v["batch"],
+                "step_bytes": lambda v: step(v).weight_bytes + step(v).kv_bytes,
+                "least_seconds": lambda v: step(v).seconds,
+            },
+        )
+        for case in ({}, MIXTURE, WINDOWED)
+    ),
+    *(
+        (
+            "notebooks/token_cost.html",
+            case,
+            {
+                "rented": lambda v: serving(v).rented_usd_per_million(),
+                "even": lambda v: serving(v).break_even,
+                "asked": lambda v: serving(v).api_usd_per_million,
+            },
+        )
+        for case in ({}, REASONING)
+    ),
+    *(
+        (
+            "notebooks/inference_roofline.html",
+            case,
+            {name: lambda v, name=name: crowd(v)[name] for name in ("price", "pace_now", "room")},
+        )
+        for case in ({}, FULL_NODE)
+    ),
+    *((LADDER, case, {"saving": saved_by_levers}) for case in ({}, BUSY_SERVICES)),
+    *((SERVED, case, {"median": serving_error}) for case in ({}, OF_ENERGY)),
+]
+"""Page, controls to set, and named numbers with what the library says that each is at all values of
+the page's controls.
+"""

@@ -1,0 +1,239 @@
+"""What the live numbers of chapters on training are by the library."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+from scaleright import catalog, market, mlperf, scaling_laws, validation
+from scaleright.costs import pretraining
+from scaleright.costs.rent import compute_usd
+from scaleright.decisions.parallelism_selector import parallelism_selector
+from scaleright.footprint import Footprint, machine, place
+from scaleright.power import energy_kwh
+from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
+from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, training_memory
+
+
+def split(values: dict) -> float:
+    """Seconds of a step of the run that the controls of `parallelism` describe, split as the
+    library advises.
+    """
+    chip = catalog.accelerator("H100 SXM")
+    linked = replace(
+        chip,
+        scale_up_bytes_per_s=values["fabric_gb_per_s"] * 1e9,
+        scale_out_bytes_per_s=values["network_gb_per_s"] * 1e9,
+    )
+    verdict = parallelism_selector(
+        TrainingRun(catalog.model("Llama-3.1-70B"), linked, 256, 8192, 512)
+    )
+    return verdict.numbers[verdict.what.removesuffix(" parallelism")][0]
+
+
+def trained(values: dict) -> dict[str, float]:
+    """The run that the controls of `pretraining_records` describe, and what it took."""
+    least = {
+        "time": "time_to_train_s",
+        "chip-hours": "chip_hours",
+        "rent": "cost_usd",
+        "energy": "chips_kwh",
+    }[values["measure"]]
+    run = mlperf.record(
+        values["benchmark"], None if values["round"] == "all" else values["round"], least
+    )
+    meter = energy_kwh(run["chip_hours"], run["watts"] + values["host_watts"], values["pue"])
+    return {
+        "seconds": run["time_to_train_s"],
+        "chips": run["accelerators"],
+        "rent": values["rent_share"] * run["cost_usd"],
+        "meter": meter,
+    }
+
+
+def pretrained(values: dict) -> dict[str, float]:
+    """The run that the controls of `pretraining_cost` describe, of the chapter's model, batch and
+    format.
+    """
+    chips, price = values["chips"], pretraining.hourly_usd(values["accelerator"])
+    step = pretraining.best_step("Llama-2-7B", values["accelerator"], chips, 4096, 1024)
+    kept = pretraining.goodput(chips, *(values[name] for name in pretraining.RELIABILITY))
+    hours = pretraining.run_chip_hours(
+        values["tokens"], 4096 * 1024, chips, *(step[part] for part in pretraining.STEP_PARTS), kept
+    )
+    own = values["paid"] == "own" and price["owned"] > 0
+    paid = (price["owned"], price["power"]) if own else (values["rent_usd_per_hour"], 0.0)
+    people = pretraining.people_usd(values["person_years"], values["pay_usd_per_year"])
+    cost = pretraining.pretraining_usd(
+        **hours.parts(),
+        usd_per_hour=paid[0],
+        power_usd_per_hour=paid[1],
+        experiments=values["experiments"],
+        people_usd=people,
+    )
+    made = Footprint.of(machine(values["accelerator"]), hours.total, 1.0, place(values["place"]))
+    pace = pretraining.published_runs().query("covers == 'pretraining'")["ratio"].median()
+    return {
+        "run_usd": cost.run_usd,
+        "usual_usd": pace * cost.run_usd,
+        "project_usd": cost.total,
+        "chip_hours": hours.total,
+        "energy_wh": 1e3 * made.energy.total,
+    }
+
+
+def kept_on_a_chip(values: dict) -> float:
+    """What the run that the controls of `memory_wall` describe takes on each chip."""
+    chips = values["accelerators"]
+    stage, level = (
+        names.index(values[key])
+        for key, names in (
+            ("sharding", ["nothing", "optimizer", "optimizer and gradients", "everything"]),
+            ("recompute", RECOMPUTE),
+        )
+    )
+    run = TrainingRun(
+        catalog.model(values["model"]), None, chips, values["sequence"], 1e9, "BF16", values["task"]
+    )
+    layout = Layout(data=chips, micro_batch=values["micro_batch"], zero=stage, recompute=level)
+    return training_memory(
+        run, layout, values["optimizer"], FSDP if values["loss"] == "plain" else FSDP_FUSED_LOSS
+    ).total
+
+
+@functools.cache
+def judged_training():
+    """Scored training runs, judged once."""
+    rows = validation.validate("training").rows
+    return rows[rows["scored"]]
+
+
+def training_error(values: dict) -> float:
+    """The median error that the controls of `training_accuracy` describe, of every source."""
+    rows, mode = judged_training(), values["left_out"]
+    rows = rows[(values["kind"] == "all") | (rows["kind"] == values["kind"])]
+    return (
+        float(
+            rows["error_percent" + ("" if mode == "group" else f" {mode} left out")]
+            .round(4)
+            .abs()
+            .median()
+        )
+        / 100
+    )
+
+
+def budgeted(values: dict) -> dict[str, float]:
+    """The models that the controls of `scaling_laws` describe."""
+    law = scaling_laws.fit(scaling_laws.points())
+    peak = market.matmul_chips()[values["accelerator"]]["bf16_flops"]
+    train, serve = (
+        compute_usd(1.0, peak, values[share], values["rent_usd_per_hour"])
+        for share in ("mfu", "serving_mfu")
+    )
+    flop = values["budget_usd"] / train
+    size = scaling_laws.compute_optimal_parameters(flop, **law.terms)
+    tokens = scaling_laws.tokens_for_compute(flop, size)
+    loss = scaling_laws.loss(size, tokens, law.E, **law.terms)
+    smaller, longer = scaling_laws.cheapest_for_life(
+        loss, scaling_laws.equivalent_tokens(values["lifetime_tokens"], serve / train), law
+    )
+    bills = [
+        scaling_laws.lifetime(n, d, values["lifetime_tokens"], train, serve).total
+        for n, d in ((size, tokens), (smaller, longer))
+    ]
+    return {
+        "size": size,
+        "tokens": tokens,
+        "smaller_said": smaller,
+        "longer_said": longer,
+        "saved": 1 - bills[1] / bills[0],
+    }
+
+
+ACCURACY = "notebooks/training_accuracy.html"
+UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
+RECORDS = "notebooks/pretraining_records.html"
+FINE_TUNED = {
+    "benchmark": "Llama-2-70B LoRA",
+    "measure": "energy",
+    "rent_share": 0.5,
+    "host_watts": 400,
+    "pue": 1.5,
+}
+
+OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
+
+PRETRAIN = "notebooks/pretraining_cost.html"
+OWN_CLUSTER = {
+    "accelerator": "A100 SXM 80GB",
+    "chips": 1024,
+    "paid": "own",
+    "tokens": 3e11,
+    "experiments": 3.0,
+    "place": "France",
+}
+BUDGET = "notebooks/scaling_laws.html"
+MANY_USERS = {
+    "budget_usd": 2e8,
+    "accelerator": "B200",
+    "lifetime_tokens": 1e16,
+    "serving_mfu": 0.1,
+    "mfu": 0.3,
+}
+
+# (page, controls to set, named number, what the library says it is at all values of the page's
+# controls)
+MEMORY = "notebooks/memory_wall.html"
+SPLIT = "notebooks/parallelism.html"
+ADAPTERS = {
+    "model": "DeepSeek-V3",
+    "task": "lora",
+    "sharding": "optimizer and gradients",
+    "recompute": "selective",
+    "optimizer": "adamw-8bit",
+    "micro_batch": 4,
+}
+
+
+LIVE = [
+    *(
+        (SPLIT, case, {"seconds": split})
+        for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})
+    ),
+    *((ACCURACY, case, {"median": training_error}) for case in ({}, UNSEEN_EXPERTS)),
+    *((MEMORY, case, {"chip_total": kept_on_a_chip}) for case in ({}, ADAPTERS)),
+    *(
+        (
+            RECORDS,
+            case,
+            {name: lambda v, name=name: trained(v)[name] for name in ("seconds", "rent", "meter")},
+        )
+        for case in ({}, FINE_TUNED, OF_2024)
+    ),
+    *(
+        (
+            PRETRAIN,
+            case,
+            {
+                name: lambda v, name=name: pretrained(v)[name]
+                for name in ("run_usd", "usual_usd", "project_usd", "chip_hours", "energy_wh")
+            },
+        )
+        for case in ({}, OWN_CLUSTER)
+    ),
+    *(
+        (
+            BUDGET,
+            case,
+            {
+                name: lambda v, name=name: budgeted(v)[name]
+                for name in ("size", "tokens", "smaller_said", "longer_said", "saved")
+            },
+        )
+        for case in ({}, MANY_USERS)
+    ),
+]
+"""Page, controls to set, and named numbers with what the library says that each is at all values of
+the page's controls.
+"""

@@ -1,0 +1,54 @@
+"""How the built pages look: drawn, whole on a phone, legible in light and dark, quiet."""
+
+from __future__ import annotations
+
+import pytest
+from browse import CHAPTERS, ONE_EACH, PAGES
+
+
+@pytest.mark.parametrize("name", [*PAGES, *ONE_EACH, "index.html"])
+def test_a_page_asks_nobody_else_and_complains_of_nothing(look, name):
+    opened = look(name)
+    opened.page.mouse.wheel(0, 5000)
+    for _ in range(2):
+        opened.page.click(".mode")
+    opened.page.wait_for_timeout(100)
+    assert opened.troubles == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_chart_draws_and_describes_itself(look, name):
+    charts = look(name).ask("probe.charts()")
+    assert charts, "a chapter without a chart"
+    for chart in charts:
+        assert chart["marks"] > 0 and chart["height"] > 40 and not chart["wrong"], chart
+        assert 0.6 * chart["column"] < chart["width"] <= chart["column"] + 1, chart
+        assert len(chart["alt"].split()) > 4, chart
+
+
+@pytest.mark.parametrize("name", [*PAGES, *ONE_EACH])
+def test_nothing_overflows_a_phone(look, name):
+    opened = look(name, width=360)
+    assert opened.ask("document.documentElement.scrollWidth") <= 360
+    assert opened.ask("probe.outside(360)") == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_word_of_a_chart_is_cut_on_a_phone(look, name):
+    assert look(name, width=360).ask("probe.cut()") == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_text_is_legible(look, name, mode):
+    opened = look(name, mode=mode)
+    assert opened.ask("document.documentElement.dataset.theme") == mode
+    found = opened.ask("probe.contrast()")
+    assert found["seen"] > 5 and found["low"] == []
+
+
+def test_the_chosen_mode_is_kept_from_page_to_page(visit):
+    opened = visit(PAGES[0])
+    opened.page.click(".mode")
+    opened.open(CHAPTERS[0])
+    assert opened.ask("document.documentElement.dataset.theme") == "dark"
