@@ -36,6 +36,8 @@ class Visit:
         self.context = browser.new_context(
             viewport={"width": width, "height": 800}, color_scheme=mode, reduced_motion="reduce"
         )
+        # Ends only a test that hangs: on a busy machine a page may take a minute.
+        self.context.set_default_timeout(600_000)
         self.context.add_init_script(path=Path(__file__).with_name("probes.js"))
         self.page = self.context.new_page()
         self.page.on(

@@ -73,6 +73,7 @@ def test_every_table_can_be_taken_along(html, name):
 
 def test_a_reader_without_scripts_can_take_tables_and_notebook_along(browser, site):
     context = browser.new_context(java_script_enabled=False, accept_downloads=True)
+    context.set_default_timeout(600_000)  # ends only a test that hangs
     page = context.new_page()
     page.goto(site + "notebooks/scaling_math.html")
     for link, name in (
