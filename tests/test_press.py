@@ -290,7 +290,7 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
         "noisy: code cell 6 ('import warnings') wrote to stderr" in message
         and "old data" in message
     )
-    assert "dead: the kernel ended" in message
+    assert "dead: code cell 6 ('import os, signal') ended the kernel" in message
     assert [r.job.chapter for r in done] == ["tiny"]
 
 

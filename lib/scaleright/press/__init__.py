@@ -1,10 +1,11 @@
 """The press: chapters in, a published book out.
 
 `parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
-runs both in `kernels` that start `warm`, `staleness` decides which need it, `pages`, `downloads`
-and `status` make of the results what a reader sees, `site` renders and swaps, `notebooks` keeps the
-stored notebooks. This module holds what they share: where things lie in a book, how a file is
-written whole or not at all, and how a build lets go of its processes.
+runs both by a `worker` in `kernels` that start `warm`, `staleness` decides which need it, `pages`,
+`downloads` and `status` make of the results what a reader sees, `site` renders and swaps,
+`notebooks` keeps the stored notebooks; `processes` sees to it that nothing outlives a build. This
+module holds what they share: where things lie in a book, and how a file is written whole or not at
+all.
 """
 
 from __future__ import annotations
@@ -85,17 +86,23 @@ class Book:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the build folder, so that two builds at once do not write into each other."""
+        """Hold the build folder, so that two builds at once do not write into each other.
+
+        The processes of a build hold it too: a build that was killed lets go of it with the last.
+        """
         import fcntl
 
+        from scaleright.press.processes import inherited
+
         self.build.mkdir(exist_ok=True)
-        with open(self.build / ".lock", "w") as lock:
+        with open(self.build / ".lock", "w", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 print("waiting for another build of this book to end ...", flush=True)
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+            with inherited(lock.fileno()):
+                yield
 
 
 def write_whole(path: Path, content: bytes | str) -> bool:
@@ -116,27 +123,3 @@ def write_whole(path: Path, content: bytes | str) -> bool:
     finally:
         part.unlink(missing_ok=True)
     return True
-
-
-@contextmanager
-def children_ended() -> Iterator[None]:
-    """Leave no worker, kernel or renderer behind when the block is left by an error or by Ctrl-C."""
-    try:
-        yield
-    except BaseException:
-        import psutil
-
-        ended = []
-        for child in reversed(
-            psutil.Process().children(recursive=True)
-        ):  # kernels before the workers that would miss them
-            try:
-                if "resource_tracker" not in " ".join(
-                    child.cmdline()
-                ):  # multiprocessing's own; it ends with this process
-                    child.kill()
-                    ended.append(child)
-            except psutil.NoSuchProcess:
-                pass
-        psutil.wait_procs(ended, timeout=5)
-        raise

@@ -1,29 +1,26 @@
 """Running chapters: text in, executed notebook out, the same bytes every time.
 
-Each chapter runs by papermill in a worker process of its own, on the interpreter that runs the
-build. A cell that raises, or that writes to stderr, fails its chapter; the other chapters finish
-and are kept.
+Each chapter runs by papermill in a `worker` process, on the interpreter that runs the build. A cell
+that raises, or that writes to stderr, fails its chapter; the other chapters finish and are kept.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import time
-from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections import Counter, deque
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
-from scaleright.press import Book, PressError, children_ended, write_whole
+from scaleright.press import Book, PressError, write_whole
+from scaleright.press.processes import Child, workplace
 from scaleright.press.repository import setup_source
 
-CELL_TIMEOUT_S = 300
-"""No cell of a ten-minute read may compute for longer."""
+CELL_TIMEOUT_S = 1800
+"""A guard against a cell that never ends: cells take seconds, and minutes on a busy machine."""
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -54,6 +51,17 @@ class Job:
     def label(self) -> str:
         """What to call it in messages."""
         return f"{self.chapter}/{self.scenario}" if self.scenario else self.chapter
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a build share: where the cells run, the environment of their kernels, and
+    whether those are forked from a warm process.
+    """
+
+    folder: Path
+    environment: Mapping[str, str]
+    warm: bool
 
 
 @dataclass(frozen=True)
@@ -156,15 +164,6 @@ def kernel_environment(build: Path) -> dict[str, str]:
     }
 
 
-def _prepare_worker(environment: dict[str, str]) -> None:
-    import signal
-
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is the parent's to handle: it ends its workers
-    os.environ.update(environment)
-
-
 @contextmanager
 def kernel_sockets() -> Iterator[Any]:
     """Settings of a kernel that is spoken to through files of its own, gone afterwards.
@@ -179,60 +178,6 @@ def kernel_sockets() -> Iterator[Any]:
         yield Config(KernelManager={"transport": "ipc", "ip": f"{folder}/socket"})
 
 
-def _run(text: Path, folder: Path, job: Job, warm: bool = False) -> Run:
-    import logging
-
-    import papermill
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from papermill.exceptions import PapermillException, PapermillExecutionError
-
-    from scaleright.press.parameters import declared
-
-    declared(job.chapter, Book(folder.parent))
-    # Its pattern of a parameter line misses `float | None`, of which it warns; ours has checked the
-    # names already.
-    logging.getLogger("papermill").setLevel(logging.ERROR)
-    start, manager = time.perf_counter(), {}
-    if warm:
-        from scaleright.press.kernels import WarmKernelManager
-
-        manager["kernel_manager_class"] = WarmKernelManager
-    try:
-        with kernel_sockets() as config:
-            done = papermill.execute_notebook(
-                load(text),
-                None,
-                parameters=dict(job.values),
-                kernel_name="python3",
-                language="python",
-                cwd=folder,
-                progress_bar=False,
-                execution_timeout=CELL_TIMEOUT_S,
-                config=config,
-                **manager,
-            )
-    except PapermillExecutionError as error:
-        line = next(iter(error.source.strip().splitlines()), "")
-        raise ChapterError(
-            f"{job.label}: code cell {error.exec_count} ({line!r}): {error.ename}: {error.evalue}"
-        ) from None
-    except CellTimeoutError as error:
-        raise ChapterError(f"{job.label}: {str(error).splitlines()[0]}") from None
-    except (DeadKernelError, PapermillException) as error:
-        raise ChapterError(
-            f"{job.label}: the kernel ended: {type(error).__name__}: {error}"
-        ) from None
-    for cell in done.cells:
-        for output in cell.get("outputs", ()):
-            if output.get("name") == "stderr":
-                line = cell.source.strip().splitlines()[0]
-                raise ChapterError(
-                    f"{job.label}: code cell {cell.execution_count} ({line!r}) wrote to stderr:"
-                    f" {output.text.strip()}"
-                )
-    return Run(job, normalize(done), time.perf_counter() - start)
-
-
 def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run], None]) -> None:
     """Run chapters, hand each finished one to `keep` at once, then report what failed.
 
@@ -245,43 +190,61 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
     jobs = list(jobs)
     if not jobs:
         return
-    environment = kernel_environment(book.build)
     failures = []
-    warm = len(jobs) > workers  # what a warm start takes is paid once a worker
-    # Workers are spawned, not forked: a fork would copy the state of the progress bar's and of
-    # pandas' threads.
-    pool = ProcessPoolExecutor(
-        min(workers, len(jobs)), get_context("spawn"), _prepare_worker, (environment,)
-    )
-    with children_ended(), tqdm(total=len(jobs), unit="run", disable=None, leave=False) as bar:
-        try:
-            waiting = {
-                pool.submit(_run, book.text(job.chapter), book.root / "notebooks", job, warm): job
-                for job in jobs
-            }
-            for future in as_completed(waiting):
-                try:
-                    run = future.result()
-                except (
-                    Exception
-                ) as error:  # whatever it is, the other chapters finish before it is reported
-                    label = waiting[future].label
-                    failures.append(
-                        str(error)
-                        if isinstance(error, PressError)
-                        else f"{label}: {type(error).__name__}: {error}"
-                    )
-                    tqdm.write(f"  {label}  failed")
-                else:
-                    keep(run)
-                    tqdm.write(f"  {run.job.label}  {run.seconds:.1f} s")
-                bar.update()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        pool.shutdown()
+    tqdm.monitor_interval = 0  # no thread of its own
+    bar = tqdm(total=len(jobs), unit="run", disable=None, leave=False)
+    with bar, workplace() as folder, closing(_outcomes(book, jobs, workers, folder)) as finished:
+        for job, outcome in finished:
+            if isinstance(outcome, Run):
+                keep(outcome)
+                tqdm.write(f"  {job.label}  {outcome.seconds:.1f} s")
+            else:  # the other chapters finish before it is reported
+                failures.append(outcome)
+                tqdm.write(f"  {job.label}  failed")
+            bar.update()
     if failures:
         raise ChapterError("\n".join(failures))
+
+
+def _outcomes(
+    book: Book, jobs: Sequence[Job], workers: int, folder: Path
+) -> Iterator[tuple[Job, Run | str]]:
+    """The run of each job as it ends, or what is to be said of its failure.
+
+    A worker that is lost costs its own job and no other.
+    """
+    settings = Settings(
+        folder=book.root / "notebooks",
+        environment=kernel_environment(folder),
+        warm=len(jobs) > workers,  # what a warm start takes is paid once a worker
+    )
+    waiting, idle, busy = deque(jobs), list[Child](), dict[Connection, tuple[Child, Job]]()
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < workers:
+                job = waiting.popleft()
+                if not idle:
+                    idle.append(Child("scaleright.press.worker", folder))
+                    idle[-1].connection.send(settings)
+                child = idle.pop()
+                busy[child.connection] = child, job
+                with suppress(OSError):  # it has ended: it will not answer either
+                    child.connection.send((book.text(job.chapter), job))
+            for connection in wait(list(busy)):
+                child, job = busy.pop(connection)
+                try:
+                    outcome = connection.recv()
+                    idle.append(child)
+                except (EOFError, OSError):
+                    child.dismiss()
+                    outcome = f"{job.label}: its worker ended with exit code {child.ended()}"
+                yield job, outcome
+    finally:
+        started = [*idle, *(child for child, _ in busy.values())]
+        for child in started:
+            child.dismiss()
+        for child in started:
+            child.ended()
 
 
 def carried(notebook: Mapping[str, Any], kind: str) -> Iterator[dict]:

@@ -12,14 +12,13 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Mapping
 
-from scaleright.press import Book, PressError, children_ended, write_whole
+from scaleright.press import Book, PressError, write_whole
+from scaleright.press.processes import Child, workplace
 from scaleright.press.repository import hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
@@ -171,28 +170,24 @@ def render(book: Book) -> Path:
     stamp.unlink(
         missing_ok=True
     )  # without it the next build starts afresh, whatever this one leaves behind
-    command = [
-        sys.executable,
-        "-c",
-        "from jupyter_book.cli.main import main; main()",
-        "build",
-        str(source),
-        "--toc",
-        str(source / "book" / "_toc.yml"),
-        "--path-output",
-        str(output),
-        "-W",
-        "--keep-going",
-        "-q",
-    ]
-    with children_ended():
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    with workplace() as folder, open(folder / "said", "wb+") as said:
+        renderer = Child(
+            "scaleright.press.renderer",
+            folder,
+            *("build", str(source), "--toc", str(source / "book" / "_toc.yml")),
+            *("--path-output", str(output), "-W", "--keep-going", "-q"),
+            stdout=said,
+            stderr=said,
         )
-    if done.returncode:
-        raise PressError(
-            f"jupyter-book failed with exit code {done.returncode}; it said:\n{done.stdout.strip()}"
-        )
+        try:
+            code = renderer.process.wait()
+        finally:
+            renderer.dismiss()
+            renderer.ended()
+        said.seek(0)
+        message = said.read().decode(errors="replace").strip()
+    if code:
+        raise PressError(f"jupyter-book failed with exit code {code}; it said:\n{message}")
     write_whole(stamp, now)
     return output / "_build" / "html"
 

@@ -13,7 +13,8 @@ import socket
 from contextlib import contextmanager, suppress
 from typing import Any, Callable, Iterator, Sequence
 
-from scaleright.press import PressError, children_ended
+from scaleright.press import PressError
+from scaleright.press.processes import children_ended, workplace
 from scaleright.press.sweep import scenario
 
 CONNECT_S = 10
@@ -89,9 +90,9 @@ def connected(
         # all networks.
         "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
     }
-    with children_ended():
+    with workplace() as folder, children_ended():
         try:
-            cluster = LocalCluster(**options)
+            cluster = LocalCluster(**options, local_directory=str(folder))
         except RuntimeError as error:
             raise PressError(f"the workers of this machine did not start: {error}") from None
         with cluster, Client(cluster, set_as_default=False, timeout=CONNECT_S) as client:

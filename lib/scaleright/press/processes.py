@@ -1,0 +1,168 @@
+"""The processes of a build, none of which outlives it, and the folder of what they hold for a while.
+
+A build may end in any way: done, by an error, by Ctrl-C, by a request to end, or killed without a
+word. Each of its processes therefore listens to a connection that only the build holds open, and
+ends itself and all that it has started as soon as that closes. Each also inherits the locks that
+the build holds: while one of them lives, no other build begins and nothing of theirs is cleared
+away.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Iterator
+
+_END_S = 10
+"""A process that has not ended itself for so long after it was told to is killed."""
+_PREFIX = "scaleright-"
+_ALIVE = "alive"
+_FORGOTTEN_S = 3600
+"""A folder without the sign of life that each gets at once is left over after so long."""
+
+_locks: set[int] = set()
+"""Descriptors of the locks that processes of this one inherit."""
+
+
+@contextmanager
+def inherited(lock: int) -> Iterator[None]:
+    """Let processes that start in the block hold this lock too."""
+    _locks.add(lock)
+    try:
+        yield
+    finally:
+        _locks.discard(lock)
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A folder for what is temporary, gone when the block is left; what killed builds left goes
+    first.
+    """
+    _clear_away()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    try:
+        with open(folder / "new", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            os.rename(folder / "new", folder / _ALIVE)  # never seen without its lock
+            with inherited(lock.fileno()):
+                yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear_away() -> None:
+    """Delete the folders of builds of which no process lives."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another user's, or still in use, or gone meanwhile
+            if not (folder / _ALIVE).exists():
+                if time.time() - folder.stat().st_mtime > _FORGOTTEN_S:
+                    shutil.rmtree(folder)
+                continue
+            with open(folder / _ALIVE, encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+
+
+class Child:
+    """A process that runs a module of ours, and ends as soon as this process does.
+
+    The module calls `follow`, and gets what is sent through `connection`. It leads a session of its
+    own: what a terminal sends on Ctrl-C is not for it.
+    """
+
+    def __init__(self, module: str, folder: Path, *arguments: str, **options: Any):
+        self.connection, theirs = Pipe()
+        environment = os.environ | {"TMPDIR": str(folder), "PYTHONUTF8": "1"}
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module, str(theirs.fileno()), str(folder), *arguments],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), *_locks),
+                start_new_session=True,
+                env=environment,
+                **options,
+            )
+
+    def dismiss(self) -> None:
+        """Tell it to end with all that it has started."""
+        with suppress(OSError):  # it has ended before
+            self.connection.send(None)
+        self.connection.close()
+
+    def ended(self) -> int:
+        """Wait until it has ended after it was dismissed; its exit code."""
+        try:
+            return self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            return self.process.wait()
+
+
+def follow() -> tuple[Connection, Iterator[Any]]:
+    """In a `Child`: the connection, and what comes through it; the process ends when it closes."""
+    connection, given = Connection(int(sys.argv[1])), SimpleQueue[Any]()
+    folder = Path(sys.argv[2])
+    os.set_inheritable(connection.fileno(), False)
+
+    def listen() -> None:
+        told = False
+        with suppress(EOFError, OSError):
+            while (message := connection.recv()) is not None:
+                given.put(message)
+            told = True
+        end_descendants()
+        if not told:  # the build is gone, and with it whoever would clear up
+            shutil.rmtree(folder, ignore_errors=True)
+        os.killpg(0, signal.SIGKILL)
+
+    Thread(target=listen, daemon=True).start()
+    return connection, iter(given.get, None)
+
+
+def end_descendants() -> None:
+    """Kill whatever this process has started, and what that has started, until nothing of it runs.
+
+    They are not waited for: who has started one may still ask what has become of it.
+    """
+    import psutil
+
+    deadline = time.monotonic() + _END_S
+    while time.monotonic() < deadline:
+        running = []
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if child.status() != psutil.STATUS_ZOMBIE and not _tracker(child):
+                    child.kill()
+                    running.append(child)
+        if not running:
+            return
+        time.sleep(0.01)
+
+
+def _tracker(process: Any) -> bool:
+    """Whether it is multiprocessing's own, which ends with this process and says so if it cannot."""
+    return "resource_tracker" in " ".join(process.cmdline())
+
+
+@contextmanager
+def children_ended() -> Iterator[None]:
+    """Leave nothing that was started behind when the block is left by an error or by Ctrl-C."""
+    try:
+        yield
+    except BaseException:
+        end_descendants()
+        raise

@@ -1,0 +1,172 @@
+"""A worker of a build: runs one chapter after another, each in a kernel of its own.
+
+A cell is judged as it runs: what it shows is bounded, and when it fails, ends its kernel, or does
+not end, the chapter's failure says which cell it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import papermill
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
+from papermill.exceptions import PapermillException, PapermillExecutionError
+
+from scaleright.press import Book, PressError
+from scaleright.press.execute import (
+    CELL_TIMEOUT_S,
+    ChapterError,
+    Job,
+    Run,
+    Settings,
+    kernel_sockets,
+    load,
+    normalize,
+)
+
+OUTPUT_LIMIT = 10_000_000
+"""Characters that a cell may show: ten times what a whole page may weigh."""
+_SAID = 2_000
+"""Characters of an error that are passed on."""
+_OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "error"}
+
+
+class _CellError(Exception):
+    """A cell that was ended, or that ended its kernel, with the reason."""
+
+
+class _Client(PapermillNotebookClient):
+    """Runs cells and says which one it was that took its kernel with it."""
+
+    def execute_cell(self, cell: Any, cell_index: int, **options: Any) -> Any:
+        """Run a cell; what it shows is counted from here."""
+        self._shown = 0
+        try:
+            return super().execute_cell(cell, cell_index, **options)
+        except DeadKernelError:
+            reason = (
+                f"showed more than {OUTPUT_LIMIT:,} characters, and was ended"
+                if self._shown > OUTPUT_LIMIT
+                else "ended the kernel (killed, out of memory, or by a call of its own)"
+            )
+        except CellTimeoutError:
+            reason = f"had not ended after {CELL_TIMEOUT_S:,} s"
+        number = sum(before.cell_type == "code" for before in self.nb.cells[: cell_index + 1])
+        raise _CellError(f"{_place(number, cell.source)} {reason}")
+
+    def process_message(self, message: Any, cell: Any, cell_index: int) -> Any:
+        """Take an output, as long as there is room for it; then the kernel is ended."""
+        if message["msg_type"] in _OUTPUTS and self._shown <= OUTPUT_LIMIT:
+            self._shown += len(str(message["content"]))
+            if self._shown > OUTPUT_LIMIT:
+                self.km.provisioner.process.kill()
+        if self._shown > OUTPUT_LIMIT:
+            return None
+        return super().process_message(message, cell, cell_index)
+
+
+class _Engine(NBClientEngine):
+    """Papermill's own engine with the client above."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
+        """Run the cells; the time limits are guards, no verdicts on a busy machine."""
+        given = {key: options[key] for key in ("kernel_manager_class", "config") if key in options}
+        return _Client(
+            nb_man,
+            kernel_name=kernel_name,
+            timeout=CELL_TIMEOUT_S,
+            startup_timeout=CELL_TIMEOUT_S,
+            iopub_timeout=CELL_TIMEOUT_S,
+            log=logging.getLogger("papermill"),
+            **given,
+        ).execute()
+
+
+papermill_engines.register("scaleright", _Engine)
+
+
+def _place(number: int, source: str) -> str:
+    return f"code cell {number} ({next(iter(source.strip().splitlines()), '')!r})"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SAID else f"{text[:_SAID]} ..."
+
+
+def run(text: Path, job: Job, settings: Settings) -> Run:
+    """Run a chapter.
+
+    Raises
+    ------
+    ChapterError : a cell failed, or ended its kernel, or wrote to stderr; names it.
+    """
+    from scaleright.press.parameters import declared
+
+    declared(job.chapter, Book(settings.folder.parent))
+    start, options = time.perf_counter(), {}
+    if settings.warm:
+        from scaleright.press.kernels import WarmKernelManager
+
+        options["kernel_manager_class"] = WarmKernelManager
+    try:
+        with kernel_sockets() as config:
+            done = papermill.execute_notebook(
+                load(text),
+                None,
+                parameters=dict(job.values),
+                engine_name="scaleright",
+                kernel_name="python3",
+                language="python",
+                cwd=settings.folder,
+                progress_bar=False,
+                config=config,
+                **options,
+            )
+    except PapermillExecutionError as error:
+        raise ChapterError(
+            f"{job.label}: {_place(error.exec_count, error.source)}: {error.ename}:"
+            f" {_short(error.evalue)}"
+        ) from None
+    except _CellError as error:
+        raise ChapterError(f"{job.label}: {error}") from None
+    except (DeadKernelError, PapermillException, RuntimeError) as error:
+        raise ChapterError(f"{job.label}: its kernel failed outside of a cell: {error}") from None
+    for cell in done.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise ChapterError(
+                    f"{job.label}: {_place(cell.execution_count, cell.source)} wrote to stderr:"
+                    f" {_short(output.text.strip())}"
+                )
+    return Run(job, normalize(done), time.perf_counter() - start)
+
+
+def main() -> None:
+    """Run what the build sends, and send back the run, or what to say of its failure."""
+    from scaleright.press.processes import follow
+
+    connection, tasks = follow()
+    settings = next(tasks)
+    os.environ.update(settings.environment)
+    # It warns of parameter lines such as `float | None`, which its pattern misses and ours has
+    # checked, and logs the death of a kernel, which the failure names.
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
+    for text, job in tasks:
+        try:
+            outcome: Run | str = run(text, job, settings)
+        except PressError as error:
+            outcome = str(error)
+        except Exception as error:  # whatever it is, the other chapters go on
+            outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"
+        connection.send(outcome)
+
+
+if __name__ == "__main__":
+    main()
