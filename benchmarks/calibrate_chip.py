@@ -21,10 +21,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import pandas as pd
 from scaleright import catalog
@@ -48,7 +49,7 @@ class Meter:
     def __init__(self, device: str):
         self.device, self.watts = device, None
 
-    def __enter__(self) -> "Meter":
+    def __enter__(self) -> Meter:
         command = [
             "nvidia-smi",
             "--id=0",
@@ -326,7 +327,7 @@ def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
     schema = catalog.resource(table)["schema"]
     names, path = (
         [field["name"] for field in schema["fields"]],
-        folder / f"{table.split('/')[-1]}.csv",
+        folder / f"{table.rsplit('/', maxsplit=1)[-1]}.csv",
     )
     frame = pd.DataFrame(
         [{name: (common | row).get(name) for name in names} for row in rows], columns=names

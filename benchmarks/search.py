@@ -8,7 +8,7 @@ second, and how many times faster that is than weighing the same layouts one at 
 from __future__ import annotations
 
 import time
-from typing import Callable
+from collections.abc import Callable
 
 from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun

@@ -8,7 +8,7 @@ times faster that is than one at a time. `data/other_tools.csv` holds what other
 from __future__ import annotations
 
 import time
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 from scaleright import catalog

@@ -7,7 +7,7 @@ figure means the same on every machine; seconds are printed beside it for the ma
 from __future__ import annotations
 
 import time
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 from scaleright import catalog, collectives, roofline, transformer

@@ -9,8 +9,8 @@ name means stands in `rules.csv`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Callable, Iterator
 
 from refresh.rules import rule
 from refresh.tables import Dropped, Items, RefreshError, Row, read_text

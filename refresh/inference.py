@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from math import sqrt
 from pathlib import Path
-from statistics import fmean, quantiles as cut
+from statistics import fmean
+from statistics import quantiles as cut
 
 from refresh.rules import quantities, read_csv
 from refresh.tables import Items, Row

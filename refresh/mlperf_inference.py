@@ -10,10 +10,11 @@ silently dropped: what none of them settles makes the row doubtful.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -225,7 +226,7 @@ def _count(
         flags.add("corrected_count")
         return int(line["value"]), "corrected", line["reason"]
     count = _whole(row, "total_accelerators", file, key)
-    if "cpu_only" in flags and count or "cpu_only" not in flags and not count:
+    if ("cpu_only" in flags and count) or ("cpu_only" not in flags and not count):
         doubts["no_count"] = (
             f"{row['total_accelerators'] or 'no'} accelerators, but the row names"
             f" {row['accelerator']}"

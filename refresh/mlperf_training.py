@@ -20,12 +20,13 @@ import math
 import re
 from pathlib import Path
 
-from refresh.rules import quantities, read_csv, rule
-from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, cell_text
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.names import suggestion
 from scaleright.transformer.flops import training_flop
 from scaleright.transformer.parameters import active_parameters
+
+from refresh.rules import quantities, read_csv, rule
+from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, cell_text
 
 SOURCES = frozenset(
     {"mlperftraining40", "mlperftraining41", "mlperftraining50", "mlperftraining51"}

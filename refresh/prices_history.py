@@ -7,8 +7,8 @@ is none of neoclouds, and a value scaled to a standard contract is none of a rat
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Iterable, Iterator
 
 from refresh.prices_rates import NONE_TO_RENT, STALE, STALE_USD, listing
 from refresh.rules import quantities, read_csv, rule

@@ -90,7 +90,7 @@ def _quotes(raw: Path) -> Items:
             yield Dropped(label, reason)
             continue
         kind = rule(QUOTES, "kind of price", f"{count} | {notes} | {row['Price source']}").ours
-        note = "converted from EUR by the source" if re.search("euro", notes, re.I) else ""
+        note = "converted from EUR by the source" if re.search("euro", notes, re.IGNORECASE) else ""
         if (key := (chip, date, price, kind)) in seen:
             yield Dropped(label, "the same quote twice")
             continue

@@ -7,16 +7,21 @@ first pattern that fits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 from refresh.tables import Dropped, Items, RefreshError, Row, parse_csv, read_text, to_float
 
+
 # What becomes of a raw name: keep it (as `ours`), drop it (for `reason`) or skip it (without a
 # word).
-Rule = NamedTuple("Rule", [("action", str), ("ours", str), ("reason", str)])
+class Rule(NamedTuple):
+    action: str
+    ours: str
+    reason: str
 
 
 @cache

@@ -10,9 +10,10 @@ import csv
 import difflib
 import io
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Iterable, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 from scaleright.press import PressError
 
@@ -177,7 +178,7 @@ def to_float(text: str | float, name: str, row: str, column: str) -> float | Non
         ) from None
 
 
-def number_text(value: float | int) -> str:
+def number_text(value: float) -> str:
     """The shortest text that reads back as the same number; powers of ten from 1e12 on, where zeros
     blur.
 

@@ -52,7 +52,7 @@ def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np
         ),
     )
     found = {int(row): html.unescape(values).split() for row, values in texts}
-    number = lambda text: float(text.replace("Infinity", "inf"))  # noqa: E731
+    number = lambda text: float(text.replace("Infinity", "inf"))
     return {
         name: np.array([number(found[i][k]) for i in range(len(rows))])
         for k, name in enumerate(expressions)

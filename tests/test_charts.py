@@ -189,7 +189,7 @@ def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, 
     x, y = (
         float(place)
         for place in re.search(
-            r"mark-symbol.*?translate\(([\d.]+),([\d.]+)\)", drawn, re.S
+            r"mark-symbol.*?translate\(([\d.]+),([\d.]+)\)", drawn, re.DOTALL
         ).groups()
     )
     assert 0 <= x <= 300 < width and 5 < y < 315 < height
@@ -246,7 +246,7 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
     stairs = re.search(
         r'mark-line role-mark[^"]*".*?<path[^>]* d="([^"]+)"',
         vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),
-        re.S,
+        re.DOTALL,
     )[1]
     assert (
         stairs.count("L") + stairs.count("H") + stairs.count("V") == 4

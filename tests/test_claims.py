@@ -127,7 +127,7 @@ def test_inputs_name_tables_or_references():
         re.findall(
             r"^@\w+\{([^,]+),",
             (catalog.data_dir().parent / "book" / "references.bib").read_text(),
-            re.M,
+            re.MULTILINE,
         )
     )
     known = (

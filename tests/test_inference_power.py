@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from scaleright import catalog
 from scaleright.catalog import DataError
 from scaleright.inference.deployment import Deployment

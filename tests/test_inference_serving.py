@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.interpolate import RegularGridInterpolator
 from scaleright import catalog
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import FRONT_S, engine_step, steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
+from scipy.interpolate import RegularGridInterpolator
 
 LLAMA = Deployment(
     catalog.model("Llama-3.1-70B"),

@@ -113,6 +113,6 @@ def test_the_library_knows_nothing_of_the_importers():
     named = [
         path
         for path in (ROOT / "lib").rglob("*.py")
-        if re.search(r"^\s*(from|import) refresh\b", path.read_text(), re.M)
+        if re.search(r"^\s*(from|import) refresh\b", path.read_text(), re.MULTILINE)
     ]
     assert [path.name for path in named] == ["cli.py"]

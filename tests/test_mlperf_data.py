@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from scaleright import mlperf
+from scaleright.catalog import table
+from scaleright.cli import cli
+from scaleright.mlperf import FLAGS, ROUNDS, cleaning_report, comparable, results, submission
 
 from refresh import IMPORTERS, RefreshError, mlperf_inference, refresh
 from refresh.plausibility import suspects
 from refresh.rules import facts, header, kept
 from refresh.tables import read_table, settle, sift
-from scaleright import mlperf
-from scaleright.catalog import table
-from scaleright.cli import cli
-from scaleright.mlperf import FLAGS, ROUNDS, cleaning_report, comparable, results, submission
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")

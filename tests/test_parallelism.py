@@ -27,7 +27,7 @@ from scaleright.decisions.parallelism_selector import (
 from scaleright.press import Book
 from scaleright.press.execute import answer
 from scaleright.press.parameters import ParameterError, declared, validate
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import TrainingRun
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 H100, MODEL = catalog.accelerator("H100 SXM"), catalog.model

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scaleright import catalog
+from scaleright.validation import decode_floor
+
 from refresh import carbon, energy, footprint
 from refresh.rules import header
 from refresh.tables import Doubtful, RefreshError, settle, sift
-from scaleright import catalog
-from scaleright.validation import decode_floor
 
 
 def _value(table: str, column: str = "value", **where) -> float:

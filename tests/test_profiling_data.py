@@ -1,6 +1,7 @@
 """The importer of timed kernels and collectives on a small synthetic raw folder."""
 
 import pytest
+
 from refresh import profiling
 from refresh.tables import Dropped, RefreshError, sift
 

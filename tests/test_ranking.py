@@ -20,7 +20,7 @@ def said(chart) -> list[str]:
     svg = vlc.vegalite_to_svg(
         spec, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     )
-    marks = re.search(r'class="mark-text role-mark[^"]*".*?</g>', svg, re.S)[0]
+    marks = re.search(r'class="mark-text role-mark[^"]*".*?</g>', svg, re.DOTALL)[0]
     placed = re.findall(r"translate\([\d.]+,([\d.]+)\)[^>]*>([^<]*)<", marks)
     return [html.unescape(text) for _, text in sorted(placed, key=lambda pair: float(pair[0]))]
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scaleright import catalog
+from scaleright.transformer.parameters import active_parameters
+
 import refresh as package
 from refresh import training
 from refresh.rules import header
 from refresh.tables import RefreshError, sift, table_text
-from scaleright import catalog
-from scaleright.transformer.parameters import active_parameters
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
@@ -98,7 +99,7 @@ def test_models_have_shapes_but_for_hybrids_and_unprinted_ones(runs, layouts):
 
 
 def test_held_out_rows_come_from_publications_of_their_own(runs):
-    held = runs[runs["held_out"] == True]  # noqa: E712
+    held = runs[runs["held_out"] == True]
     assert len(held) >= 50 and not set(held["source"]) & set(
         runs[runs["held_out"].isna()]["source"]
     )

@@ -52,7 +52,7 @@ def test_heads_need_not_fill_the_hidden_width():
     wide = replace(narrow, head_dim=256, v_head_dim=256)
     at = lambda shape: (
         training_memory(TrainingRun(shape, H100, 8, 4096, 8), Layout(data=8)).activations_bytes
-    )  # noqa: E731
+    )
     extra = 2 * 128 * (2 * narrow.heads + 2 * narrow.kv_heads)
     assert at(wide) - at(narrow) == 4096 * narrow.layers * extra
 
@@ -76,7 +76,7 @@ def test_mixtures_sit_only_where_the_model_has_them():
     everywhere = replace(shape, moe_layers=61)
     at = lambda s: training_memory(
         TrainingRun(s, H100, 2048, 4096, 8192), Layout(pipeline=1, expert=64, data=2048)
-    )  # noqa: E731
+    )
     assert at(everywhere).weights_bytes - at(shape).weights_bytes == pytest.approx(
         2
         * 3

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.parts import KINDS

@@ -4,7 +4,6 @@ files.
 
 import numpy as np
 import pytest
-
 from scaleright import catalog
 from scaleright.footprint import machine
 from scaleright.inference.power import KINDS, LIMIT

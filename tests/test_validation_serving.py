@@ -8,7 +8,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-
 from scaleright import catalog
 from scaleright.inference.phases import KINDS
 from scaleright.validation import left_out, validate

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-
 from scaleright import catalog
 from scaleright.validation import left_out, validate
 from scaleright.validation import training as judge

@@ -8,8 +8,9 @@ a whole table is counted in one call.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 

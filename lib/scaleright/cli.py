@@ -35,7 +35,7 @@ def _refresh_chapters(book: Book, jobs: int | None, force: bool, cases: bool = F
 
     inputs = Inputs(book)
     stale = [Job(chapter) for chapter in (book.chapters() if force else inputs.stale())]
-    if cases and (force and inputs.scenarios or inputs.stale_scenarios()):
+    if cases and ((force and inputs.scenarios) or inputs.stale_scenarios()):
         from scaleright.press import scenarios
 
         waiting = {s.page for s in inputs.stale_scenarios()}

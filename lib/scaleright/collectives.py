@@ -19,10 +19,11 @@ tests compare with each of those tables.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from types import MappingProxyType
-from typing import Mapping, NamedTuple
+from typing import NamedTuple
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup

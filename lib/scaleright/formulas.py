@@ -17,8 +17,9 @@ domains, and fails on a public function that is of none of these kinds.
 import functools
 import inspect
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

@@ -3,7 +3,8 @@ help stays instant.
 """
 
 import difflib
-from typing import Any, Iterable, NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 
 def suggestion(name: Any, choices: Iterable[Any]) -> str:

@@ -16,10 +16,10 @@ max(datum.price,2.0)
 
 import math
 import sys
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-
 
 INFINITY = float("inf")
 Keep = Callable[[str, Any], Any]
@@ -95,7 +95,7 @@ def first_case(cases, otherwise):
 
 
 def exp(a):
-    """e to the power of a."""
+    """The exponential e to the power of a."""
     return _apply("exp", math.exp, np.exp, a)
 
 

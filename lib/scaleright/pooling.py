@@ -6,8 +6,8 @@ constant; the constant of a kind belongs to a family (of chips, of software). St
 steps of serving and the energy of serving are all fitted so.
 """
 
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Mapping, Sequence
 
 import numpy as np
 

@@ -5,8 +5,9 @@ Since every closed form broadcasts, an uncertain answer costs one call with arra
 """
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable, Self
+from typing import Any, Self
 
 import numpy as np
 

@@ -10,7 +10,8 @@ words, so that a sentence computed in the notebook and the one that a slider cha
 import decimal
 import math
 import re
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from scaleright.ops import first_case, is_expression, where
 

@@ -7,7 +7,7 @@ is read; `data check` says the same.
 """
 
 import re
-from typing import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd

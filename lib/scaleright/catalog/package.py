@@ -8,9 +8,10 @@ and `plausible` (see `constraints` and `neighbors`).
 import functools
 import json
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import Any
 
 from scaleright.names import nearest, suggestion
 

@@ -11,12 +11,12 @@ An entry's `plausible` lists rules of three kinds, each for one field:
 True figures differ by a factor of a few, slips of unit by a thousand and more.
 """
 
-from typing import Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog.constraints import Found, numbers, places, shown
+from scaleright.catalog.constraints import Found, shown
 from scaleright.catalog.package import Problem
 
 LEAST = 4

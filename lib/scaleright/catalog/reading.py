@@ -8,8 +8,9 @@ written as one, the last line is ended. pandas' own reader fills short rows with
 import csv
 import io
 import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd

@@ -1,8 +1,8 @@
 """The record of the tables that a chapter has read: source, license and date of each."""
 
+from collections.abc import Iterable
 from html import escape
 from itertools import zip_longest
-from typing import Iterable
 
 import pandas as pd
 

@@ -2,11 +2,12 @@
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Mapping
+from typing import Any
 
 import pandas as pd
 

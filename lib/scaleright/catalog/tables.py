@@ -7,9 +7,10 @@ table is judged once a process.
 """
 
 import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 

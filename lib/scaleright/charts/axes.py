@@ -1,6 +1,7 @@
 """What the charts share: rows and fields, axes and colors, boxes on hover, expressions."""
 
-from typing import Any, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -54,7 +55,7 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.
     elif kind.startswith("si "):
         label = "format(datum.value, '~s')"
     elif kind.startswith(("duration", "mass", "volume")):
-        label = str(say(alt.datum.value, f"{kind.split()[0]} 2")).replace("2r'", "2~r'")
+        label = str(say(alt.datum.value, f"{kind.split(maxsplit=1)[0]} 2")).replace("2r'", "2~r'")
         label = label if kind.startswith("duration") else f"datum.value == 0 ? '0' : {label}"
     else:
         small = f"format(datum.value, '{money},.3~r')"

@@ -1,6 +1,7 @@
 """Named dots on a plane, to layer over lines."""
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 

@@ -5,7 +5,8 @@ The page gets one compact row for each chip, benchmark, scenario and round, and 
 divides them itself.
 """
 
-from typing import Any, Callable, Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd

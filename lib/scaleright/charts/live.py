@@ -10,8 +10,9 @@ strip of controls for the whole page and keeps all charts and all live numbers o
 import difflib
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Self
+from typing import Any, Self
 
 from altair.expr.core import ConstExpression, Expression
 

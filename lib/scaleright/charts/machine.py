@@ -7,7 +7,8 @@ answers of many runs, and the press turns each table into files to download.
 
 import math
 import re
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd

@@ -4,7 +4,8 @@ A value is the name of a column or a Vega expression over `alt.datum` and the co
 is plain Altair and can be layered further. Hand the result to `show`.
 """
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np

@@ -14,7 +14,8 @@ import math
 import os
 import re
 import sys
-from typing import Any, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import altair as alt
 import numpy as np

@@ -8,7 +8,7 @@ computes and why it differs stands in `data/claims.csv`.
 
 from __future__ import annotations
 
-from typing import Iterable
+from collections.abc import Iterable
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, remembered, table
@@ -98,7 +98,7 @@ def s4_multimodal() -> Recomputed:
 def s4_h200_30() -> Recomputed:
     gains = lambda *names: [
         100 * (ratio - 1) for name in names for ratio in _ratios(H200, H100, name)
-    ]  # noqa: E731
+    ]
     large = gains(LLAMA)
     return span(
         *gains(GPTJ, IMAGES),

@@ -6,9 +6,9 @@ import importlib
 import json
 import math
 import pkgutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from types import ModuleType
-from typing import Callable
 
 import pandas as pd
 
@@ -332,14 +332,14 @@ def report(as_json: bool = False) -> str:
     found = findings()
     if as_json:
         rows = [asdict(f) | {"why": f.line()} for f in found]
-        finite = lambda v: None if isinstance(v, float) and not math.isfinite(v) else v  # noqa: E731
+        finite = lambda v: None if isinstance(v, float) and not math.isfinite(v) else v
         clean = lambda o: (
             {k: clean(v) for k, v in o.items()}
             if isinstance(o, dict)
             else [clean(v) for v in o]
             if isinstance(o, (list, tuple))
             else finite(o)
-        )  # noqa: E731
+        )
         return json.dumps(
             {"verdicts": counts(found), "claims": clean(rows)},
             indent=1,

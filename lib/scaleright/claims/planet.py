@@ -76,7 +76,7 @@ def s2_93_carbon() -> Recomputed:
         chip, here = machine(CHIP, end), place(COUNTRY)
         carbon = lambda share, years: (
             Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total
-        )  # noqa: E731
+        )
         return 100 * (1 - carbon(AFTER, after_years) / carbon(BEFORE, before_years))
 
     kept = [
@@ -97,10 +97,10 @@ def s2_small_chip() -> Recomputed:
     ]
     chips = lambda name, hours, share: (
         machine(name).energy_kwh(hours, share, place(COUNTRY).pue).chips_kwh
-    )  # noqa: E731
+    )
     ratios = lambda share, idle: sorted(
         100 * chips(SMALL, hours, share) / chips(CHIP, 1.0, idle) for hours in times
-    )  # noqa: E731
+    )
     return span(
         *ratios(1.0, 1.0),
         Condition(

@@ -33,7 +33,7 @@ def s2_fourfold_parameters() -> Recomputed:
 
 def s2_fourfold_context() -> Recomputed:
     shape = model("Llama-3.1-8B")
-    sequence = lambda context: transformer.forward_flop(shape, context).total * context  # noqa: E731
+    sequence = lambda context: transformer.forward_flop(shape, context).total * context
     return span(*(sequence(2 * c) / sequence(c) for c in (8_192, 65_536)))
 
 
@@ -49,7 +49,7 @@ def s2_context_dominates() -> Recomputed:
         at_context, at_one = (transformer.forward_flop(model(name), c).total for c in (context, 1))
         return at_context / at_one - 1
 
-    at = lambda context: sorted(ratio(name, context) for name in ("Llama-3.1-70B", "Llama-3.1-8B"))  # noqa: E731
+    at = lambda context: sorted(ratio(name, context) for name in ("Llama-3.1-70B", "Llama-3.1-8B"))
     return span(*at(32_768), Condition("a context of 128K", *at(131_072)))
 
 

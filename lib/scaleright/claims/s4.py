@@ -12,10 +12,11 @@ then the mistakes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from os.path import commonprefix
-from typing import Any, Iterable, Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -501,4 +502,4 @@ def reasons() -> pd.DataFrame:
     )
 
 
-GENERATED = lambda: tuple(cell.finding for cell in judged())  # noqa: E731
+GENERATED = lambda: tuple(cell.finding for cell in judged())

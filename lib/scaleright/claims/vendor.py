@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
@@ -199,7 +198,7 @@ def s3_inference_memory() -> Recomputed:
         [serving_memory(d, batch, tokens) for d, batch in zip(engines, batches)]
         for batches in ([largest_batch(d, tokens) for d in engines], (1, 1))
     )
-    share = lambda held: 100 * float(held.weights_bytes / (held.weights_bytes + held.kv_bytes))  # noqa: E731
+    share = lambda held: 100 * float(held.weights_bytes / (held.weights_bytes + held.kv_bytes))
     return span(
         *map(share, full), Condition("one short request at a time", *sorted(map(share, one)))
     )

@@ -4,9 +4,10 @@ catalog.
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Mapping, Self
+from typing import Any, Self
 
 import numpy as np
 

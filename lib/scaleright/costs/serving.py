@@ -6,8 +6,9 @@ proportion to its chips. Prices per million are per million output tokens togeth
 that they answer, unless a name says input or output.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.sizing import chips_for_demand

@@ -4,8 +4,9 @@ The tables state a low and a high end for each price and factor. What a reader s
 relative range: a rent of one dollar is as uncertain as the listings of the chip are apart.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.catalog import accelerator
 from scaleright.costs.ownership import ELECTRICITY, ENDS, Ownership, setting_factors

@@ -7,8 +7,9 @@ results of one round; the bet is its price per unit of work on each kind of mode
 of each. `scale_up` says which resource a gain is made of.
 """
 
+from collections.abc import Mapping
 from functools import reduce
-from typing import Any, Mapping
+from typing import Any
 
 import pandas as pd
 

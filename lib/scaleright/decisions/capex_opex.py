@@ -2,7 +2,8 @@
 hours-a-day rule.
 """
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from scaleright.costs.break_even import fleet_usd_per_year
 from scaleright.costs.ownership import Ownership

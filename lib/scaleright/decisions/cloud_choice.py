@@ -2,7 +2,7 @@
 commitments counted in.
 """
 
-from typing import Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 

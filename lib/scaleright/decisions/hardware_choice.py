@@ -7,8 +7,9 @@ any chip (`Work`), how many of a kind it takes and what a million tokens then co
 numbers, for all chips at once, or live.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd

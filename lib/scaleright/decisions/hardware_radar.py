@@ -8,7 +8,8 @@ score, and cannot win while it weighs.
 """
 
 import functools
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd

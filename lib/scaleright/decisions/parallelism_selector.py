@@ -2,8 +2,8 @@
 source's rule.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Mapping
 
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
 from scaleright.decisions.verdict import Verdict

@@ -6,7 +6,8 @@ and spend less of their bandwidth on weights, the more so the less time a token 
 chips say to each other is left out.
 """
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd

@@ -7,9 +7,10 @@ lead is the ratio of two curves, and where the old system comes to its end the l
 bound. The curves come from `inference.frontier` or from published measurements.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd

@@ -1,8 +1,8 @@
 """The shared end of every decision: what to do, why, the numbers, and the source's rule beside it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Mapping
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scaleright.power import energy_kwh as metered_kwh
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 LIFE = Domain(0.0, 50.0, (0.5, 15.0), open_low=True)
-KWH = {name: NON_NEGATIVE for name in ("chips_kwh", "host_kwh", "network_kwh", "facility_kwh")}
+KWH = dict.fromkeys(("chips_kwh", "host_kwh", "network_kwh", "facility_kwh"), NON_NEGATIVE)
 
 
 @dataclass(frozen=True)

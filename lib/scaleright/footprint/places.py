@@ -5,11 +5,12 @@ make of it. A figure of another year than the one asked is handed out with its o
 caller to say.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 from types import MappingProxyType
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.catalog import DataError, remembered, table
 from scaleright.formulas import lookup

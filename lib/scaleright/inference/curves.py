@@ -9,8 +9,9 @@ apart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -338,7 +339,7 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
     """
     best, most = None, None
     for index, one in enumerate(curves):
-        label = lambda key, value, index=index: name(f"{key}_{index}", value)  # noqa: E731
+        label = lambda key, value, index=index: name(f"{key}_{index}", value)
         batch = label("batch", one.batch_at(tpot_s, load, label))
         running = label("running", maximum(batch, 1.0))
         at = one.at(running, load, label)

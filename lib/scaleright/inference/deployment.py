@@ -8,9 +8,10 @@ stage's chips share its experts. Degrees may be arrays of layouts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 

@@ -5,8 +5,9 @@ Decoding then meets no prompts, so that every gap between tokens is a step that 
 exchange, the cache of each prompt crosses a network before its second token [distserve2024].
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -7,9 +7,10 @@ second of a chip and in tokens per second of a user.
 """
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd

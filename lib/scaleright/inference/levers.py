@@ -51,7 +51,7 @@ LEVERS: dict[str, Callable[[Service], Any]] = {
     "smaller model": lambda s: s.smaller and _with(s, model=s.smaller),
     "8-bit weights": lambda s: _weights(s, "FP8") or _weights(s, "INT8"),
     "4-bit weights": lambda s: (
-        s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4") or _weights(s, "INT4")
+        (s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4")) or _weights(s, "INT4")
     ),
     "2:4 pruning": lambda s: (
         _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio"))

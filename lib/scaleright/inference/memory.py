@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from scaleright.architecture import Transformer
 from scaleright.formulas import Breakdown, counting, search
 from scaleright.inference.deployment import Deployment

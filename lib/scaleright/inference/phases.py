@@ -13,8 +13,9 @@ busiest stage's time for one micro-batch, which is also the latency of a token.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import (

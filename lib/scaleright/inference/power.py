@@ -15,8 +15,9 @@ The figures cover the accelerators alone; host, network and building come on top
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright import catalog
 from scaleright.catalog import Accelerator

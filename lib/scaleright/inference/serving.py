@@ -14,8 +14,9 @@ that a running request sees.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -2,8 +2,9 @@
 checks them all in one step.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import SHARE, Domain, closed_form

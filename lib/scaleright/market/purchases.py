@@ -53,7 +53,7 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     for chip in accelerators().values():
         rented, quote = rented_of.get(chip.name, rents.iloc[:0]), quotes.get(chip.name, {})
         listed = rented["usd_per_accelerator_hour"]
-        if listed.empty and not quote or chip.released is None or chip.released > day.date():
+        if (listed.empty and not quote) or chip.released is None or chip.released > day.date():
             continue
         rows.append(
             {

@@ -4,9 +4,10 @@ Every price here comes from raw listings, of each provider from its newest card;
 back.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from typing import Callable, NoReturn
+from typing import NoReturn
 
 import pandas as pd
 
@@ -171,7 +172,6 @@ def one_each(cards: pd.DataFrame) -> pd.DataFrame:
     """One row for each chip and provider: the median of its card, with what its listings say of
     region, source and note.
     """
-
     card = ["accelerator", "provider"]
 
     def said(column: str, join: Callable[[list[str]], str]) -> pd.Series:

@@ -7,7 +7,7 @@ size, previews) stands beside every ratio, and the range of a ratio holds how fa
 and the same chip lie apart and how far ratios move from one round to the next.
 """
 
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd

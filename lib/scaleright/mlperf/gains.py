@@ -4,8 +4,9 @@ rent, with their ranges.
 Every figure per accelerator is derived, not an official MLPerf metric.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd

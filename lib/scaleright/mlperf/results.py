@@ -2,7 +2,8 @@
 may be compared per chip.
 """
 
-from typing import Iterable, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import pandas as pd
 

@@ -11,7 +11,8 @@ import csv
 import io
 import json
 from collections import Counter
-from typing import Any, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from scaleright.charts.machine import TABLE_MIME
 from scaleright.press import Book

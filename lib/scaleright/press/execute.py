@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.processes import Child, workplace

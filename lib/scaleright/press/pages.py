@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from scaleright.catalog import TABLES_MIME
 from scaleright.charts.machine import ANSWER_MIME

@@ -21,9 +21,10 @@ import linecache
 import math
 import re
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any
 
 from scaleright.names import suggestion
 from scaleright.press import Book, PressError

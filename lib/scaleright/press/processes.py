@@ -17,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Iterator
+from typing import Any
 
 _END_S = 10
 """A process that has not ended itself for so long after it was told to is killed."""

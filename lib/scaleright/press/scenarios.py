@@ -8,8 +8,9 @@ chapter's defaults. Values are checked as those of the command line are, before 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 from scaleright.names import suggestion
 from scaleright.press import Book, PressError

@@ -12,10 +12,11 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.processes import Child, workplace

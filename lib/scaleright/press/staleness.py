@@ -15,8 +15,8 @@ import functools
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable
 
 from scaleright.press import Book, write_whole
 from scaleright.press.execute import Run, carried

@@ -11,10 +11,10 @@ import json
 import platform
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date
 from html import escape
 from pathlib import Path
-from typing import Iterable
 
 from scaleright import __version__
 from scaleright.charts.render import table_box
@@ -46,7 +46,7 @@ def _table(
     """A table of HTML cells; `numeric` are the columns set to the right, `keys` keeps short names
     in view.
     """
-    sides = {index: ' class="sr-num"' for index in numeric}
+    sides = dict.fromkeys(numeric, ' class="sr-num"')
     top = "".join(
         f'<th scope="col"{sides.get(i, "")}>{escape(text)}</th>' for i, text in enumerate(head)
     )

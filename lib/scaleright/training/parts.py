@@ -7,8 +7,9 @@ computing does not hide it. `step` repeats the work over micro-batches, adds the
 multiplies each kind by a fitted slowdown.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -6,9 +6,10 @@ breaks and the nearest value that keeps it. Whether the run fits in memory is no
 kind: `scaleright.training.memory` counts it.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import reduce
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 

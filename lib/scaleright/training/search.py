@@ -10,8 +10,9 @@ known beyond.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Iterable, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd

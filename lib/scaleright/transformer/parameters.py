@@ -5,8 +5,9 @@ multi-token prediction and without vision or audio towers holds them. Padding of
 counts where the published table has it. A matrix from m to n has m n weights, a bias n more.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd

@@ -1,6 +1,6 @@
 """The rules of thumb 2p and 6p beside exact counts, for many models in one call."""
 
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd

@@ -6,8 +6,9 @@ shown and not scored; a stated rule decides, never a list.
 """
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import pandas as pd
 

@@ -9,7 +9,8 @@ release or a chip.
 """
 
 import math
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ from scaleright.validation.left_out import (
     with_ranges,
 )
 from scaleright.validation.report import Kind
-from scaleright.validation.serving_cases import FIGURES, Case, cases, serving_row
+from scaleright.validation.serving_cases import Case, cases, serving_row
 
 MODES = {
     "": ("model", "accelerators", "software"),

@@ -7,7 +7,8 @@ runs of a model, a release, a number of chips or a chip.
 """
 
 import math
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd

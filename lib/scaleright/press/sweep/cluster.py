@@ -10,8 +10,9 @@ import os
 import queue
 import re
 import socket
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 from scaleright.press import PressError
 from scaleright.press.processes import children_ended, workplace

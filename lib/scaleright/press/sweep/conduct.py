@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import uuid
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterable
+from typing import Any
 
 from scaleright.names import nearest
 from scaleright.press import Book, PressError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from scaleright.press.parameters import Parameter, ParameterError, show, validate
 

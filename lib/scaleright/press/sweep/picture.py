@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from scaleright.press import write_whole
 from scaleright.press.parameters import Parameter, show

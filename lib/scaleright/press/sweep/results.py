@@ -11,9 +11,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 from scaleright.press import PressError, write_whole
 
@@ -107,7 +108,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):  # what a full disk refused stays in the buffer
             self._file.close()
         os.close(self._folder)
