@@ -1,37 +1,179 @@
-"""What several test files share: a small book in a temporary folder, and kernels that ignore the
-user's profile.
+"""What the tests share: how they are sorted and divided, what they may start, a small book, and
+kernels that ignore the user's profile and start warm.
 """
 
 from __future__ import annotations
 
-import atexit
+import fcntl
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from contextlib import ExitStack
+from multiprocessing import util
 from pathlib import Path
+from typing import Callable, Iterator
 
 import nbval.kernel
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment, kernel_sockets
+from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Two cores shared with kernels and a browser: time limits would only measure the machine.
-settings.register_profile("project", deadline=None, derandomize=True)
+# Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
+settings.register_profile(
+    "project", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("project")
 
 
-def pytest_configure() -> None:
-    os.environ.update(
-        {k: v for k, v in kernel_environment(ROOT / "_build").items() if k != "PYTHONWARNINGS"}
+# ---- the session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
-    manager, opened = nbval.kernel.KernelManager, ExitStack()
-    nbval.kernel.KernelManager = lambda **options: manager(
+    environment = kernel_environment(ROOT / "_build")
+    os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
+    os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
+    opened = ExitStack()
+    config.add_cleanup(opened.close)
+    nbval.kernel.KernelManager = lambda **options: warm_kernel_manager()(
         config=opened.enter_context(kernel_sockets()), **options
     )
-    atexit.register(opened.close)
+
+
+def warm_kernel_manager() -> type:
+    """The press's warm kernels for nbval, which does not wait asynchronously."""
+    from jupyter_client import KernelManager
+    from scaleright.press.kernels import WarmKernelManager
+
+    launch = WarmKernelManager._async_launch_kernel
+    return type("WarmKernelManager", (KernelManager,), {"_async_launch_kernel": launch})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_dispositions() -> Iterator[None]:
+    """Signals end what they should end, whatever the shell has set: its background jobs ignore
+    Ctrl-C, and children inherit that.
+    """
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, usual)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+# ---- which tests start a process, and what is not marked so must not
+
+_STARTERS = {"html", "browser", "dask"}
+"""Fixtures that start one."""
+
+_started_by: list[str] = []
+"""The test that is running and must start none, if there is such a test."""
+
+
+def _guarded(start: Callable) -> Callable:
+    def guarded(*arguments, **options):
+        if _started_by:
+            pytest.fail(f"{_started_by[0]} starts a process and is not marked `processes`")
+        return start(*arguments, **options)
+
+    return guarded
+
+
+# Popen stands for asyncio's processes as well, spawnv_passfds for all of multiprocessing's.
+subprocess.Popen.__init__ = _guarded(subprocess.Popen.__init__)
+util.spawnv_passfds = _guarded(util.spawnv_passfds)
+for _name in ("fork", "forkpty", "posix_spawn", "system"):
+    setattr(os, _name, _guarded(getattr(os, _name)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    _started_by[:] = [] if item.get_closest_marker("processes") else [item.nodeid]
+    try:
+        return (yield)
+    finally:
+        _started_by.clear()
+
+
+# ---- how tests are sorted, and divided among workers
+
+_FIRST = ("tests/pages/test_looks.py", "tests/test_press", "tests/test_sweep", "notebooks/")
+"""One test that builds the site, beside it what takes long without it; the pages follow."""
+
+
+def share(nodeid: str) -> str:
+    """What runs on one worker, because its tests share what is dear: the tests of one page of the
+    site, else those of one file.
+    """
+    file, _, test = nodeid.partition("::")
+    _, _, parameters = test.partition("[")
+    page = next((word for word in parameters.rstrip("]").split("-") if ".html" in word), "")
+    return page if page and file.startswith("tests/pages/") else file
+
+
+class Shares(LoadScopeScheduling):
+    """Hands out shares in the order in which they were collected."""
+
+    _split_scope = staticmethod(share)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log) -> Shares:
+    config.option.loadscopereorder = False
+    return Shares(config, log)
+
+
+def _rank(item: pytest.Item) -> int:
+    places = [rank for rank, name in enumerate(_FIRST) if item.nodeid.startswith(name)]
+    return places[0] if places else len(_FIRST) + (not item.get_closest_marker("processes"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _STARTERS & set(getattr(item, "fixturenames", ())) or item.path.suffix == ".ipynb":
+            item.add_marker("processes")
+        if hasattr(item, "output_timeout"):  # nbval waits five seconds for an output
+            item.output_timeout = 600
+    items.sort(key=_rank)
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    """The folder of the site: brought up to date once, by the first worker that asks for it."""
+    given = os.environ.get("SCALERIGHT_SITE")
+    folder = Path(given) if given else ROOT / "_build" / "html"
+    if not given:
+        folder.parent.mkdir(exist_ok=True)
+        with open(folder.parent / ".tests.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = subprocess.run(
+                [sys.executable, "-m", "scaleright.cli", "book"],
+                cwd=ROOT,
+                text=True,
+                capture_output=True,
+            )
+        if done.returncode:
+            said = f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
+            pytest.fail(f"scaleright book failed, so there is no site:\n{said}", pytrace=False)
+    if not (folder / "index.html").is_file():
+        pytest.fail(f"no site at {folder}: run make book", pytrace=False)
+    return folder
+
+
+# ---- a small book, a small case
 
 
 CONFIG = """\

@@ -1,11 +1,7 @@
 """Wrong questions about prices, and wrong prices in the tables, are refused by name."""
 
-import shutil
-
 import pytest
 from scaleright import market
-from scaleright.catalog import data_dir
-from scaleright.press.datacheck import check
 
 FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
 
@@ -106,27 +102,6 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
 def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error, match=words):
         call()
-
-
-@pytest.mark.parametrize("price", ["0", "-2.5", "EUR 2.10"])
-def test_a_price_of_zero_below_zero_or_in_another_currency_fails_the_data_check(price, tmp_path):
-    folder = tmp_path / "data"
-    shutil.copytree(data_dir(), folder)
-    rents = folder / "rental_prices.csv"
-    head, first, *rest = rents.read_text().splitlines()
-    cells = first.split(",")
-    cells[head.split(",").index("usd_per_accelerator_hour")] = price
-    rents.write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
-    problems = [
-        str(problem)
-        for problem in check(folder, data_dir().parent / "book" / "references.bib")
-        if problem.table == "rental_prices" and not problem.notice
-    ]
-    assert (
-        len(problems) == 1
-        and "row 2, column usd_per_accelerator_hour" in problems[0]
-        and price in problems[0]
-    )
 
 
 @pytest.mark.parametrize("price", [0.0, -1.0, float("nan")])
