@@ -34,7 +34,7 @@ def formatted(texts: dict[Path, str]) -> dict[Path, str]:
                 (place[path] / f"cell_{number}.py").write_text(cell["code"])
         settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
         ruff = [sys.executable, "-m", "ruff", "format", "--quiet", *settings, "."]
-        if code := subprocess.run(ruff, cwd=folder).returncode:
+        if code := subprocess.run(ruff, cwd=folder, check=False).returncode:
             sys.exit(code)
         return {path: _spliced(text, place[path]) for path, text in texts.items()}
 

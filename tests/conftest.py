@@ -10,10 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from multiprocessing import util
 from pathlib import Path
-from typing import Callable, Iterator
 
 import nbval.kernel
 import pytest
@@ -79,6 +79,9 @@ def own_dispositions() -> Iterator[None]:
 _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
+_STARTING = ("tests/test_press", "tests/test_sweep", "tests/test_cli", "tests/test_layers")
+"""Files of which some tests start one."""
+
 _started_by: list[str] = []
 """The test that is running and must start none, if there is such a test."""
 
@@ -143,11 +146,15 @@ def _rank(item: pytest.Item) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if _STARTERS & set(getattr(item, "fixturenames", ())) or item.path.suffix == ".ipynb":
+        starts = _STARTERS & set(getattr(item, "fixturenames", ()))
+        if starts or item.path.suffix == ".ipynb" or item.nodeid.startswith(_STARTING):
             item.add_marker("processes")
         if hasattr(item, "output_timeout"):  # nbval waits five seconds for an output
             item.output_timeout = 600
-    items.sort(key=_rank)
+    first = {}
+    for item in items:
+        first.setdefault(share(item.nodeid), len(first))
+    items.sort(key=lambda item: (_rank(item), first[share(item.nodeid)]))
 
 
 @pytest.fixture(scope="session")
@@ -157,13 +164,14 @@ def html() -> Path:
     folder = Path(given) if given else ROOT / "_build" / "html"
     if not given:
         folder.parent.mkdir(exist_ok=True)
-        with open(folder.parent / ".tests.lock", "w") as lock:
+        with (folder.parent / ".tests.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             done = subprocess.run(
                 [sys.executable, "-m", "scaleright.cli", "book"],
                 cwd=ROOT,
                 text=True,
                 capture_output=True,
+                check=False,
             )
         if done.returncode:
             said = f"{done.stdout[-2000:]}{done.stderr[-4000:]}"

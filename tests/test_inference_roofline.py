@@ -102,6 +102,7 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
     assert caught.value.code and said in capsys.readouterr().err
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("chapter", "case", "said"),
     [

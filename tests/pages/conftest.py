@@ -10,36 +10,10 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
-from browse import CHROMIUM, OFFLINE, ROOT, Visit
-
-
-@pytest.fixture(scope="session")
-def html() -> Path:
-    """The folder of the site."""
-    given = os.environ.get("SCALERIGHT_SITE")
-    folder = Path(given) if given else ROOT / "_build" / "html"
-    if not given:
-        done = subprocess.run(
-            [sys.executable, "-m", "scaleright.cli", "book"],
-            cwd=ROOT,
-            text=True,
-            capture_output=True,
-        )
-        if done.returncode:
-            pytest.fail(
-                "scaleright book failed, so there is no site to"
-                f" test:\n{done.stdout[-2000:]}{done.stderr[-4000:]}",
-                pytrace=False,
-            )
-    if not (folder / "index.html").is_file():
-        pytest.fail(f"no site at {folder}: run make book", pytrace=False)
-    return folder
+from browse import CHROMIUM, OFFLINE, Visit
 
 
 @pytest.fixture(scope="session")
