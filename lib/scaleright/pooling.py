@@ -22,22 +22,37 @@ error up to which a row counts in full, beyond which its weight falls.
 """
 
 
+def _non_negative(curvature: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """The non-negative factors of least squares, from the normal equations.
+
+    Without a bound they are one solution away, and it holds where none is below zero, as in most
+    fits; only else is there a search, of the equations' root, with as many rows as factors.
+    """
+    factors = np.linalg.solve(curvature, pull)
+    if factors.min() >= 0:
+        return factors
+    from scipy.optimize import nnls
+
+    root = np.linalg.cholesky(curvature)
+    return nnls(root.T, np.linalg.solve(root, pull))[0]
+
+
 def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
     """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and
     factors beyond twice the prior, count less (IRLS).
     """
-    from scipy.optimize import nnls
+    from scipy.sparse import csr_array, diags_array
 
-    weights, factors = np.ones(len(shares)), prior
+    # A row shows few of the families, and products of what it shows alone add up in one order on
+    # every processor.
+    shares = csr_array(shares)
+    weights, factors = np.ones(shares.shape[0]), prior
     for _ in range(rounds):
-        weighted, held = (
-            shares * np.sqrt(weights)[:, None],
-            ties / np.maximum(np.abs(factors / prior - 1), 1.0),
+        held = ties / np.maximum(np.abs(factors / prior - 1), 1.0)
+        curvature = (shares.T @ (diags_array(weights) @ shares)).toarray()
+        factors = _non_negative(
+            curvature + np.diag(held / prior**2), shares.T @ weights + held / prior
         )
-        root = np.linalg.cholesky(
-            weighted.T @ weighted + np.diag(held / prior**2)
-        )  # the normal equations' root: as many rows as factors
-        factors, _ = nnls(root.T, np.linalg.solve(root, weights @ shares + held / prior))
         weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
     return factors
 
