@@ -14,7 +14,7 @@ help: ## list the commands
 book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chapters that changed)
 	@$(BIN)/scaleright book
 
-test: $(VENV)/.scaleright ## run every test: units, doctests, data, stored notebooks, the site in Chromium
+test: $(VENV)/.scaleright $(VENV)/peers ## run every test: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical --dist loadfile
 
 notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
@@ -23,8 +23,9 @@ notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outp
 check: $(VENV)/.scaleright ## check every table of data/ against its data package
 	@$(BIN)/scaleright data check
 
-bench: $(VENV)/.scaleright ## measure the speeds the book promises
-	@for script in benchmarks/*.py; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
+bench: $(VENV)/.scaleright $(VENV)/peers ## measure the speeds the book promises, beside other estimators
+	@for script in speed search serving_speed peers calibrate_chip; do \
+	  echo "benchmarks/$$script.py"; $(BIN)/python -m benchmarks.$$script || exit 1; done
 
 clean: ## delete what was built (the environment in .venv stays)
 	rm -rf _build .pytest_cache .hypothesis .import_linter_cache
@@ -37,6 +38,12 @@ $(VENV)/.packages: requirements.txt
 	@echo "Installing the pinned environment into $(VENV) (once, a minute or two) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --requirement requirements.txt
+	@touch $@
+
+# Other estimators lie apart: they are measured beside the book's library and never part of it.
+$(VENV)/peers: benchmarks/peers.txt $(VENV)/.packages
+	@rm -rf $@
+	@$(PIP) install --no-deps --target $@ --requirement benchmarks/peers.txt
 	@touch $@
 
 $(VENV)/.scaleright: $(VENV)/.packages pyproject.toml

@@ -1,0 +1,73 @@
+"""Every script of benchmarks/ runs, at a small size; how fast it is, is never judged here."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import calibrate_chip, peers
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = sorted(
+    path.stem
+    for path in (ROOT / "benchmarks").glob("*.py")
+    if re.search(r"^def main\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+
+
+def test_make_bench_runs_every_script():
+    (line,) = re.findall(r"for script in ([\w ]+);", (ROOT / "Makefile").read_text("utf-8"))
+    assert sorted(line.split()) == SCRIPTS
+
+
+@pytest.mark.parametrize("script", sorted({*SCRIPTS} - {"calibrate_chip", "peers"}))
+def test_a_script_prints_ratios_against_a_loop(script, capsys):
+    importlib.import_module(f"benchmarks.{script}").main(["--quick"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines and all(re.search(r" [\d,]+\.\d x a loop$", line) for line in lines)
+
+
+def test_peers_are_measured_on_the_same_runs_where_they_are_installed(capsys):
+    peers.main(["--quick"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [name for name in ("llm-analysis", "mlsysim") for line in lines if name in line]
+    if peers.PEERS.is_dir():  # `make test` and `make bench` install them
+        assert all(re.search(r"off by \d+\.\d % .* x ours$", line) for line in lines)
+    else:
+        assert all(line.endswith("`make bench` installs it") for line in lines)
+
+
+def test_a_chip_is_measured_only_where_there_is_one(capsys, monkeypatch):
+    monkeypatch.setattr(calibrate_chip, "_nothing_to_measure", lambda device: "no chip")
+    with pytest.raises(SystemExit) as named:
+        calibrate_chip.main(["--accelerator", "H100 SXM"])
+    with pytest.raises(SystemExit) as unnamed:
+        calibrate_chip.main(["--quick"])
+    assert (named.value.code, unnamed.value.code) == (1, 0)
+    with pytest.raises(SystemExit):
+        calibrate_chip.main(["--accelerator", "H100 SXM", "--model", "DeepSeek-V3"])
+    assert "none of the dense models" in capsys.readouterr().err
+
+
+def test_what_is_measured_is_written_in_the_columns_of_the_tables(tmp_path):
+    found = [
+        {"batch": 8, "seconds": 0.01, "watts": 400.0},
+        {"batch": 1, "seconds": 0.005, "watts": None},
+    ]
+    rows, common = calibrate_chip.decoded(found, "PyTorch", context=64)
+    common |= {"accelerator": "H100 SXM", "model": "Llama-3.1-8B", "source": "own measurement"}
+    common["tensor_parallel"] = 1
+    calibrate_chip.write(tmp_path, "measured/serving", rows, common)
+    calibrate_chip.write(tmp_path, "measured/energy", rows[:1], common)
+    with (tmp_path / "energy.csv").open(encoding="utf-8", newline="") as file:
+        (energy,) = csv.DictReader(file)
+    assert float(energy["measured_joules_per_token"]) == pytest.approx(400 * 0.01 / 8)
+    with (tmp_path / "serving.csv").open(encoding="utf-8", newline="") as file:
+        speeds = [
+            row["measured_output_tokens_per_s_per_accelerator"] for row in csv.DictReader(file)
+        ]
+    assert [float(speed) for speed in speeds] == [800, 200]
