@@ -18,7 +18,7 @@ import argparse
 import importlib.util
 import sys
 from collections.abc import Mapping
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
     schema = catalog.resource(table)["schema"]
     names, path = (
         [field["name"] for field in schema["fields"]],
-        folder / f"{table.split('/')[-1]}.csv",
+        folder / f"{table.rsplit('/', 1)[-1]}.csv",
     )
     frame = pd.DataFrame(
         [{name: (common | row).get(name) for name in names} for row in rows], columns=names
@@ -144,7 +144,7 @@ def measure(bench: Bench, given: argparse.Namespace, size: Mapping[str, Any]) ->
         "accelerator": chip.name if chip else given.accelerator,
         "model": model.name,
         "tensor_parallel": 1,
-        "source": f"own measurement {date.today()}",
+        "source": f"own measurement {datetime.now().astimezone().date()}",
     }
     best = peaks(bench, chip, size["sides"], size["copied_bytes"])
     write(given.out, "accelerator_specs", list(best), common)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Self
 
 CACHE_BYTES = 512e6
 """Weights of one product are copied until they exceed any cache on the chip, and used in turn."""
@@ -21,7 +21,7 @@ class Meter:
     def __init__(self, device: str):
         self.device, self.watts = device, None
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> Self:
         command = [
             "nvidia-smi",
             "--id=0",
@@ -117,14 +117,12 @@ class Bench:
                 [w.to(torch.float8_e4m3fn).t() for w in weights],
                 torch.ones((), device=self.device),
             )
-            each = [
-                lambda w=w: torch._scaled_mm(
-                    a, w, scale_a=one, scale_b=one, out_dtype=torch.bfloat16
-                )
-                for w in weights
-            ]
+            scaled = torch._scaled_mm  # noqa: SLF001  # PyTorch has no public name for it
+            terms = {"scale_a": one, "scale_b": one, "out_dtype": torch.bfloat16}
+            each = [lambda w=w: scaled(a, w, **terms) for w in weights]
         else:  # INT8
             a, weights = a.to(torch.int8), [w.to(torch.int8).t() for w in weights]
-            each = [lambda w=w: torch._int_mm(a, w) for w in weights]
+            whole = torch._int_mm  # noqa: SLF001  # likewise
+            each = [lambda w=w: whole(a, w) for w in weights]
         together = self.captured(lambda: [work() for work in each])
         return self.seconds(together) / copies
