@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -121,10 +122,8 @@ def share(nodeid: str) -> str:
     """What runs on one worker, because its tests share what is dear: the tests of one page of the
     site, else those of one file.
     """
-    file, _, test = nodeid.partition("::")
-    _, _, parameters = test.partition("[")
-    page = next((word for word in parameters.rstrip("]").split("-") if ".html" in word), "")
-    return page if page and file.startswith("tests/pages/") else file
+    page = re.match(r"tests/pages/.*\[(?:light-|dark-)?(.+?\.html)", nodeid)
+    return page[1] if page else nodeid.partition("::")[0]
 
 
 class Shares(LoadScopeScheduling):
@@ -154,7 +153,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = {}
     for item in items:
         first.setdefault(share(item.nodeid), len(first))
-    items.sort(key=lambda item: (_rank(item), first[share(item.nodeid)]))
+    # Of a page, what looks at it on a phone comes last: two openings, not one for each test.
+    items.sort(key=lambda i: (_rank(i), first[share(i.nodeid)], "phone" in i.name))
 
 
 @pytest.fixture(scope="session")

@@ -71,7 +71,26 @@ class Visit:
         self.page.evaluate(
             "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
         )
-        self.page.wait_for_timeout(150)  # the charts of folded blocks take their width
+        self.page.evaluate("probe.settled()")
+        return self
+
+    def anew(self, name: str, width: int = 1280, mode: str = "light"):
+        """Open a page as on a first visit, by a reader with this screen and preference."""
+        if self.page.url.startswith(self.site):
+            self.page.evaluate("localStorage.clear()")
+            self.page.goto("about:blank")
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.page.emulate_media(color_scheme=mode, reduced_motion="reduce")
+        self.troubles.clear()
+        return self.open(name)
+
+    def again(self, mode: str):
+        """The same page in this mode, at its defaults."""
+        if self.ask("document.documentElement.dataset.theme") != mode:
+            self.page.evaluate("document.querySelector('.mode').click()")
+        self.ask("document.body.classList.contains('sr-changed') && window.scaleright.reset()")
+        self.ask("scrollTo(0, 0)")
+        self.ask("probe.settled()")
         return self
 
     def ask(self, script: str, argument=None):

@@ -43,30 +43,55 @@ def browser():
         chromium.close()
 
 
+class Tab:
+    """The one window of a worker, in which its tests visit one page after the other: a window and a
+    page cost more than most of what is asked of them.
+    """
+
+    def __init__(self, browser, site: str):
+        self.browser, self.site = browser, site
+        self.visit, self.looked_at = None, ("", 0)
+
+    def anew(self, name: str, width: int = 1280, mode: str = "light") -> Visit:
+        self.visit, self.looked_at = self.visit or Visit(self.browser, self.site), ("", 0)
+        return self.visit.anew(name, width, mode)
+
+    def look(self, name: str, width: int = 1280, mode: str = "light") -> Visit:
+        if (name, width) != self.looked_at:  # charts are laid out for the width at first
+            self.anew(name, width)
+            self.looked_at = name, width
+        return self.visit.again(mode)
+
+    def close(self) -> None:
+        if self.visit:
+            self.visit.context.close()
+        self.visit, self.looked_at = None, ("", 0)
+
+
 @pytest.fixture(scope="session")
-def look(browser, site):
-    """A page for tests that only look at it, opened once: look(name, width, mode)."""
-    made = {}
-
-    def start(name: str, width: int = 1280, mode: str = "light") -> Visit:
-        if (name, width, mode) not in made:
-            made[name, width, mode] = Visit(browser, site, width, mode).open(name)
-        return made[name, width, mode]
-
-    yield start
-    for one in made.values():
-        one.context.close()
+def window(browser, site):
+    tab = Tab(browser, site)
+    yield tab
+    tab.close()
 
 
 @pytest.fixture
-def visit(browser, site):
-    """A page for a test that works with it, opened anew: visit(name, width, mode)."""
-    made = []
+def tab(window, request):
+    failed = request.session.testsfailed
+    yield window
+    if request.session.testsfailed > failed:  # whatever it has left is not the next test's
+        window.close()
 
-    def start(name: str, width: int = 1280, mode: str = "light") -> Visit:
-        made.append(Visit(browser, site, width, mode))
-        return made[-1].open(name)
 
-    yield start
-    for one in made:
-        one.context.close()
+@pytest.fixture
+def look(tab):
+    """The page of that name, opened once for all tests in a row that ask for it, at its defaults:
+    look(name, width, mode).
+    """
+    return tab.look
+
+
+@pytest.fixture
+def visit(tab):
+    """The page of that name, opened anew: visit(name, width, mode)."""
+    return tab.anew

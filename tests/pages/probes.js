@@ -101,5 +101,15 @@
     });
   }
 
-  window.probe = { charts, drawn, outside, cut, contrast, focus, nameless, signals };
+  /** When what a change of the layout or of a value set off is done: charts follow their width within a tenth of a second. */
+  async function settled() {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame();
+    await frame();
+    await new Promise((done) => { setTimeout(done, 100); });
+    await Promise.all(Object.values(window.scaleright?.views ?? {}).map((view) => view.runAsync()));
+    await frame();
+  }
+
+  window.probe = { settled, charts, drawn, outside, cut, contrast, focus, nameless, signals };
 })();

@@ -12,7 +12,7 @@ def test_a_page_asks_nobody_else_and_complains_of_nothing(look, name):
     opened.page.mouse.wheel(0, 5000)
     for _ in range(2):
         opened.page.click(".mode")
-    opened.page.wait_for_timeout(100)
+    opened.ask("probe.settled()")
     assert opened.troubles == []
 
 
@@ -52,3 +52,7 @@ def test_the_chosen_mode_is_kept_from_page_to_page(visit):
     opened.page.click(".mode")
     opened.open(CHAPTERS[0])
     assert opened.ask("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_reader_who_prefers_dark_pages_gets_them(visit):
+    assert visit(PAGES[0], mode="dark").ask("document.documentElement.dataset.theme") == "dark"
