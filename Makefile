@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test notebooks check bench clean
+.PHONY: help book test quick lint units format notebooks check bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,23 @@ book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chap
 	@$(BIN)/scaleright book
 
 test: $(VENV)/.scaleright $(VENV)/peers ## run every test: units, doctests, data, stored notebooks, the site in Chromium
-	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical --dist loadfile
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical $(ARGS)
+
+quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, units and doctests; no kernel, no browser
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units
+
+lint: $(VENV)/.scaleright
+	@$(BIN)/ruff format --check --quiet --diff
+	@$(BIN)/python .ci/chapters.py --check
+	@$(BIN)/ruff check --quiet
+
+units: $(VENV)/.scaleright
+	@$(BIN)/python -m pytest -m "not processes" --ignore tests/pages --ignore notebooks -n logical --quiet $(ARGS)
+
+format: $(VENV)/.scaleright ## format the library, the tests and the code of the chapters
+	@$(BIN)/ruff format --quiet
+	@$(BIN)/python .ci/chapters.py
+	@$(BIN)/ruff check --fix --quiet
 
 notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
 	@$(BIN)/scaleright notebooks
@@ -28,7 +44,7 @@ bench: $(VENV)/.scaleright $(VENV)/peers ## measure the speeds the book promises
 	  echo "benchmarks/$$script.py"; $(BIN)/python -m benchmarks.$$script || exit 1; done
 
 clean: ## delete what was built (the environment in .venv stays)
-	rm -rf _build .pytest_cache .hypothesis .import_linter_cache
+	rm -rf _build .pytest_cache .hypothesis .import_linter_cache .ruff_cache .mypy_cache
 
 # The environment is made anew when a pin changes, the package is installed again when its metadata changes.
 $(VENV)/.packages: requirements.txt
