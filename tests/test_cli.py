@@ -80,8 +80,18 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
         (["run", "tiny", "-p", "usd_per_hour=24"], 1, "8-GPU node: per GPU 3.00"),
         (["run", "tiny", "-p", "usd_per_hour=€2"], 1, "prices are in US dollars (USD)"),
         (["run", "tiny", "-p", "hours"], 2, "expected NAME=VALUE"),
+        (["run", "tiny", "-p", "hours=3", "-p", "hours=9"], 2, "hours is given twice, as '3' and"),
+        (["run", "tiny", "-p", "hours=3", "-p", " hours =9"], 2, "hours is given twice"),
+        (["run", "tiny", "--out", "a", "--out", "b"], 2, "--out is given 2 times"),
+        (["run", "tiny", "--out", ""], 2, "--out is empty"),
+        (["run", "tiny", "--out", "/proc/x.ipynb"], 1, "--out '/proc/x.ipynb' cannot be written"),
+        (["run", "tiny", "--out", "notebooks/text/tiny.md/x"], 1, "written: Not a directory"),
+        (["run", "tiny", "--out", "n" * 300], 1, "... (300 characters) cannot be written"),
+        (["sweep", "tiny", "-p", "hours=3", "--out", "/proc/x"], 1, "cannot be written"),
         (["run"], 2, "Missing argument 'CHAPTER'"),
-        (["rum", "tiny"], 2, "No such command 'rum'"),
+        (["rum", "tiny"], 2, "No such command 'rum'; nearest: run"),
+        (["data", "chek"], 2, "No such command 'chek'; nearest: check"),
+        (["claims", "--jsn"], 2, "Did you mean '--json'?"),
         (["book", "--jobs", "0"], 2, "0 is not in the range"),
         (["data", "refresh", "--from", "nowhere"], 2, "'nowhere' does not exist"),
         (["validate", "counts", "nowhere.csv"], 2, "'nowhere.csv' does not exist"),
@@ -90,6 +100,33 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
 def test_wrong_input_is_refused_before_any_work(scaleright, arguments, code, says):
     got, out, err = scaleright(*arguments)
     assert (got, out) == (code, "") and says in err and "Traceback" not in err
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["{}"],
+        ["run", "{}"],
+        ["run", "tiny", "{}"],
+        ["run", "tiny", "-p", "{}"],
+        ["run", "tiny", "-p", "{}=1"],
+        ["run", "tiny", "-p", "hours={}"],
+        ["run", "tiny", "-p", "plan={}"],
+        ["run", "tiny", "-p", "hours=1", "-p", "hours={}"],
+        ["run", "tiny", "--out", "{}"],
+        ["sweep", "tiny", "-p", "plan={}", "--out", "o"],
+        ["sweep", "tiny", "-p", "hours=1", "--out", "o", "--scheduler", "{}"],
+        ["parameters", "{}"],
+        ["validate", "{}"],
+        ["validate", "counts", "{}"],
+        ["book", "--jobs", "{}"],
+        ["data", "refresh", "--from", "{}"],
+    ],
+)
+def test_a_huge_value_is_said_back_by_its_beginning_and_length(scaleright, arguments):
+    code, out, err = scaleright(*(text.format("x" * 100_000) for text in arguments))
+    assert code in (1, 2) and not out and len(err) < 1500 and "characters)" in err
 
 
 @pytest.mark.usefixtures("nothing_runs")

@@ -12,16 +12,57 @@ import errno
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scaleright import __version__
+from scaleright.names import brief, shortened, suggestion
 from scaleright.press import Book, PressError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Command(click.Command):
+    """A command that refuses an empty value, and an option given twice where only one value can
+    count.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        values, _, order = self.make_parser(ctx).parse_args(list(args))
+        for option, times in Counter(order).items():
+            if option.name and values.get(option.name) == "":
+                raise click.UsageError(f"{option.opts[0]} is empty; give a value", ctx)
+            if isinstance(option, click.Option) and times > 1 and not _takes_more(option):
+                raise click.UsageError(
+                    f"{option.opts[0]} is given {times} times; give it once", ctx
+                )
+        return super().parse_args(ctx, args)
+
+
+def _takes_more(option: click.Option) -> bool:
+    return option.multiple or option.is_flag or option.count
+
+
+class _Group(click.Group):
+    """A group of such commands that offers the nearest name for an unknown one."""
+
+    command_class = _Command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            ctx.fail(f"No such command {brief(args[0])}; {suggestion(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+_Group.group_class = _Group
+
+
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="scaleright")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
@@ -122,16 +163,16 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     import hashlib
     import json
 
-    from scaleright.press import write_whole
+    from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
     from scaleright.press.parameters import declared, validate
 
     place = Book.find()
-    values = validate(declared(chapter, place), dict(_assignment(text) for text in assignments))
-    case_hash = hashlib.sha256(json.dumps([chapter, values], sort_keys=True).encode()).hexdigest()[
-        :8
-    ]
+    values = validate(declared(chapter, place), _case(assignments))
+    case = json.dumps([chapter, values], sort_keys=True).encode()
+    case_hash = hashlib.sha256(case).hexdigest()[:8]
     out = out or place.build / "runs" / f"{chapter}-{case_hash}.ipynb"
+    require_writable(out, "--out")
     done = []
     run_all(place, [Job(chapter, values)], 1, done.append)
     write_whole(out, done[0].content)
@@ -210,8 +251,21 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise click.UsageError(f"-p {text!r}: expected NAME=VALUE")
+        raise click.UsageError(f"-p {brief(text)}: expected NAME=VALUE")
     return name.strip(), value
+
+
+def _case(assignments: tuple[str, ...]) -> dict[str, str]:
+    """Values by name, of which each has one."""
+    case: dict[str, str] = {}
+    for name, value in map(_assignment, assignments):
+        if name in case:
+            raise click.UsageError(
+                f"-p {brief(name)[1:-1]} is given twice, as {brief(case[name])} and as"
+                f" {brief(value)}; give it once (`scaleright sweep` takes several values)"
+            )
+        case[name] = value
+    return case
 
 
 @cli.command()
@@ -319,7 +373,7 @@ def main(arguments: list[str] | None = None) -> Any:
         cli.main(arguments, prog_name="scaleright", standalone_mode=False)
         sys.exit(0)
     except click.UsageError as error:
-        error.show()
+        click.UsageError(shortened(error.format_message()), error.ctx).show()
         sys.exit(2)
     except click.Abort:
         click.echo("interrupted; the last good site is as it was", err=True)
@@ -329,7 +383,7 @@ def main(arguments: list[str] | None = None) -> Any:
             error, (KeyError, IndexError)
         ):  # those are bugs, not wrong input
             raise
-        click.echo(f"scaleright: {_explain(error)}", err=True)
+        click.echo(f"scaleright: {shortened(_explain(error))}", err=True)
         sys.exit(1)
 
 

@@ -10,13 +10,14 @@ all.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scaleright.names import suggestion
+from scaleright.names import brief, suggestion
 
 
 class PressError(Exception):
@@ -81,7 +82,7 @@ class Book:
         PressError : unknown; the nearest names are offered.
         """
         if name not in (known := self.chapters()):
-            raise PressError(f"unknown chapter {name!r}; {suggestion(name, known)}")
+            raise PressError(f"unknown chapter {brief(name)}; {suggestion(name, known)}")
         return name
 
     @contextmanager
@@ -116,10 +117,36 @@ def write_whole(path: Path, content: bytes | str) -> bool:
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _part(path)
     try:
         part.write_bytes(content)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     return True
+
+
+def _part(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def require_writable(path: Path, option: str) -> None:
+    """Refuse a path at which no file can be written, before the work whose result it is to hold;
+    its folder is made.
+
+    Raises
+    ------
+    PressError : says the option that gave the path, and why.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = _part(path)
+        part.touch()
+        part.unlink()
+    except (OSError, ValueError) as error:
+        at_a_file = isinstance(error, FileExistsError)  # where a folder would have to be
+        reason = os.strerror(errno.ENOTDIR) if at_a_file else getattr(error, "strerror", error)
+        raise PressError(f"{option} {brief(str(path))} cannot be written: {reason}") from None

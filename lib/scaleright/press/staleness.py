@@ -6,7 +6,7 @@ and the tables it read on its last run, which its data record names. A chapter w
 is taken to read every table. A scenario's key adds its parameter values.
 
 The library's part covers what a chapter can import, which leaves out the press and the command
-line, except for `press/parameters.py` and `press/__init__.py`, where `case()` lives.
+line, except for `press/parameters` and `press/__init__.py`, where `case()` lives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scaleright.press.scenarios import Scenario, read
 
 _LIBRARY = Path(__file__).resolve().parents[1]
 _OUTSIDE_CHAPTERS = ("press/", "cli.py")
-_INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters.py")
+_INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters/")
 
 
 def digest(paths: Iterable[Path], root: Path) -> str:
@@ -45,7 +45,7 @@ def library() -> str:
         (
             _LIBRARY / n
             for n in names
-            if n in _INSIDE_CHAPTERS or not n.startswith(_OUTSIDE_CHAPTERS)
+            if n.startswith(_INSIDE_CHAPTERS) or not n.startswith(_OUTSIDE_CHAPTERS)
         ),
         _LIBRARY,
     )

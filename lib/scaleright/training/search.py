@@ -38,6 +38,8 @@ LEAST_CHUNK = 128
 """
 LEAN = {"micro_batch": 1, "virtual": 1, "recompute": 2}
 """Choices with which a layout takes the least memory."""
+CHIPS_TRIED = 64
+"""How many chips less or more are tried where no layout divides a run."""
 MOST_DOUBLINGS = 12
 
 
@@ -153,13 +155,22 @@ def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn
     tried = layouts(run, **lean)
     if not tried.tensor.size:
         sizes = sorted(
-            {s for by in range(1, 65) for s in (run.chips - by, run.chips + by) if s > 0},
+            {
+                s
+                for by in range(1, CHIPS_TRIED + 1)
+                for s in (run.chips - by, run.chips + by)
+                if s > 0
+            },
             key=lambda s: abs(s - run.chips),
         )
         near = next((s for s in sizes if layouts(replace(run, chips=s), **lean).tensor.size), None)
+        hint = (
+            f"nearest: chips = {near}"
+            if near
+            else f"nor so many chips less or more than {CHIPS_TRIED}; take another global_batch"
+        )
         raise ValueError(
-            f"{where}{held}: no layout divides it with global_batch = {run.global_batch:,};"
-            f" nearest: chips = {near}"
+            f"{where}{held}: no layout divides it with global_batch = {run.global_batch:,}; {hint}"
         )
     taken = float(training_memory(run, tried, optimizer).total.min())
     larger = (replace(run, chips=run.chips * 2**k) for k in range(1, MOST_DOUBLINGS + 1))
@@ -193,6 +204,23 @@ def candidates(run: TrainingRun, optimizer: str = "adamw", **fixed: Any) -> Cand
     if not layout.tensor.size:
         _refuse(run, optimizer, fixed)
     return Candidates(run, layout, memory, step_time(run, layout))
+
+
+@looks_for
+def require_layout(run: TrainingRun, optimizer: str = "adamw", **fixed: Any) -> None:
+    """Refuse a run that no layout splits, or that fits in memory in none; `candidates` would, after
+    weighing all of them.
+
+    Raises
+    ------
+    ValueError : as `candidates`.
+
+    >>> from scaleright import catalog
+    >>> require_layout(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128))
+    """
+    lean = layouts(run, **LEAN | fixed)
+    if not _fitting(run, lean, optimizer)[0].tensor.size:
+        _refuse(run, optimizer, fixed)
 
 
 def _front(time_s: np.ndarray, memory_bytes: np.ndarray) -> np.ndarray:

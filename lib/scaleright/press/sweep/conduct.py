@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import uuid
@@ -89,18 +90,25 @@ def sweep(
 
     parameters = declared(chapter, book)
     swept = grid.read_grid(parameters, assignments)
+    scenarios = [dict(zip(swept, values)) for values in itertools.product(*swept.values())]
+    refused = grid.impossible(parameters, scenarios)
     program = _program(book, chapter)
     if scheduler is not None:
         cluster.check_address(scheduler)
-    scenarios = [dict(zip(swept, values)) for values in itertools.product(*swept.values())]
     identity = {
         "chapter": chapter,
         "grid": swept,
         "text": hashlib.sha256(book.text(chapter).read_bytes()).hexdigest(),
     }
     with results.Journal(out, identity | scenario.fingerprint(), fresh) as journal:
+        _note(scenarios, refused, journal, say)
+        keep = functools.partial(_tabulate, out, scenarios, journal, parameters, chapter)
         done = [values for values in scenarios if journal.answered(values)]
-        todo = [values for values in scenarios if not journal.answered(values)]
+        todo = [
+            values
+            for values, said in zip(scenarios, refused)
+            if not said and not journal.answered(values)
+        ]
         if done:
             say(f"{len(done)} of {len(scenarios)} scenarios done before")
             _check_shown(shown, journal, done[0])
@@ -116,21 +124,40 @@ def sweep(
                 with suppress(
                     OSError
                 ):  # the journal has it all; a full disk may be what has brought us here
-                    results.write(
-                        out, *results.table(scenarios, journal), parameters, f"A sweep of {chapter}"
-                    )
+                    keep()
             raise
-        frame, kinds = results.table(scenarios, journal)
-        results.write(out, frame, kinds, parameters, f"A sweep of {chapter}")
-        drawn = picture.draw(
-            out,
-            frame,
-            kinds,
-            [p for name in swept for p in parameters if p.name == name],
-            chapter,
-            shown,
-        )
+        frame, kinds = keep()
+        moved = [p for name in swept for p in parameters if p.name == name]
+        drawn = picture.draw(out, frame, kinds, moved, chapter, shown)
         return Sweep(len(scenarios), tuple(frame["error"].dropna()), drawn)
+
+
+def _note(
+    scenarios: list[dict[str, Any]],
+    refused: list[str],
+    journal: results.Journal,
+    say: Callable[[str], None],
+) -> None:
+    """Keep what was refused of impossible scenarios in place of their outcome, and say so."""
+    bad = [(values, said) for values, said in zip(scenarios, refused) if said]
+    for values, said in bad:
+        if journal.outcome(values) != {"values": values, "error": said}:
+            journal.add(values, {"error": said})
+    if bad:
+        say(f"{len(bad)} of {len(scenarios)} scenarios are impossible and not run")
+
+
+def _tabulate(
+    out: Path,
+    scenarios: list[dict[str, Any]],
+    journal: results.Journal,
+    parameters: Iterable[Any],
+    chapter: str,
+) -> tuple[Any, dict[str, str]]:
+    """Write the table of what is finished; the table and how its quantities are said."""
+    frame, kinds = results.table(scenarios, journal)
+    results.write(out, frame, kinds, parameters, f"A sweep of {chapter}")
+    return frame, kinds
 
 
 def _run(

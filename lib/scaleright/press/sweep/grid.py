@@ -4,15 +4,46 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scaleright.press.parameters import Parameter, ParameterError, show, validate
+from scaleright.press.parameters import Parameter, ParameterError, accepted, refusal, show
 
 MOST_SCENARIOS = 100_000
 """Beyond this a sweep of notebooks is the wrong tool: a formula of the library takes a million
 cases in one call.
 """
+
+
+def _listed(text: str) -> list[str]:
+    """The values of a list; an open quote holds what is left."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    found = next(csv.reader([text], skipinitialspace=True), None) or [""]
+    return [value.strip() for value in found]
+
+
+def impossible(
+    parameters: Sequence[Parameter], scenarios: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """What the chapter's rules say against each scenario; empty where it goes together.
+
+    Rules look at a few parameters each, so that of many scenarios few are looked at anew.
+
+    Raises
+    ------
+    ParameterError : all are impossible.
+    """
+    about = {name for rule in getattr(parameters, "rules", ()) for name in rule.parameters}
+    known: dict[tuple[Any, ...], str] = {}
+    said = []
+    for values in scenarios:
+        key = tuple(value for name, value in values.items() if name in about)
+        if key not in known:
+            known[key] = refusal(parameters, values)
+        said.append(known[key])
+    if all(said):
+        raise ParameterError(dict.fromkeys(said))
+    return said
 
 
 def read_grid(
@@ -36,16 +67,17 @@ def read_grid(
     >>> read_grid(parse(lines), [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")])
     {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
     """
-    parameters, grid, problems = tuple(parameters), {}, []
+    parameters, problems = tuple(parameters), []
+    grid: dict[str, list[Any]] = {}
     for name, listed in assignments:
         values = grid.setdefault(name, [])
-        for text in map(str.strip, next(csv.reader([listed], skipinitialspace=True), None) or [""]):
+        for text in _listed(listed):
             try:
                 if not text and any(parameter.name == name for parameter in parameters):
                     raise ParameterError(
                         [f"{name}: an empty value; give one or more, separated by commas"]
                     )
-                value = validate(parameters, {name: text})[name]
+                value = accepted(parameters, {name: text})[name]
                 if value in values:
                     raise ParameterError([f"{name} = {show(value)}: given twice"])
                 values.append(value)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from scaleright.press import PressError, write_whole
+from scaleright.press import PressError, require_writable, write_whole
 
 JOURNAL, TABLE, TWIN = "scenarios.jsonl", "sweep.csv", "sweep.json"
 
@@ -37,13 +37,13 @@ class Journal:
 
     Raises
     ------
-    PressError : the folder belongs to another sweep, or one is at work in it; says what to do.
-    OSError : the folder cannot be made or written.
+    PressError : the folder cannot be made or written, belongs to another sweep, or one is at work
+        in it; says what to do.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], fresh: bool = False):
         self._path, self._outcomes = folder / JOURNAL, {}
-        folder.mkdir(parents=True, exist_ok=True)
+        require_writable(self._path, "--out")
         self._folder = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

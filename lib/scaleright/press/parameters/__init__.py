@@ -1,0 +1,61 @@
+"""A chapter's parameters: declared once, in the cell tagged `parameters`, and checked before
+anything runs.
+
+Each line of that cell is one parameter and the only place that says so:
+
+    name: type = default  # meaning [unit] (low..high)
+
+A comment line right below continues it, since a line of code has at most 100 columns.
+`type` is float, int, str or bool, with `| None` where the value may be left out. The parenthesis
+holds the bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for
+any name in that table, or the bounds of a day (`date 2022-09-01..today`), which is a text such as
+"2026-09-29". What no value can say by itself stands below, in comments of the form
+
+    # check: rule(name, other), rule(name)
+
+with the functions of `rules`, which refuse values that do not go together. The lines feed the
+command line, the reader's table, a chart's slider and, inside the chapter, `case()`. papermill's
+own inspection reads the same lines (all but those with `| None`, which its pattern lacks).
+
+`declaration` reads the lines, `parameter` takes one value, `rules` know what goes together, `case`
+checks and holds a reader's values.
+"""
+
+from scaleright.press.parameters.case import (
+    COLUMNS,
+    Case,
+    ParameterError,
+    accepted,
+    case,
+    refusal,
+    rows,
+    validate,
+)
+from scaleright.press.parameters.declaration import (
+    FORM,
+    DeclarationError,
+    Declared,
+    declared,
+    parse,
+    tagged,
+)
+from scaleright.press.parameters.parameter import Parameter, show
+
+__all__ = [
+    "COLUMNS",
+    "FORM",
+    "Case",
+    "DeclarationError",
+    "Declared",
+    "Parameter",
+    "ParameterError",
+    "accepted",
+    "case",
+    "declared",
+    "parse",
+    "refusal",
+    "rows",
+    "show",
+    "tagged",
+    "validate",
+]

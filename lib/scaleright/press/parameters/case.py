@@ -1,0 +1,180 @@
+"""A reader's case: values checked against what a chapter declares, and held for its cells."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from scaleright.names import MOST_SAID, brief, suggestion
+from scaleright.press.parameters.declaration import looks_declared, parse
+from scaleright.press.parameters.parameter import Parameter, show
+
+
+class ParameterError(ValueError):
+    """Values that a chapter does not accept; one line for each."""
+
+    def __init__(self, problems: Iterable[str]):
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def accepted(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given values in their types, each checked by itself.
+
+    Raises
+    ------
+    ParameterError : names every wrong one, what is allowed and the nearest valid choice.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    values, problems = {}, []
+    for name, value in given.items():
+        name = name.strip()
+        if name not in known:
+            said = name if name.isidentifier() and len(name) <= MOST_SAID else brief(name)
+            problems.append(f"{said}: no such parameter; {suggestion(name, known)}")
+            continue
+        try:
+            values[name] = known[name].accept(value)
+        except ValueError as error:
+            problems.append(str(error))
+    if problems:
+        raise ParameterError(problems)
+    return values
+
+
+def refusal(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
+    """What the chapter's rules say against values that are accepted one by one; empty if they go
+    together.
+
+    Values that are not given stand as declared. The first broken rule speaks, since the next may
+    rest on it; the declared case itself keeps all of them.
+    """
+    declared = {parameter.name: parameter.default for parameter in parameters}
+    case = declared | dict(values)
+    if case == declared:
+        return ""
+    rules = getattr(parameters, "rules", ())
+    return next(filter(None, (rule.refusal(case, declared) for rule in rules)), "")
+
+
+def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given values in their types, checked one by one and then together.
+
+    Raises
+    ------
+    ParameterError : names every wrong one, what is allowed and the nearest valid choice.
+
+    >>> validate(parse("hours: float = 8  # use per day [h/day] (0..24)"), {"hours": "30", "hour": 3})
+    Traceback (most recent call last):
+    scaleright.press.parameters.case.ParameterError: hours = 30: outside 0 to 24 h/day
+    hour: no such parameter; nearest: hours
+    """
+    values = accepted(parameters, given)
+    if said := refusal(parameters, values):
+        raise ParameterError([said])
+    return values
+
+
+def rows(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The reader's table: name, value to four digits, unit, allowed, meaning."""
+
+    def short(value: Any) -> str:
+        return show(float(f"{value:.4g}") if isinstance(value, float) else value)
+
+    return [
+        (
+            p.name,
+            short(values.get(p.name, p.default)),
+            "" if p.unit == "1" else p.unit,
+            p.allowed,
+            p.meaning,
+        )
+        for p in parameters
+    ]
+
+
+COLUMNS = ("parameter", "value", "unit", "allowed", "meaning")
+
+
+class Case:
+    """The reader's case: the values in force, by attribute, and what was declared of them, by
+    index.
+    """
+
+    def __init__(self, parameters: tuple[Parameter, ...], values: Mapping[str, Any]):
+        self.parameters = parameters
+        self.values = dict(values)
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"no parameter {name!r}; {suggestion(name, values)}")
+
+    def filled(self, **values: Any) -> Case:
+        """The case with the parameters that were left to the book (`None`) set to these values."""
+        return Case(
+            self.parameters,
+            self.values
+            | {name: value for name, value in values.items() if self.values[name] is None},
+        )
+
+    def __getitem__(self, name: str) -> Parameter:
+        return next(p for p in self.parameters if p.name == name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.values]
+
+    def table(self):
+        """The case as a DataFrame for the reader."""
+        import pandas as pd
+
+        return pd.DataFrame(rows(self.parameters, self.values), columns=list(COLUMNS))
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{name} = {value}{f' {unit}' if unit else ''}"
+            for name, value, unit, *_ in rows(self.parameters, self.values)
+        )
+
+    def _repr_html_(self) -> str:
+        from scaleright.catalog import html_table
+
+        return html_table("Your case", self.table())
+
+
+def case() -> Case:
+    """The case of the chapter this is called in, right after its parameters cell.
+
+    Reads the lines of the latest parameters cell that IPython ran and the values now in force,
+    which papermill's injected cell or the reader may have changed, and checks them.
+
+    Raises
+    ------
+    RuntimeError : not in a notebook, or no parameters cell has run yet.
+    ParameterError : a value is not allowed.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if shell is None:
+        raise RuntimeError(
+            "case() works inside a notebook; elsewhere use declared() and validate()"
+        )
+    source = next(filter(looks_declared, _cells_run(shell)), None)
+    if source is None:
+        raise RuntimeError("run the parameters cell above first")
+    parameters = parse(source, check_defaults=False)
+    given = {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}
+    return Case(parameters, validate(parameters, given))
+
+
+def _cells_run(shell: Any) -> Iterator[str]:
+    """Sources of the cells that ran, latest first: the history, then (nbval keeps none) what
+    tracebacks quote from.
+    """
+    yield from reversed(shell.user_ns["In"])
+    for entry in reversed(list(linecache.cache.values())):
+        if len(entry) == 4 and entry[1] is None:
+            yield "".join(entry[2])

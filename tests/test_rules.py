@@ -1,0 +1,123 @@
+"""Rules of chapters: values that do not go together are refused before a kernel starts, in the
+words of the parameters.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scaleright.press import Book, scenarios
+from scaleright.press.parameters import (
+    DeclarationError,
+    ParameterError,
+    declared,
+    parse,
+    rules,
+    validate,
+)
+from scaleright.press.sweep.grid import impossible, read_grid
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+PAIR = parse(
+    'first: str = "a"  # one (a | b | c)\n'
+    'second: str = "b"  # other (a | b | c)\n'
+    "weight: float = 1.0  # weight [1] (0..5)\n"
+    "# check: different(first,\n"
+    "#     second)\n"
+    "# check: some_weight(weight)\n"
+)
+
+
+@pytest.mark.parametrize("chapter", BOOK.chapters())
+def test_what_a_chapter_declares_keeps_its_own_rules(chapter):
+    parameters = declared(chapter, BOOK)
+    case = {parameter.name: parameter.default for parameter in parameters}
+    assert [rule.refusal(case, case) for rule in parameters.rules] == [""] * len(parameters.rules)
+
+
+def test_scenarios_keep_the_rules_of_their_chapters():
+    assert scenarios.jobs(BOOK, scenarios.read(BOOK))
+
+
+def test_every_rule_is_used_by_a_chapter():
+    used = {rule.name for chapter in BOOK.chapters() for rule in declared(chapter, BOOK).rules}
+    assert used == set(rules.RULES)
+
+
+@pytest.mark.parametrize(
+    ("chapter", "case", "says"),
+    [
+        ("architecture_bets", {"bet": "B300"}, "rival = 'B300': the same twice"),
+        ("architecture_bets", {"bet": "A100 SXM 80GB"}, "bet = 'A100 SXM 80GB': "),
+        ("buy_or_rent", {"accelerator": "TPU v2"}, "give chip_usd"),
+        ("gpu_prices", {"region": "atlantis"}, "unknown region of H100 SXM listings 'atlantis'"),
+        ("gpu_prices", {"day": "2023-01-02"}, "before the first price, of 2023-06-22"),
+        ("hardware_compare", {"model": "BERT-large"}, "model that writes tokens"),
+        ("hardware_compare", {"latency_ms": 0.01}, "latency_ms = 0.01: .*allow more chips"),
+        ("hardware_radar", {"benchmark": "whisper", "scenario": "Server"}, "allowed: Offline"),
+        ("inference_ladder", {"precision": "FP8", "accelerator": "A100 SXM 80GB"}, "dense fp8"),
+        ("inference_roofline", {"model": "Llama-3.1-405B", "chips": 1}, "nearest .* chips = 8"),
+        ("inference_roofline", {"model": "gpt-oss-120b"}, "published only in MXFP4"),
+        ("memory_wall", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
+        ("mlperf", {"new_chip": "H200 SXM"}, "new_chip = 'H200 SXM', old_chip = 'H200 SXM'"),
+        ("mlperf", {"in_round": "v3.0"}, "nearest: v5.1, v4.1"),
+        ("parallelism", {"model": "GPT-3 175B", "sequence": 1048576}, "sequence = 1,048,576: "),
+        ("parallelism", {"chips": 7}, "chips = 7: .*nearest: chips = 6"),
+        ("parallelism", {"chips": 65536, "global_batch": 3}, "take another global_batch"),
+        ("pretraining_cost", {"accelerator": "RTX 4090"}, "accelerator of a cluster"),
+        ("pretraining_cost", {"chips": 32768, "batch": 8}, "batch = 8: (?!.*(None|context))"),
+        ("pretraining_records", {"benchmark": "GPT-3 175B", "round": "v5.1"}, "v4.0, v4.1"),
+        ("scaling_math", {"rent_usd_per_hour": 24}, "8-chip node it is 3 a chip"),
+        ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
+        ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
+        ("token_cost", {"pace_tokens_per_s": 300}, "the fastest writes 129"),
+        ("training_accuracy", {"source": "torchtitan", "kind": "experts"}, "for it: all, dense"),
+    ],
+)
+def test_values_that_do_not_go_together_are_refused_in_their_own_words(chapter, case, says):
+    with pytest.raises(ParameterError, match=says) as caught:
+        validate(declared(chapter, BOOK), case)
+    assert not {"None", "(0 known)"} & set(str(caught.value).split(", "))
+
+
+def test_weights_must_not_all_be_nothing():
+    weights = [p.name for p in declared("hardware_radar", BOOK) if p.name.startswith("weight_")]
+    with pytest.raises(ParameterError, match="nothing has weight"):
+        validate(declared("hardware_radar", BOOK), dict.fromkeys(weights, 0))
+
+
+def test_a_release_may_see_further_than_the_shape_it_shares():
+    case = {"model": "Qwen3-30B-A3B-Instruct-2507", "input_tokens": 100_000}
+    try:
+        validate(declared("token_cost", BOOK), case)
+    except ParameterError as error:
+        assert "made for" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("# check: diffrent(first, second)", "unknown rule 'diffrent'; nearest: different"),
+        ("# check: different(first, secnd)", "unknown parameter 'secnd'; nearest: second"),
+        ("# check: different", "expected rule"),
+        ("# check: different(first, 'b')", "expected rule"),
+        ("# check:", "expected rule"),
+    ],
+)
+def test_a_malformed_check_is_named(line, says):
+    source = 'first: str = "a"  # one (a | b)\nsecond: str = "b"  # other (a | b)\n' + line
+    with pytest.raises(DeclarationError, match=f"line 3: check: .*{says}"):
+        parse(source)
+
+
+def test_a_sweep_names_impossible_scenarios_and_refuses_only_impossible_ones():
+    grid = read_grid(PAIR, [("first", "a,b")])
+    cases = [{"first": value} for value in grid["first"]]
+    assert impossible(PAIR, cases) == [
+        "",
+        "first = 'b', second = 'b': the same twice; choose another for one of them",
+    ]
+    with pytest.raises(ParameterError, match="first = 'b', second = 'b': the same twice"):
+        impossible(PAIR, cases[1:])
+    assert validate(PAIR, {"first": "c"}) == {"first": "c"}
