@@ -411,7 +411,7 @@ def test_old_facts_are_a_notice_and_no_failure(monkeypatch):
 @pytest.fixture
 def read(monkeypatch):
     """The tables read in this test; nothing is remembered of earlier ones."""
-    monkeypatch.setattr(catalog.tables, "_FOUND", {})
+    monkeypatch.setattr(catalog.memory, "_FOUND", {})
     monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
     return lambda: catalog.data_record().names
 

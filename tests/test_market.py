@@ -34,7 +34,7 @@ def listings(monkeypatch):
             frame["accelerators"].astype("Int64"),
         )
         frame = frame.assign(segment="neocloud", sku="x", source="s", note=None)
-        monkeypatch.setattr("scaleright.catalog.tables._FOUND", {})
+        monkeypatch.setattr("scaleright.catalog.memory._FOUND", {})
         monkeypatch.setattr(
             "scaleright.market.rentals.table",
             lambda name: frame.copy() if name == "rental_prices" else table(name),

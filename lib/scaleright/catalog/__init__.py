@@ -6,6 +6,7 @@ and offer the nearest name when one is unknown. A chapter ends with `data_record
 source, license and date of every table it has read.
 """
 
+from scaleright.catalog.memory import fitted, remembered
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reading import read_csv
 from scaleright.catalog.record import (
@@ -22,7 +23,7 @@ from scaleright.catalog.specs import (
     model,
     models,
 )
-from scaleright.catalog.tables import fact, fitted, judges, problems, remembered, table
+from scaleright.catalog.tables import fact, judges, problems, table, unnoted
 
 __all__ = [
     "DATED",
@@ -47,4 +48,5 @@ __all__ = [
     "remembered",
     "resource",
     "table",
+    "unnoted",
 ]

@@ -6,8 +6,8 @@ from itertools import zip_longest
 
 import pandas as pd
 
+from scaleright.catalog import tables
 from scaleright.catalog.package import resource
-from scaleright.catalog.tables import _READ
 
 TABLES_MIME = "application/vnd.scaleright.tables+json"
 DATED = ("title", "as_of", "stale_after_days")
@@ -81,4 +81,4 @@ class DataRecord:
 
 def data_record() -> DataRecord:
     """The record of every table read so far in this process: the last cell of a chapter."""
-    return DataRecord(_READ.get())
+    return DataRecord(tables._READ.get())

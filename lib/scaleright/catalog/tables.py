@@ -1,4 +1,4 @@
-"""Tables by name, checked when they are first read, and what is remembered of them.
+"""Tables by name, checked when they are first read.
 
 Every table is judged before its first row is handed out: its form and types (`reading`), keys and
 constraints (`constraints`), and whether its figures are plausible (`plausibility`, and the judges
@@ -7,10 +7,9 @@ table is judged once a process.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -20,7 +19,6 @@ from scaleright.catalog.reading import read
 from scaleright.names import nearest
 
 _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())
-_FOUND: dict[tuple, tuple[Any, set[str]]] = {}
 _SHOWN = 3
 
 Unnoted = Callable[[str], pd.DataFrame]
@@ -134,35 +132,6 @@ def table(name: str) -> pd.DataFrame:
     return noted(name).copy()
 
 
-def remembered(function: Callable) -> Callable:
-    """Keep what a function finds in the tables, for each data folder; each call notes the tables
-    behind it, as `table` does.
-
-    For functions of names and days: a chapter asks for the same price a hundred times. A frame is
-    handed out as a fresh copy; anything else must be what nobody can change.
-
-    >>> most_layers = remembered(lambda: int(table("models")["layers"].max()))
-    >>> most_layers() == most_layers() > 100
-    True
-    """
-
-    @functools.wraps(function)
-    def look(*given: Any, **named: Any) -> Any:
-        key = (function, data_dir(), given, *named.items())
-        if key not in _FOUND:
-            outside = _READ.set(read := set())
-            try:
-                _FOUND[key] = function(*given, **named), read
-            finally:
-                _READ.reset(outside)
-                _READ.get().update(read)
-        value, read = _FOUND[key]
-        _READ.get().update(read)
-        return value.copy() if isinstance(value, pd.DataFrame) else value
-
-    return look
-
-
 def fact(name: str) -> float:
     """A single figure of the table of reference facts, in the unit that its row states.
 
@@ -177,16 +146,3 @@ def fact(name: str) -> float:
     return (
         float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
     )
-
-
-@remembered
-def fitted(name: str) -> Mapping[tuple[str, str], tuple[float, float, float]]:
-    """Value, low and high of every row of a table of fitted constants, by family and constant.
-
-    >>> fitted("training_constants")["any", "host"]
-    (1.0, 1.0, 1.0)
-    """
-    return {
-        (row.family, row.constant): (row.value, row.low, row.high)
-        for row in table(name).itertuples()
-    }

@@ -216,7 +216,8 @@ def _outcomes(
     """
     settings = Settings(
         folder=book.root / "notebooks",
-        environment=kernel_environment(folder),
+        environment=kernel_environment(folder)
+        | {"SCALERIGHT_REMEMBERED": str(folder / "remembered")},
         warm=len(jobs) > workers,  # what a warm start takes is paid once a worker
     )
     waiting, idle, busy = deque(jobs), list[Child](), dict[Connection, tuple[Child, Job]]()

@@ -1,5 +1,5 @@
-"""What a warm kernel has imported before it is forked (see `kernels`): Jupyter's kernel and the
-library's rooms for chapters.
+"""What a warm kernel has done before it is forked (see `kernels`): Jupyter's kernel and the
+library's rooms for chapters are imported, and the tables read and judged.
 """
 
 import gc
@@ -13,9 +13,16 @@ import scaleright
 sys.modules.setdefault("debugpy", None)  # nobody debugs a build
 for _name in ("ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
     import_module(_name)
+# What fails here fails again, and is reported, in the chapter that needs it.
 for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
     if not _module.name.startswith(("scaleright.press", "scaleright.cli")):
-        with suppress(Exception):  # it fails again, and is reported, in the chapter that needs it
+        with suppress(Exception):
             import_module(_module.name)
+with suppress(Exception):
+    from scaleright import catalog
+
+    for _table in catalog.package(catalog.data_dir()):
+        with suppress(Exception):
+            catalog.unnoted(_table)
 gc.collect()
 gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each

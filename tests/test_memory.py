@@ -1,0 +1,75 @@
+"""What the processes of a build remember for each other."""
+
+import pickle
+from contextvars import ContextVar
+from types import MappingProxyType
+
+import pandas as pd
+import pytest
+from scaleright import catalog
+
+calls = []
+
+
+@catalog.remembered
+def shapes(layers: int) -> pd.DataFrame:
+    """The models with so many layers."""
+    calls.append(layers)
+    models = catalog.table("models")
+    return models[models["layers"] == layers].reset_index(drop=True)
+
+
+@catalog.remembered
+def frozen() -> MappingProxyType:
+    """A mapping that nobody can change."""
+    calls.append("frozen")
+    return MappingProxyType({"rows": len(catalog.table("models"))})
+
+
+@pytest.fixture
+def process(monkeypatch, tmp_path):
+    """Begins a process anew: nothing remembered, nothing read; the build's folder stays."""
+    monkeypatch.setenv("SCALERIGHT_REMEMBERED", str(tmp_path / "remembered"))
+    monkeypatch.setattr(catalog.memory, "_DEAR_S", -1.0)
+
+    def begin():
+        calls.clear()
+        monkeypatch.setattr(catalog.memory, "_FOUND", {})
+        monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
+
+    begin()
+    return begin
+
+
+def test_what_one_process_found_another_need_not_and_both_note_its_tables(process):
+    found, mapping = shapes(96), frozen()
+    process()
+    pd.testing.assert_frame_equal(shapes(96), found, check_exact=True)
+    assert frozen() == mapping
+    assert not calls and catalog.data_record().names == ["models"]
+    shapes(80)
+    assert calls == [80]
+
+
+def test_a_damaged_file_is_found_anew(process, tmp_path):
+    found = shapes(96)
+    for path in (tmp_path / "remembered").iterdir():
+        path.write_bytes(path.read_bytes()[:-7])
+    process()
+    pd.testing.assert_frame_equal(shapes(96), found)
+    assert calls == [96]
+
+
+def test_what_cannot_be_named_or_written_is_kept_in_the_process_alone(process, tmp_path):
+    catalog.remembered(lambda: len(catalog.table("models")))()
+    assert catalog.remembered(_unwritable)() is catalog.remembered(_unwritable)()
+    assert not (tmp_path / "remembered").exists()
+
+
+def _unwritable():
+    return lambda: None
+
+
+def test_chips_are_kept_with_all_their_figures(process):
+    chip = catalog.accelerator("H100 SXM")
+    assert pickle.loads(pickle.dumps(chip)) == chip and chip.dense
