@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -192,11 +191,6 @@ def test_published_layouts_are_candidates_and_most_rank_high():
 
 
 @pytest.mark.parametrize("run", [LARGE, GPT3], ids=lambda run: run.model.name)
-def test_a_full_search_takes_less_than_a_second_of_one_core(run):
-    search(run)
-    start = time.process_time()
+def test_a_large_run_takes_more_than_data_parallelism(run):
     best = search(run)
-    assert time.process_time() - start < 1.0
-    assert (
-        best[["tensor", "pipeline", "context"]].prod(axis=1) > 1
-    ).all()  # too large for data parallelism alone
+    assert (best[["tensor", "pipeline", "context"]].prod(axis=1) > 1).all()
