@@ -6,6 +6,8 @@ and offer the nearest name when one is unknown. A chapter ends with `data_record
 source, license and date of every table it has read.
 """
 
+from scaleright.catalog import chips as _chips
+from scaleright.catalog import shapes as _shapes  # both register their judges
 from scaleright.catalog.memory import fitted, remembered
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reading import read_csv
@@ -23,7 +25,7 @@ from scaleright.catalog.specs import (
     model,
     models,
 )
-from scaleright.catalog.tables import fact, judges, problems, table, unnoted
+from scaleright.catalog.tables import examine, fact, forget, judges, table, unnoted
 
 __all__ = [
     "DATED",
@@ -36,14 +38,15 @@ __all__ = [
     "accelerators",
     "data_dir",
     "data_record",
+    "examine",
     "fact",
     "fitted",
+    "forget",
     "html_table",
     "judges",
     "model",
     "models",
     "package",
-    "problems",
     "read_csv",
     "remembered",
     "resource",

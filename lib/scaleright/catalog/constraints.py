@@ -17,6 +17,7 @@ from scaleright.names import suggestion
 
 Text = Mapping[str, Sequence[str]]
 """The columns of a table as they are written."""
+Referred = Callable[[str], pd.DataFrame | None]
 Found = Iterator[tuple[int | None, str | None, str]]
 """Place of the row in the frame (None: no single one), field, message."""
 
@@ -26,7 +27,7 @@ def problems(
     text: Text,
     entry: dict,
     label: str,
-    referred: Callable[[str], pd.DataFrame],
+    referred: Referred,
 ) -> Iterator[Problem]:
     """Everything in which a typed table departs from its entry.
 
@@ -36,7 +37,7 @@ def problems(
     text : its columns as they are written, which answers most questions at a tenth of the price
     entry : its resource of the data package
     label : its name in messages
-    referred : the table of a resource that a foreign key names
+    referred : gives the table of a resource that a foreign key names; None leaves the key out
     """
     schema = entry["schema"]
     for found in (
@@ -141,9 +142,10 @@ def _keys(frame: pd.DataFrame, text: Text, schema: dict) -> Found:
         yield from _repeats(list(zip(*columns)), key, None)
 
 
-def _foreign(text: Text, key: dict, referred: Callable[[str], pd.DataFrame]) -> Found:
+def _foreign(text: Text, key: dict, referred: Referred) -> Found:
     own, reference = key["fields"], key["reference"]
-    other = referred(reference["resource"])
+    if (other := referred(reference["resource"])) is None:
+        return
     known = list(zip(*(other[column] for column in reference["fields"])))
     rows = list(zip(*(text[column] for column in own)))
     strange = {row for row in {*rows} - {*known} if all(row)}

@@ -119,8 +119,7 @@ def _faults(found: Any) -> Iterator[str]:
             yield f"resource {title} needs a path and a schema with fields"
             continue
         yield from (f"resource {title}: {fault}" for fault in _schema_faults(schema, names))
-        if not isinstance(entry.get("min_rows", 1), int):
-            yield f"resource {title}: min_rows = {entry['min_rows']!r} is not a whole number"
+        yield from (f"resource {title}: {fault}" for fault in _own_faults(entry))
 
 
 def _schema_faults(schema: dict, resources: Iterable[str | None]) -> Iterator[str]:
@@ -151,6 +150,36 @@ def _schema_faults(schema: dict, resources: Iterable[str | None]) -> Iterator[st
             yield f"its key names {name!r}, which is no field; {suggestion(name, names)}"
 
 
+def _own_faults(entry: dict) -> Iterator[str]:
+    """What is wrong with the properties that only this package has."""
+    names = [field["name"] for field in entry["schema"]["fields"]]
+    if not isinstance(entry.get("min_rows", 1), int):
+        yield f"min_rows = {entry['min_rows']!r} is not a whole number"
+    used = [name for row in entry.get("required_rows", ()) for name in row]
+    if "zero_only" in entry:
+        used += [*entry["zero_only"]["columns"], *entry["zero_only"]["where"]]
+    for rule in entry.get("plausible", ()):
+        if {*rule} - {"product", "per"} not in PLAUSIBLE or not _pairs(rule):
+            yield (
+                f"a plausible rule has {', '.join(rule)}; allowed: fields with between [low, high]"
+                " (and product), with by and bounds, or with like and within (and per)"
+            )
+            continue
+        used += [*rule["fields"], *rule.get("product", ()), *rule.get("per", ())]
+        used += [*rule.get("like", ()), *([rule["by"]] if "by" in rule else ())]
+    for name in dict.fromkeys(used):
+        if name not in names:
+            yield f"a rule names {name!r}, which is no field; {suggestion(name, names)}"
+
+
+def _pairs(rule: dict) -> bool:
+    """Whether the limits of a plausible rule are low and high, and its factor one above 1."""
+    limits = [rule["between"]] if "between" in rule else list(rule.get("bounds", {}).values())
+    return rule.get("within", 2) > 1 and all(
+        len(pair) == 2 and pair[0] <= pair[1] for pair in limits
+    )
+
+
 def primary_key(schema: dict) -> list[str]:
     """The columns that name a row; the standard lets a single one stand without a list."""
     key = schema.get("primaryKey", [])
@@ -159,6 +188,10 @@ def primary_key(schema: dict) -> list[str]:
 
 RULES = ("required", "unique", "minimum", "maximum", "enum", "pattern")
 """The constraints of the standard that a field may have here; any other would be left unchecked."""
+
+
+PLAUSIBLE = ({"fields", "between"}, {"fields", "by", "bounds"}, {"fields", "like", "within"})
+"""The kinds of rules that say what is plausible (see `plausibility`)."""
 
 
 def resource(name: str) -> dict:

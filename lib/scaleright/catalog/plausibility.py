@@ -1,12 +1,16 @@
 """Figures that cannot be, found by what the data package says of them and by their neighbors.
 
-An entry's `plausible` lists rules of three kinds, each for one field:
+An entry's `plausible` lists rules of three kinds, each for some fields:
 
-- `by` and `bounds`: what is plausible for each value of another column (a long table holds many
-  quantities in one column);
+- `between`: what is plausible, of the figure itself or of its ratio to the `product` of other
+  columns;
+- `by` and `bounds`: the same for each value of another column, since a long table holds many
+  quantities in one column;
 - `like` and `within`: no further than a factor from the median of the rows that are alike in some
-  columns, where there are at least four of them;
-- `product` and `within`: no further than a factor from the product of other columns.
+  columns, where there are at least four of them; `per` shares the figure out first.
+
+Zero is left to the constraints. These rules are for the tables of this book; the constraints also
+hold for a reader's own file, which may tell of larger machines than any that was published.
 
 True figures differ by a factor of a few, slips of unit by a thousand and more.
 """
@@ -16,62 +20,81 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog.constraints import Found, shown
+from scaleright.catalog.constraints import Text, numbers, places, shown
 from scaleright.catalog.package import Problem
 
+Doubts = Iterator[tuple[int, str]]
+"""Place of a figure in the table, and what is odd about it."""
 LEAST = 4
 """Rows that are alike before their median judges one of them."""
 
 
-def problems(frame: pd.DataFrame, entry: dict, label: str) -> Iterator[Problem]:
+def problems(frame: pd.DataFrame, text: Text, entry: dict, label: str) -> Iterator[Problem]:
     """Every figure of a typed table that its entry says is not plausible."""
     for rule in entry.get("plausible", ()):
         judge = next(_KINDS[kind] for kind in _KINDS if kind in rule)
-        for place, field, message in judge(frame, rule):
-            yield Problem(label, None if place is None else place + 2, field, message)
+        for field in rule["fields"]:
+            values = numbers(frame[field])
+            for place, message in judge(values, frame, text, rule):
+                yield Problem(label, place + 2, field, f"{shown(float(values[place]))} {message}")
 
 
-def _bounded(frame: pd.DataFrame, rule: dict) -> Found:
-    values, keys, bounds = frame[rule["field"]], frame[rule["by"]], rule["bounds"]
-    low, high = (keys.map({key: ends[i] for key, ends in bounds.items()}) for i in (0, 1))
-    wrong = ~values.between(low, high) & values.notna()
-    for i in wrong.to_numpy().nonzero()[0].tolist():
-        key = keys[i]
+def _bounded(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict) -> Doubts:
+    bounds, keys = rule["bounds"], text[rule["by"]]
+    nothing = (np.inf, -np.inf)
+    low, high = np.array([bounds.get(key, nothing) for key in keys]).reshape(-1, 2).T
+    for i in places(((values < low) | (values > high)) & ~np.isnan(values)):
         told = (
-            f"plausible: {bounds[key][0]:g} to {bounds[key][1]:g}"
-            if key in bounds
-            else "datapackage.json says nothing of what is plausible for it"
+            f"plausible: {bounds[keys[i]][0]:g} to {bounds[keys[i]][1]:g}"
+            if keys[i] in bounds
+            else "datapackage.json does not say what is plausible for that"
         )
-        yield i, rule["field"], f"{shown(float(values[i]))} for {rule['by']} {key}; {told}"
+        yield i, f"is not plausible for {rule['by']} {keys[i]}; {told}"
 
 
-def _neighbored(frame: pd.DataFrame, rule: dict) -> Found:
-    values, like = frame[rule["field"]].astype(float), rule["like"]
-    logs = np.log(values.where(values > 0))
-    groups = logs.groupby([frame[name] for name in like], dropna=False)
-    median = groups.transform("median").where(groups.transform("count") >= LEAST)
-    for i in ((logs - median).abs() > np.log(rule["within"])).to_numpy().nonzero()[0].tolist():
-        alike = ", ".join(f"{name} {frame[name][i]}" for name in like)
+def _neighbored(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict) -> Doubts:
+    per = np.prod(
+        [np.ones(len(values)), *(numbers(frame[name]) for name in rule.get("per", ()))], 0
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where((values > 0) & (per > 0), np.log(values) - np.log(per), np.nan)
+    groups: dict[tuple, int] = {}
+    keys = zip(*(text[name] for name in rule["like"]))
+    codes = np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=int)
+    away = logs - _medians(logs, codes, len(groups))[codes] if len(codes) else logs
+    for i in places(np.abs(away) > np.log(rule["within"])):
+        alike = ", ".join(f"{name} {text[name][i]}" for name in rule["like"])
+        alike += "".join(f" per {name}" for name in rule.get("per", ()))
         yield (
             i,
-            rule["field"],
-            f"{shown(float(values[i]))} is {float(np.exp(logs[i] - median[i])):.3g} times the"
-            f" median of {alike}; plausible: within a factor of {rule['within']:g}",
+            f"is {np.exp(away[i]):.3g} times the median of {alike}; plausible: within a factor of"
+            f" {rule['within']:g}",
         )
 
 
-def _multiplied(frame: pd.DataFrame, rule: dict) -> Found:
-    values = frame[rule["field"]].astype(float)
-    product = frame[rule["product"]].astype(float).prod(axis=1, skipna=False)
-    ratio = values / product.where(product > 0)
-    factor = rule["within"]
-    for i in (~ratio.between(1 / factor, factor) & ratio.notna()).to_numpy().nonzero()[0].tolist():
-        yield (
-            i,
-            rule["field"],
-            f"{shown(float(values[i]))} is {ratio[i]:.3g} times {' x '.join(rule['product'])};"
-            f" plausible: within a factor of {factor:g}",
-        )
+def _medians(values: np.ndarray, codes: np.ndarray, groups: int) -> np.ndarray:
+    """The median of each group that has enough values, NaN of the others."""
+    known = ~np.isnan(values)
+    values, codes = values[known], codes[known]
+    ordered = values[np.lexsort((values, codes))]
+    counts = np.bincount(codes, minlength=groups)
+    start = np.cumsum(counts) - counts
+    medians = np.full(groups, np.nan)
+    enough = counts >= LEAST
+    low, high = ((start + (counts - less) // 2)[enough] for less in (1, 0))
+    medians[enough] = (ordered[low] + ordered[high]) / 2
+    return medians
 
 
-_KINDS = {"bounds": _bounded, "like": _neighbored, "product": _multiplied}
+def _between(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict) -> Doubts:
+    low, high = rule["between"]
+    factors = rule.get("product", ())
+    product = np.prod([np.ones(len(values)), *(numbers(frame[name]) for name in factors)], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where((product > 0) & (values > 0), values / product, np.nan)
+    for i in places((ratio < low) | (ratio > high)):
+        told = f"is {ratio[i]:.3g} times {' x '.join(factors)}" if factors else "is not plausible"
+        yield i, f"{told}; plausible: {low:g} to {high:g}"
+
+
+_KINDS = {"bounds": _bounded, "like": _neighbored, "between": _between}

@@ -1,6 +1,5 @@
 """Chips and models as frozen, typed specs, looked up by name or alias."""
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -13,7 +12,7 @@ import pandas as pd
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.catalog.package import DataError, data_dir
-from scaleright.catalog.tables import noted, unnoted
+from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import nearest, one_of
 
 
@@ -91,7 +90,7 @@ def _by_precision(spec: Mapping[str, float], pattern: str) -> Mapping[str, float
     return MappingProxyType({match[1]: value for match, value in found if match})
 
 
-@functools.cache
+@kept
 def _accelerators(folder: Path) -> dict[str, Accelerator]:
     facts = pd.concat(
         [unnoted("accelerator_specs"), unnoted("accelerator_specs_stas")],
@@ -161,7 +160,7 @@ def accelerator(name: str) -> Accelerator:
     return _lookup(name, accelerators(), unnoted("accelerators"), "accelerator")
 
 
-@functools.cache
+@kept
 def _models(folder: Path) -> dict[str, Transformer]:
     rows = unnoted("models")[list(SHAPE_FIELDS)].to_dict("records")
     return {

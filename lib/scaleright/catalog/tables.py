@@ -24,8 +24,23 @@ _SHOWN = 3
 Unnoted = Callable[[str], pd.DataFrame]
 """Reads a table by name without noting it for the data record."""
 Judge = Callable[[pd.DataFrame, Unnoted], constraints.Found]
+_KEPT: list[Any] = []
 _JUDGES: dict[str, list[Judge]] = {}
 _JUDGED: set[tuple[Path, str, Judge]] = set()
+
+
+def kept(function: Callable) -> Callable:
+    """Call a function once for the same arguments, until the tables are to be read anew."""
+    _KEPT.append(cached := functools.cache(function))
+    return cached
+
+
+def forget() -> None:
+    """Read every table and the data package anew from now on."""
+    for cached in (package, *_KEPT):
+        cached.cache_clear()
+    _JUDGED.clear()
+    _FOUND.clear()
 
 
 def judges(name: str) -> Callable[[Judge], Judge]:
@@ -43,40 +58,42 @@ def judges(name: str) -> Callable[[Judge], Judge]:
     return register
 
 
-def problems(folder: Path, name: str) -> list[Problem]:
-    """All that is wrong with a table of a folder, by row.
+def examine(folder: Path, name: str) -> tuple[pd.DataFrame | None, list[Problem]]:
+    """A table of a folder as far as it can be read, and all that is wrong with it, by row.
 
     Raises
     ------
     DataError : the data package cannot be used.
     LookupError : no such table.
     """
-    found, frame = _examined(folder, name)
+    found, frame = _examined(folder, name, _or_none)
     if frame is not None and not found:
-        found = [
-            problem
-            for judge in _JUDGES.get(name, ())
-            for problem in _judged(folder, name, frame, judge)
-        ]
-    return sorted(found, key=lambda p: (p.row or 0, p.field or "", p.message))
+        for judge in _JUDGES.get(name, ()):
+            try:
+                found += [] if found else _judged(folder, name, frame, judge)
+            except DataError:
+                pass  # another table that the judge needs; it is reported under its own name
+    return frame, _by_row(found)
 
 
-def _examined(folder: Path, name: str) -> tuple[list[Problem], pd.DataFrame | None]:
+def _examined(
+    folder: Path, name: str, other: Callable[[Path, str], pd.DataFrame | None]
+) -> tuple[list[Problem], pd.DataFrame | None]:
     """A table as it stands in its file, and what the package alone says is wrong with it."""
     entries = package(folder)
     entry = entries[name] if name in entries else nearest(name, entries, "table")
     frame, text, found = read(folder / entry["path"], entry["schema"], name)
     if frame is None:
         return found, None
-    by_resource = {other["name"]: table for table, other in entries.items()}
+    by_resource = {entry["name"]: table for table, entry in entries.items()}
 
-    def referred(other: str) -> pd.DataFrame:
-        return frame if by_resource[other] == name else _read(folder, by_resource[other])
+    def referred(resource: str) -> pd.DataFrame | None:
+        return frame if by_resource[resource] == name else other(folder, by_resource[resource])
 
     # A cell that did not parse is blank in the frame and was reported.
     found += constraints.problems(frame, text, entry, name, referred)
     if not found:
-        found += plausibility.problems(frame, entry, name)
+        found += plausibility.problems(frame, text, entry, name)
     return found, frame
 
 
@@ -85,18 +102,30 @@ def _judged(folder: Path, name: str, frame: pd.DataFrame, judge: Judge) -> Itera
         yield Problem(name, None if place is None else place + 2, field, message)
 
 
+def _by_row(found: Iterable[Problem]) -> list[Problem]:
+    return sorted(found, key=lambda p: (p.row or 0, p.field or "", p.message))
+
+
 def _refuse(found: Iterable[Problem]) -> None:
-    if found := list(found):
+    if found := _by_row(found):
         more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise DataError("; ".join(map(str, found[:_SHOWN])) + more)
 
 
-@functools.cache
+@kept
 def _read(folder: Path, name: str) -> pd.DataFrame:
-    found, frame = _examined(folder, name)
+    found, frame = _examined(folder, name, _read)
     _refuse(found)
     assert frame is not None
     return frame
+
+
+def _or_none(folder: Path, name: str) -> pd.DataFrame | None:
+    """A table, None where it cannot be used, which is reported under its own name."""
+    try:
+        return _read(folder, name)
+    except DataError:
+        return None
 
 
 def unnoted(name: str) -> pd.DataFrame:

@@ -39,4 +39,5 @@ from scaleright.transformer.parameters import (
     parameters,
     rule_of_thumb_parameters,
 )
+from scaleright.transformer import published as _published  # registers its judge
 from scaleright.transformer.rules import exact_over_rule, rules_and_counts
