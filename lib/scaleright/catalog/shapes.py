@@ -38,9 +38,9 @@ def odd(frame: pd.DataFrame, read: Unnoted) -> Found:
         except ValueError as error:
             yield i, None, str(error)
     widths = frame["heads"] * frame["head_dim"] / frame["hidden"]  # 0.67 to 4.8 in the table
-    for i in places(((widths < 0.2) | (widths > 16)).to_numpy(dtype=bool)):
+    for i in places(((widths < 0.3) | (widths > 7)).to_numpy(dtype=bool)):
         told = f"{frame['heads'][i]} heads of {frame['head_dim'][i]} over {frame['hidden'][i]}"
-        yield i, "heads", f"{frame['name'][i]}: {told} wide; plausible: 0.2 to 16 times the width"
+        yield i, "heads", f"{frame['name'][i]}: {told} wide; plausible: 0.3 to 7 times the width"
     for over, under, low, high in PROPORTIONS:
         top, bottom = numbers(frame[over]), numbers(frame[under])
         for i in places((top > 0) & ((top < low * bottom) | (top > high * bottom))):

@@ -8,8 +8,10 @@ table is judged once a process.
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -24,23 +26,23 @@ _SHOWN = 3
 Unnoted = Callable[[str], pd.DataFrame]
 """Reads a table by name without noting it for the data record."""
 Judge = Callable[[pd.DataFrame, Unnoted], constraints.Found]
-_KEPT: list[Any] = []
+_KEPT: list[Callable[[], None]] = []
 _JUDGES: dict[str, list[Judge]] = {}
 _JUDGED: set[tuple[Path, str, Judge]] = set()
 
 
 def kept(function: Callable) -> Callable:
     """Call a function once for the same arguments, until the tables are to be read anew."""
-    _KEPT.append(cached := functools.cache(function))
+    cached = functools.cache(function)
+    _KEPT.append(cached.cache_clear)
     return cached
 
 
 def forget() -> None:
     """Read every table and the data package anew from now on."""
-    for cached in (package, *_KEPT):
-        cached.cache_clear()
+    for clear in (package.cache_clear, *_KEPT):
+        clear()
     _JUDGED.clear()
-    _FOUND.clear()
 
 
 def judges(name: str) -> Callable[[Judge], Judge]:
@@ -97,9 +99,19 @@ def _examined(
     return found, frame
 
 
+class _AbsentError(Exception):
+    """A judge needs a table that this package does not have."""
+
+
 def _judged(folder: Path, name: str, frame: pd.DataFrame, judge: Judge) -> Iterator[Problem]:
-    for place, field, message in judge(frame, functools.partial(_read, folder)):
-        yield Problem(name, None if place is None else place + 2, field, message)
+    def other(table: str) -> pd.DataFrame:
+        if table not in package(folder):
+            raise _AbsentError
+        return _read(folder, table)
+
+    with suppress(_AbsentError):
+        for place, field, message in judge(frame, other):
+            yield Problem(name, None if place is None else place + 2, field, message)
 
 
 def _by_row(found: Iterable[Problem]) -> list[Problem]:
