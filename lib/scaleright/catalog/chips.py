@@ -5,7 +5,8 @@ is held and what is drawn keep within a decade or two of each other over ten yea
 a figure in the wrong unit, or of another chip, shows in its ratios.
 """
 
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -82,7 +83,9 @@ def odd(frame: pd.DataFrame, beside: pd.DataFrame) -> Iterator[tuple[int, str, s
     frame : the table that is judged
     beside : the other one, whose figures count as known
     """
-    place = {key: i for i, key in enumerate(zip(frame["accelerator"], frame["quantity"]))}
+    place = {
+        key: i for i, key in enumerate(zip(frame["accelerator"], frame["quantity"], strict=True))
+    }
     value = {
         (row.accelerator, row.quantity): row.value
         for table in (beside, frame)

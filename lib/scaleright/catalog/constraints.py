@@ -78,8 +78,10 @@ def _floor(frame: pd.DataFrame, entry: dict) -> Found:
         yield (
             None,
             None,
-            f"{len(frame)} rows, but at least {least} are known: rows were lost (if they were"
-            " removed on purpose, lower min_rows in datapackage.json)",
+            (
+                f"{len(frame)} rows, but at least {least} are known: rows were lost (if they were"
+                " removed on purpose, lower min_rows in datapackage.json)"
+            ),
         )
 
 
@@ -124,7 +126,7 @@ def _repeats(rows: list[tuple], columns: list[str], field: str | None) -> Found:
     first: dict[tuple, int] = {}
     for i, row in enumerate(rows):
         if (before := first.setdefault(row, i)) != i:
-            key = ", ".join(f"{c} {shown(v)}" for c, v in zip(columns, row) if v != "")
+            key = ", ".join(f"{c} {shown(v)}" for c, v in zip(columns, row, strict=True) if v != "")
             yield i, field, f"repeats another row: row {before + 2} has {key} too"
 
 
@@ -139,15 +141,15 @@ def _keys(frame: pd.DataFrame, text: Text, schema: dict) -> Found:
             numbers(frame[name]).tolist() if types[name] in ("number", "integer") else text[name]
             for name in key
         ]
-        yield from _repeats(list(zip(*columns)), key, None)
+        yield from _repeats(list(zip(*columns, strict=True)), key, None)
 
 
 def _foreign(text: Text, key: dict, referred: Referred) -> Found:
     own, reference = key["fields"], key["reference"]
     if (other := referred(reference["resource"])) is None:
         return
-    known = list(zip(*(other[column] for column in reference["fields"])))
-    rows = list(zip(*(text[column] for column in own)))
+    known = list(zip(*(other[column] for column in reference["fields"]), strict=True))
+    rows = list(zip(*(text[column] for column in own), strict=True))
     strange = {row for row in {*rows} - {*known} if all(row)}
     for i, row in enumerate(rows) if strange else ():
         if row in strange:
@@ -155,8 +157,10 @@ def _foreign(text: Text, key: dict, referred: Referred) -> Found:
             yield (
                 i,
                 ", ".join(own),
-                f"{', '.join(map(repr, row))} is not in column {', '.join(reference['fields'])} of"
-                f" table {reference['resource']}{near}",
+                (
+                    f"{', '.join(map(repr, row))} is not in column {', '.join(reference['fields'])} of"
+                    f" table {reference['resource']}{near}"
+                ),
             )
 
 
@@ -166,7 +170,7 @@ def _required_rows(text: Text, entry: dict) -> Found:
     for wanted in entry.get("required_rows", ()):
         columns = (*wanted,)
         if columns not in here:
-            here[columns] = {*zip(*(text[name] for name in columns))}
+            here[columns] = {*zip(*(text[name] for name in columns), strict=True)}
         if (*wanted.values(),) not in here[columns]:
             row = ", ".join(f"{name} {value!r}" for name, value in wanted.items())
             yield None, None, f"no row with {row}"

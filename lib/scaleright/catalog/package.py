@@ -60,7 +60,7 @@ def data_dir() -> Path:
 
 @functools.cache
 def package(folder: Path) -> dict[str, dict]:
-    """The entries of a folder's `datapackage.json` by table, each complete enough to read its table.
+    """The entries of a folder's `datapackage.json` by table, complete enough to read the tables.
 
     Raises
     ------

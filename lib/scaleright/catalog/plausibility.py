@@ -59,7 +59,7 @@ def _neighbored(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where((values > 0) & (per > 0), np.log(values) - np.log(per), np.nan)
     groups: dict[tuple, int] = {}
-    keys = zip(*(text[name] for name in rule["like"]))
+    keys = zip(*(text[name] for name in rule["like"]), strict=True)
     codes = np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=int)
     away = logs - _medians(logs, codes, len(groups))[codes] if len(codes) else logs
     for i in places(np.abs(away) > np.log(rule["within"])):
@@ -67,8 +67,10 @@ def _neighbored(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict)
         alike += "".join(f" per {name}" for name in rule.get("per", ()))
         yield (
             i,
-            f"is {np.exp(away[i]):.3g} times the median of {alike}; plausible: within a factor of"
-            f" {rule['within']:g}",
+            (
+                f"is {np.exp(away[i]):.3g} times the median of {alike}; plausible: within a factor of"
+                f" {rule['within']:g}"
+            ),
         )
 
 

@@ -31,7 +31,7 @@ class Read(NamedTuple):
 
 
 def read(path: Path, schema: dict, label: str) -> Read:
-    """Read a CSV file as its schema types it, with all that is wrong with its form and its cells."""
+    """Read a CSV file as its schema types it, with all that is wrong with its form and cells."""
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -48,10 +48,10 @@ def read(path: Path, schema: dict, label: str) -> Read:
     if broken := list(_form(text, header, rows, schema, label)):
         return Read(None, {}, broken)
     typed, problems = {}, []
-    columns: dict[str, Sequence[str]] = dict(
-        zip(header, zip(*rows) if rows else [()] * len(header))
+    columns = dict(
+        zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True)
     )
-    for spec, cells in zip(schema["fields"], columns.values()):
+    for spec, cells in zip(schema["fields"], columns.values(), strict=True):
         typed[spec["name"]], bad = _typed(cells, spec)
         problems += [Problem(label, i + 2, spec["name"], _words(cells[i], spec)) for i in bad]
     return Read(pd.DataFrame(typed), columns, problems)
@@ -79,7 +79,7 @@ def read_csv(path: Path, schema: dict, label: str) -> pd.DataFrame:
 def _form(
     text: str, header: list[str], rows: list[list[str]], schema: dict, label: str
 ) -> Iterator[Problem]:
-    """Columns, cells per row and the last line's end; where these are wrong, no cell can be judged."""
+    """Columns, cells per row and the end of the last line; a broken form tells nothing of cells."""
     names = [field["name"] for field in schema["fields"]]
     if not text:
         yield Problem(label, None, None, "the file is empty")

@@ -1,4 +1,4 @@
-"""Shapes that no model has: numbers that contradict each other, and proportions that none is near."""
+"""Shapes that no model has: numbers that contradict each other, proportions that none is near."""
 
 from typing import NamedTuple
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 

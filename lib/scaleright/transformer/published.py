@@ -5,8 +5,9 @@ table of models for all who compute with it.
 """
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -58,7 +59,9 @@ def _counted(models: pd.DataFrame) -> dict[str, dict[str, float]]:
         "total_parameters": parameters(together).total,
         "active_parameters": active_parameters(together).total,
     }
-    return {quantity: dict(zip(together.name, total)) for quantity, total in totals.items()}
+    return {
+        quantity: dict(zip(together.name, total, strict=True)) for quantity, total in totals.items()
+    }
 
 
 def _pairs(models: pd.DataFrame, counts: pd.DataFrame) -> Iterator[Pair]:
