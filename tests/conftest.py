@@ -205,14 +205,14 @@ def book(tmp_path: Path, monkeypatch) -> Book:
         "book/_toc.yml": "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n",
         "book/index.md": "# A small book\n\nWelcome.\n",
         "book/references.bib": "",
-        "data/datapackage.json": "{}",
+        "data/datapackage.json": '{"resources": []}',
         "data/prices.csv": "usd\n1\n",
         "data/unread.csv": "usd\n1\n",
     }
     for name, content in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+        path.write_text(content, encoding="utf-8")
     (tmp_path / "notebooks" / "text").mkdir(parents=True)
     shutil.copy(
         ROOT / "tests" / "fixtures" / "tiny.md", tmp_path / "notebooks" / "text" / "tiny.md"

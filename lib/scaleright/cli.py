@@ -9,7 +9,6 @@ nothing to do stay instant.
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 from collections import Counter
@@ -69,30 +68,6 @@ def cli(debug: bool) -> None:
     """Scale Right: the executable book of AI compute economics."""
 
 
-def _refresh_chapters(book: Book, jobs: int | None, force: bool, cases: bool = False) -> int:
-    """Run stale chapters and, if asked for `cases`, stale scenarios; the number that ran."""
-    from scaleright.press.execute import Job, run_all
-    from scaleright.press.staleness import Inputs
-
-    inputs = Inputs(book)
-    stale = [Job(chapter) for chapter in (book.chapters() if force else inputs.stale())]
-    if cases and ((force and inputs.scenarios) or inputs.stale_scenarios()):
-        from scaleright.press import scenarios
-
-        waiting = {s.page for s in inputs.stale_scenarios()}
-        every = zip(inputs.scenarios, scenarios.jobs(book, inputs.scenarios))
-        stale += [job for scenario, job in every if force or scenario.page in waiting]
-    if stale:
-        known, what = len(book.chapters()), "chapters"
-        if cases and inputs.scenarios:
-            known, what = known + len(inputs.scenarios), "chapters and scenarios"
-        click.echo(
-            f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}"
-        )
-        run_all(book, stale, jobs or os.cpu_count() or 1, inputs.keep)
-    return len(stale)
-
-
 _jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -106,21 +81,9 @@ _force = click.option("--force", is_flag=True, help="Run and render everything, 
 @_force
 def book(jobs: int | None, force: bool) -> None:
     """Run changed chapters and scenarios and build the site into _build/html."""
-    from scaleright.press import notebooks, site
+    from scaleright.press import build
 
-    place = Book.find()
-    with place.locked():
-        site.recover(place)
-        ran = _refresh_chapters(place, jobs, force, cases=True)
-        if changed := force or not site.current(place):
-            click.echo("rendering the site ...")
-            site.build(place, anew=force)
-        if outdated := notebooks.outdated(place):
-            click.echo(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
-        click.echo(
-            f"{'built' if ran or changed else 'nothing changed'}:"
-            f" {place.build / 'html' / 'index.html'}"
-        )
+    build.publish(Book.find(), jobs, force, click.echo)
 
 
 @cli.command("notebooks")
@@ -130,17 +93,9 @@ def book(jobs: int | None, force: bool) -> None:
 )
 def notebooks_(jobs: int | None, check: bool) -> None:
     """Run changed chapters and store them, with their outputs, in notebooks/."""
-    from scaleright.press import notebooks
+    from scaleright.press import build
 
-    place = Book.find()
-    with place.locked():
-        _refresh_chapters(place, jobs, force=False)
-        if check and (outdated := notebooks.outdated(place)):
-            raise PressError(
-                f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)"
-            )
-        stored = [] if check else notebooks.store(place)
-    click.echo(f"stored: {', '.join(stored)}" if stored else "stored notebooks are up to date")
+    build.store(Book.find(), jobs, check, click.echo)
 
 
 @cli.command()

@@ -124,11 +124,11 @@ def test_the_status_page_lists_what_there_is(look):
         row[0]: float(row[2]) for row in rows if len(row) == 3 and re.fullmatch(r"[\d.]+", row[2])
     }
     assert {scenario.title for scenario in SCENARIOS.values()} <= set(seconds) and all(
-        0 < s < 300 for s in seconds.values()
+        s > 0 for s in seconds.values()
     )
     package = json.loads((ROOT / "data" / "datapackage.json").read_text())["resources"]
     dated = {
-        row[0]: row[1] for row in rows if len(row) == 5 and re.fullmatch(r"\d{4}-\d\d-\d\d", row[1])
+        row[0]: row[1] for row in rows if len(row) == 4 and re.fullmatch(r"\d{4}-\d\d-\d\d", row[1])
     }
     assert dated == {
         f"{entry['title']} ({entry['path'].removesuffix('.csv')})": entry["as_of"]

@@ -50,8 +50,10 @@ def table_file(page: str, name: str) -> str:
 def to_csv(resource: Mapping[str, Any]) -> str:
     """A data resource as CSV: units in the header, numbers unformatted, nothing for an empty cell.
 
-    >>> fields = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
-    >>> print(to_csv({"schema": {"fields": fields}, "data": [{"chip": "A", "rent": 2.5}, {"chip": "B", "rent": None}]}), end="")
+    >>> rent = {"name": "rent", "type": "number", "unit": "USD/h"}
+    >>> schema = {"fields": [{"name": "chip", "type": "string"}, rent]}
+    >>> rows = [{"chip": "A", "rent": 2.5}, {"chip": "B", "rent": None}]
+    >>> print(to_csv({"schema": schema, "data": rows}), end="")
     chip,rent [USD/h]
     A,2.5
     B,

@@ -260,7 +260,7 @@ def carried(notebook: Mapping[str, Any], kind: str) -> Iterator[dict]:
 
 
 def answer(content: bytes) -> str:
-    """The chapter's answer: the text of what its cell tagged `answer` shows; empty if it has none."""
+    """The text of what a chapter's cell tagged `answer` shows; empty if it has none."""
     import nbformat
 
     from scaleright.press.parameters import tagged

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from html import escape
 from typing import Any
 
@@ -33,13 +33,10 @@ class Dated:
     as_of: date
     stale_after_days: int
 
-    def age_days(self, today: date) -> int:
-        """Days since its date."""
-        return (today - self.as_of).days
-
-    def stale(self, today: date) -> bool:
-        """Whether it is older than it may be."""
-        return self.age_days(today) > self.stale_after_days
+    @property
+    def fresh_until(self) -> date:
+        """The last day on which it counts as fresh."""
+        return self.as_of + timedelta(days=self.stale_after_days)
 
 
 def dated(entry: Mapping[str, Any]) -> Dated:
@@ -47,28 +44,21 @@ def dated(entry: Mapping[str, Any]) -> Dated:
     return Dated(entry["title"], date.fromisoformat(entry["as_of"]), int(entry["stale_after_days"]))
 
 
-def notice(tables: Iterable[Dated], today: date) -> str:
-    """The notice of old data, hidden while none is; the page's script judges again on the reader's
-    day.
+def notice(tables: Iterable[Dated]) -> str:
+    """The notice of old data: empty and hidden, for the page's script to judge on the reader's day.
+
+    The day of the build is not in it, so that two builds of the same sources are the same.
     """
-    tables = sorted(
-        tables, key=lambda table: (table.as_of.toordinal() + table.stale_after_days, table.title)
-    )  # most overdue first
+    overdue_first = sorted(tables, key=lambda table: (table.fresh_until, table.title))
     facts = [
-        {"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days} for t in tables
+        {"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days}
+        for t in overdue_first
     ]
-    old = [t for t in tables if t.stale(today)]
-    said = (
-        f"{escape(t.title)} ({t.as_of}): {t.age_days(today):,} days old, fresh for"
-        f" {t.stale_after_days:,}"
-        for t in old
-    )
-    lines = "".join(f"<li>{line}</li>" for line in said)
     data = escape(json.dumps(facts, ensure_ascii=False, separators=(",", ":")), quote=True)
     return (
         '<aside class="sr-stale" role="note" aria-label="Old data"'
-        f' data-sr-tables="{data}"{"" if old else " hidden"}><p>Some data behind this page is'
-        f" old:</p><ul>{lines}</ul></aside>"
+        f' data-sr-tables="{data}" hidden><p>Some data behind this page is old:</p><ul></ul>'
+        "</aside>"
     )
 
 
@@ -226,14 +216,14 @@ def _cases(scenarios: Iterable[tuple[Scenario, bytes]], level: str) -> dict:
 
 
 def chapter_page(
-    chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]], today: date
+    chapter: str, content: bytes, scenarios: Sequence[tuple[Scenario, bytes]]
 ) -> bytes:
     """The page of a chapter: its notice, and its scenarios with their results at the end of the
     section on the reader's case.
     """
     notebook = json.loads(content)
     cell, lines, number = _title(notebook)
-    lines.insert(number + 1, f"\n{notice(_dates(notebook), today)}\n")
+    lines.insert(number + 1, f"\n{notice(_dates(notebook))}\n")
     cell["source"] = "\n".join(lines)
     _tidy(notebook, f"notebooks/{chapter}")
     if scenarios:
@@ -250,7 +240,7 @@ def chapter_page(
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
 
 
-def scenario_page(scenario: Scenario, content: bytes, today: date) -> bytes:
+def scenario_page(scenario: Scenario, content: bytes) -> bytes:
     """The page of a scenario: its own title, what it is for, and the way back to its chapter."""
     notebook = json.loads(content)
     cell, lines, number = _title(notebook)
@@ -263,7 +253,7 @@ def scenario_page(scenario: Scenario, content: bytes, today: date) -> bytes:
         f'<p class="sr-case">{escape(scenario.why)} The chapter <a'
         f' href="../{scenario.chapter}.html">{question}</a> with {values}.</p>'
     )
-    lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook), today)}\n\n{case}\n"
+    lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook))}\n\n{case}\n"
     cell["source"] = "\n".join(lines)
     _tidy(notebook, scenario.page)
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode()

@@ -1,4 +1,4 @@
-"""The processes of a build, none of which outlives it, and the folder of what they hold for a while.
+"""The processes of a build, none of which outlives it, and the folder for what is temporary.
 
 A build may end in any way: done, by an error, by Ctrl-C, by a request to end, or killed without a
 word. Each of its processes therefore listens to a connection that only the build holds open, and
@@ -47,6 +47,11 @@ def inherited(lock: int) -> Iterator[None]:
         _locks.discard(lock)
 
 
+def locks() -> tuple[int, ...]:
+    """The locks for a new process to hold."""
+    return tuple(_locks)
+
+
 @contextmanager
 def workplace() -> Iterator[Path]:
     """A folder for what is temporary, gone when the block is left; what killed builds left goes
@@ -91,7 +96,7 @@ class Child:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", module, str(theirs.fileno()), str(folder), *arguments],
                 stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), *_locks),
+                pass_fds=(theirs.fileno(), *locks()),
                 start_new_session=True,
                 env=environment,
                 **options,
@@ -155,7 +160,7 @@ def end_descendants() -> None:
 
 
 def _tracker(process: Any) -> bool:
-    """Whether it is multiprocessing's own, which ends with this process and says so if it cannot."""
+    """Whether it is multiprocessing's own, which ends with this process or complains."""
     return "resource_tracker" in " ".join(process.cmdline())
 
 

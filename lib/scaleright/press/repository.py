@@ -13,6 +13,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scaleright.press import PressError
 
@@ -36,7 +37,8 @@ class Repository:
         """Addresses that open the stored notebook of a chapter: in Binder, in Colab, and its
         source.
 
-        >>> links = Repository("https://github.com/o/r").links("a", "https://binder.example", "https://colab.example/")
+        >>> here = Repository("https://github.com/o/r")
+        >>> links = here.links("a", "https://binder.example", "https://colab.example/")
         >>> links["Binder"]
         'https://binder.example/v2/gh/o/r/main?urlpath=lab/tree/notebooks/a.ipynb'
         >>> links["Colab"]
@@ -56,19 +58,40 @@ class Repository:
         )
 
 
+def settings(root: Path) -> dict[str, Any]:
+    """What `_config.yml` says; nothing if there is none.
+
+    Raises
+    ------
+    PressError : it is malformed.
+    """
+    config = root / "_config.yml"
+    try:
+        return _settings(config.read_text(encoding="utf-8")) if config.is_file() else {}
+    except UnicodeDecodeError as error:
+        raise PressError(
+            f"_config.yml: not UTF-8 text: {error.reason} at byte {error.start}"
+        ) from None
+
+
 @functools.lru_cache(maxsize=8)
-def _stored(config: str) -> Repository:
+def _settings(config: str) -> dict[str, Any]:
     import yaml
 
     try:
-        settings = yaml.load(config, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        found = yaml.load(config, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise PressError(f"_config.yml: {error}") from None
-    entry = (settings.get("repository") if isinstance(settings, dict) else None) or {}
-    return Repository(
-        _checked(entry.get("url") or "", "_config.yml, repository.url"),
-        entry.get("branch") or "main",
-    )
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        said = getattr(error, "problem", None) or error
+        raise PressError(f"_config.yml{where}: not valid YAML: {said}") from None
+    if not isinstance(found, dict):
+        raise PressError("_config.yml: expected settings as `name: value`")
+    for name, kind in {"repository": dict, "launch_buttons": dict, "bibtex_bibfiles": list}.items():
+        if not isinstance(found.get(name) or kind(), kind):
+            what = "`name: value` lines" if kind is dict else "a list of files"
+            raise PressError(f"_config.yml: {name} = {found[name]!r}: expected {what}")
+    return found
 
 
 def _checked(url: str, where: str) -> str:
@@ -88,8 +111,11 @@ def stored(root: Path) -> Repository:
     ------
     PressError : its address is not that of a repository.
     """
-    config = root / "_config.yml"
-    return _stored(config.read_text(encoding="utf-8")) if config.is_file() else Repository("")
+    entry = settings(root).get("repository") or {}
+    return Repository(
+        _checked(str(entry.get("url") or ""), "_config.yml, repository.url"),
+        str(entry.get("branch") or "main"),
+    )
 
 
 def hosting(root: Path) -> Repository:

@@ -9,12 +9,12 @@ by the next start.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,8 @@ from scaleright.press.repository import hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
 
-_TOC = "book/_toc.yml"
-
-_FIRST_HEADING = re.compile(r"^# +(.+)$|^title: *(.+)$|^ *\"# (.+?)(?:\\n)?\",?$", re.MULTILINE)
+_NAMED = re.compile(r"^(?:#+ .+|title:.+|\(.+\)=)$", re.MULTILINE)
+"""What other pages may show of a page: its headings, and what it calls them."""
 
 
 def sources(book: Book, scenarios: list[Scenario]) -> dict[str, Path]:
@@ -43,15 +42,13 @@ def sources(book: Book, scenarios: list[Scenario]) -> dict[str, Path]:
 
 
 def key(book: Book) -> str:
-    """Hash of all that the site is made from; the status page also tells of the library, the data
-    and the last runs.
+    """Hash of all that the site is made from; the status page also tells of the library and the
+    data.
     """
-    files = list(sources(book, read(book)).values())
-    records = [path.with_suffix(".json") for path in files if path.is_relative_to(book.build)]
+    files = sources(book, read(book)).values()
     told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
     return (
-        f"{_machinery(book)} {digest([*files, *records], book.root)} {library()} {told}"
-        f" {hosting(book.root).url}"
+        f"{_machinery(book)} {digest(files, book.root)} {library()} {told} {hosting(book.root).url}"
     )
 
 
@@ -68,9 +65,9 @@ def staged(book: Book) -> dict[str, bytes]:
     ------
     PressError : a source is missing.
     """
-    from scaleright.press import pages, status
+    from scaleright.press import contents, pages, status
 
-    scenarios, today = read(book), date.today()
+    scenarios = read(book)
     scenarios = [
         replace(scenario, parameters=job.values)
         for scenario, job in zip(scenarios, jobs(book, scenarios))
@@ -84,38 +81,17 @@ def staged(book: Book) -> dict[str, bytes]:
     for chapter in book.chapters():
         page = f"notebooks/{chapter}.ipynb"
         files[page] = pages.chapter_page(
-            chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter], today
+            chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter]
         )
     files |= {
-        f"{scenario.page}.ipynb": pages.scenario_page(scenario, content, today)
+        f"{scenario.page}.ipynb": pages.scenario_page(scenario, content)
         for scenario, content in ran
     }
-    files[_TOC] = _contents(files[_TOC], scenarios)
+    files[contents.FILE] = contents.filled(files[contents.FILE], scenarios)
     files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
-    if f"file: {status.PAGE}".encode() in files[_TOC]:
-        files[f"{status.PAGE}.md"] = status.page(book, scenarios, today).encode()
+    if f"file: {status.PAGE}".encode() in files[contents.FILE]:
+        files[f"{status.PAGE}.md"] = status.page(book, scenarios).encode()
     return files
-
-
-def _contents(toc: bytes, scenarios: list[Scenario]) -> bytes:
-    """The table of contents with each scenario beneath its chapter."""
-    import yaml
-
-    def fill(entry: Any) -> None:
-        for item in (
-            entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ()
-        ):
-            fill(item)
-        if isinstance(entry, dict) and (
-            below := [
-                {"file": s.page} for s in scenarios if entry.get("file") == f"notebooks/{s.chapter}"
-            ]
-        ):
-            entry["sections"] = [*entry.get("sections", ()), *below]
-
-    contents = yaml.safe_load(toc)
-    fill(contents)
-    return yaml.safe_dump(contents, sort_keys=False, allow_unicode=True).encode()
 
 
 def _settings(config: bytes, url: str) -> bytes:
@@ -123,9 +99,10 @@ def _settings(config: bytes, url: str) -> bytes:
     import yaml
 
     settings = yaml.safe_load(config)
-    if settings.get("repository", {}).get("url", "") == url:
+    known = settings.get("repository") or {}
+    if known.get("url", "") == url:
         return config
-    settings["repository"]["url"] = url
+    settings["repository"] = known | {"url": url}
     return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode()
 
 
@@ -143,17 +120,24 @@ def stage(book: Book, files: Mapping[str, bytes]) -> Path:
 
 
 def frame(book: Book, files: Mapping[str, bytes]) -> str:
-    """Hash of what shows on every page (settings, contents with titles, styles, citations).
+    """Hash of what may show on every page (settings, contents with headings, styles, citations).
 
     Sphinx renders only pages whose own source changed, so a change of these needs all pages anew.
     """
     total = hashlib.sha256(_machinery(book).encode())
     for name, content in sorted(files.items()):
         if name.endswith((".md", ".ipynb")):
-            heading = _FIRST_HEADING.search(content.decode())
-            content = heading.group(0).encode() if heading else b""
+            content = "\n".join(_NAMED.findall(_prose(name, content))).encode()
         total.update(f"{name}\0{len(content)}\0".encode() + content)
     return total.hexdigest()
+
+
+def _prose(name: str, content: bytes) -> str:
+    """The Markdown of a page."""
+    if name.endswith(".md"):
+        return content.decode()
+    cells = json.loads(content)["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
 
 
 def render(book: Book) -> Path:
@@ -249,7 +233,19 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press.downloads import files
+    from scaleright.press import downloads
 
-    rendered = render(book)
-    swap(book, rendered, stamp, files(book, read(book)))
+    rendered, scenarios = render(book), read(book)
+    swap(book, rendered, stamp, downloads.files(book, scenarios) | _runs(book, scenarios))
+
+
+def note_runs(book: Book) -> None:
+    """Bring how long the runs took up to date in a site that is otherwise current."""
+    for name, content in _runs(book, read(book)).items():
+        write_whole(book.build / "html" / name, content)
+
+
+def _runs(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
+    from scaleright.press import status
+
+    return {status.RUNS: status.seconds(book, scenarios).encode()}

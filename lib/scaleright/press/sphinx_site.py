@@ -10,9 +10,11 @@ import shutil
 from multiprocessing import get_context
 from pathlib import Path
 
+from sphinx.search import js_index
+
 from scaleright.press.downloads import notebook_file
 from scaleright.press.repository import Repository
-from scaleright.press.vendor import vendor
+from scaleright.press.vendor import copy_mathjax, copy_vega
 
 _MARKS = {
     "design-tabs": r"sd-tab-",
@@ -94,13 +96,18 @@ def share_cores(app, env, docnames) -> None:
 
 
 def bring_vendor(app) -> None:
-    """Put Vega and MathJax beside the other static files of an HTML build; another core bundles
-    them while pages are made.
+    """Put MathJax and Vega beside the other static files of an HTML build.
+
+    A page's link to a static file bears a mark of its content if the file is there when the page
+    is written: each build begins without any, so that an incremental one finds what a clean one
+    finds. MathJax comes at once; Vega, to which no page links so, another core bundles meanwhile.
     """
     if app.builder.format != "html":
         return
-    bundled = Path(app.doctreedir).parent / "bundled"
-    worker = get_context("fork").Process(target=vendor, args=(bundled,))
+    static, bundled = Path(app.outdir) / "_static", Path(app.doctreedir).parent / "bundled"
+    shutil.rmtree(static, ignore_errors=True)
+    copy_mathjax(static)
+    worker = get_context("fork").Process(target=copy_vega, args=(bundled,))
     worker.start()
 
     def finish(app, exception) -> None:
@@ -108,8 +115,8 @@ def bring_vendor(app) -> None:
         if worker.exitcode:
             shutil.rmtree(bundled, ignore_errors=True)
         if exception is None:
-            vendor(bundled)  # what the other process could not do fails here, and says why
-            shutil.copytree(bundled, Path(app.outdir) / "_static", dirs_exist_ok=True)
+            copy_vega(bundled)  # what the other process could not do fails here, and says why
+            shutil.copytree(bundled, static, dirs_exist_ok=True)
 
     app.connect("build-finished", finish)
 
@@ -130,11 +137,28 @@ def write_entrance(app, exception) -> None:
         )
 
 
+def always_write(app, env, added, changed, removed) -> list[str]:
+    """Write one page even if none has changed, or Sphinx would not bring the static files back."""
+    return [app.config.root_doc]
+
+
+def forget_words(app, exception) -> None:
+    """Drop words from the search that no page has any more, which Sphinx keeps with no pages."""
+    index = Path(app.outdir) / "searchindex.js"
+    if exception is None and app.builder.format == "html":
+        data = js_index.loads(index.read_text(encoding="utf-8"))
+        for terms in (data["terms"], data["titleterms"]):
+            for word in [word for word, pages in terms.items() if pages == []]:
+                del terms[word]
+        index.write_text(js_index.dumps(data), encoding="utf-8")
+
+
 def setup(app) -> dict:
     """Register the hooks."""
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out
+    app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", launch)
@@ -142,4 +166,5 @@ def setup(app) -> dict:
     app.connect("doctree-read", search_chapters_only)
     app.connect("builder-inited", bring_vendor)
     app.connect("build-finished", write_entrance)
+    app.connect("build-finished", forget_words)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,8 @@
-"""The status page: what ran and how long it took, on which versions, how old the data is, how the
-claims stand.
+"""The status page: what ran, on which versions, until when the data counts as fresh, how the claims
+stand.
 
-Ages and the day are those of the build; the page's script warns again on the reader's day.
+It says nothing that differs between two builds of the same sources. How long each run took is in a
+file beside it, which the page loads; whether data is old is judged on the reader's day.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
-import re
 from collections import Counter
 from collections.abc import Iterable
-from datetime import date
 from html import escape
-from pathlib import Path
 
 from scaleright import __version__
 from scaleright.charts.render import table_box
 from scaleright.press import Book
+from scaleright.press.execute import Job
 from scaleright.press.pages import Dated, dated, notice, title
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
@@ -33,7 +32,17 @@ _PACKAGES = (
     "jupyter-book",
     "Sphinx",
 )
-_AGED = ("table", "as of", "age [days]", "fresh for [days]", "state")
+RUNS = "_static/runs.js"
+"""Where the site keeps how long the runs took: a script, which a page may load without a server."""
+_AGED = ("table", "as of", "fresh for [days]", "fresh until")
+_RUNS = """\
+/* How long the last run of each chapter and case took [s]. */
+(function (seconds) {
+  document.querySelectorAll("[data-sr-run]").forEach((place) => {
+    place.textContent = seconds[place.dataset.srRun] ?? "";
+  });
+})(%s);
+"""
 
 
 def _table(
@@ -62,54 +71,46 @@ def _table(
     return table_box(caption, top, body, keys)
 
 
-def _seconds(executed: Path) -> float:
-    return json.loads(executed.with_suffix(".json").read_text())["seconds"]
+def seconds(book: Book, scenarios: Iterable[Scenario]) -> str:
+    """The script that fills in how long each run took."""
+    known = [Job(chapter) for chapter in book.chapters()]
+    known += [Job(scenario.chapter, {}, scenario.name) for scenario in scenarios]
+    taken = {job.label: f"{_seconds(book, job):.1f}" for job in known}
+    return _RUNS % json.dumps(taken, indent=1)
+
+
+def _seconds(book: Book, job: Job) -> float:
+    record = book.executed(job.chapter, job.scenario).with_suffix(".json")
+    return json.loads(record.read_text(encoding="utf-8"))["seconds"]
 
 
 def runs(book: Book, scenarios: Iterable[Scenario]) -> list[list[str]]:
-    """One row a published chapter and a scenario: its page, what was set, and the time of its last
-    run.
+    """One row a chapter and a scenario: its page, what was set, and a place for the time of its
+    last run.
     """
-    rows, contents = [], (book.root / "book" / "_toc.yml").read_text(encoding="utf-8")
+    rows, scenarios = [], list(scenarios)
     for chapter in book.chapters():
-        if not re.search(rf"\bnotebooks/{chapter}\b", contents):
-            continue
-        executed = book.executed(chapter)
-        question = escape(title(json.loads(executed.read_bytes())))
-        rows.append(
-            [
-                f'<a href="../notebooks/{chapter}.html">{question}</a>',
-                "the defaults",
-                f"{_seconds(executed):.1f}",
-            ]
-        )
-        for scenario in scenarios:
-            if scenario.chapter == chapter:
-                values = ", ".join(
-                    f"{name} = {show(value)}" for name, value in scenario.parameters.items()
-                )
-                seconds = _seconds(book.executed(chapter, scenario.name))
-                rows.append(
-                    [
-                        f'<a href="../{scenario.page}.html">{escape(scenario.title)}</a>',
-                        escape(values),
-                        f"{seconds:.1f}",
-                    ]
-                )
+        question = title(json.loads(book.executed(chapter).read_bytes()))
+        rows.append(_run(f"notebooks/{chapter}", question, "the defaults", Job(chapter)))
+        for case in (scenario for scenario in scenarios if scenario.chapter == chapter):
+            values = ", ".join(f"{name} = {show(value)}" for name, value in case.parameters.items())
+            rows.append(_run(case.page, case.title, values, Job(chapter, {}, case.name)))
     return rows
 
 
-def ages(tables: dict[str, Dated], today: date) -> list[list[str]]:
-    """One row a table: its date, its age, the age up to which it counts as fresh, and whether it
-    does.
-    """
+def _run(page: str, called: str, values: str, job: Job) -> list[str]:
+    link = f'<a href="../{page}.html">{escape(called)}</a>'
+    return [link, escape(values), f'<span data-sr-run="{job.label}"></span>']
+
+
+def ages(tables: dict[str, Dated]) -> list[list[str]]:
+    """One row a table: its date, for how long it counts as fresh, and the last day of that."""
     return [
         [
             f"{escape(t.title)} (<code>{name}</code>)",
             t.as_of.isoformat(),
-            f"{t.age_days(today):,}",
             f"{t.stale_after_days:,}",
-            "<strong>old</strong>" if t.stale(today) else "fresh",
+            t.fresh_until.isoformat(),
         ]
         for name, t in sorted(tables.items())
     ]
@@ -129,7 +130,7 @@ def verdicts() -> tuple[list[str], list[list[str]]]:
     ]
 
 
-def page(book: Book, scenarios: list[Scenario], today: date) -> str:
+def page(book: Book, scenarios: list[Scenario]) -> str:
     """The status page as Markdown."""
     package = json.loads((book.data / "datapackage.json").read_text(encoding="utf-8"))
     tables = {entry["path"].removesuffix(".csv"): dated(entry) for entry in package["resources"]}
@@ -137,16 +138,17 @@ def page(book: Book, scenarios: list[Scenario], today: date) -> str:
     versions += [[name, importlib.metadata.version(name)] for name in _PACKAGES]
     head, rows = verdicts()
     parts = [
-        f"# Status\n\n{notice(tables.values(), today)}\n\nBuilt on {today.isoformat()}.",
+        f"# Status\n\n{notice(tables.values())}",
         "## Chapters and cases",
         _table(
             "What ran, and for how long",
             ("page", "set to", "last run [s]"),
             runs(book, scenarios),
             [2],
-        ),
+        )
+        + f'<script src="../{RUNS}" defer></script>',
         "## Data",
-        _table("Tables on the day of the build", _AGED, ages(tables, today), [1, 2, 3]),
+        _table("Until when tables count as fresh", _AGED, ages(tables), [1, 2, 3]),
         "## Claims",
         _table(
             "Statements of the source documents, recomputed",

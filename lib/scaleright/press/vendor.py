@@ -11,6 +11,8 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
+from scaleright.press import write_whole
+
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 """What a page of formulas may ask for: the engine, its fonts, and the TeX packages it loads on
 demand.
@@ -43,22 +45,23 @@ def _mathjax_home() -> Path:
     return Path(str(engine.locate())).parent
 
 
-def vendor(static_dir: Path) -> None:
-    """Write `vendor/vega.js` and `vendor/mathjax/` under the site's static folder; leaves what is
-    there already.
+def copy_vega(static: Path) -> None:
+    """Write `vendor/vega.js` under a static folder, unless it is there."""
+    target = static / "vendor" / "vega.js"
+    if not target.exists():
+        write_whole(target, vega_bundle())
+
+
+def copy_mathjax(static: Path) -> None:
+    """Write `vendor/mathjax/` under a static folder; leaves what is there already.
 
     Raises
     ------
     FileNotFoundError : if the package that carries MathJax is missing.
     """
-    target = Path(static_dir) / "vendor"
-    target.mkdir(parents=True, exist_ok=True)
-    vega = target / "vega.js"
-    if not vega.exists():
-        vega.write_text(vega_bundle(), encoding="utf-8")
     home = _mathjax_home()
     for name in _MATHJAX:
-        source, copy = home / name, target / "mathjax" / name
+        source, copy = home / name, static / "vendor" / "mathjax" / name
         if copy.exists():
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)

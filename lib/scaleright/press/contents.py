@@ -1,0 +1,143 @@
+"""The table of contents, `book/_toc.yml`: its form, the pages it names, and scenarios beneath their
+chapters.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from scaleright.names import suggestion
+from scaleright.press import Book, PressError
+from scaleright.press.scenarios import Scenario
+from scaleright.press.status import PAGE as STATUS
+
+FILE = "book/_toc.yml"
+_KEYS = (
+    *("format", "root", "defaults", "meta", "parts", "chapters", "sections", "subtrees", "entries"),
+    *("file", "glob", "url", "title", "options", "caption", "hidden", "maxdepth", "numbered"),
+    *("reversed", "titlesonly", "style", "restart_numbering"),
+)
+
+
+def check(book: Book) -> list[str]:
+    """What is wrong with the table of contents, one line each: its form, a page that does not
+    exist or stands there twice, a chapter or page of prose that it lacks.
+    """
+    import yaml
+
+    try:
+        text = (book.root / FILE).read_text(encoding="utf-8")
+        root = yaml.compose(text, yaml.SafeLoader)
+        data = yaml.safe_load(text)
+    except UnicodeDecodeError as error:
+        return [f"{FILE}: not UTF-8 text: {error.reason} at byte {error.start}"]
+    except yaml.YAMLError as error:
+        return [f"{FILE}{_at(error)}: not valid YAML: {getattr(error, 'problem', None) or error}"]
+    problems = _form(root, data)
+    return problems or list(_pages(book, root))
+
+
+def _at(error: Any) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f", line {mark.line + 1}" if mark else ""
+
+
+def _line(node: Any) -> str:
+    return f"{FILE}, line {node.start_mark.line + 1 if node else 1}"
+
+
+def _form(root: Any, data: Any) -> list[str]:
+    """What is wrong with the form: by our own words for a key, by its reader's for the rest."""
+    from sphinx_external_toc.parsing import MalformedError, parse_toc_data
+
+    if not isinstance(data, dict):
+        return [f"{_line(root)}: expected `root: PAGE` and `parts:` or `chapters:`"]
+    problems = [
+        f"{_line(key)}: unknown key {key.value!r}; {suggestion(key.value, _KEYS)}"
+        for key, _ in _entries(root)
+        if key.value not in _KEYS
+    ]
+    if not problems:
+        try:
+            parse_toc_data(data)
+        except MalformedError as error:
+            said, _, where = str(error).partition(" @ ")
+            twice = said.partition("used multiple times: ")[2].strip("'")
+            if not twice:  # told below, with both lines
+                problems.append(f"{_line(_inside(root, where))}: {said}")
+        except (TypeError, ValueError, AttributeError) as error:  # of values of another type
+            problems.append(f"{FILE}: malformed: {error}")
+    return problems
+
+
+def _entries(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every key of the file with its value."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value not in ("meta", "defaults", "options"):
+                yield from _entries(value)
+            yield key, value
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _entries(item)
+
+
+def _inside(node: Any, where: str) -> Any:
+    """The node at a place such as '/parts/0/chapters/3'."""
+    import yaml
+
+    for step in filter(None, where.strip("'/ ").split("/")):
+        if isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+            node = node.value[int(step)]
+        elif isinstance(node, yaml.MappingNode):
+            node = next((value for key, value in node.value if key.value == step), node)
+    return node
+
+
+def _pages(book: Book, root: Any) -> Iterator[str]:
+    """What is wrong with the pages that are named."""
+    chapters = {f"notebooks/{chapter}": f"chapter {chapter}" for chapter in book.chapters()}
+    prose = {f"book/{path.stem}": f"page {path.stem}" for path in (book.root / "book").glob("*.md")}
+    known, seen = {**chapters, **prose, STATUS: ""}, dict[str, int]()
+    named = [(key, value) for key, value in _entries(root) if key.value in ("root", "file")]
+    for _, value in sorted(named, key=lambda pair: pair[1].start_mark.line):
+        page = value.value
+        line = value.start_mark.line + 1
+        if (first := seen.setdefault(page, line)) != line:
+            yield f"{_line(value)}: {page} stands there twice, first on line {first}"
+        elif page not in known:
+            bare = page.rpartition(".")[0] if page.endswith((".md", ".ipynb")) else page
+            help_ = f"write {bare}" if bare in known else suggestion(bare, known)
+            yield f"{_line(value)}: there is no page {page!r}; {help_}"
+    for pattern in (value.value for key, value in _entries(root) if key.value == "glob"):
+        seen |= dict.fromkeys(fnmatch.filter(known, pattern), 0)
+    for page, what in {**chapters, **prose}.items():
+        if page not in seen:
+            yield f"{FILE} lacks the {what}: add `- file: {page}`, or move its text elsewhere"
+
+
+def filled(toc: bytes, scenarios: Iterable[Scenario]) -> bytes:
+    """The table of contents with each scenario beneath its chapter."""
+    import yaml
+
+    scenarios = list(scenarios)
+
+    def fill(entry: Any) -> None:
+        for item in (
+            entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ()
+        ):
+            fill(item)
+        if isinstance(entry, dict) and (
+            below := [
+                {"file": s.page} for s in scenarios if entry.get("file") == f"notebooks/{s.chapter}"
+            ]
+        ):
+            entry["sections"] = [*entry.get("sections", ()), *below]
+
+    contents = yaml.safe_load(toc)
+    fill(contents)
+    return yaml.safe_dump(contents, sort_keys=False, allow_unicode=True).encode()

@@ -1,0 +1,91 @@
+"""What outputs hand to machines: an answer's quantities, a table's raw numbers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import altair as alt
+import nbformat
+import pandas as pd
+from scaleright import charts
+
+
+def test_an_answer_carries_its_sentence_and_its_quantities():
+    live = charts.controls(SimpleNamespace(parameters=()))
+    card = charts.answer_card(
+        "It costs {cost} for {who}.",
+        range="{low} to $3",
+        controls=live,
+        cost=live.number("usd", alt.datum.x, 2 / 3, "usd"),
+        who=live.words("name", alt.datum.y, "you"),
+        low="$1",
+        quantities={"hours": (float("inf"), "hours"), "low": (1.0, "usd")},
+    )
+    carried = card.bundle[charts.machine.ANSWER_MIME]
+    assert (
+        carried["text"] == "It costs $0.667 for you."
+        and str(card) == carried["text"] + " Range: $1 to $3."
+    )
+    assert carried["quantities"] == {
+        "usd": {"value": 0.666666666667, "unit": "usd"},
+        "name": {"value": "you", "unit": ""},
+        "hours": {"value": None, "unit": "hours"},
+        "low": {"value": 1.0, "unit": "usd"},
+    }
+
+
+def test_a_table_carries_its_raw_numbers_with_types_and_units():
+    rows = pd.DataFrame(
+        {
+            "chip": ["A", None],
+            "price": [2 / 3, None],
+            "months [months]": [float("inf"), 3],
+            "count": pd.array([1, None], dtype="Int64"),
+            "day": pd.to_datetime(["2026-09-29", None]),
+            "sold": [True, False],
+            "mixed": ["no", 1],
+        }
+    )
+    shown = charts.table(rows, "Prices, new: all of them", {"price": "usd", "months [months]": str})
+    carried = shown.bundle[charts.machine.TABLE_MIME]
+    assert (
+        charts.folded(shown, "more").bundle[charts.machine.TABLE_MIME] == carried
+        and carried["name"] == "prices"
+    )
+    kinds = {
+        field["name"]: (field["type"], field.get("unit", ""))
+        for field in carried["schema"]["fields"]
+    }
+    assert kinds == {
+        "chip": ("string", ""),
+        "price": ("number", "USD"),
+        "months [months]": ("number", "months"),
+        "count": ("integer", ""),
+        "day": ("date", ""),
+        "sold": ("boolean", ""),
+        "mixed": ("string", ""),
+    }
+    assert carried["data"] == [
+        {
+            "chip": "A",
+            "price": 0.666666666667,
+            "months [months]": "INF",
+            "count": 1,
+            "day": "2026-09-29",
+            "sold": True,
+            "mixed": "no",
+        },
+        {
+            "chip": None,
+            "price": None,
+            "months [months]": 3.0,
+            "count": None,
+            "day": None,
+            "sold": False,
+            "mixed": "1",
+        },
+    ]
+    cell = nbformat.v4.new_code_cell(
+        outputs=[nbformat.v4.new_output("display_data", data=shown.bundle)]
+    )
+    nbformat.validate(nbformat.v4.new_notebook(cells=[cell]))

@@ -1,0 +1,195 @@
+"""What a reader sees of a run: the pages, their files to take along, and the status page."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import altair as alt
+import pandas as pd
+import pytest
+from press_cases import declare, finish
+from scaleright import charts
+from scaleright.catalog import TABLES_MIME
+from scaleright.press import downloads, pages, scenarios, status, write_whole
+from scaleright.press.execute import Job, Run
+from scaleright.press.staleness import Inputs
+
+FIELDS = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
+RENTS = {
+    "name": "rents",
+    "title": "Rents & more",
+    "schema": {"fields": FIELDS},
+    "data": [{"chip": "A, B", "rent": 2 / 3}, {"chip": "C", "rent": None}],
+}
+MARKUP = '<div class="sr-table"><table><caption>Rents</caption></table></div></details>'
+OLD = {"title": "Prices", "as_of": "2026-01-01", "stale_after_days": 30}
+
+
+def output(**data) -> dict:
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def code(source: str, *outputs: dict, tags: tuple[str, ...] = ()) -> dict:
+    return {
+        "cell_type": "code",
+        "id": source,
+        "metadata": {"tags": list(tags)},
+        "execution_count": 1,
+        "source": source,
+        "outputs": list(outputs),
+    }
+
+
+def told(text: str) -> dict:
+    return {"cell_type": "markdown", "id": text, "metadata": {}, "source": text}
+
+
+def result() -> bytes:
+    """A stand-in for an executed notebook with an answer, the same table twice, and its data
+    record.
+    """
+    table = {"text/html": MARKUP, "text/plain": "Rents", charts.machine.TABLE_MIME: RENTS}
+    answered = {
+        "text/plain": "long",
+        "text/html": "<p>long</p>",
+        charts.machine.ANSWER_MIME: {"text": "It costs $2 & more.", "quantities": {}},
+    }
+    record = {
+        "text/html": "<table></table>",
+        TABLES_MIME: {"tables": ["prices"], "dates": {"prices": OLD}},
+    }
+    cells = [
+        told("# What does it cost?\n\nWords."),
+        code("hours = 1", tags=("parameters",)),
+        code("hours = 2", tags=("injected-parameters",)),
+        code("answer", output(**answered), tags=("answer",)),
+        told("## Your case"),
+        code("table", output(**table), output(**table)),
+        told("## Why"),
+        code("record", output(**record)),
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@pytest.fixture
+def ran(book) -> list[scenarios.Scenario]:
+    """The book with its chapter and one scenario taken for run."""
+    found = declare(book)
+    finish(book, result())
+    Inputs(book).keep(Run(Job("tiny", {}, "busy"), result(), 2.5))
+    return found
+
+
+def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):
+    page = json.loads(pages.chapter_page("tiny", result(), [(ran[0], result())]))
+    assert {
+        mime for cell in page["cells"] for o in cell.get("outputs", ()) for mime in o["data"]
+    } == {"text/html"}
+    assert not [cell for cell in page["cells"] if cell["source"] == "hours = 2"]
+    first, second = (
+        o["data"]["text/html"]
+        for cell in page["cells"]
+        if cell["source"] == "table"
+        for o in cell["outputs"]
+    )
+    for markup, name in ((first, "tiny-rents"), (second, "tiny-rents-2")):
+        assert (
+            markup.endswith("</p></details>")
+            and f'href="../downloads/{name}.csv" download' in markup
+        )
+    assert 'aria-label="CSV of the table: Rents &amp; more"' in first
+    sources = [cell["source"] for cell in page["cells"]]
+    cases = sources[sources.index("## Why") - 1]
+    assert '<a href="tiny/busy.html">A busy machine</a> It costs $2 &amp; more.' in cases
+    assert "Worked cases" not in str(pages.chapter_page("tiny", result(), []))
+
+
+def test_a_scenarios_page_says_what_it_is_and_leads_back(ran):
+    page = json.loads(pages.scenario_page(ran[0], result()))
+    top = page["cells"][0]["source"]
+    assert (
+        top.startswith("# A busy machine\n") and "Words." in top and "What a full day asks." in top
+    )
+    assert (
+        '<a href="../tiny.html">What does it cost?</a>' in top
+        and "<code>utilization = 0.9</code>" in top
+    )
+    assert 'href="../../downloads/tiny-busy-rents.json"' in str(page["cells"])
+
+
+def test_a_page_tells_the_readers_script_from_when_its_data_is_old():
+    page = json.loads(pages.chapter_page("tiny", result(), []))["cells"][0]["source"]
+    facts = json.loads(unescape(re.search('data-sr-tables="([^"]*)"', page)[1]))
+    assert facts == [{"title": "Prices", "as_of": "2026-01-01", "days": 30}]
+    assert " hidden>" in page and "<ul></ul>" in page, "the day of the build is not on it"
+
+
+def test_tables_can_be_taken_along_as_they_were_computed(book, ran):
+    files = downloads.files(book, ran)
+    stems = ["tiny", "tiny-busy"]
+    assert sorted(files) == sorted(
+        f"downloads/{s}{e}"
+        for s in stems
+        for e in (".ipynb", *(f"-rents{n}.{k}" for n in ("", "-2") for k in ("csv", "json")))
+    )
+    assert files["downloads/tiny.ipynb"] == result()
+    assert (
+        files["downloads/tiny-rents.csv"] == b'chip,rent [USD/h]\n"A, B",0.6666666666666666\nC,\n'
+    )
+    assert json.loads(files["downloads/tiny-busy-rents-2.json"]) == RENTS | {"name": "rents-2"}
+
+
+def test_the_status_page_tells_of_runs_data_and_versions(book, ran):
+    write_whole(
+        book.data / "datapackage.json",
+        json.dumps(
+            {
+                "resources": [
+                    OLD | {"path": "prices.csv"},
+                    OLD | {"path": "measured/b.csv", "stale_after_days": 90},
+                ]
+            }
+        ),
+    )
+    page = status.page(book, ran)
+    assert page.startswith("# Status\n")
+    rows = [re.sub(r"<[^>]+>", "|", row) for row in re.findall("<tr>(.*?)</tr>", page)]
+    rows = [re.sub(r"\|+", "|", row).strip("|") for row in rows]
+    assert {
+        "What does it cost?|the defaults",
+        "A busy machine|utilization = 0.9, plan = on demand",
+    } <= set(rows)
+    assert {
+        "Prices (|prices|)|2026-01-01|30|2026-01-31",
+        "Prices (|measured/b|)|2026-01-01|90|2026-04-01",
+    } <= set(rows)
+    assert f"scaleright|{status.__version__}" in rows
+    script = status.seconds(book, ran)
+    assert f'src="../{status.RUNS}"' in page
+    for place, taken in (("tiny", "1.0"), ("tiny/busy", "2.5")):
+        assert f'data-sr-run="{place}"></span>' in page and f'"{place}": "{taken}"' in script
+        assert taken not in rows[1] + rows[2], "a time differs from build to build"
+    verdict = next(row for row in rows if row.startswith("all|")).split("|")[1:]
+    assert sum(map(int, verdict[1:])) == int(verdict[0]) > 60
+
+
+def test_a_page_tells_long_data_once_and_a_notebook_each_time():
+    rows = pd.DataFrame({"x": range(400), "y": range(400)})
+    charted = [alt.Chart(rows).mark_point().encode(x="x:Q", y=f"{field}:Q") for field in "xy"]
+    outputs = [
+        {"output_type": "display_data", "data": charts.show(chart, alt="Four hundred dots.").bundle}
+        for chart in charted
+    ]
+    content = json.dumps(
+        {"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}
+    ).encode()
+    page = json.loads(pages.chapter_page("tiny", content, []))
+    lean = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
+    (told,) = re.findall(r'class="sr-shared">(.*?)</script>', "".join(lean))
+    ((key, data),) = json.loads(told).items()
+    for text, output in zip(lean, outputs):
+        spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
+        assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
+        assert spec | {"datasets": {"rows-1": data}} == output["data"][charts.render.VEGALITE]
