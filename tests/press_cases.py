@@ -60,7 +60,7 @@ def add(book: Book, name: str, code: str) -> None:
     """A chapter that ends with a cell of this code."""
     text = book.text("tiny").read_text(encoding="utf-8")
     write_whole(book.text(name), f"{text}\n```{{code-cell}} ipython3\n{code}\n```\n")
-    with open(book.root / "book" / "_toc.yml", "a", encoding="utf-8") as contents:
+    with (book.root / "book" / "_toc.yml").open("a", encoding="utf-8") as contents:
         contents.write(f"- file: notebooks/{name}\n")
 
 
@@ -79,6 +79,7 @@ def scaleright(book: Book, *arguments: str, **environment: str) -> subprocess.Co
     """Run the command in a book; the time limit only guards against hanging."""
     return subprocess.run(
         [sys.executable, "-c", "from scaleright.cli import main; main()", *arguments],
+        check=False,
         cwd=book.root,
         env=os.environ | environment,
         capture_output=True,

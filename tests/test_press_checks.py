@@ -19,13 +19,13 @@ def refusal(book, *chapters: str) -> str:
 
 def test_a_sound_book_passes(book):
     (book.root / "book" / "references.bib").write_text(BIB, encoding="utf-8")
-    with open(book.root / "book" / "index.md", "a", encoding="utf-8") as page:
+    with (book.root / "book" / "index.md").open("a", encoding="utf-8") as page:
         page.write("\nBy {cite:t}`one` and {cite}`one, one`.\n")
     checks.check(book, ["tiny"])
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    "old, new, says",
     [
         (
             "notebooks/tiny",
@@ -81,7 +81,7 @@ def test_a_page_that_the_contents_lack_is_named(book):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text, says",
     [
         ("@misc{one, title={x}\n", "line 2: syntax error: premature end of file"),
         (BIB + BIB, "line 5: repeated bibliography entry: one"),
@@ -98,7 +98,7 @@ def test_a_malformed_bibliography_is_named_with_its_line(book, text, says):
 def test_a_missing_or_unreadable_bibliography_and_an_unknown_key_are_named(book):
     bibliography = book.root / "book" / "references.bib"
     bibliography.write_text(BIB, encoding="utf-8")
-    with open(book.text("tiny"), "a", encoding="utf-8") as text:
+    with book.text("tiny").open("a", encoding="utf-8") as text:
         text.write("\nBy {cite:p}`onne`.\n")
     line = len(book.text("tiny").read_text(encoding="utf-8").splitlines())
     assert refusal(book) == f"notebooks/text/tiny.md, line {line}: no source 'onne'; nearest: one"
@@ -109,14 +109,16 @@ def test_a_missing_or_unreadable_bibliography_and_an_unknown_key_are_named(book)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text, says",
     [
         ('{"resources": [\n', "datapackage.json: line 2: not valid JSON"),
         ("{}", "datapackage.json: it needs"),
         ('{"resources": [{"name": "a"}]}', "datapackage.json: resource a needs a path"),
         (
-            '{"resources": [{"path": "gone.csv", "schema": {"fields": [{"name": "a", "type":'
-            ' "string"}]}}]}',
+            (
+                '{"resources": [{"path": "gone.csv", "schema": {"fields": [{"name": "a", "type":'
+                ' "string"}]}}]}'
+            ),
             "data/datapackage.json: there is no file gone.csv",
         ),
     ],
@@ -127,7 +129,7 @@ def test_a_malformed_data_package_is_named(book, text, says):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text, says",
     [
         ("title: [A\n", "_config.yml, line 2: not valid YAML"),
         ("words", "_config.yml: expected settings"),
@@ -141,7 +143,7 @@ def test_malformed_settings_are_named(book, text, says):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    "old, new, says",
     [
         (":tags: [answer]\n\n", "", "notebooks/text/tiny.md: no code cell is tagged as the answer"),
         ("(0.01..1)", "", "tiny, parameters cell, line 2:"),

@@ -189,7 +189,7 @@ def test_a_page_tells_long_data_once_and_a_notebook_each_time():
     lean = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
     (told,) = re.findall(r'class="sr-shared">(.*?)</script>', "".join(lean))
     ((key, data),) = json.loads(told).items()
-    for text, output in zip(lean, outputs):
+    for text, output in zip(lean, outputs, strict=False):
         spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
         assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
         assert spec | {"datasets": {"rows-1": data}} == output["data"][charts.render.VEGALITE]

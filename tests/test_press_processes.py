@@ -99,7 +99,7 @@ def test_a_build_that_is_ended_while_it_renders_leaves_nothing(book, temporary, 
     site.swap(book, rendered(book, "good"), "key")
     sound = (book.root / "_config.yml").read_text(encoding="utf-8")
     (book.root / "slow.py").write_text(SLOW_EXTENSION.format(pipe=str(book.root / "pipe")))
-    with open(book.root / "_config.yml", "w", encoding="utf-8") as settings:
+    with (book.root / "_config.yml").open("w", encoding="utf-8") as settings:
         settings.write(
             sound.replace("sphinx: {", f"sphinx: {{local_extensions: {{slow: {book.root}}}, ")
         )
@@ -117,7 +117,7 @@ def test_no_build_begins_while_a_process_of_another_lives(book):
         child = subprocess.Popen(
             [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=processes.locks()
         )
-    with open(book.build / ".lock", encoding="utf-8") as lock:
+    with (book.build / ".lock").open(encoding="utf-8") as lock:
         with pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         child.communicate(b"\n")
@@ -132,7 +132,7 @@ def test_a_build_clears_away_what_dead_ones_left_and_nothing_else(temporary, mon
     (temporary / "scaleright-live" / "alive").touch()
     long_ago = time.time() - 2 * processes._FORGOTTEN_S
     os.utime(temporary / "scaleright-old", (long_ago, long_ago))
-    with open(temporary / "scaleright-live" / "alive", encoding="utf-8") as lock:
+    with (temporary / "scaleright-live" / "alive").open(encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with processes.workplace() as folder, processes.workplace() as another:
             left = {"scaleright-new", "scaleright-live", "other"}

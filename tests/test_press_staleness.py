@@ -27,7 +27,7 @@ def test_a_chapter_is_fresh_until_something_it_depends_on_changes(book):
 )
 def test_a_changed_input_makes_a_chapter_stale(book, name):
     finish(book)
-    with open(book.root / name, "a") as file:
+    with (book.root / name).open("a", encoding="utf-8") as file:
         file.write("\n")
     assert Inputs(book).stale() == ["tiny"]
 
@@ -70,7 +70,7 @@ def test_a_change_during_a_run_is_not_taken_for_run(book):
 def test_the_librarys_hash_covers_what_chapters_import_and_not_the_press():
     assert staleness.library() == staleness.library()
     assert staleness._INSIDE_CHAPTERS and all(
-        (staleness._LIBRARY / name).is_file() for name in staleness._INSIDE_CHAPTERS
+        (staleness._LIBRARY / name).exists() for name in staleness._INSIDE_CHAPTERS
     )
 
 
@@ -86,7 +86,7 @@ def test_a_scenario_is_fresh_until_its_values_or_its_chapter_change(book):
     declare(book, SCENARIO.replace("0.9", "0.8"))
     assert [s.name for s in Inputs(book).stale_scenarios()] == ["busy"]
     declare(book)
-    with open(book.text("tiny"), "a") as file:
+    with book.text("tiny").open("a", encoding="utf-8") as file:
         file.write("\nMore.\n")
     assert [s.name for s in Inputs(book).stale_scenarios()] == ["busy"]
 
@@ -104,7 +104,7 @@ def test_a_scenario_becomes_a_run_with_typed_values(book):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    "old, new, says",
     [
         (
             "chapter: tiny",

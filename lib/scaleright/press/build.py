@@ -72,7 +72,7 @@ def _stale(inputs: Inputs, force: bool, cases: bool = False) -> list[Job]:
     from scaleright.press.scenarios import jobs
 
     pages = {scenario.page for scenario in scenarios}
-    every = zip(inputs.scenarios, jobs(inputs.book, inputs.scenarios))
+    every = zip(inputs.scenarios, jobs(inputs.book, inputs.scenarios), strict=True)
     return [
         *(Job(chapter) for chapter in chapters),
         *(job for scenario, job in every if scenario.page in pages),

@@ -108,7 +108,7 @@ def _chapter(book: Book, chapter: str) -> list[str]:
         return [f"{name}: not UTF-8 text: {error.reason} at byte {error.start}"]
     except PressError as error:
         return [str(error)]
-    except Exception as error:  # whatever the text's reader makes of a malformed header or cell
+    except Exception as error:  # noqa: BLE001  whatever a malformed header or cell leads to
         return [f"{name}: cannot be read: {' '.join(str(error).split())}"]
     if tagged(cells, "answer") is None:
         return [f"{name}: no code cell is tagged as the answer; add `:tags: [answer]` to the one"]

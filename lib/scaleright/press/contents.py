@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from scaleright.names import suggestion
-from scaleright.press import Book, PressError
+from scaleright.press import Book
 from scaleright.press.scenarios import Scenario
 from scaleright.press.status import PAGE as STATUS
 

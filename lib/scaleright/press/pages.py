@@ -166,7 +166,7 @@ def _share(notebook: dict) -> None:
             return {name: lean(item) for name, item in part.items()}
         return [lean(item) for item in part] if isinstance(part, list) else part
 
-    for data, text in zip(outputs, texts):
+    for data, text in zip(outputs, texts, strict=True):
         data["text/html"] = _SCRIPT.sub(
             lambda script: f'{script[1]}">{page_json(lean(json.loads(script[2])))}', text
         )

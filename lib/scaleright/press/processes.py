@@ -60,9 +60,9 @@ def workplace() -> Iterator[Path]:
     _clear_away()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     try:
-        with open(folder / "new", "w", encoding="utf-8") as lock:
+        with (folder / "new").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            os.rename(folder / "new", folder / _ALIVE)  # never seen without its lock
+            (folder / "new").rename(folder / _ALIVE)  # never seen without its lock
             with inherited(lock.fileno()):
                 yield folder
     finally:
@@ -77,7 +77,7 @@ def _clear_away() -> None:
                 if time.time() - folder.stat().st_mtime > _FORGOTTEN_S:
                     shutil.rmtree(folder)
                 continue
-            with open(folder / _ALIVE, encoding="utf-8") as lock:
+            with (folder / _ALIVE).open(encoding="utf-8") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder)
 

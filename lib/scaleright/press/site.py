@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.processes import Child, workplace
@@ -70,7 +68,7 @@ def staged(book: Book) -> dict[str, bytes]:
     scenarios = read(book)
     scenarios = [
         replace(scenario, parameters=job.values)
-        for scenario, job in zip(scenarios, jobs(book, scenarios))
+        for scenario, job in zip(scenarios, jobs(book, scenarios), strict=True)
     ]
     files = {}
     for name, source in sources(book, scenarios).items():
@@ -127,8 +125,10 @@ def frame(book: Book, files: Mapping[str, bytes]) -> str:
     total = hashlib.sha256(_machinery(book).encode())
     for name, content in sorted(files.items()):
         if name.endswith((".md", ".ipynb")):
-            content = "\n".join(_NAMED.findall(_prose(name, content))).encode()
-        total.update(f"{name}\0{len(content)}\0".encode() + content)
+            told = "\n".join(_NAMED.findall(_prose(name, content))).encode()
+        else:
+            told = content
+        total.update(f"{name}\0{len(told)}\0".encode() + told)
     return total.hexdigest()
 
 
@@ -155,7 +155,7 @@ def render(book: Book) -> Path:
     stamp.unlink(
         missing_ok=True
     )  # without it the next build starts afresh, whatever this one leaves behind
-    with workplace() as folder, open(folder / "said", "wb+") as said:
+    with workplace() as folder, (folder / "said").open("wb+") as said:
         renderer = Child(
             "scaleright.press.renderer",
             folder,
@@ -181,7 +181,7 @@ def recover(book: Book) -> None:
     """Put right what a build that was killed left behind."""
     html, previous = book.build / "html", book.build / "html.previous"
     if previous.exists() and not html.exists():
-        os.rename(previous, html)
+        previous.rename(html)
     for leftover in (previous, book.build / "html.next"):
         shutil.rmtree(leftover, ignore_errors=True)
     for part in (book.build, book.root / "notebooks"):
@@ -211,8 +211,8 @@ def swap(book: Book, rendered: Path, stamp: str, files: Mapping[str, bytes] | No
         shutil.rmtree(following, ignore_errors=True)
         raise
     if html.exists():
-        os.rename(html, previous)
-    os.rename(following, html)
+        html.rename(previous)
+    following.rename(html)
     shutil.rmtree(previous, ignore_errors=True)
 
 

@@ -30,7 +30,7 @@ def _needed(filename: str, body: str) -> bool:
     return mark is None or re.search(mark, body) is not None
 
 
-def lean_scripts(app, pagename, templatename, context, doctree) -> None:
+def lean_scripts(_app, _pagename, _templatename, context, _doctree) -> None:
     """Drop the scripts of extensions from pages whose text has nothing for them to do."""
     body = context.get("body") or ""
     context["script_files"] = [
@@ -45,7 +45,7 @@ def _parts(pagename: str) -> list[str]:
     return pagename.split("/")[1:] if pagename.startswith("notebooks/") else []
 
 
-def launch(app, pagename, templatename, context, doctree) -> None:
+def launch(app, pagename, _templatename, context, _doctree) -> None:
     """Tell the theme where the notebook of a page can be opened and downloaded; a scenario opens
     that of its chapter.
     """
@@ -61,7 +61,7 @@ def launch(app, pagename, templatename, context, doctree) -> None:
         context["notebook"] = context["pathto"](notebook_file(pagename), 1)
 
 
-def turn(app, pagename, templatename, context, doctree) -> None:
+def turn(app, pagename, _templatename, context, _doctree) -> None:
     """Lead from chapter to chapter past the scenarios between them, and from a scenario to its
     chapter.
     """
@@ -80,13 +80,13 @@ def turn(app, pagename, templatename, context, doctree) -> None:
         context[way] = found
 
 
-def search_chapters_only(app, doctree) -> None:
+def search_chapters_only(app, _doctree) -> None:
     """Keep scenarios, which repeat their chapter, out of the search."""
     if len(_parts(app.env.docname)) == 2:
         app.env.metadata[app.env.docname]["nosearch"] = ""
 
 
-def share_cores(app, env, docnames) -> None:
+def share_cores(app, _env, _docnames) -> None:
     """Let every core read and write pages, for which Jupyter Book has no option."""
     app.parallel = os.cpu_count() or 1
     if numbering := app.extensions.get(
@@ -110,7 +110,7 @@ def bring_vendor(app) -> None:
     worker = get_context("fork").Process(target=copy_vega, args=(bundled,))
     worker.start()
 
-    def finish(app, exception) -> None:
+    def finish(_app, exception) -> None:
         worker.join()
         if worker.exitcode:
             shutil.rmtree(bundled, ignore_errors=True)
@@ -137,7 +137,7 @@ def write_entrance(app, exception) -> None:
         )
 
 
-def always_write(app, env, added, changed, removed) -> list[str]:
+def always_write(app, _env, _added, _changed, _removed) -> list[str]:
     """Write one page even if none has changed, or Sphinx would not bring the static files back."""
     return [app.config.root_doc]
 

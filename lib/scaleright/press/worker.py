@@ -163,7 +163,7 @@ def main() -> None:
             outcome: Run | str = run(text, job, settings)
         except PressError as error:
             outcome = str(error)
-        except Exception as error:  # whatever it is, the other chapters go on
+        except Exception as error:  # noqa: BLE001  whatever it is, the others go on
             outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"
         connection.send(outcome)
 
