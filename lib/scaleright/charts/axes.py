@@ -1,4 +1,9 @@
-"""What the charts share: rows and fields, axes and colors, boxes on hover, expressions."""
+"""What the charts share: rows and fields, axes and colors, boxes on hover, expressions.
+
+Axes, scales and legends are dictionaries: an object of Altair's carries its eighty fields through
+every copy that it makes of a chart, several for each layer. Their keys are in the order of Altair's,
+the alphabet's.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,10 +35,10 @@ def field_of(value: Any) -> Any:
     return value if is_expression(value) else alt.datum[value]
 
 
-def color_scale(names: Iterable[str]) -> alt.Scale:
+def color_scale(names: Iterable[str]) -> dict[str, Any]:
     """The fixed colors of names."""
     names = list(names)
-    return alt.Scale(domain=names, range=theme.colors_for(names))
+    return {"domain": names, "range": theme.colors_for(names)}
 
 
 def row_axis(field: str, sort: Any, **axis: Any) -> alt.Y:
@@ -43,11 +48,11 @@ def row_axis(field: str, sort: Any, **axis: Any) -> alt.Y:
         type="nominal",
         sort=sort,
         title=None,
-        axis=alt.Axis(**{"labels": True, "grid": False, "labelLimit": 150} | axis),
+        axis=dict(sorted(({"labels": True, "grid": False, "labelLimit": 150} | axis).items())),
     )
 
 
-def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.Axis:
+def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> dict[str, Any]:
     """An axis whose ticks are said as values of a kind are: $2M, 40 %, 3T."""
     money = "$" if kind.startswith("usd") else ""
     if kind.startswith("percent"):
@@ -76,7 +81,7 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> alt.
             "labelOverlap": "greedy",
         }
         label = f"{shown} ? ({label}) : ''"
-    return alt.Axis(labelExpr=label, **more)
+    return dict(sorted(({"labelExpr": label} | more).items()))
 
 
 def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:

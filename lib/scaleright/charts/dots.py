@@ -63,7 +63,7 @@ def dots(
         .transform_calculate(**shown)
         .transform_calculate(**said)
     )
-    scale = alt.Scale(type="log", nice=False)
+    scale = {"nice": False, "type": "log"}
     place = {
         axis: channel(f"_dot_{axis}:Q", title=title, scale=scale, axis=value_axis(kind, True, axis))
         for axis, channel, title, kind in zip("xy", (alt.X, alt.Y), titles, kinds)

@@ -142,13 +142,13 @@ def gains(
     x = alt.X(
         "_value:Q",
         title=title,
-        scale=alt.Scale(type="log", nice=False, padding=14),
+        scale={"nice": False, "padding": 14, "type": "log"},
         axis=value_axis("number", log=True),
     )
     y = row_axis(
         "_name", alt.EncodingSortField("_order", op="min", order="ascending"), labelLimit=180
     )
-    key = alt.Legend(title=None, columns=len(theme.VENDOR)) if by == "accelerator" else None
+    key = {"columns": len(theme.VENDOR), "title": None} if by == "accelerator" else None
     ink = alt.Color(
         "_vendor:N",
         scale=color_scale([name for name in theme.VENDOR if name in {*vendors.values(), "other"}]),

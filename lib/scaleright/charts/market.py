@@ -76,14 +76,14 @@ def timeline(
         date,
         type="temporal",
         title=None,
-        scale=alt.Scale(type="utc", nice=False),
-        axis=alt.Axis(labelExpr=months, grid=False),
+        scale={"nice": False, "type": "utc"},
+        axis={"grid": False, "labelExpr": months},
     )
     up = alt.Y(
         value,
         type="quantitative",
         title=y_title,
-        scale=alt.Scale(type="log" if log else "linear"),
+        scale={"type": "log" if log else "linear"},
         axis=value_axis(kind, log, "y"),
     )
     color = alt.Color(series, type="nominal", scale=color_scale(names), legend=None)
@@ -96,7 +96,7 @@ def timeline(
             "strokeDash": alt.StrokeDash(
                 basis,
                 type="nominal",
-                scale=alt.Scale(domain=kinds, range=dashes[: len(kinds)]),
+                scale={"domain": kinds, "range": dashes[: len(kinds)]},
                 legend=None,
             )
         }
@@ -180,9 +180,7 @@ def spread(
         labelLimit=180,
         **bold,
     )
-    scale = (
-        alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(nice=False, padding=8)
-    )
+    scale = {"nice": False, "padding": 12, "type": "log"} if log else {"nice": False, "padding": 8}
 
     def across(field: str) -> alt.X:
         return alt.X(
@@ -191,13 +189,13 @@ def spread(
 
     groups = theme.ordered(frame[color])
     shape = alt.Shape(
-        color, type="nominal", scale=alt.Scale(domain=groups, range=SHAPES[: len(groups)])
+        color, type="nominal", scale={"domain": groups, "range": SHAPES[: len(groups)]}
     )
     paint = alt.Color(
         color,
         type="nominal",
         scale=color_scale(groups),
-        legend=alt.Legend(title=None, columns=len(groups)),
+        legend={"columns": len(groups), "title": None},
     )
     shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
     many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
@@ -270,9 +268,9 @@ def scatter(
     said_x, said_y = (say(alt.datum[field], kind) for field, kind in zip(("_x", "_y"), kinds))
     chart = chart.transform_calculate(_first=first, _own=own, _said_x=said_x, _said_y=said_y)
     scale = (
-        alt.Scale(type="log", nice=False, padding=24)
+        {"nice": False, "padding": 24, "type": "log"}
         if log
-        else alt.Scale(nice=False, padding=24, zero=False)
+        else {"nice": False, "padding": 24, "zero": False}
     )
     place = {
         "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
@@ -280,7 +278,7 @@ def scatter(
     }
     paint = {}
     if color:
-        key = alt.Legend(title=None, offset=26)  # clear of the title of the vertical axis
+        key = {"offset": 26, "title": None}  # clear of the title of the vertical axis
         paint["color"] = alt.Color(
             color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=key
         )

@@ -78,7 +78,7 @@ def bars(
         .transform_calculate(_value=field_of(value))
         .transform_calculate(_label=say(SAID, kind))
     )
-    scale = alt.Scale(type="log", nice=False, padding=14) if log else alt.Scale(nice=False)
+    scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
@@ -131,14 +131,14 @@ def lines(
         chart = _folded(alt.Chart(frame), series, "_series")
     chart = chart.transform_calculate(_label=say(SAID, kind))
     color = alt.Color("_series:N", scale=color_scale(names), legend=None)
-    scale = alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False)
+    scale = {"nice": False, "type": "log"} if log_x else {"nice": False, "zero": False}
     across = alt.X(
         x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x)
     )
     up = alt.Y(
         "_value:Q",
         title=y_title,
-        scale=alt.Scale(type="log" if log_y else "linear"),
+        scale={"type": "log" if log_y else "linear"},
         axis=value_axis(kind, log_y, "y"),
     )
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
@@ -201,7 +201,7 @@ def stacked_parts(
     )
     chart = chart.transform_calculate(_label=say(alt.datum["_total"], kind))
     across = alt.X(
-        "_value:Q", stack="zero", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind)
+        "_value:Q", stack="zero", title=title, scale={"nice": False}, axis=value_axis(kind)
     )
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
@@ -210,7 +210,7 @@ def stacked_parts(
         color=alt.Color(
             "_part:N",
             scale=color_scale(names),
-            legend=alt.Legend(title=None, columns=2 if len(names) in (2, 4) else 3),
+            legend={"columns": 2 if len(names) in (2, 4) else 3, "title": None},
         ),
         tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
@@ -240,8 +240,8 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
         ),
     )
     y = row_axis("part", [*names, "total"])
-    colors = alt.Scale(domain=[*names, "total"], range=[*theme.colors_for(names), theme.GRAY])
-    x = alt.X("start:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
+    colors = {"domain": [*names, "total"], "range": [*theme.colors_for(names), theme.GRAY]}
+    x = alt.X("start:Q", title=title, scale={"nice": False}, axis=value_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=x,
         x2="end:Q",
@@ -283,7 +283,7 @@ def rule(
     chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
         at=literal(value), rule=literal(label)
     )
-    scale = alt.Scale(type="log") if log else alt.Undefined
+    scale = {"type": "log"} if log else alt.Undefined
     at = (
         {"y": alt.Y("at:Q", title=title, scale=scale)}
         if horizontal
@@ -337,7 +337,7 @@ def band(
     chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
         _low=literal(low), _high=literal(high), _rule=literal(label)
     )
-    scale = alt.Scale(type="log") if log else alt.Undefined
+    scale = {"type": "log"} if log else alt.Undefined
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
     strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2="_low:Q")
@@ -385,7 +385,7 @@ def tornado(
     x = alt.X(
         "from:Q",
         title=title,
-        scale=alt.Scale(padding=6, zero=False, nice=False),
+        scale={"nice": False, "padding": 6, "zero": False},
         axis=value_axis(kind),
     )
     tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
@@ -443,11 +443,11 @@ def predicted_vs_measured(
         float(frame[[measured, predicted]].max().max()),
     )
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
-    scale = alt.Scale(
-        type="log" if log else "linear",
-        domain=[low * 0.8, high * 1.25] if log else [0, high * 1.05],
-        nice=False,
-    )
+    scale = {
+        "domain": [low * 0.8, high * 1.25] if log else [0, high * 1.05],
+        "nice": False,
+        "type": "log" if log else "linear",
+    }
     x = alt.X(
         measured,
         type="quantitative",

@@ -56,20 +56,20 @@ def boundary(
 
     def ends(axis: str, kind: str) -> dict:
         return {
-            "type": kind,
-            "domainMin": alt.ExprRef(f"boundary_{axis}"),
             "domainMax": alt.ExprRef(f"boundary_{axis}2"),
+            "domainMin": alt.ExprRef(f"boundary_{axis}"),
             "nice": False,
+            "type": kind,
             "zero": False,
         }
 
     across = alt.X(
         "x:Q",
         title=x[0],
-        scale=alt.Scale(**ends("x", "linear")),
+        scale=ends("x", "linear"),
         axis=value_axis("number", grid=False),
     )
-    scale = alt.Scale(**{key: end for key, end in ends("y", "log").items() if key != "zero"})
+    scale = {key: end for key, end in ends("y", "log").items() if key != "zero"}
 
     def up(field: str) -> alt.Y:
         return alt.Y(

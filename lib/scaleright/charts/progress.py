@@ -43,7 +43,7 @@ def progress(
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
     chart = chart.transform_calculate(_value=field_of(value)).transform_filter("datum._value > 0")
     chart = chart.transform_calculate(_label=say(SAID, "number") if words is None else words)
-    scale = alt.Scale(type="log", nice=False, padding=12)
+    scale = {"nice": False, "padding": 12, "type": "log"}
     place = {
         "x": alt.X(
             x, type="quantitative", title=titles[0], scale=scale, axis=value_axis("number", True)

@@ -44,11 +44,11 @@ def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) 
     places = [str(place) for place in range(len(chosen))]
     color = alt.Color(
         "_slot:N",
-        scale=alt.Scale(domain=places, range=list(theme.CYCLE[: len(chosen)])),
+        scale={"domain": places, "range": list(theme.CYCLE[: len(chosen)])},
         legend=None,
     )
     shape = alt.Shape(
-        "_slot:N", scale=alt.Scale(domain=places, range=list(SHAPES[: len(chosen)])), legend=None
+        "_slot:N", scale={"domain": places, "range": list(SHAPES[: len(chosen)])}, legend=None
     )
     return {
         "color": color,
@@ -106,7 +106,7 @@ def radar(
     for side, size in (("x", "width"), ("y", "height")):
         ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
         at[side] = (alt.X if side == "x" else alt.Y)(
-            f"{side}:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=None
+            f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None
         )
     corners = [
         {
@@ -182,16 +182,12 @@ def profile(
     x = alt.X(
         "_value:Q",
         title=title,
-        scale=alt.Scale(domain=[0, FULL], clamp=True),
+        scale={"clamp": True, "domain": [0, FULL]},
         axis=value_axis("number"),
     )
     # Each name has a lane of its own, so that equal points do not hide each other.
-    rows_ = alt.Y(
-        "_axis:N", title=None, scale=alt.Scale(domain=list(axes)), axis=alt.Axis(grid=True)
-    )
-    lanes = alt.YOffset(
-        "_slot:N", scale=alt.Scale(domain=[str(place) for place in range(len(chosen))])
-    )
+    rows_ = alt.Y("_axis:N", title=None, scale={"domain": list(axes)}, axis={"grid": True})
+    lanes = alt.YOffset("_slot:N", scale={"domain": [str(place) for place in range(len(chosen))]})
     place = {"x": x, "y": rows_, "yOffset": lanes}
     layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
     for test, align, shift in (

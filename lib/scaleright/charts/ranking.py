@@ -63,7 +63,7 @@ def ranking(
         _rank="row_number()", sort=[alt.SortField("_value")]
     ).transform_filter(alt.datum["_rank"] <= most)
     chart = chart.transform_calculate(_label=where(alt.datum["_ranked"] > 0, said, otherwise))
-    x = alt.X("_value:Q", title=title, scale=alt.Scale(nice=False), axis=value_axis(kind))
+    x = alt.X("_value:Q", title=title, scale={"nice": False}, axis=value_axis(kind))
     y = row_axis(
         category, alt.EncodingSortField("_value", op="min", order="ascending"), labelLimit=180
     )
@@ -73,7 +73,7 @@ def ranking(
     )
     if color:
         names = theme.ordered(frame[color])
-        key = alt.Legend(title=None, columns=len(names))
+        key = {"columns": len(names), "title": None}
         bars = bars.encode(
             color=alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
         )

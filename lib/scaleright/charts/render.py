@@ -61,7 +61,7 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
         spec = dict(chart)
     else:
         with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None):
-            spec = chart.to_dict()
+            spec = chart.to_dict(validate=False)  # the press checks what is finished
     spec.pop("$schema", None)
     spec["config"] = theme.config() | spec.get("config", {})
     spec["description"] = alt_text

@@ -73,7 +73,7 @@ def standing(
     x = alt.X(
         "_low:Q",
         title=title,
-        scale=alt.Scale(nice=False, zero=False, padding=10),
+        scale={"nice": False, "padding": 10, "zero": False},
         axis=value_axis("number"),
     )
     y = row_axis(
@@ -87,7 +87,7 @@ def standing(
                 color,
                 type="nominal",
                 scale=color_scale(names),
-                legend=alt.Legend(columns=6, symbolOpacity=1),
+                legend={"columns": 6, "symbolOpacity": 1},
             )
         }
     bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2="_high:Q", y=y, **ink)

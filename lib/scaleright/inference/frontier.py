@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import poisson
 
 from scaleright import catalog
 from scaleright.architecture import Transformer
@@ -178,6 +177,18 @@ def under(
     return steady(deployment, load, float(points.concurrency[best]), slowdowns)
 
 
+def _blocked(slots: int, busy: float) -> float:
+    """Erlang's B: the share of requests that find all slots taken, if none waits.
+
+    >>> round(_blocked(2, 1.0), 3)
+    0.2
+    """
+    inverse = 1.0
+    for slot in range(1, slots + 1):
+        inverse = 1 + inverse * slot / busy
+    return 1 / inverse
+
+
 @search
 def at_rate(
     deployment: Deployment,
@@ -223,7 +234,7 @@ def at_rate(
         )
     busy = float(np.interp(requests_per_s, [0.0, *served], [0.0, *tried]))
     point = steady(deployment, load, max(busy, 1.0), slowdowns)
-    blocked = poisson.pmf(most, busy) / poisson.cdf(most, busy)
+    blocked = _blocked(round(most), busy)
     waits = blocked / (1 - busy / most * (1 - blocked))  # share of requests that wait at all
     longest = busy / requests_per_s * (1 + load.output_cv**2) / 2 / (most - busy)  # mean of those
     queue_s = longest * float(

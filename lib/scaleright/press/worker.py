@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillException, PapermillExecutionError
+from papermill.execute import raise_for_execution_errors
+from papermill.utils import chdir
 
-from scaleright.press import Book, PressError
+from scaleright.press import Book, PressError, vegalite
 from scaleright.press.execute import (
     CELL_TIMEOUT_S,
     ChapterError,
@@ -100,6 +103,20 @@ def _short(text: str) -> str:
     return text if len(text) <= _SAID else f"{text[:_SAID]} ..."
 
 
+def _refuse_faults(job: Job, cells: Iterable[Any]) -> None:
+    """Refuse what no cell may show: words on stderr, or a chart that is no Vega-Lite."""
+    for cell, output in ((c, output) for c in cells for output in c.get("outputs", ())):
+        said = None
+        if output.get("name") == "stderr":
+            said = f"wrote to stderr: {_short(output.text.strip())}"
+        elif chart := output.get("data", {}).get(vegalite.MIME):
+            said = (
+                wrong := vegalite.fault(chart)
+            ) and f"shows a chart that is no Vega-Lite: {_short(wrong)}"
+        if said:
+            raise ChapterError(f"{job.label}: {_place(cell.execution_count, cell.source)} {said}")
+
+
 def run(text: Path, job: Job, settings: Settings) -> Run:
     """Run a chapter.
 
@@ -116,19 +133,20 @@ def run(text: Path, job: Job, settings: Settings) -> Run:
 
         options["kernel_manager_class"] = WarmKernelManager
     try:
-        with kernel_sockets() as config:
-            done = papermill.execute_notebook(
-                load(text),
-                None,
-                parameters=dict(job.values),
-                engine_name="scaleright",
-                kernel_name="python3",
-                language="python",
-                cwd=settings.folder,
-                progress_bar=False,
-                config=config,
-                **options,
+        done = papermill.execute_notebook(
+            load(text),
+            None,
+            parameters=dict(job.values),
+            kernel_name="python3",
+            language="python",
+            prepare_only=True,
+            progress_bar=False,
+        )
+        with kernel_sockets() as config, chdir(settings.folder):
+            done = papermill_engines.execute_notebook_with_engine(
+                "scaleright", done, "python3", progress_bar=False, config=config, **options
             )
+        raise_for_execution_errors(done, None)
     except PapermillExecutionError as error:
         raise ChapterError(
             f"{job.label}: {_place(error.exec_count, error.source)}: {error.ename}:"
@@ -138,13 +156,7 @@ def run(text: Path, job: Job, settings: Settings) -> Run:
         raise ChapterError(f"{job.label}: {error}") from None
     except (DeadKernelError, PapermillException, RuntimeError) as error:
         raise ChapterError(f"{job.label}: its kernel failed outside of a cell: {error}") from None
-    for cell in done.cells:
-        for output in cell.get("outputs", ()):
-            if output.get("name") == "stderr":
-                raise ChapterError(
-                    f"{job.label}: {_place(cell.execution_count, cell.source)} wrote to stderr:"
-                    f" {_short(output.text.strip())}"
-                )
+    _refuse_faults(job, done.cells)
     return Run(job, normalize(done), time.perf_counter() - start)
 
 

@@ -9,7 +9,6 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
 
 from scaleright.catalog import table
 from scaleright.formulas import lookup, search, simulation
@@ -164,6 +163,8 @@ def fit(runs: pd.DataFrame) -> Law:
     >>> round(float(fit(points()).E), 3)
     1.817
     """
+    from scipy.optimize import minimize
+
     logs, weights = _logs(runs), np.ones(len(runs))
     value = np.concatenate(
         [
@@ -225,6 +226,8 @@ def stalled_bootstrap(runs: pd.DataFrame, law: Law, draws: int = 50) -> Law:
     >>> float(stalled_bootstrap(points(), published("Besiroglu 2024"), draws=4).size_exponent.std()) < 2e-3
     True
     """
+    from scipy.optimize import minimize
+
     logs = _logs(runs)
     means = _resampled(len(runs), draws) / len(runs)
     return _law(
