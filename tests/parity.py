@@ -8,18 +8,22 @@ import re
 import altair as alt
 import numpy as np
 import vl_convert as vlc
+from scaleright.charts.live import settled
 from scaleright.formulas import Breakdown, Domain, Formula
+from scaleright.units import figure
 
 
 def sample(domain: Domain, count: int, generator: np.random.Generator) -> np.ndarray:
-    """Points of a domain: log-uniform where both ends are positive, and the ends themselves."""
+    """Points of a domain, with the digits of inputs on a page: log-uniform where both ends are
+    positive, and the ends themselves.
+    """
     low, high = domain.sample
     if 0 < low < high:
         points = np.exp(generator.uniform(np.log(low), np.log(high), count))
     else:
         points = generator.uniform(low, high, count)
     points[:2] = low, high
-    return generator.permutation(points)
+    return generator.permutation([figure(point) for point in points])
 
 
 def named_parts(result) -> dict[str, object]:
@@ -32,13 +36,16 @@ def named_parts(result) -> dict[str, object]:
 
 
 def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The formula compiled to a Vega expression and evaluated by Vega on every row of the inputs."""
+    """The formula compiled to a Vega expression, written as on a page, and evaluated by Vega on
+    every row of the inputs.
+    """
     expressions = named_parts(formula.function(**{name: alt.datum[name] for name in inputs}))
     rows = [
         {name: float(values[i]) for name, values in inputs.items()} | {"row": i}
         for i in range(len(next(iter(inputs.values()))))
     ]
-    joined = " + ' ' + ".join(f"({expression})" for expression in map(str, expressions.values()))
+    written = (settled(str(expression)) for expression in expressions.values())
+    joined = " + ' ' + ".join(f"({expression})" for expression in written)
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_text()

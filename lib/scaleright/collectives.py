@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup
-from scaleright.ops import INFINITY, ceil, log, maximum, minimum, where
+from scaleright.ops import INFINITY, ceil, log2, maximum, minimum, where
+from scaleright.units import figure
 
 START_S = 30e-6
 """Launch and synchronization of a collective, fitted on all-reduces inside a node of four kinds of
@@ -40,7 +41,7 @@ OUT_LATENCY_S = 25e-6
 """A hop between nodes: the middle of 12 and 22 us (messages) and of 27 and 35 us (all-reduces) on
 three clusters.
 """
-QUICK_LATENCY, QUICK_BANDWIDTH = 0.6 / 3.4, 1 / 4
+QUICK_LATENCY, QUICK_BANDWIDTH = figure(0.6 / 3.4), 1 / 4
 """The protocol for small payloads inside a node (LL): latency of a hop and bandwidth, as shares of
 the one for large ones.
 """
@@ -212,7 +213,7 @@ def all_reduce_seconds(
     hops_s, wire_s = _ring(
         2, payload_bytes, group, inside, nodes, fast, up_latency_s, out_latency_s, out_bytes_per_s
     )
-    levels = inside - 1 + ceil(log(nodes) / log(2.0) - 1e-9)
+    levels = inside - 1 + ceil(log2(nodes) - 1e-9)
     tree_s = 2 * levels * TREE_HOP_S + wire_s * group / (group - 1 + (group <= 1)) / TREE_BANDWIDTH
     switch_s = NVLS_LATENCY_S + payload_bytes * (1 + 1 / group) / (NVLS_SHARE * fast)
     ring_s = _sooner(nodes, hops_s, wire_s)

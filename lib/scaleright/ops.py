@@ -104,9 +104,37 @@ def log(a):
     return _apply("log", math.log, np.log, a)
 
 
+def log2(a):
+    """Logarithm to base 2.
+
+    >>> import altair
+    >>> log2(8.0), log2(altair.datum.chips)
+    (3.0, (log(datum.chips) / LN2))
+    """
+    if is_expression(a):
+        from altair.expr.core import ConstExpression
+
+        return log(a) / ConstExpression("LN2")
+    return log(a) / log(2.0)
+
+
 def sqrt(a):
     """Square root."""
     return _apply("sqrt", math.sqrt, np.sqrt, a)
+
+
+def cube_root(a):
+    """Cube root of a value that is not negative; a page writes the third without its endless digits.
+
+    >>> import altair
+    >>> round(cube_root(8.0), 12), cube_root(altair.datum.work)
+    (2.0, pow(datum.work,1 / 3))
+    """
+    if is_expression(a):
+        from altair.expr.core import ConstExpression
+
+        return a ** ConstExpression("1 / 3")
+    return a ** (1 / 3)
 
 
 def ceil(a):

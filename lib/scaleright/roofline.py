@@ -19,7 +19,7 @@ from statistics import median
 from scaleright.catalog import Accelerator, accelerators
 from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
-from scaleright.ops import ceil
+from scaleright.ops import ceil, cube_root
 
 PEAK_NAMES = {
     "BF16": "bf16",
@@ -119,9 +119,7 @@ def matmul_seconds(
         element_bytes if other is None else other for other in (input_bytes, output_bytes)
     )
     memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
-    return launch_s + (compute_s * compute_s * compute_s + memory_s * memory_s * memory_s) ** (
-        1 / 3
-    )
+    return launch_s + cube_root(compute_s * compute_s * compute_s + memory_s * memory_s * memory_s)
 
 
 @closed_form(

@@ -57,6 +57,25 @@ SPANS = (
 """
 
 
+DIGITS = 7
+"""Significant digits of a figure that travels: to a page, a stored notebook, a table. More would be
+those of the processor that computed it: the last ones depend on its vector units and libraries.
+"""
+
+
+def figure(value: float, digits: int = DIGITS) -> float:
+    """A number with the digits that it means and no more, the same on every processor.
+
+    It goes by way of 13 digits, so that a half which noise has moved rounds as the half itself.
+
+    >>> figure(2 / 3), figure(0.1 + 0.2), figure(85899345920.5, 3)
+    (0.6666667, 0.3, 85900000000.0)
+    >>> figure(1.0000005 - 2e-16) == figure(1.0000005 + 2e-16)
+    True
+    """
+    return float(f"{float(f'{value:.13g}'):.{digits}g}")
+
+
 _HALVES_UP = decimal.Context(rounding=decimal.ROUND_HALF_UP)
 
 

@@ -12,11 +12,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 from altair.expr.core import ConstExpression, Expression
 
 from scaleright.charts.words import say, unit_words
+from scaleright.units import DIGITS, figure
 
 _WIDE = 50
 """A slider whose ends differ by this factor or more moves in ratios instead of steps."""
@@ -298,11 +300,36 @@ class Controls:
 
 
 def _shortest(value: float) -> float:
-    """A number as JSON writes it shortest: 700 rather than 700.0."""
-    return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
+    """A figure as JSON writes it shortest: 700 rather than 700.0; an integer is exact."""
+    value = int(value) if isinstance(value, Integral) else figure(value)
+    return int(value) if value == value // 1 and abs(value) < 1e15 else value
 
 
-_HOLD_EXPRESSIONS = ("calculate", "filter", "expr", "test", "labelExpr")
+_LITERALS = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+    r"|(?<![\w.])\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)"
+)
+"""Texts of an expression, which stay as they are, and its numbers that are no integers."""
+
+
+def settled(expression: str) -> str:
+    """An expression with the digits that its numbers mean: a page is the same from every processor.
+
+    >>> settled("datum.x > 2.1118776821760172 ? 'v0.123456789' : rows_1[0] * 85899345920")
+    "datum.x > 2.111878 ? 'v0.123456789' : rows_1[0] * 85899345920"
+    """
+    return _LITERALS.sub(_settled, expression)
+
+
+def _settled(found: re.Match) -> str:
+    text = found[0]
+    if text[0] in "'\"" or len(text) <= DIGITS:
+        return text
+    value = figure(float(text))
+    return text if value == float(text) else repr(value)
+
+
+HOLD_EXPRESSIONS = ("calculate", "filter", "expr", "test", "labelExpr")
 
 
 def _expressions(spec: Any) -> list[str]:
@@ -312,7 +339,7 @@ def _expressions(spec: Any) -> list[str]:
     if not isinstance(spec, dict):
         return []
     own = [
-        value for key, value in spec.items() if key in _HOLD_EXPRESSIONS and isinstance(value, str)
+        value for key, value in spec.items() if key in HOLD_EXPRESSIONS and isinstance(value, str)
     ]
     return own + [text for value in spec.values() for text in _expressions(value)]
 
@@ -328,7 +355,9 @@ def _names(expression: str) -> set[str]:
 
 
 def _expression(expression: Any) -> str:
-    return expression._to_expr() if hasattr(expression, "_to_expr") else json.dumps(expression)
+    return settled(
+        expression._to_expr() if hasattr(expression, "_to_expr") else json.dumps(expression)
+    )
 
 
 def controls(case: Any) -> Controls:

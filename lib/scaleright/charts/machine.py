@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.charts.live import LiveNumber
+from scaleright.charts.live import HOLD_EXPRESSIONS, LiveNumber, settled
 from scaleright.names import nearest
+from scaleright.units import figure
 
 ANSWER_MIME = "application/vnd.scaleright.answer+json"
 TABLE_MIME = "application/vnd.dataresource+json"
-DIGITS = 12
 _UNITS = {
     "usd": "USD",
     "percent": "1",
@@ -38,20 +38,25 @@ _KINDS |= dict.fromkeys(("date", "datetime", "datetime64"), "date")
 
 
 def rounded(value: Any) -> Any:
-    """A JSON-ready copy with floats cut to 12 significant digits, so that machines agree to the
-    byte.
+    """A JSON-ready copy in which floats, those in expressions too, have the digits of a `figure`,
+    so that machines agree to the byte; an integer is exact.
 
-    >>> rounded({"a": [1 / 3, 2.0, True, "x"]})
-    {'a': [0.333333333333, 2.0, True, 'x']}
+    >>> rounded({"a": [1 / 3, 2.0, True, "x"], "expr": "rent * 0.30000000000000004"})
+    {'a': [0.3333333, 2.0, True, 'x'], 'expr': 'rent * 0.3'}
     """
     if isinstance(value, dict):
-        return {str(key): rounded(item) for key, item in value.items()}
+        return {
+            str(key): settled(item)
+            if key in HOLD_EXPRESSIONS and isinstance(item, str)
+            else rounded(item)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [rounded(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+        return figure(value) if math.isfinite(value) else None
     return value
 
 
@@ -133,8 +138,8 @@ def file_name(caption: str) -> str:
 def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, Any]) -> dict:
     """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
 
-    A unit in brackets at the end of a heading goes before that of the format. Numbers are cut to 12
-    digits, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
+    A unit in brackets at the end of a heading goes before that of the format. Numbers have the digits of a
+    `figure`, whole ones all of theirs, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
 
     >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents", {"rent": "usd"})
     >>> found["schema"]["fields"][1], found["data"]
@@ -162,8 +167,12 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
 def _typed(column: pd.Series) -> tuple[str, list]:
     """A column's type in Table Schema and its cells as JSON holds them."""
     kind = _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
+    there = column.dropna()
+    # A column of whole numbers counts something: parameters, bytes. What is noisy is not all whole.
+    exact = kind == "number" and len(there) > 1 and (there == there // 1).all()
     return kind, [
-        None if missing else _cell(value, kind) for value, missing in zip(column, column.isna())
+        None if missing else float(value) if exact else _cell(value, kind)
+        for value, missing in zip(column, column.isna())
     ]
 
 

@@ -1,7 +1,7 @@
 """What a cell shows: a chart, the answer card, a table; each as text, as HTML and, for charts, as
 Vega-Lite.
 
-Outputs are byte-stable: numbers are rounded to 12 significant digits, ids are hashes of what they
+Outputs are byte-stable: numbers have the digits of a `figure`, ids are hashes of what they
 name, and nothing refers to another host. In the book the page's own script draws the specification;
 a viewer without scripts (GitHub, a terminal) shows the text alternative. On Colab, and where
 `SCALERIGHT_CHARTS=altair` is set, as on Binder, Altair draws the charts instead.

@@ -6,7 +6,7 @@ groups, since chips that share a model spend time talking to each other.
 """
 
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, Domain, closed_form
-from scaleright.ops import INFINITY, ceil, floor, log, maximum, minimum
+from scaleright.ops import INFINITY, ceil, floor, log2, maximum, minimum
 
 STEP = Domain(0.0, 1e9, (1e-3, 10.0), open_low=True)
 LIMIT = Domain(0.0, INFINITY, (1e-2, 10.0), open_low=True)
@@ -39,7 +39,7 @@ def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, mos
     within = minimum(limit_s, NEVER)  # an expression cannot be divided by a number that is infinite
     least = maximum(ceil(stored_bytes / memory_bytes), maximum(ceil(seconds_on_one / within), 1.0))
     # The logarithm of 8 may come out a hair beside 3.
-    return 2.0 ** minimum(ceil(log(least) / log(2.0) - 1e-9), floor(log(most) / log(2.0) + 1e-9))
+    return 2.0 ** minimum(ceil(log2(least) - 1e-9), floor(log2(most) + 1e-9))
 
 
 @closed_form(

@@ -25,7 +25,7 @@ from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import FRONT_S, SEQUENCES, slots
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import Keep, as_it_is, floor, item, log, maximum, minimum, where
+from scaleright.ops import Keep, as_it_is, floor, item, log2, maximum, minimum, where
 
 RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
 """Models whose weights were published in four bits [gptoss; kimik2]."""
@@ -48,7 +48,7 @@ def _between(table: Any, points: Sequence[float], x: Any) -> Any:
     between them, and on the last beyond it.
     """
     x = x / points[0]
-    at = minimum(maximum(floor(log(x) / log(2.0) + 1e-12), 0.0), len(points) - 2.0)
+    at = minimum(maximum(floor(log2(x) + 1e-12), 0.0), len(points) - 2.0)
     return item(table, at) + (item(table, at + 1) - item(table, at)) * (x / 2**at - 1)
 
 

@@ -34,7 +34,7 @@ LOSS = Domain(0.0, _FREE, (2.0, 4.0), open_low=True)
 FLOOR = Domain(0.0, _FREE, (0.5, 1.9))
 _DATA_TERMS = {"B": FACTOR, "alpha": EXPONENT, "beta": EXPONENT}
 _TERMS = {"A": FACTOR} | _DATA_TERMS
-Z90 = 1.6448536269514722
+Z90 = 1.644854
 """Standard deviations from the middle of a normal distribution to its 5th or 95th percentile."""
 
 
@@ -218,7 +218,7 @@ def equivalent_tokens(lifetime_tokens, price_ratio=1.0):
     >>> equivalent_tokens(3e12)
     1000000000000.0
     """
-    return lifetime_tokens * price_ratio * (inference_flop(1.0, 1.0) / training_flop(1.0, 1.0))
+    return lifetime_tokens * price_ratio * inference_flop(1.0, 1.0) / training_flop(1.0, 1.0)
 
 
 @closed_form(tokens=TOKENS, served=NON_NEGATIVE, **_TERMS)
@@ -281,7 +281,8 @@ def implied_lifetime_tokens(parameters, tokens, A, B, alpha, beta, price_ratio=1
     return (
         tokens
         * (alpha * A / parameters**alpha * tokens**beta / (beta * B) - 1)
-        / equivalent_tokens(1.0, price_ratio)
+        * training_flop(1.0, 1.0)
+        / (inference_flop(1.0, 1.0) * price_ratio)
     )
 
 

@@ -238,7 +238,7 @@ def megatron_hardware_flop(batch, sequence, layers, hidden, vocab, full_recomput
         sequence / (6 * hidden),
         vocab / (12 * layers * hidden),
     )
-    return layer * where(full_recompute > 0, 4 / 3 * (1 + core) + head, 1 + 2 * core + head)
+    return layer * where(full_recompute > 0, 4 * (1 + core) / 3 + head, 1 + 2 * core + head)
 
 
 @closed_form(flop=NON_NEGATIVE, peak_flops=POSITIVE, efficiency=FRACTION)
