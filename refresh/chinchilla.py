@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scaleright.units import figure
+
 from refresh.rules import read_csv
 from refresh.tables import Items, RefreshError, to_float
 
@@ -47,6 +49,6 @@ def rows(raw: Path) -> Items:
                 **{name: float(f"{value:.8g}") for name, value in values.items()},
             }
         )
-    few = sorted(found, key=lambda row: row["flop"] / row["parameters"] ** 2)[:OUTLIERS]
+    few = sorted(found, key=lambda row: figure(row["flop"] / row["parameters"] ** 2))[:OUTLIERS]
     for row in found:
         yield row | {"outlier": row in few, "source": "besiroglu2024"}

@@ -154,7 +154,9 @@ def _other_rounds(rows: pd.DataFrame) -> pd.Series:
     cells["when"] = cells["round"].str.removeprefix("v").astype(float)
     pairs = cells.merge(cells, on=_CELL, suffixes=("", "_other")).query("round != round_other")
     pairs["away"] = (pairs["when"] - pairs["when_other"]).abs()
-    nearest = pairs.sort_values(["away", "when_other"]).drop_duplicates([*_CELL, "round"])
+    nearest = pairs.sort_values(["away", "when_other"], kind="stable").drop_duplicates(
+        [*_CELL, "round"]
+    )
     return rows[[*_CELL, "round"]].merge(nearest, on=[*_CELL, "round"], how="left")["speed_other"]
 
 

@@ -14,6 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+from scaleright.units import figure
+
 from refresh.rules import kept, quantities, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row, to_float
 
@@ -105,7 +107,10 @@ def collective_rows(raw: Path) -> Items:
                 times[int(row["num_workers"]), int(row["devices_per_node"])][size].append(seconds)
         for (chips, per_node), timed in times.items():
             for size in sorted(
-                {min(timed, key=lambda size: abs(math.log(size / wanted))) for wanted in _PAYLOADS}
+                {
+                    min(timed, key=lambda size: (figure(abs(math.log(size / wanted))), size))
+                    for wanted in _PAYLOADS
+                }
             ):
                 yield {
                     "accelerator": accelerator,

@@ -28,6 +28,7 @@ from typing import NamedTuple
 from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup
 from scaleright.ops import INFINITY, ceil, log2, maximum, minimum, where
+from scaleright.order import ordered
 from scaleright.units import figure
 
 START_S = 30e-6
@@ -303,7 +304,8 @@ def _achieved() -> tuple[Mapping[float, float], float]:
     ring = (
         rows[rows["algorithm"] == "ring"].groupby("accelerator")["measured_bus_bytes_per_s"].max()
     )
-    far = rows[rows["chips"] > rows["per_node"]].nlargest(1, "measured_bus_bytes_per_s").iloc[0]
+    far = rows[rows["chips"] > rows["per_node"]]
+    far = ordered(far, "measured_bus_bytes_per_s", ascending=False).iloc[0]
     adapter = far["measured_bus_bytes_per_s"] / (
         far["per_node"] * links[far["accelerator"]].require("scale_out_bytes_per_s")
     )

@@ -14,14 +14,14 @@ import pandas as pd
 from scaleright.units import figure
 
 
-def figures(values: Any) -> np.ndarray:
-    """Numbers with the digits of a `figure`, as an array of floats.
+def noiseless(values: Any) -> np.ndarray:
+    """Numbers to compare, with the digits that they mean: 24 bits, which are about seven digits.
 
-    >>> figures([0.1 + 0.2, 1e9 / 3]).tolist()
-    [0.3, 333333300.0]
+    >>> float(noiseless(0.1 + 0.2)) == float(noiseless(0.3)), noiseless([np.inf, 2.0]).tolist()
+    (True, [inf, 2.0])
     """
-    array = np.asarray(values, dtype=float)
-    return np.array([figure(value) for value in array.ravel().tolist()]).reshape(array.shape)
+    mantissa, exponent = np.frexp(np.asarray(values, dtype=float))
+    return np.ldexp(np.round(mantissa * 2.0**24), exponent - 24)
 
 
 def ordered(
@@ -62,7 +62,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _key(column: pd.Series) -> pd.Series:
-    return pd.Series(figures(column)) if pd.api.types.is_float_dtype(column) else column
+    return pd.Series(noiseless(column)) if pd.api.types.is_float_dtype(column) else column
 
 
 def names_by(values: Mapping[Any, float] | pd.Series, largest_first: bool = False) -> list:
@@ -75,19 +75,19 @@ def names_by(values: Mapping[Any, float] | pd.Series, largest_first: bool = Fals
     return sorted(values.keys(), key=lambda name: (sign * figure(values[name]), str(name)))
 
 
-def least(values: Mapping[Any, float] | pd.Series) -> Any:
+def name_of_least(values: Mapping[Any, float] | pd.Series) -> Any:
     """The name of the least value; the first by name of several.
 
-    >>> least({"B": 0.3, "A": 0.1 + 0.2})
+    >>> name_of_least({"B": 0.3, "A": 0.1 + 0.2})
     'A'
     """
     return min(values.keys(), key=lambda name: (figure(values[name]), str(name)))
 
 
-def greatest(values: Mapping[Any, float] | pd.Series) -> Any:
+def name_of_greatest(values: Mapping[Any, float] | pd.Series) -> Any:
     """The name of the greatest value; the first by name of several.
 
-    >>> greatest({"B": 0.3, "A": 0.1 + 0.2})
+    >>> name_of_greatest({"B": 0.3, "A": 0.1 + 0.2})
     'A'
     """
     return min(values.keys(), key=lambda name: (-figure(values[name]), str(name)))
@@ -99,4 +99,4 @@ def first_greatest(values: Iterable[float]) -> int:
     >>> first_greatest([0.1, 0.3, 0.1 + 0.2])
     1
     """
-    return int(np.argmax(figures(list(values))))
+    return int(np.argmax(noiseless(list(values))))

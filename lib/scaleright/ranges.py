@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from scaleright.ops import exp, log, maximum, minimum, sqrt
+from scaleright.units import figure
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
         for name, value in inputs.items()
         if isinstance(value, Range)
     ]
-    return sorted(swings, key=lambda swing: -swing.size)
+    return sorted(swings, key=lambda swing: (-figure(swing.size), swing.name))
 
 
 def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, Any]:

@@ -26,6 +26,7 @@ from scaleright.charts.axes import (
 )
 from scaleright.charts.words import say
 from scaleright.ops import first_case, is_expression, where
+from scaleright.order import ordered
 from scaleright.ranges import Swing
 
 
@@ -434,7 +435,7 @@ def predicted_vs_measured(
     frame = frame_of(rows).reset_index(drop=True)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
     # A name once, at its worst row.
-    largest = frame["error"].abs().sort_values(ascending=False, kind="stable").index
+    largest = ordered(frame["error"].abs(), ascending=False).index
     worst = frame.loc[largest].drop_duplicates(label).index[:name_worst]
     frame = frame.assign(worst=np.where(frame.index.isin(worst), frame[label].astype(str), ""))
     frame = frame[[label, measured, predicted, "error", "worst"]]

@@ -39,7 +39,7 @@ def _ratios(
     rows = summary()
     both = meetings(
         rows[(rows["benchmark"] == benchmark) & rows["round"].isin(rounds)], [(new, old)]
-    ).sort_values("round")
+    ).sort_values("round", kind="stable")
     met = [both[both["scenario"] == scenario] for scenario in scenarios or BOTH]
     kinds = [
         m[f"{kind}_new"] / m[f"{kind}_old"]

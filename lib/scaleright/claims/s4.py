@@ -124,7 +124,7 @@ def _newest(rows: pd.DataFrame) -> pd.DataFrame:
     """Submissions in the unit of the newest round: where a benchmark changed its unit, no average
     spans both.
     """
-    return rows[rows["unit"] == rows.sort_values("round")["unit"].iloc[-1]]
+    return rows[rows["unit"] == rows.sort_values("round", kind="stable")["unit"].iloc[-1]]
 
 
 def _averages(rows: pd.DataFrame, divisor: str = "accelerators") -> tuple[float, float, float]:
@@ -496,7 +496,7 @@ def reasons() -> pd.DataFrame:
         _frame(judged())
         .groupby(["reason", "verdict"])
         .size()
-        .sort_values(ascending=False)
+        .sort_values(ascending=False, kind="stable")
         .rename("cells")
         .reset_index()
     )

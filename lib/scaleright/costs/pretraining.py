@@ -41,7 +41,7 @@ from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION, model_flop
-from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
+from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR, figure
 
 SETTING = "data center"
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
@@ -374,7 +374,9 @@ def best_published_mfu(
         found.append(
             {"mfu": reached} | {name: row[name] for name in ("model", "accelerators", "source")}
         )
-    return max((one for one in found if one["mfu"] > 0), key=lambda one: one["mfu"], default=None)
+    return max(
+        (one for one in found if one["mfu"] > 0), key=lambda one: figure(one["mfu"]), default=None
+    )
 
 
 @lookup

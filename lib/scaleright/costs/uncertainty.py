@@ -14,6 +14,7 @@ from scaleright.formulas import lookup
 from scaleright.market import electricity_price, recent_rental_price
 from scaleright.ops import maximum, minimum
 from scaleright.ranges import Range, Swing, interval, tornado
+from scaleright.units import figure
 
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
@@ -144,4 +145,4 @@ class UncertainBreakEven:
         everything = Swing(
             "rest", 0.0, 1.0, float(self.hours(rest=rest[0])), float(self.hours(rest=rest[2]))
         )
-        return sorted([*swings, everything], key=lambda swing: -swing.size)
+        return sorted([*swings, everything], key=lambda swing: (-figure(swing.size), swing.name))

@@ -22,6 +22,7 @@ from scaleright.mlperf import generation_gains, per_chip, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.names import one_of
 from scaleright.ops import INFINITY, Keep, as_it_is, minimum, where
+from scaleright.order import ordered
 
 SOURCE = "S4, hardware bound to model architecture"
 ARCHITECTURES = {
@@ -219,7 +220,7 @@ def architecture_bets(
         )
     odds, each = (mixture_probability, image_share), bets[list(ARCHITECTURES)].T
     mean, worst = (
-        each.apply(lambda of, cost=cost: cost(*odds, *of)).sort_values(kind="stable")
+        ordered(each.apply(lambda of, cost=cost: cost(*odds, *of)))
         for cost in (expected_cost, worst_cost)
     )
     best, worst = mean.index[0], worst - 1

@@ -15,6 +15,7 @@ from scaleright.costs.commitment import (
 from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
+from scaleright.order import ordered
 from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S3, cloud comparison"
@@ -127,9 +128,7 @@ def cloud_options(
         "usd_per_month",
         "date",
     ]
-    return pd.DataFrame(rows, columns=columns).sort_values(
-        "usd_per_month", kind="stable", ignore_index=True
-    )
+    return ordered(pd.DataFrame(rows, columns=columns), "usd_per_month", ignore_index=True)
 
 
 def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:

@@ -6,6 +6,7 @@ from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.verdict import Verdict
+from scaleright.order import names_by
 from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Deployment Decision Tree"
@@ -82,12 +83,12 @@ def deployment(
         if many_regions
         else set()
     )
-    what = min((name for name in bills if name not in excluded), key=bills.get)
+    what = next(name for name in names_by(bills) if name not in excluded)
     branch = source_branch(
         hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions
     )
     agrees = what == branch or {what, branch} == {"on premises", "buy"}
-    cheapest_first = sorted(bills, key=bills.get)
+    cheapest_first = names_by(bills)
     reasons = [
         f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}"
         for name in cheapest_first

@@ -20,6 +20,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine, place, region
 from scaleright.inference.energy import chat_energy, chat_energy_at
 from scaleright.market import matmul_chips
+from scaleright.order import ordered
 from scaleright.transformer import bytes_per_parameter, decode_step, parameters, weight_bytes
 from scaleright.units import MASSES, in_units, si, significant
 from scaleright.validation import decode_floor
@@ -186,7 +187,7 @@ def scorecard(of: Deployment) -> pd.DataFrame:
         for name, spec in matmul_chips().items()
         if name in watts
     }
-    chips = pd.Series(known).sort_values()
+    chips = ordered(pd.Series(known))
     rows = [
         (
             "utilization",
@@ -263,7 +264,7 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
             ("another chip", seen[same_model & ~same_chip & alike]),
             ("another model", seen[same_chip & ~same_model & alike]),
         ):
-            for row in rows.nsmallest(1, "joules_per_token").itertuples():
+            for row in ordered(rows, "joules_per_token").head(1).itertuples():
                 made = serving(
                     row.model,
                     row.accelerator,
@@ -282,9 +283,8 @@ def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
         for name, (words, to) in changes.items()
     ]
     frame = pd.DataFrame(rows, columns=["lever", "change", "energy_kwh", "carbon_kg"])
-    return frame.assign(saving=1 - frame["carbon_kg"] / before).sort_values(
-        "saving", ascending=False, ignore_index=True
-    )
+    frame = frame.assign(saving=1 - frame["carbon_kg"] / before)
+    return ordered(frame, "saving", ascending=False, ignore_index=True)
 
 
 def savings(
@@ -360,7 +360,7 @@ def regions(of: Deployment) -> pd.DataFrame:
             | vars(at)
             | figures
         )
-    return pd.DataFrame(rows).sort_values("carbon_kg", kind="stable", ignore_index=True)
+    return ordered(pd.DataFrame(rows), "carbon_kg", ignore_index=True)
 
 
 def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:

@@ -14,6 +14,7 @@ from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_p
 from scaleright.market import matmul_chips, recent_rental_price, spread
 from scaleright.names import one_of
 from scaleright.ops import where
+from scaleright.order import name_of_greatest
 from scaleright.units import HOURS_PER_DAY
 
 
@@ -81,7 +82,7 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
         most = frame["providers"].max()
         raise LookupError(
             f"no such chip is listed by {least_providers} providers or more;"
-            f" {frame['providers'].idxmax()} is by {most}"
+            f" {name_of_greatest(frame['providers'])} is by {most}"
         )
     return listed.copy()
 

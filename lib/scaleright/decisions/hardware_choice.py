@@ -21,6 +21,7 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import INFINITY, Keep, as_it_is, maximum, minimum, where
+from scaleright.order import noiseless
 from scaleright.transformer import (
     compute_seconds,
     decode_step,
@@ -297,7 +298,7 @@ def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> p
     )
     runs = frame["runs"] & (columns["bought"] if own else True)
     frame = frame.assign(runs=runs, usd_per_million=frame["usd_per_million"].where(runs, INFINITY))
-    return frame.sort_values("usd_per_million", kind="stable")
+    return frame.sort_values("usd_per_million", key=noiseless, kind="stable")
 
 
 def hardware_choice(

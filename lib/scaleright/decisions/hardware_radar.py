@@ -25,6 +25,7 @@ from scaleright.mlperf import summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest, one_of
 from scaleright.ops import log, where
+from scaleright.order import noiseless, ordered
 from scaleright.units import HOURS_PER_DAY
 
 AXES = ("cost", "speed", "energy", "memory", "maturity")
@@ -359,7 +360,7 @@ def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
     gaps = scored[list(AXES)].isna() & (np.asarray(weights, float) > 0)
     missing = gaps.apply(lambda row: " and ".join(row.index[row]), axis=1)
     found = pd.DataFrame({"low": low, "high": high, "complete": missing == "", "missing": missing})
-    return found.sort_values(["complete", "low"], ascending=False, kind="stable")
+    return ordered(found, ["complete", "low"], ascending=False)
 
 
 @functools.cache
@@ -392,7 +393,8 @@ def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 2026112
         if not ((points_of >= own).all(axis=1) & (points_of > own).any(axis=1)).any()
     ]
     wins = np.bincount(
-        np.argmax(_weightings(draws, seed) @ points_of[able].T, axis=1), minlength=len(able)
+        np.argmax(noiseless(_weightings(draws, seed) @ points_of[able].T), axis=1),
+        minlength=len(able),
     )
     return (
         pd.Series(wins / draws, index=complete.index[able])
@@ -475,7 +477,7 @@ def hardware_radar(
         f"it has {best['low']:.2f} of {FULL:g} points{second}",
         (
             "by axis:"
-            f" {', '.join(f'{axis} {score:.1f}' for axis, score in axes.sort_values(ascending=False).items())}"
+            f" {', '.join(f'{axis} {score:.1f}' for axis, score in ordered(axes, ascending=False).items())}"
         ),
         f"its speed is {speed}, its energy that of its {chip['power']}",
     ]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.inference.measured import operating_points
+from scaleright.order import first_greatest, ordered
 
 WORKLOAD = ["model", "input_tokens", "output_tokens"]
 """What must be the same for two chips to be compared."""
@@ -69,11 +70,11 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
         right = pairs = best = 0
         for _, workload in rows.groupby(WORKLOAD):
             price, measured = workload["rent_usd_per_hour"], workload["tokens_per_s"]
-            ordered, differing = ordered_pairs(price, speed(workload), measured)
-            right, pairs = right + ordered, pairs + differing
+            alike, differing = ordered_pairs(price, speed(workload), measured)
+            right, pairs = right + alike, pairs + differing
             best += int(
-                np.argmax(np.asarray(speed(workload)) / price.to_numpy())
-                == np.argmax((measured / price).to_numpy())
+                first_greatest(np.asarray(speed(workload)) / price)
+                == first_greatest(measured / price)
             )
         found.append(
             {
@@ -84,7 +85,7 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
                 "workloads": rows.groupby(WORKLOAD).ngroups,
             }
         )
-    return pd.DataFrame(found).sort_values("right", ascending=False, ignore_index=True)
+    return ordered(pd.DataFrame(found), "right", ascending=False, ignore_index=True)
 
 
 def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import Breakdown
+from scaleright.order import name_of_greatest, names_by
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory
 from scaleright.training.rules import check
@@ -61,7 +62,7 @@ def communication_share(step: StepTime) -> float:
 def _largest(parts: Breakdown, other: Breakdown) -> str:
     """The two parts that make one breakdown larger than another, in words."""
     more = {name: parts.labeled()[name] - other.labeled()[name] for name in parts.labeled()}
-    weightiest = sorted((name for name in more if more[name] > 0), key=more.get, reverse=True)[:2]
+    weightiest = [name for name in names_by(more, largest_first=True) if more[name] > 0][:2]
     return " and ".join(f"{name} (+{more[name]:.2g} s)" for name in weightiest)
 
 
@@ -73,7 +74,7 @@ def _against(run: TrainingRun, name: str, other: tuple, step: StepTime) -> str:
     """Why another strategy loses: its memory, or the parts of its time."""
     layout, memory, theirs, _ = other
     if theirs is None:
-        part = max(memory.labeled(), key=memory.labeled().get)
+        part = name_of_greatest(memory.labeled())
         largest = f"{memory.labeled()[part] / 1e9:,.0f} GB of them {part}"
         return (
             f"{name} does not fit: at its leanest ({words(layout)}) it takes"

@@ -14,6 +14,7 @@ from scaleright.costs.tokens import (
 from scaleright.decisions import capex_opex
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import maximum, minimum, where
+from scaleright.order import names_by
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Unit-Economics Calculator"
@@ -89,7 +90,7 @@ def unit_economics(
             fixed, tokens_per_s, api_usd_per_million, **ownership.power
         )
         months = ownership.years * MONTHS_PER_YEAR
-    ranked = sorted(prices, key=prices.get)
+    ranked = names_by(prices)
     rule = source_rule(parameters, utilization, months, accelerators)
     words = {"rent": "rented", "own": "owned"}
     reasons = [

@@ -32,6 +32,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
+from scaleright.order import noiseless, first_greatest
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SOURCE = "S0, vendor economics"
@@ -259,7 +260,9 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     >>> best_rate(points, np.array([5.0, 20.0, 40.0, 41.0])).round(6).tolist()
     [400.0, 251.98421, 100.0, 0.0]
     """
-    ranked = points.sort_values("interactivity", ascending=False)
+    ranked = points.sort_values(
+        ["interactivity", "tokens_per_s"], ascending=False, key=noiseless, kind="stable"
+    )
     front = ranked[ranked["tokens_per_s"] > ranked["tokens_per_s"].cummax().shift(fill_value=0.0)][
         ::-1
     ]
@@ -400,7 +403,7 @@ def vendor_claim(
             " tokens/s per user together"
         )
     leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
-    most, held, ends = int(np.argmax(leads)), speed[leads >= claimed], speed[reached]
+    most, held, ends = first_greatest(leads), speed[leads >= claimed], speed[reached]
     at = f"{speed[most]:g} tokens/s per user"
     answer = (
         f"from {held.min():g} to {held.max():g} tokens/s per user"

@@ -285,7 +285,7 @@ def intensity_spread() -> tuple[float, float]:
     True
     """
     grids = table("grids")
-    grids = grids[grids["quantity"] == "carbon_lifecycle"].sort_values("year")
+    grids = grids[grids["quantity"] == "carbon_lifecycle"].sort_values("year", kind="stable")
     by_source = grids.pivot_table(index="zone", columns="source", values="value", aggfunc="last")
     ratios = (
         (by_source[one] / by_source[other]).dropna() for one, other in combinations(by_source, 2)

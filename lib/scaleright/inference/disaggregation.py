@@ -20,6 +20,7 @@ from scaleright.inference.power import step_joules
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import FRONT_S, OperatingPoint, engine_step, room
 from scaleright.ops import maximum, minimum, where
+from scaleright.order import noiseless
 from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
 
 
@@ -105,7 +106,7 @@ def reader(found: Deployment, load: Load, slowdowns: Mapping | None = None) -> D
         prefill_tokens=_budget(found),
         prefill_context=load.prompt_context,
     )
-    best = int(np.argmax(_budget(found) / step.total / found.chips))
+    best = int(np.argmax(noiseless(_budget(found) / step.total / found.chips)))
     return replace(found, **{name: getattr(found, name)[best] for name in DEGREES})
 
 

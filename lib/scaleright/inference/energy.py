@@ -11,6 +11,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.names import one_of
+from scaleright.order import noiseless, ordered
 
 TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
@@ -18,9 +19,7 @@ TASK = "chat"
 
 def _least_hungry(runs: pd.DataFrame, joules: str, variant: str) -> pd.DataFrame:
     """Of each model, chip and variant the row of `runs` with the least of the column `joules`."""
-    least = runs.sort_values(joules, kind="stable").drop_duplicates(
-        ["model", "accelerator", variant]
-    )
+    least = ordered(runs, joules).drop_duplicates(["model", "accelerator", variant])
     return least.sort_values(["model", "accelerator", variant], ignore_index=True)
 
 
@@ -125,4 +124,4 @@ def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
             f" {', '.join(sorted(set(rows['accelerator'])))}"
         )
     rows = rows[rows["accelerator"] == chip]
-    return rows.loc[np.abs(np.log(rows["batch"] / batch)).idxmin()]
+    return rows.iloc[np.argmin(noiseless(np.abs(np.log(rows["batch"] / batch))))]

@@ -22,6 +22,7 @@ from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.speculation import Speculation
 from scaleright.ops import ceil, maximum, sqrt
+from scaleright.order import noiseless
 
 DEGREES = (1, 2, 4, 8)
 """Chips that may share the model; the cheapest fleet decides."""
@@ -187,7 +188,8 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
         )
         found = point.chips, point.requests_per_s, point.tpot_s
     size, served, pace = np.broadcast_arrays(*found)
-    most = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0).argmax(axis=1)[:, None]
+    each = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0)
+    most = noiseless(each).argmax(axis=1)[:, None]
     size, served, kept = (
         np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace)
     )

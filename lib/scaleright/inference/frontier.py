@@ -24,7 +24,8 @@ from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import OperatingPoint, room, slots, steady
 from scaleright.market.rentals import recent_rental_price
-from scaleright.units import SECONDS_PER_HOUR
+from scaleright.order import noiseless
+from scaleright.units import SECONDS_PER_HOUR, figure
 
 POINTS = 40
 """Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios.
@@ -173,7 +174,7 @@ def under(
         raise ValueError(
             _missed(f"{deployment.model.name} on {deployment.chip.name}", points, tpot_s, ttft_s)
         )
-    best = np.argmax(np.where(meets, points.output_tokens_per_s, 0.0))
+    best = np.argmax(noiseless(np.where(meets, points.output_tokens_per_s, 0.0)))
     return steady(deployment, load, float(points.concurrency[best]), slowdowns)
 
 
@@ -273,8 +274,11 @@ def _weighed(
 
 def _front(points: pd.DataFrame) -> pd.DataFrame:
     """The points than which no other is both quicker and of more throughput, the quickest first."""
-    ordered = points.sort_values(["tpot_s", SPEED], ascending=[True, False], kind="stable")
-    return ordered[ordered[SPEED] > ordered[SPEED].cummax().shift(fill_value=0.0)]
+    quickest = points.sort_values(
+        ["tpot_s", SPEED], ascending=[True, False], key=noiseless, kind="stable"
+    )
+    speed = pd.Series(noiseless(quickest[SPEED]), quickest.index)
+    return quickest[speed > speed.cummax().shift(fill_value=0.0)]
 
 
 @search
@@ -345,7 +349,7 @@ def frontier(
         ignore_index=True,
     )
     if front.empty:
-        quickest = min(found, key=lambda points: points["tpot_s"].min())
+        quickest = min(found, key=lambda points: figure(points["tpot_s"].min()))
         raise ValueError(
             _missed(
                 f"{model.name} on {quickest['accelerator'][0]}, the quickest,",

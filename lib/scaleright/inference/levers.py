@@ -20,6 +20,7 @@ from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import NEEDS
 from scaleright.inference.fleet import Service, chips, groups
 from scaleright.names import one_of
+from scaleright.order import noiseless
 from scaleright.transformer import bytes_per_parameter, parameters
 
 
@@ -94,7 +95,9 @@ def quality_loss(lever: str, precision: str, size: float) -> float:
         (rows["lever"] == one_of(lever, LEVERS, "lever"))
         & (rows["form"].isna() | (rows["form"] == precision))
     ]
-    nearest = rows.iloc[np.argsort(np.abs(np.log(rows["parameters"] / size)), kind="stable")[:1]]
+    nearest = rows.iloc[
+        np.argsort(noiseless(np.abs(np.log(rows["parameters"] / size))), kind="stable")[:1]
+    ]
     return float((1 - nearest["after"] / nearest["before"]).sum())
 
 

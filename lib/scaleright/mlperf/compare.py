@@ -261,7 +261,7 @@ def matched(
         best=both["best_new"] / both["best_old"], median=both["median_new"] / both["median_old"]
     )
     first = ["round", "accuracy_target", "unit", "best", "median", "same_submitter"]
-    return both.sort_values("round")[
+    return both.sort_values("round", kind="stable")[
         [*first, *(name for name in both if name.endswith(("_new", "_old")))]
     ].reset_index(drop=True)
 

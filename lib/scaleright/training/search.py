@@ -19,6 +19,7 @@ import pandas as pd
 
 from scaleright.formulas import search as looks_for
 from scaleright.names import one_of
+from scaleright.order import noiseless
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory, training_memory
 from scaleright.training.rules import (
@@ -310,7 +311,7 @@ def search(
         best = (
             _front(time_s, each.memory.total)
             if by == "pareto"
-            else np.argsort(time_s, kind="stable")[:limit]
+            else np.argsort(noiseless(time_s), kind="stable")[:limit]
         )
         frames.append(_frame(each, best, usd_per_hour))
     key = {
@@ -318,7 +319,11 @@ def search(
         "cost": ["chip_hours_per_billion_tokens"],
         "pareto": ["chips", "step_s"],
     }[by]
-    return pd.concat(frames).sort_values(key, kind="stable", ignore_index=True).head(limit)
+    return (
+        pd.concat(frames)
+        .sort_values(key, key=noiseless, kind="stable", ignore_index=True)
+        .head(limit)
+    )
 
 
 @dataclass(frozen=True)

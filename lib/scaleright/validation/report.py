@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright.names import one_of
+from scaleright.order import noiseless
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,12 @@ class Validation:
                     *(f"  {line}" for line in frame.to_string().splitlines()),
                 ]
             furthest = (
-                scored.sort_values("error_percent", key=abs, ascending=False, kind="stable")
+                scored.sort_values(
+                    "error_percent",
+                    key=lambda error: noiseless(error.abs()),
+                    ascending=False,
+                    kind="stable",
+                )
                 .head(worst)
                 .itertuples()
             )
