@@ -62,6 +62,10 @@ $(VENV)/peers: benchmarks/peers.txt $(VENV)/.packages
 	@$(PIP) install --no-deps --target $@ --requirement benchmarks/peers.txt
 	@touch $@
 
+# Where the library lies, told from where the file lies: Python reads it in the locale's encoding, and
+# would not start with LC_ALL=C from a folder whose name is not ASCII.
+EDITABLE := _editable_impl_scaleright.pth
 $(VENV)/.scaleright: $(VENV)/.packages pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@for site in $(VENV)/lib/python*/site-packages; do echo ../../../../lib > $$site/$(EDITABLE); done
 	@touch $@

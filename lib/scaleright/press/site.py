@@ -150,7 +150,7 @@ def render(book: Book) -> Path:
     files = staged(book)
     now, source = frame(book, files), stage(book, files)
     output, stamp = book.build / "render", book.build / "render" / ".frame"
-    if not stamp.is_file() or stamp.read_text() != now:
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
         shutil.rmtree(output, ignore_errors=True)
     stamp.unlink(
         missing_ok=True
@@ -219,7 +219,7 @@ def swap(book: Book, rendered: Path, stamp: str, files: Mapping[str, bytes] | No
 def current(book: Book) -> bool:
     """Whether the site stands for the sources as they are now."""
     stamp = book.build / "html" / ".key"
-    return stamp.is_file() and stamp.read_text() == key(book)
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == key(book)
 
 
 def build(book: Book, anew: bool = False) -> None:

@@ -109,7 +109,7 @@ class Inputs:
     def _fresh(self, chapter: str, scenario: str = "") -> bool:
         executed = self.book.executed(chapter, scenario)
         try:
-            record = json.loads(executed.with_suffix(".json").read_text())
+            record = json.loads(executed.with_suffix(".json").read_text(encoding="utf-8"))
             content = hashlib.sha256(executed.read_bytes()).hexdigest()
             return (
                 record["key"] == self.key(chapter, record["tables"], scenario)
