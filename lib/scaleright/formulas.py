@@ -50,6 +50,8 @@ class Domain:
         """Raise ValueError naming the function, the argument, the value, what is allowed and a
         likely slip.
         """
+        if type(value) in (int, float) and self.low < value <= self.high:
+            return
         if value is None or is_expression(value):
             return
         try:

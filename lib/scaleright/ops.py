@@ -22,6 +22,9 @@ from typing import Any
 import numpy as np
 
 INFINITY = float("inf")
+_NUMBERS = {bool, int, float, np.bool_, np.int64, np.float64}
+_ARRAYS = _NUMBERS | {np.ndarray}
+"""Almost all that a formula is given: told by their types, a third of the time of asking each."""
 Keep = Callable[[str, Any], Any]
 """What a page hands to a formula to keep an intermediate value under a name, so that its expression
 is written once.
@@ -52,6 +55,11 @@ def _literal(value: Any) -> Any:
 
 
 def _apply(vega_name: str, scalar, array, *args):
+    kinds = {*map(type, args)}
+    if kinds <= _NUMBERS:
+        return scalar(*args)
+    if kinds <= _ARRAYS:
+        return array(*args)
     if any(map(is_expression, args)):
         from altair.expr.core import FunctionExpression
 
