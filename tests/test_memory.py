@@ -35,7 +35,9 @@ def process(monkeypatch, tmp_path):
     def begin():
         calls.clear()
         monkeypatch.setattr(catalog.memory, "_FOUND", {})
-        monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
+        read: ContextVar[set[str]] = ContextVar("tables read")
+        read.set(set())
+        monkeypatch.setattr(catalog.tables, "_READ", read)
 
     begin()
     return begin

@@ -28,7 +28,7 @@ def test_the_finished_chart_is_checked_with_its_data():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ({"x": alt.X("length:Q", axis={"labelAngel": 3})}, "labelAngel"),
         ({"x": alt.X("length", type="quantity")}, "quantity"),

@@ -92,4 +92,5 @@ def _run(inputs: Inputs, stale: list[Job], jobs: int | None, say: Say, what: str
     if "scenarios" in what:
         known, what = known + len(inputs.scenarios), what if inputs.scenarios else "chapters"
     say(f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}")
-    run_all(inputs.book, stale, jobs or os.cpu_count() or 1, inputs.keep)
+    order = inputs.longest_first(stale)
+    run_all(inputs.book, order, jobs or os.cpu_count() or 1, inputs.keep)

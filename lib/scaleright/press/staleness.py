@@ -14,12 +14,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from scaleright.press import Book, write_whole
-from scaleright.press.execute import Run, carried
+from scaleright.press.execute import Job, Run, carried
 from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
 
@@ -117,6 +118,19 @@ class Inputs:
             )
         except (OSError, ValueError, KeyError, TypeError):
             return False
+
+    def longest_first(self, jobs: Iterable[Job]) -> list[Job]:
+        """Runs in the order that keeps all workers busy to the end: those not yet timed, then the
+        longest; chapters before scenarios, which use what the former have found.
+        """
+        return sorted(jobs, key=lambda job: (bool(job.scenario), -self._last_seconds(job)))
+
+    def _last_seconds(self, job: Job) -> float:
+        record = self.book.executed(job.chapter, job.scenario).with_suffix(".json")
+        try:
+            return float(json.loads(record.read_text())["seconds"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return math.inf
 
     def keep(self, run: Run) -> None:
         """Store an executed chapter or scenario and, beside it, what it stands for."""
