@@ -91,7 +91,7 @@ IMPORTERS = {
     ),
     "models": (lambda raw, done: models.rows(raw), models.SOURCES),
     "mlperf_training_benchmarks": _BY_HAND,
-    "mlperf_training": (lambda raw, done: mlperf_training.rows(raw, done), mlperf_training.SOURCES),
+    "mlperf_training": (mlperf_training.rows, mlperf_training.SOURCES),
     "measured/training": (lambda raw, done: training.rows(raw), training.SOURCES),
     "other_tools": _BY_HAND,
     "measured/layouts": (lambda raw, done: training.layout_rows(raw), training.LAYOUT_SOURCES),
@@ -105,10 +105,10 @@ IMPORTERS = {
         mlperf_inference.SOURCES,
     ),
     "measured/serving": (
-        lambda raw, done: measured.serving_rows(raw, done),
+        measured.serving_rows,
         measured.SERVING_SOURCES,
     ),
-    "measured/energy": (lambda raw, done: energy.energy_rows(raw, done), energy.SOURCES),
+    "measured/energy": (energy.energy_rows, energy.SOURCES),
     "request_lengths": (lambda raw, done: inference.length_rows(raw), inference.LENGTH_SOURCES),
     "s4_specifications": (
         lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]),
@@ -171,7 +171,7 @@ def _swap_in(data: Path, texts: dict[str, str]) -> None:
         for new, text in staged.items():
             new.write_text(text, encoding="utf-8", newline="\n")
         for new in staged:
-            os.replace(new, new.with_suffix(""))
+            new.replace(new.with_suffix(""))
     finally:
         for new in staged:
             new.unlink(missing_ok=True)

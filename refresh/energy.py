@@ -73,7 +73,8 @@ def _third(raw: Path, stem: str, task: str) -> Items:
     for row in read_csv(raw, file):
         split = f"tp{row['tensor_parallel']}-ep{row['expert_parallel']}-dp{row['data_parallel']}"
         chips = f"{row['gpu_model']}x{row['num_gpus']}"
-        run = f"mlenergy-v3-{task.replace(' ', '-')}/{row['model_id'].rpartition('/')[2]}/{chips}/{split}/{row['max_num_seqs']}"
+        name = row["model_id"].rpartition("/")[2]
+        run = f"mlenergy-v3-{task.replace(' ', '-')}/{name}/{chips}/{split}/{row['max_num_seqs']}"
         action, names, reason = rule(file, "model", row["model_id"])
         if action == "drop":
             yield Dropped(run, reason)
@@ -120,10 +121,13 @@ def _flag(rows: list[Row]) -> None:
 
 
 def _second(raw: Path) -> Items:
-    """The second leaderboard; energy per token follows from that of a request and its mean length."""
+    """The second leaderboard; energy per token follows from that of a request and its mean
+    length.
+    """
     for row in read_csv(raw, SECOND):
         kind = row["task"].rpartition("/")[2]
-        run = f"mlenergy-v2-{kind}/{row['Model'].rpartition('/')[2]}/{row['gpu_dir']}/tp{row['TP']}-pp{row['PP']}/{row['Max BS (reqs)']}"
+        name, split = row["Model"].rpartition("/")[2], f"tp{row['TP']}-pp{row['PP']}"
+        run = f"mlenergy-v2-{kind}/{name}/{row['gpu_dir']}/{split}/{row['Max BS (reqs)']}"
         action, names, reason = rule(SECOND, "model", row["Model"])
         if action == "drop":
             yield Dropped(run, reason)
@@ -164,7 +168,8 @@ def image_rows(raw: Path) -> Items:
         for row in read_csv(raw, file):
             split = f"u{row['ulysses_degree']}-r{row['ring_degree']}"
             chips = f"{row['gpu_model']}x{row['num_gpus']}"
-            run = f"mlenergy-v3-{task}/{row['model_id'].rpartition('/')[2]}/{chips}/{split}/{row['batch_size']}"
+            name = row["model_id"].rpartition("/")[2]
+            run = f"mlenergy-v3-{task}/{name}/{chips}/{split}/{row['batch_size']}"
             yield {
                 "run": run,
                 "model": row["nickname"],

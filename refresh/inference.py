@@ -131,7 +131,9 @@ def length_rows(raw: Path) -> Items:
             tuple(value for _, value, _ in quantities(row, file, trace))
             for row in read_csv(raw, file)
         ]
-        reads, writes = zip(*(pair for pair in pairs if len(pair) == 2 and min(pair) > 0))
+        reads, writes = zip(
+            *(pair for pair in pairs if len(pair) == 2 and min(pair) > 0), strict=True
+        )
         mean_read, mean_write = fmean(reads), fmean(writes)
         figures = {
             "requests": len(reads),
@@ -141,7 +143,9 @@ def length_rows(raw: Path) -> Items:
             "variation of output_tokens": _deviation(writes) / mean_write,
             # What a decoded token looks back on, on average over the tokens written: E[O (I + O /
             # 2)] / E[O].
-            "mean context_tokens": fmean(w * (r + w / 2) for r, w in zip(reads, writes))
+            "mean context_tokens": fmean(
+                w * (r + w / 2) for r, w in zip(reads, writes, strict=True)
+            )
             / mean_write,
             # What a prompt's token looks back on, on average over the tokens read: E[I I / 2] /
             # E[I].
@@ -150,7 +154,7 @@ def length_rows(raw: Path) -> Items:
         for quantity, values in (("input_tokens", reads), ("output_tokens", writes)):
             figures |= {
                 f"p{share} {quantity}": value
-                for share, value in zip(range(1, 100), cut(values, n=100))
+                for share, value in zip(range(1, 100), cut(values, n=100), strict=True)
                 if share in _SHOWN
             }
         source = "azurellm2023" if trace.startswith("azure") else "mooncake2025"

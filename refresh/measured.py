@@ -60,7 +60,8 @@ def _tensorrt_llm(raw: Path, models: dict[str, Row]) -> Items:
             int(row["n_gpus"]),
             f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}",
         )
-        run = f"trtllm-{version.rpartition(' ')[2]}/{row['model'].replace(' ', '-')}/{system}/{precision}/{row['isl']}-{row['osl']}"
+        work = f"{row['model'].replace(' ', '-')}/{system}/{precision}/{row['isl']}-{row['osl']}"
+        run = f"trtllm-{version.rpartition(' ')[2]}/{work}"
         layout = {
             name: int(degree)
             for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])
@@ -152,7 +153,7 @@ def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
                 [of.get(name, of["dense_bf16_flops"]) for name in names]
                 for of in (sheet[row["accelerator"]], sheet[other])
             )
-            leads = [a / b for a, b in zip(mine, its)]
+            leads = [a / b for a, b in zip(mine, its, strict=True)]
             ratio = row[_SPEED] / lesser[_SPEED]
             if min(leads) >= 1 and not 1 - _TOLERANCE <= ratio <= (1 + _TOLERANCE) * max(leads):
                 flag = (
@@ -182,7 +183,8 @@ def _silicon(raw: Path) -> Items:
         seen[timed], apart = run, row["mode"] == "disagg"
 
         def degree(name: str, pool: str) -> int | None:
-            return int(row[pool + name]) if row[pool + name] not in ("", "0") else None
+            at = row[pool + name]  # noqa: B023, called in this turn of the loop only
+            return int(at) if at not in ("", "0") else None
 
         def chips(pool: str) -> int:
             return prod(

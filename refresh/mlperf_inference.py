@@ -141,7 +141,9 @@ def _fitting(effect: str, row: Row) -> list[dict[str, Any]]:
 def _row(
     row: Row, file: str, key: str, benchmarks: list[Row], strange: str
 ) -> tuple[Row, dict[str, str]]:
-    """One row of the table, its flags still a set, and what is in doubt about it: reasons by flag."""
+    """One row of the table, its flags still a set, and what is in doubt about it: reasons by
+    flag.
+    """
     doubts = {"unknown_column": f"unknown column {strange}"} if strange else {}
     marks = _fitting("flag", row)
     flags = {line["value"] for line in marks}

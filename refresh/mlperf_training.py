@@ -98,8 +98,10 @@ def _result(
             []
             if unit
             else [
-                f"a logged throughput of {numbers['logged_throughput']:g} is beyond the chips in"
-                " samples and in tokens"
+                (
+                    f"a logged throughput of {numbers['logged_throughput']:g} is beyond the chips"
+                    " in samples and in tokens"
+                )
             ]
         )
         flags += ["corrected_unit"] if unit == "token/s" else []

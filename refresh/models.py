@@ -37,7 +37,9 @@ _DEFAULTS = {f.name: f.default for f in fields(Transformer) if f.default is not 
 def traits(architecture: str) -> dict[str, Any]:
     """What an architecture has that its configuration file does not say."""
     line = {line["architecture"]: line for line in facts("traits.csv")}[architecture]
-    return (traits(line["like"]) if line["like"] else {}) | yaml.safe_load("{%s}" % line["traits"])
+    return (traits(line["like"]) if line["like"] else {}) | yaml.safe_load(
+        "{" + line["traits"] + "}"
+    )
 
 
 def _whole(row: Row, *names: str) -> int:
@@ -154,7 +156,7 @@ def rows(raw: Path) -> Items:
                 yield Dropped(model, untold[model] or rule(file, "model", model).reason or same)
                 continue
             line = kept[model]
-            fixes = yaml.safe_load("{%s}" % line["fixes"])
+            fixes = yaml.safe_load("{" + line["fixes"] + "}")
             yield (
                 {
                     column: line[column]

@@ -1,4 +1,6 @@
-"""Rows of `rental_prices`: listings to rent at, and the histories that may only be looked back on."""
+"""Rows of `rental_prices`: listings to rent at, and the histories that may only be looked back
+on.
+"""
 
 from __future__ import annotations
 

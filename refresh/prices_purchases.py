@@ -1,4 +1,6 @@
-"""What chips sold for over time, each kind of price apart, and what a commitment takes off a rent."""
+"""What chips sold for over time, each kind of price apart, and what a commitment takes off a
+rent.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,8 @@ def _quotes(raw: Path) -> Items:
 def _vendor(url: str) -> str:
     """The site a price was read on, behind the archive that kept it.
 
-    >>> _vendor("https://web.archive.org/web/20241217210350/https://www.deltacomputer.com/nvidia-dgx-b200-1440gb.html")
+    >>> _vendor(
+    ...     "https://web.archive.org/web/20241217210350/https://www.deltacomputer.com/nvidia-dgx-b200-1440gb.html")
     'deltacomputer.com'
     """
     site = re.search(

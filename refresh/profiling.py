@@ -28,7 +28,7 @@ KERNELS, COLLECTIVES, STAS = (
 )
 _ROWS = (1, 32, 128, 384, 1024, 1536, 2048, 3072, 4096, 16384)
 _STREAMED = (64, 512, 2048, 4096, 16384)
-_PAYLOADS = tuple(2**power for power in range(11, 27, 2)) + (2**26,)
+_PAYLOADS = tuple(2**power for power in (*range(11, 27, 2), 26))
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _LEAST = 0.1
 """Bandwidths below this are printed to one digit [GB/s]."""
@@ -81,7 +81,7 @@ def _shape(row: Row, operation: str, tensor: int) -> dict[str, int]:
         "feed-forward down": (hidden, ffn // tensor),
     }
     if operation in products:
-        return dict(zip(("columns", "inner"), products[operation]))
+        return dict(zip(("columns", "inner"), products[operation], strict=True))
     elements = {
         "norm": 2 * hidden,
         "activation": (gates + 1) * ffn // tensor,

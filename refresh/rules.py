@@ -19,6 +19,8 @@ from refresh.tables import Dropped, Items, RefreshError, Row, parse_csv, read_te
 # What becomes of a raw name: keep it (as `ours`), drop it (for `reason`) or skip it (without a
 # word).
 class Rule(NamedTuple):
+    """What to do with a name of the sources, our name for it, and why."""
+
     action: str
     ours: str
     reason: str
@@ -104,7 +106,8 @@ def quantities(row: Row, file: str, name: str) -> Iterator[tuple[str, float, str
 def without_wrong(items: Items) -> Items:
     """The same items, with every fact that `wrong.csv` names dropped for its reason.
 
-    >>> fact = {"accelerator": "A10", "quantity": "memory_bytes", "value": 28e9, "source": "llmanalysis"}
+    >>> fact = {"accelerator": "A10", "quantity": "memory_bytes", "value": 28e9,
+    ...     "source": "llmanalysis"}
     >>> next(without_wrong([fact])).reason
     '28 GB is wrong: an A10 has 24'
     """

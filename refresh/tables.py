@@ -155,7 +155,11 @@ def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> lis
             raise RefreshError(
                 f"{name}: line {number} has {len(cells)} cells, expected {len(header)}: {shown}"
             )
-        rows += [{column: cell.strip() for column, cell in zip(header, cells)}] if cells else []
+        rows += (
+            [{column: cell.strip() for column, cell in zip(header, cells, strict=True)}]
+            if cells
+            else []
+        )
     return rows
 
 
@@ -182,7 +186,8 @@ def number_text(value: float) -> str:
     """The shortest text that reads back as the same number; powers of ten from 1e12 on, where zeros
     blur.
 
-    >>> number_text(85899345920), number_text(989e12), number_text(0.1), number_text(3.0), number_text(3.35e12)
+    >>> number_text(85899345920), number_text(989e12), number_text(0.1), number_text(
+    ...     3.0), number_text(3.35e12)
     ('85899345920', '9.89e14', '0.1', '3', '3.35e12')
     """
     if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e12):
@@ -234,7 +239,8 @@ def merge(
 
     With them come the raw rows that lost, each with the winner and whether the two agree.
 
-    >>> hand, raw = {"chip": "A10", "gb": "24", "source": "datasheet"}, {"chip": "A10", "gb": 28, "source": "tool"}
+    >>> hand, raw = {"chip": "A10", "gb": "24", "source": "datasheet"}, {"chip": "A10", "gb": 28,
+    ...     "source": "tool"}
     >>> merge([hand], [raw], ("chip",), {"tool"})[1][0].reason
     'the table holds this fact by hand from datasheet, which differs in gb: 24, not 28'
     """

@@ -276,11 +276,11 @@ def _torchtitan(raw: Path) -> Items:
         ).ours.split(";")
         sequence = int(given.get("seq") or rule(TORCHTITAN, "sequence", row["model"]).ours)
         layout = {
-            ours: degrees.get(theirs, 1) for theirs, ours in zip(("TP", "PP", "CP"), _DEGREES)
+            ours: degrees.get(theirs, 1)
+            for theirs, ours in zip(("TP", "PP", "CP"), _DEGREES, strict=True)
         }
-        run = f"torchtitan/{model}/{chips}/{row['parallelism']}/{row['batch_seq']}/{precision}".replace(
-            " ", "-"
-        )
+        printed = f"{row['parallelism']}/{row['batch_seq']}/{precision}"
+        run = f"torchtitan/{model}/{chips}/{printed}".replace(" ", "-")
         copies, notes = (
             _copies(run, chips, layout),
             ["sequence as in the published configuration"] if "seq" not in given else [],
@@ -290,7 +290,7 @@ def _torchtitan(raw: Path) -> Items:
                 f"{TORCHTITAN}: {run}: {chips} chips leave {copies} copies of batch {local}, as"
                 " rules.csv has it"
             )
-        action, micro, reason = rule(TORCHTITAN, "micro_batch", str(degrees.get("PP", 1)))
+        action, _micro, reason = rule(TORCHTITAN, "micro_batch", str(degrees.get("PP", 1)))
         notes += [reason] if reason else []
         notes += (
             ["tensor-parallel communication overlapped within products"]
@@ -350,7 +350,10 @@ def _llama(raw: Path) -> Items:
     for row in read_csv(raw, LLAMA):
         chips, sequence = int(row["gpus"]), int(row["seq_len"])
         run = f"llama3-table4/{chips}/{sequence}"
-        layout = {ours: int(row[theirs]) for theirs, ours in zip(("tp", "pp", "cp"), _DEGREES)}
+        layout = {
+            ours: int(row[theirs])
+            for theirs, ours in zip(("tp", "pp", "cp"), _DEGREES, strict=True)
+        }
         copies = _copies(run, chips, layout)
         batch, tokens = (
             copies * int(row["batch_per_dp"]),
@@ -361,8 +364,10 @@ def _llama(raw: Path) -> Items:
                 f"{LLAMA}: {run}: {batch} sequences of {sequence} tokens are not {tokens}"
             )
         notes = [
-            "micro-batch not printed: one sequence, with which as many micro-batches as stages fill"
-            " the pipeline"
+            (
+                "micro-batch not printed: one sequence, with which as many micro-batches as stages"
+                " fill the pipeline"
+            )
         ]
         if copies != int(row["dp"]):
             notes.append(
@@ -406,16 +411,15 @@ def layout_rows(raw: Path) -> Items:
                 if re.fullmatch(r"\d+(\.0)?", cell)
             }
             chips = whole["num_gpus"]
-            run = f"nemo/{row['system']}/{row['task']}/{name}/{printed}/{chips}/{whole['gbs']}".replace(
-                " ", "-"
-            )
+            run = f"nemo/{row['system']}/{row['task']}/{name}/{printed}/{chips}/{whole['gbs']}"
+            run = run.replace(" ", "-")
             action, model, reason = rule(NEMO, "model", name)
             if action == "drop":
                 yield Dropped(run, reason)
                 continue
             layout = {
                 ours: whole[theirs]
-                for theirs, ours in zip(("tp_size", "pp_size", "cp_size"), _DEGREES)
+                for theirs, ours in zip(("tp_size", "pp_size", "cp_size"), _DEGREES, strict=True)
             }
             if chips % prod(layout.values()):
                 yield Dropped(

@@ -1,4 +1,6 @@
-"""Evaluate a registered closed form three ways: floats, arrays, and the compiled Vega expression."""
+"""Evaluate a registered closed form three ways: floats, arrays, and the compiled Vega
+expression.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_nothing_beats_knowing_in_advance_and_the_cheapest_has_no_regret(
     costs = [ab.relative_costs(prices, rates[shift:] + rates[:shift]) for shift in range(3)]
     for of in costs:
         assert min(of) == 1.0 and regret_usd(1e6, min(of)) == 0.0
-    for bet in zip(*costs):
+    for bet in zip(*costs, strict=True):
         assert expected_cost(probability, images, *bet) >= 1 - 1e-12
         assert min(regret_usd(1e6, cost) for cost in bet) >= 0
 
@@ -67,7 +67,7 @@ def test_the_switch_is_one_regret_over_the_sum_of_two_and_infinite_where_odds_do
 
 
 @pytest.mark.parametrize(
-    ("probability", "images", "ratio", "what", "rule", "agrees"),
+    "probability, images, ratio, what, rule, agrees",
     [
         (0.9, 0.0, 0.6, "GB300", "NVL72", True),
         (0.1, 0.0, 0.6, "B300", "eight-chip server", True),
@@ -154,7 +154,7 @@ def test_what_does_not_meet_is_refused_with_what_does():
         ab.matched_rates("B200", "H200 SXM", "deepseek-r1", "Server")
     with pytest.raises(
         LookupError,
-        match="B300 and H100 SXM meet in no round of llama2-70b Server; B300 meets .*B200, GB200",
+        match=r"B300 and H100 SXM meet in no round of llama2-70b Server; B300 meets .*B200, GB200",
     ):
         ab.matched_rates("B300", "H100 SXM", "llama2-70b", "Server")
     with pytest.raises(

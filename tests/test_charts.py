@@ -119,14 +119,14 @@ def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(p
             "autosize": "pad",
         }
     )
-    found = dict(
-        (word, (side, float(x), float(y)))
+    found = {
+        word: (side, float(x), float(y))
         for side, x, y, word in re.findall(
             r'text-anchor="(\w+)" transform="translate\(([\d.-]+),([\d.-]+)\)"[^>]*>(break-even|you'
             r" use it)<",
             drawn,
         )
-    )
+    }
     assert found["break-even"][2] - found["you use it"][2] == 16
     for side, x, _ in found.values():
         assert (0 <= x <= 230) if side == "start" else (70 <= x <= 300)
@@ -227,7 +227,7 @@ def test_a_segment_has_its_color_whatever_others_are_there():
         for layer in spec["layer"]
         if "color" in layer["encoding"]
     )
-    assert dict(zip(scale["domain"], scale["range"])) == {
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
         name: theme.SEGMENT[name] for name in ("hyperscaler", "neocloud")
     }
 
@@ -258,14 +258,17 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
     st.booleans(),
 )
 def test_names_beside_dots_meet_neither_dots_nor_each_other(spots, log):
-    x, y = (np.array(values) for values in zip(*spots))
+    x, y = (np.array(values) for values in zip(*spots, strict=True))
     sides = charts.market.label_sides(x, y, ["H100 SXM"] * len(spots), 500, log)
     scaled = [np.log(v) if log else v for v in (x, y)]
-    across, up = ((v - v.min()) / (np.ptp(v) or 1.0) * size for v, size in zip(scaled, (500, 290)))
+    across, up = (
+        (v - v.min()) / (np.ptp(v) or 1.0) * size
+        for v, size in zip(scaled, (500, 290), strict=True)
+    )
     middle = {"right": (8 + 28.8, 0), "left": (-8 - 28.8, 0), "above": (0, 13), "below": (0, -14)}
     names = [
         (i, a + middle[s][0], b + middle[s][1])
-        for i, (a, b, s) in enumerate(zip(across, up, sides))
+        for i, (a, b, s) in enumerate(zip(across, up, sides, strict=True))
         if s
     ]
     for which, a, b in names:
@@ -274,7 +277,7 @@ def test_names_beside_dots_meet_neither_dots_nor_each_other(spots, log):
         )
         assert all(
             abs(a - c) >= 33.79 or abs(b - d) >= 12.49
-            for other, (c, d) in enumerate(zip(across, up))
+            for other, (c, d) in enumerate(zip(across, up, strict=True))
             if other != which
         )
 

@@ -40,7 +40,7 @@ def claim(low: float, high: float | None = None, digits: int = 2, missing: str =
 
 
 @pytest.mark.parametrize(
-    ("stated", "recomputed", "verdict"),
+    "stated, recomputed, verdict",
     [
         (claim(350, digits=2), point(354.9), ledger.REPRODUCED),
         (claim(350, digits=3), point(358), ledger.OFF),
@@ -185,7 +185,7 @@ def test_known_corrections():
 
 
 @pytest.mark.parametrize(
-    ("claim_id", "verdict", "low", "high"),
+    "claim_id, verdict, low, high",
     [
         ("S2-93-use", ledger.INCONSISTENT, 100 * (1 - 20 / 60), 100 * (1 - 20 / 60)),
         ("S2-93-use-and-life", ledger.INCONSISTENT, 100 * (1 - 1 / 9), 100 * (1 - 1 / 9)),

@@ -10,7 +10,7 @@ HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
 
 
 @pytest.mark.parametrize(
-    ("claim_id", "verdict", "low", "high"),
+    "claim_id, verdict, low, high",
     [
         ("S2-ai-twh-low", ledger.CONDITIONAL, 0.6 * 165, 0.7 * 165),
         ("S2-ai-twh-high", ledger.CONDITIONAL, 0.6 * 326, 0.7 * 326),

@@ -63,7 +63,7 @@ def test_other_chapters_read_no_benchmark():
 
 
 @pytest.mark.parametrize(
-    ("claim_id", "verdict", "reason", "recomputed"),
+    "claim_id, verdict, reason, recomputed",
     [
         ("S4-deepseek-r1-Offline-GB200-per-chip", ledger.SLIP, s4.NODE, 289712 / 72),
         ("S4-deepseek-r1-Server-GB200-per-chip", ledger.SLIP, s4.NODE, 167578 / 72),
@@ -124,19 +124,23 @@ def test_a_perturbed_figure_changes_its_verdict(place, figure):
 def test_a_planted_mistake_is_found_by_its_name():
     mixed = s4._averages(s4._held(row("gptj", "L40S", "Offline")))
     columns = [column for column, _ in s4.FIGURES.values()]
-    found = again(row("gptj", "L40S", "Offline", **dict(zip(columns, mixed))))
+    found = again(row("gptj", "L40S", "Offline", **dict(zip(columns, mixed, strict=True))))
     assert found["per chip"].reason == found["total"].reason == s4.MIXED
     several = row("llama2-70b", "H100 SXM", "Offline")
     of_node = again(
         several._replace(
-            **dict(zip(columns, s4._averages(s4._held(several), "accelerators_per_node")))
+            **dict(
+                zip(columns, s4._averages(s4._held(several), "accelerators_per_node"), strict=True)
+            )
         )
     )
     assert (
         of_node["per chip"].reason == s4.NODE
         and of_node["total"].reason == of_node["chips"].reason == s4.AGREES
     )
-    right = again(several._replace(**dict(zip(columns, s4._averages(s4._held(several))))))
+    right = again(
+        several._replace(**dict(zip(columns, s4._averages(s4._held(several)), strict=True)))
+    )
     assert {cell.reason for cell in right.values()} == {s4.AGREES}
 
 
@@ -158,7 +162,7 @@ def test_an_unknown_benchmark_offers_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("claim_id", "verdict", "inside", "factor"),
+    "claim_id, verdict, inside, factor",
     [
         ("S4-r1-tenfold", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 9 / 1.2727),
         ("S4-r1-chip", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 18.4 / 1.0426),

@@ -70,7 +70,7 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
 
 @pytest.mark.usefixtures("nothing_runs")
 @pytest.mark.parametrize(
-    ("arguments", "code", "says"),
+    "arguments, code, says",
     [
         (["run", "tinny"], 1, "unknown chapter 'tinny'; nearest: tiny"),
         (["run", "tiny", "-p", "hour=3"], 1, "hour: no such parameter; nearest: hours"),

@@ -30,7 +30,7 @@ EGRESS, RATIOS = (
 
 
 @pytest.mark.parametrize(
-    ("given", "what", "agrees"),
+    "given, what, agrees",
     [
         ({}, "Market, on demand", True),
         (

@@ -204,7 +204,7 @@ def test_the_short_segment_is_smooth_where_its_series_begins():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (
             lambda: com.committed_usd_per_used_hour(0.0, 0.6, 0.5),

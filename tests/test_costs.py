@@ -122,7 +122,7 @@ def test_cheap_typical_and_dear_are_in_that_order(setting):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (
             lambda: rent.compute_usd(1e20, 1e15, 40, 2.0),
@@ -207,7 +207,7 @@ def test_swings_reach_no_further_than_the_interval_by_much_and_name_every_input(
 
 
 @pytest.mark.parametrize(
-    ("rent", "words"),
+    "rent, words",
     [
         (24.0, ("above every listing", "8-chip node it is 3 a chip")),
         (12.0, None),

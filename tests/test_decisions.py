@@ -23,7 +23,7 @@ CARD = Ownership(
 
 
 @pytest.mark.parametrize(
-    ("rent", "hours", "accelerators", "what", "rule"),
+    "rent, hours, accelerators, what, rule",
     [
         (2.0, 12.0, 1, "buy", "buy"),
         (0.18, 3.0, 1, "rent", "rent"),
@@ -53,7 +53,7 @@ def test_rent_or_buy_follows_the_money(rent, hours, accelerators, what, rule):
 
 
 @pytest.mark.parametrize(
-    ("rent", "burst_hours", "what"), [(0.09, 4.0, "rent"), (0.5, 4.0, "hybrid"), (2.0, 20.0, "buy")]
+    "rent, burst_hours, what", [(0.09, 4.0, "rent"), (0.5, 4.0, "hybrid"), (2.0, 20.0, "buy")]
 )
 def test_each_mix_of_a_fleet_wins_somewhere(rent, burst_hours, what):
     bills = fleet_bills(CARD, rent, 2, 6, burst_hours)
@@ -63,7 +63,7 @@ def test_each_mix_of_a_fleet_wins_somewhere(rent, burst_hours, what):
 
 
 @pytest.mark.parametrize(
-    ("case", "what", "branch"),
+    "case, what, branch",
     [
         ({"hours_per_day": 0.5}, "rent", "rent"),
         ({"hours_per_day": 3.0, "cheapest_usd_per_hour": 0.2}, "multi-cloud", "rent"),
@@ -114,7 +114,7 @@ def test_a_verdict_shows_answer_reasons_and_rule():
 
 
 @pytest.mark.parametrize(
-    ("size", "rent", "speed", "load", "api", "what", "rule"),
+    "size, rent, speed, load, api, what, rule",
     [
         (7e9, 0.5, 2000.0, 0.2, 0.05, "API", "API"),
         (

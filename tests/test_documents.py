@@ -40,7 +40,7 @@ def test_a_table_ends_at_a_blank_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    "old, new, message",
     [
         (
             "NVIDIA GB200 Offline 289712.00",
@@ -72,6 +72,6 @@ def test_without_the_document_the_tables_stay_and_the_report_says_so(tmp_path):
     for name in ("004_a.txt", "004_b.txt"):
         (tmp_path / "sources" / name).write_text(TEXT)
     with pytest.raises(
-        RefreshError, match="2 files beside data: 004_a.txt, 004_b.txt; expected one"
+        RefreshError, match=r"2 files beside data: 004_a.txt, 004_b.txt; expected one"
     ):
         sift(documents.result_rows(tmp_path / "data", []))

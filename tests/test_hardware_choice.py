@@ -58,7 +58,7 @@ def terms(**given) -> hw.Terms:
 
 
 @pytest.mark.parametrize(
-    ("of", "given", "what", "binds", "rule"),
+    "of, given, what, binds, rule",
     [
         # weights read for few sequences: bandwidth is what counts, which the reader sells cheapest
         (

@@ -189,7 +189,7 @@ def test_speed_is_the_best_result_of_a_chip_in_the_benchmarks_newest_unit():
     )
 
 
-def test_measured_power_counts_only_beside_the_reference_chip_in_the_same_round_at_the_same_clocks():
+def test_measured_power_counts_only_beside_the_reference_chip_in_one_round_at_one_clock():
     known = hardware.figures("resnet50", "Offline")
     row, runs = known.loc["Cloud AI 100 Ultra"], mlperf.power_efficiency()
     assert (

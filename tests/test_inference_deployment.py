@@ -102,7 +102,7 @@ def test_many_layouts_are_judged_as_each_alone_and_the_first_broken_one_is_named
     many = replace(DEEPSEEK, tensor=tensor, pipeline=pipeline, expert=expert)
     alone = [
         bool(valid(replace(DEEPSEEK, tensor=t, pipeline=p, expert=e)))
-        for t, p, e in zip(tensor, pipeline, expert)
+        for t, p, e in zip(tensor, pipeline, expert, strict=True)
     ]
     assert valid(many).tolist() == alone and any(alone) and not all(alone)
     with pytest.raises(
@@ -169,13 +169,10 @@ def test_weights_of_all_chips_are_the_models():
     for d in (LLAMA, DEEPSEEK, replace(DEEPSEEK, tensor=1, attention_data=8, expert=8)):
         whole, copies = parameters(d.model), d.attention_data
         experts = whole.experts * (1 if d.precision == "FP8" else 2)
-        ends = 2 * (whole.embedding + whole.head) + 2 * d.chips * (
-            whole.router + whole.norms
-        )  # norms and router are everywhere
         plain = (
             whole.total - whole.experts - whole.embedding - whole.head - whole.router - whole.norms
         ) * (1 if d.precision == "FP8" else 2)
-        everywhere = (
+        everywhere = (  # norms and router are on every chip
             plain * copies
             + experts
             + 2 * (whole.embedding + whole.head) * copies

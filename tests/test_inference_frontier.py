@@ -54,7 +54,7 @@ def test_each_point_of_a_front_is_an_operating_point(front):
 def test_a_front_is_above_every_layout(front):
     reached = front[front["accelerator"] == "H100 SXM"]
     points = steady(replace(FOUR, software=""), CHAT, np.array([1.0, 10.0, 100.0, 300.0]))
-    for speed, pace in zip(points.output_tokens_per_s_per_chip, points.interactivity):
+    for speed, pace in zip(points.output_tokens_per_s_per_chip, points.interactivity, strict=True):
         assert (
             reached.loc[reached["interactivity"] >= 0.93 * pace, "tokens_per_s_per_chip"].max()
             >= 0.93 * speed
@@ -197,7 +197,7 @@ def test_the_cache_moves_slower_between_nodes_and_faster_over_more_links():
         kv / 4 / 47e9, rel=0.1
     )
     with pytest.raises(
-        ValueError, match="prefill serves Llama-3.1-70B, decode Llama-3.1-8B; allowed: one model"
+        ValueError, match=r"prefill serves Llama-3.1-70B, decode Llama-3.1-8B; allowed: one model"
     ):
         disaggregated(FOUR, replace(FOUR, model=catalog.model("Llama-3.1-8B")), CHAT)
 

@@ -58,7 +58,7 @@ def test_every_lever_of_the_table_is_computed():
 
 def test_a_group_serves_more_the_better_it_batches():
     alone, static, continuous = (
-        dict(zip(*groups(service(batch=batch, tpot_s=None)))) for batch in (1, 8, None)
+        dict(zip(*groups(service(batch=batch, tpot_s=None)), strict=True)) for batch in (1, 8, None)
     )
     for size in DEGREES:
         assert alone[size] < static[size] < continuous[size]
@@ -92,7 +92,7 @@ def test_the_ladder_never_adds_chips_and_keeps_within_the_allowed_loss():
 
 
 @pytest.mark.parametrize(
-    ("given", "lever", "said"),
+    "given, lever, said",
     [
         ({"chip": "A100 SXM 80GB"}, "8-bit KV cache", "needs a chip that multiplies in FP8"),
         ({"chip": "MI300X"}, "2:4 pruning", "needs a dense model, an NVIDIA chip"),
@@ -186,12 +186,12 @@ def test_the_verdict_and_the_checklist_tell_the_same_story():
     )
     # The smaller model, which the ladder leaves out, is refused; the dashboard changes nothing.
     assert book["together"].iloc[-1] == pytest.approx(verdict.numbers["saving"][0])
-    assert list(book.index)[0] == "smaller model" and list(book.index)[-1] == "cost dashboard"
+    assert book.index[0] == "smaller model" and book.index[-1] == "cost dashboard"
     assert not verdict.agrees and verdict.rule == "30 to 40 % together"
 
 
 def test_what_cannot_be_served_is_refused_with_the_best_there_is():
-    with pytest.raises(ValueError, match="needs .* at least"):
+    with pytest.raises(ValueError, match=r"needs .* at least"):
         groups(service("Llama-3.1-70B", tpot_s=0.001))
     with pytest.raises(ValueError, match="fits beside the weights"):
         groups(service("DeepSeek-V3", "A100 SXM 80GB"))
@@ -220,7 +220,7 @@ def test_claims_on_the_levers_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ("batching=dynamic", "batching = 'dynamic'"),
         ("requests_per_s=0", "requests_per_s = 0"),

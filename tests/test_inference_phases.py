@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.collectives import network
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine import EXPANDED_SHARE, quick_all_reduce_seconds
 from scaleright.inference.phases import (
-    EXPANDED_SHARE,
     KINDS,
     StepSeconds,
-    quick_all_reduce_seconds,
     step_parts,
     step_seconds,
 )
@@ -75,7 +74,9 @@ def test_parts_are_finite_not_negative_and_one_array_is_many_numbers(d):
     assert tuple(many) == KINDS
     for kind, value in many.items():
         assert np.isfinite(value).all() and (np.asarray(value) >= 0).all(), kind
-        alone = [step_parts(d, *work)[kind] for work in zip(batch, context, prompts, seen)]
+        alone = [
+            step_parts(d, *work)[kind] for work in zip(batch, context, prompts, seen, strict=True)
+        ]
         assert np.broadcast_to(value, 5) == pytest.approx(np.array(alone, dtype=float)), kind
     assert (
         many["cache"][0] == 0
@@ -101,7 +102,7 @@ def test_layouts_in_arrays_are_the_layouts_alone():
     together = step_seconds(replace(LLAMA, tensor=tensor, pipeline=pipeline), 64, 2000, 512, 256)
     alone = [
         step_seconds(replace(LLAMA, tensor=t, pipeline=p), 64, 2000, 512, 256).total
-        for t, p in zip(tensor.tolist(), pipeline.tolist())
+        for t, p in zip(tensor.tolist(), pipeline.tolist(), strict=True)
     ]
     assert together.total == pytest.approx(np.array(alone, dtype=float))
     experts = np.array([1, 2, 4, 8])

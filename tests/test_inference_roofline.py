@@ -66,9 +66,8 @@ def test_a_larger_batch_is_cheaper_and_slower():
     each = [point.step_s / point.beat.requests for point in points]
     waits = [point.tpot_s for point in points]
     assert each == sorted(each, reverse=True) and waits == sorted(waits)
-    assert (
-        each[0] / each[1] > 3 > 2 > each[3] / each[4]
-    )  # at first nearly free, at last hardly a gain
+    # at first nearly free, at last hardly a gain
+    assert each[0] / each[1] > 3 and each[3] / each[4] < 2
 
 
 def test_claims_on_latency_are_judged():
@@ -83,7 +82,7 @@ def test_claims_on_latency_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ("precision=FP9", "FP8"),
         ("batch=0", "batch = 0"),
@@ -104,7 +103,7 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    ("chapter", "case", "said"),
+    "chapter, case, said",
     [
         (
             "inference_roofline",

@@ -171,7 +171,7 @@ def test_what_is_refused_and_what_is_offered():
         steady(LLAMA, Load(1000, 1000), 0)
     with pytest.raises(
         ValueError,
-        match="Load: cached_share = 50 is outside its domain, allowed: 0 to 1; did you mean 0.5",
+        match=r"Load: cached_share = 50 is outside its domain, allowed: 0 to 1; did you mean 0.5",
     ):
         Load(1000, 1000, 50)
     with pytest.raises(ValueError, match="Speculation: acceptance = 80"):

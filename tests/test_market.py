@@ -69,7 +69,7 @@ def test_the_price_of_a_chip_without_its_host_is_none_to_decide_on():
 
 
 @pytest.mark.parametrize(
-    ("chip", "day", "low", "high"),
+    "chip, day, low, high",
     [("H100 SXM", "2024-12-01", 2.9, 12.3), ("A100 SXM 80GB", "2025-04-01", 1.5, 5.2)],
 )
 def test_the_price_of_a_past_day_is_read_from_cards_of_the_year_before_it(chip, day, low, high):
@@ -106,7 +106,7 @@ def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
 
 
 @pytest.mark.parametrize(
-    ("pricing", "day"),
+    "pricing, day",
     [
         ("on_demand", None),
         ("on_demand", "2023-12-01"),

@@ -7,7 +7,7 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    "call, error, words",
     [
         (
             lambda: market.rental_prices("H10O"),

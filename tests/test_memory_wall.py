@@ -39,7 +39,7 @@ def test_the_headline_is_the_librarys():
 @pytest.mark.parametrize(
     "model", ["Llama-3.2-1B", "Llama-3.1-8B", "LLaMA-13B", "Mixtral-8x7B", "Llama-3.1-70B"]
 )
-@pytest.mark.parametrize(("zero", "recompute"), [(0, 2), (1, 2), (2, 1), (3, 0), (3, 2)])
+@pytest.mark.parametrize("zero, recompute", [(0, 2), (1, 2), (2, 1), (3, 0), (3, 2)])
 @pytest.mark.parametrize("chip", ["A100 SXM 40GB", "H100 SXM", "MI355X"])
 def test_the_fewest_chips_are_the_fewest(model, zero, recompute, chip):
     room = catalog.accelerator(chip).require("memory_bytes")
@@ -65,7 +65,7 @@ def test_claims_on_memory_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ("sharding=some", "sharding = 'some'"),
         ("accelerators=0", "accelerators = 0"),
@@ -88,8 +88,10 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
 def test_a_readers_own_peak_is_judged(tmp_path):
     own, mine = tmp_path / "own.csv", bill("Llama-3.1-8B", 8, sequence=8192)
     own.write_text(
-        "run,model,accelerators,precision,sequence,global_batch,data_parallel,sharding,recompute,software,published_bytes\n"
-        f"mine,Llama-3.1-8B,8,BF16,8192,8,8,3,full,fsdp-fused-loss,{mine.total - mine.reserve_bytes:.0f}\n"
+        "run,model,accelerators,precision,sequence,global_batch,data_parallel,sharding,recompute,"
+        "software,published_bytes\n"
+        "mine,Llama-3.1-8B,8,BF16,8192,8,8,3,full,fsdp-fused-loss,"
+        f"{mine.total - mine.reserve_bytes:.0f}\n"
     )
     row = validation.validate("memory", own).rows.iloc[0]
     assert abs(row["error_percent"]) < 0.001

@@ -98,7 +98,7 @@ def test_a_benchmark_whose_unit_changed_is_not_compared_across_the_change():
 def test_a_result_at_the_stricter_target_counts_for_the_looser_one():
     both = (
         mlperf.summary()
-        .assign(entry=lambda f: entry(f))
+        .assign(entry=entry)
         .set_index(["entry", "scenario", "round", "accelerator"])["best"]
     )
     strict, loose = (
@@ -274,7 +274,9 @@ REFUSED = [
 @pytest.mark.parametrize("change, words", REFUSED, ids=lambda value: str(value)[:40])
 def test_what_cannot_be_compared_is_refused_with_what_can(change, words):
     with pytest.raises(LookupError, match="^" + words.replace("?", r"\?")):
-        mlperf.gain(**dict(zip(("new", "old", "benchmark", "scenario"), PAIR)) | change)
+        mlperf.gain(
+            **dict(zip(("new", "old", "benchmark", "scenario"), PAIR, strict=True)) | change
+        )
 
 
 def test_a_rent_of_nothing_is_refused():
@@ -310,7 +312,7 @@ def test_the_chapter_offers_every_benchmark_on_which_two_chips_meet():
         if line.startswith("benchmark: ")
     )
     offered = set(line.rpartition("(")[2].rstrip(")").split(" | "))
-    rows = mlperf.summary().assign(entry=lambda f: entry(f))
+    rows = mlperf.summary().assign(entry=entry)
     best = rows.set_index(["benchmark", "accuracy_target", "scenario", "round", "accelerator"])[
         "best"
     ]

@@ -3,6 +3,7 @@ which rows cannot be right.
 """
 
 import csv
+import itertools
 import os
 import re
 import shutil
@@ -330,7 +331,7 @@ def test_what_cannot_be_read_is_refused_whatever_is_allowed(change, reason, tmp_
 def test_a_missing_column_and_a_row_given_twice_are_refused(tmp_path):
     with pytest.raises(RefreshError, match="missing column 'nodes'"):
         _import(tmp_path, RESULT, without="nodes")
-    with pytest.raises(RefreshError, match="row 6.0-0001/llama2-70b-99.9/Offline is there twice"):
+    with pytest.raises(RefreshError, match=r"row 6.0-0001/llama2-70b-99.9/Offline is there twice"):
         _import(tmp_path, RESULT, RESULT)
 
 
@@ -445,12 +446,12 @@ def test_every_flag_of_the_table_has_a_meaning_and_excluded_ones_stay_out():
 
 def test_an_unknown_round_flag_or_submission_names_the_nearest():
     with pytest.raises(
-        LookupError, match="unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
+        LookupError, match=r"unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
     ):
         results(["v5.0"])
     with pytest.raises(LookupError, match="unknown flag 'power_runs'; nearest: power_run"):
         comparable(allow=["power_runs"])
-    with pytest.raises(LookupError, match="unknown MLPerf submission '5.1-0069/deepseek/Offline'"):
+    with pytest.raises(LookupError, match=r"unknown MLPerf submission '5.1-0069/deepseek/Offline'"):
         submission("5.1-0069/deepseek/Offline")
 
 
@@ -480,7 +481,7 @@ def test_every_benchmark_has_one_architecture_and_units_do_not_overlap():
     for _, rows in kinds.groupby(["benchmark", "scenario"]):
         spans = sorted((row.first_round, row.last_round) for row in rows.itertuples())
         assert all(first <= last for first, last in spans) and all(
-            a[1] < b[0] for a, b in zip(spans, spans[1:])
+            a[1] < b[0] for a, b in itertools.pairwise(spans)
         )
     assert results()["architecture"].notna().all()
 
@@ -543,7 +544,7 @@ def test_without_the_correction_all_gptj_results_in_tokens_are_found(rows):
 
 
 def test_latencies_in_milliseconds_for_seconds_are_found(rows):
-    late = [id for id in rows["id"][rows["unit"].isin(["s", "ms"]) & (rows["accelerators"] > 0)]]
+    late = list(rows["id"][rows["unit"].isin(["s", "ms"]) & (rows["accelerators"] > 0)])
     late = late[::10]  # each is judged with all others right
     found = [
         id

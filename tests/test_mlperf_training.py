@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from parity import largest_difference
-from pytest import approx
 from scaleright import catalog, mlperf, transformer
 from scaleright.formulas import REGISTRY
 from scaleright.market import recent_rental_price
@@ -133,23 +132,23 @@ def test_closed_forms_agree_in_python_and_in_the_page():
 
 @given(time=st.floats(1.0, 1e6), chips=st.integers(1, 10**5), price=st.floats(0.1, 20.0))
 def test_twice_the_chips_in_half_the_time_cost_the_same(time, chips, price):
-    assert mlperf.run_cost_usd(time / 2, 2 * chips, price) == approx(
+    assert mlperf.run_cost_usd(time / 2, 2 * chips, price) == pytest.approx(
         mlperf.run_cost_usd(time, chips, price)
     )
 
 
 def test_cost_and_energy_of_the_record_by_hand():
     row = training.record("llama31_405b")
-    assert row["chip_hours"] == approx(5120 * 9.9946 / 60) and row["chips_kwh"] == approx(
-        5120 * 9.9946 / 60 * 1.2
-    )
-    assert row["priced_as"] == "B200" and row["cost_usd"] == approx(
+    assert row["chip_hours"] == pytest.approx(5120 * 9.9946 / 60) and row[
+        "chips_kwh"
+    ] == pytest.approx(5120 * 9.9946 / 60 * 1.2)
+    assert row["priced_as"] == "B200" and row["cost_usd"] == pytest.approx(
         row["chip_hours"] * recent_rental_price("B200").median
     )
 
 
 def test_a_chip_alike_lends_its_rent_and_no_other_does():
-    priced = dict(zip(RUNS["accelerator"], RUNS["priced_as"]))
+    priced = dict(zip(RUNS["accelerator"], RUNS["priced_as"], strict=True))
     assert priced["H100 SXM"] == "H100 SXM" and priced["MI355X"] == "MI350X"
     without = RUNS[RUNS["priced_as"].isna()]
     assert without["cost_usd"].isna().all() and "Gaudi 2" in set(without["accelerator"])
@@ -158,15 +157,17 @@ def test_a_chip_alike_lends_its_rent_and_no_other_does():
 
 def test_strong_scaling_is_throughput_over_samples():
     pairs = training.strong_scaling().dropna(subset="samples_penalty")
-    assert (pairs["efficiency"] * pairs["samples_penalty"]).to_numpy() == approx(
+    assert (pairs["efficiency"] * pairs["samples_penalty"]).to_numpy() == pytest.approx(
         pairs["throughput_efficiency"].to_numpy()
     )
     row = pairs.query(
         "title == 'Llama-3.1-405B' and accelerator == 'H100 SXM' and round == 'v5.0' and"
         " chips_large == 8192"
     ).iloc[0]
-    assert row["efficiency"] == approx(512 * 269.1216 / (8192 * 20.8069))
-    assert row["samples_penalty"] == approx(322560 * 1.059524 / (276480 * 1.166667), rel=1e-5)
+    assert row["efficiency"] == pytest.approx(512 * 269.1216 / (8192 * 20.8069))
+    assert row["samples_penalty"] == pytest.approx(
+        322560 * 1.059524 / (276480 * 1.166667), rel=1e-5
+    )
 
 
 def test_scaling_from_512_to_5120_is_what_nvidia_states():
@@ -192,7 +193,7 @@ def test_gains_compare_as_many_chips_and_never_the_same_runs():
     hand = software.query(
         "title == 'Llama-3.1-405B' and accelerator == 'GB200' and accelerators == 512"
     ).iloc[0]
-    assert hand["gain"] == approx(121.0926 / 84.9401)
+    assert hand["gain"] == pytest.approx(121.0926 / 84.9401)
 
 
 def test_mfu_of_a_dense_pretraining_by_hand():
@@ -201,10 +202,12 @@ def test_mfu_of_a_dense_pretraining_by_hand():
         2 * 16384 * (16384 + 1024) + 3 * 16384 * 53248
     )  # query and output, key and value; the gated feed-forward
     flop = 3 * (2 * (126 * layer + 32000 * 16384) + 4 * 126 * 16384 * (8192 + 1) / 2)
-    assert mfu.from_samples_flops == approx(flop * 276480 * 8192 / (230.6923 * 60 * 512), rel=1e-4)
+    assert mfu.from_samples_flops == pytest.approx(
+        flop * 276480 * 8192 / (230.6923 * 60 * 512), rel=1e-4
+    )
     assert (
-        mfu.mfu == approx(mfu.from_log_flops / 1979e12)
-        and mfu.bf16_ratio == approx(mfu.from_log_flops / 989e12)
+        mfu.mfu == pytest.approx(mfu.from_log_flops / 1979e12)
+        and mfu.bf16_ratio == pytest.approx(mfu.from_log_flops / 989e12)
         and not mfu.reason
     )
 
@@ -216,7 +219,7 @@ def test_adapters_count_four_flop_a_weight():
     full["start"] = "scratch"
     saved = (forward.total - forward.scores_and_values_flop) / (3 * forward.total)
     assert 0.28 < saved < 1 / 3
-    assert training.implied_mfu(row).from_samples_flops == approx(
+    assert training.implied_mfu(row).from_samples_flops == pytest.approx(
         (1 - saved) * training.implied_mfu(full).from_samples_flops
     )
 
@@ -250,7 +253,7 @@ def test_the_logs_reach_the_throughput_that_nvidia_states_for_attention_to_all_p
     causal, every = (
         transformer.forward_flop(shape, 8192, causal=causal).total for causal in (True, False)
     )
-    assert training.implied_mfu(row).from_log_flops * every / causal == approx(
+    assert training.implied_mfu(row).from_log_flops * every / causal == pytest.approx(
         catalog.fact("mlperf_v5.0_llama31_405b_flops"), rel=0.02
     )
 

@@ -102,7 +102,7 @@ def test_a_row_that_contradicts_itself_is_refused_or_kept_and_marked(tmp_path, c
     assert (
         isinstance(item, Doubtful) and reason in item.reason and "implausible" in item.row["flags"]
     )
-    with pytest.raises(RefreshError, match="rows in doubt: 1 .--allow-flagged keeps them"):
+    with pytest.raises(RefreshError, match=r"rows in doubt: 1 .--allow-flagged keeps them"):
         settle([item])
     assert settle([item], allow_flagged=True)[0][0]["note"].endswith(item.reason)
 

@@ -171,7 +171,7 @@ def test_claims_on_splitting_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ({"chips": 0}, "chips = 0"),
         ({"global_batch": -1}, "global_batch = -1"),

@@ -86,7 +86,7 @@ def test_text_from_the_command_line_becomes_typed_values():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    "given, says",
     [
         ({"utilisation": 0.5}, ["utilisation: no such parameter", "nearest: utilization"]),
         ({"tokens": "many"}, ["tokens = 'many'", "a whole number", "1 to 1,000,000,000"]),
@@ -187,7 +187,7 @@ def test_a_name_of_the_catalog_may_be_an_alias_and_a_wrong_one_gets_the_nearest(
     assert chip.catalog == "accelerators" and "H100 SXM" in chip.choices
     assert validate([chip], {"chip": "h100"}) == {"chip": "H100 SXM"}
     with pytest.raises(
-        ParameterError, match="(?i)chip = 'H1000': unknown accelerator; nearest: .*H100"
+        ParameterError, match=r"(?i)chip = 'H1000': unknown accelerator; nearest: .*H100"
     ):
         validate([chip], {"chip": "H1000"})
 
@@ -199,7 +199,7 @@ def test_values_within_bounds_pass_unchanged(share):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    "line, says",
     [
         ("price = 2.0", "expected name: float|int|str|bool"),
         ("price: float = 2.0  # price [USD]", "(low..high)"),
@@ -252,7 +252,9 @@ def test_a_case_outside_a_notebook_says_so():
 
 
 def test_papermills_own_inspection_reads_the_same_lines(book, tmp_path):
-    """So that `papermill --help-notebook` tells the reader the same; its pattern has no `| None`."""
+    """So that `papermill --help-notebook` tells the reader the same; its pattern has no `|
+    None`.
+    """
     import papermill
 
     for place in (book, Book(Path(__file__).resolve().parents[1])):

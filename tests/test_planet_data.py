@@ -267,7 +267,7 @@ def raw(tmp_path):
     _csv(
         root / google,
         header(google),
-        dict(zip(header(google), ("europe-north1", "Finland", 0.98, 46))),
+        dict(zip(header(google), ("europe-north1", "Finland", 0.98, 46), strict=True)),
     )
     _csv(
         root / carbon.GSF,
@@ -431,7 +431,7 @@ def test_raw_material_that_changed_its_form_is_refused(raw, file, old, new, mess
 
 def test_a_year_without_known_columns_is_refused(raw):
     (raw / carbon.GOOGLE / "2023.csv").rename(raw / carbon.GOOGLE / "2031.csv")
-    with pytest.raises(RefreshError, match="2031.csv: a year whose columns"):
+    with pytest.raises(RefreshError, match=r"2031.csv: a year whose columns"):
         list(carbon.region_rows(raw))
 
 
@@ -472,8 +472,8 @@ def test_hardware_whose_product_is_wrong_is_left_out(tmp_path):
     _csv(
         tmp_path / footprint.HARDWARE,
         columns,
-        dict(zip(columns, ("H100", "TSMC4nm", 8.14, 1.8, 14.652, 0))),
-        dict(zip(columns, ("others", "TSMC 12nm", 111.6, 1.2, 148.2, 64))),
+        dict(zip(columns, ("H100", "TSMC4nm", 8.14, 1.8, 14.652, 0), strict=True)),
+        dict(zip(columns, ("others", "TSMC 12nm", 111.6, 1.2, 148.2, 64), strict=True)),
     )
     found, dropped = sift(footprint.embodied_rows(tmp_path))
     assert {row["component"] for row in found} == {

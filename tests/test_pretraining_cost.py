@@ -4,7 +4,6 @@ is refused.
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,7 +86,7 @@ def test_larger_clusters_lose_more_of_their_time():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call, message",
     [
         (lambda: goodput(0, **reliability()), "chips = 0 is outside its domain"),
         (lambda: goodput(256, -1.0, 10.0, 600.0), "chip_hours_per_interruption = -1"),
@@ -113,7 +112,7 @@ def test_what_cannot_run_is_refused_and_says_why(call, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("H10", "nearest: H100"), ("RTX 4090", "accelerator of a cluster")]
+    "name, message", [("H10", "nearest: H100"), ("RTX 4090", "accelerator of a cluster")]
 )
 def test_a_chip_that_no_cluster_is_built_of_is_refused(name, message):
     with pytest.raises(LookupError, match=message):
@@ -174,7 +173,7 @@ def test_published_runs_took_longer_than_predicted_but_not_much(published):
 
 
 @pytest.mark.parametrize(
-    ("chip", "precision"), [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")]
+    "chip, precision", [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")]
 )
 def test_the_fastest_layout_takes_no_more_of_the_peak_than_a_published_step_by_far(chip, precision):
     best = pretraining.best_published_mfu("Llama-2-7B", chip, precision)

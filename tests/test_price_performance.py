@@ -50,7 +50,7 @@ def test_every_chip_of_the_catalog_is_priced_in_one_call():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (lambda: pp.usd_per_pflop_hour(0.0, 1e15), ("usd_per_hour = 0", "above 0")),
         (lambda: pp.usd_per_gb_hour(-1.0, 80e9), ("usd_per_hour = -1", "above 0")),

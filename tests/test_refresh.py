@@ -126,7 +126,7 @@ def test_a_name_of_its_own_goes_before_a_pattern_and_patterns_in_their_order():
         == "the generation is covered by its variants"
     )
     with pytest.raises(
-        RefreshError, match="unknown precision 'int2'; add a line for it to refresh/rules.csv"
+        RefreshError, match=r"unknown precision 'int2'; add a line for it to refresh/rules.csv"
     ):
         rule("ml_energy/v3_2026-02_lm-arena-chat.csv", "precision", "int2")
 
@@ -274,6 +274,7 @@ def _card(provider, model, count, whole, each, sku="x") -> dict:
                 whole,
                 each,
             ),
+            strict=True,
         )
     )
 
@@ -327,8 +328,8 @@ def raw(tmp_path):
     _csv(
         specs / "tool_spec_tables_compared.csv",
         _TOOL,
-        dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"))),
-        dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"))),
+        dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"), strict=True)),
+        dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"), strict=True)),
     )
     _csv(
         root / "epoch/hardware_prices.csv",
@@ -379,6 +380,7 @@ def raw(tmp_path):
             zip(
                 _SKYPILOT,
                 ("nebius", "v8", "H100-SXM", 8, 128, 1600, "23.60", "10.00", "eu-north1", "2.95"),
+                strict=True,
             )
         ),
     )
@@ -428,9 +430,12 @@ def raw(tmp_path):
                     0.5,
                     "lambda=3.0;nebius=3.5;runpod=4.0",
                 ),
+                strict=True,
             )
         ),
-        dict(zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"))),
+        dict(
+            zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"), strict=True)
+        ),
     )
     _csv(
         root / prices_history.GIX,
@@ -441,7 +446,7 @@ def raw(tmp_path):
         root / prices_history.MCKEE,
         _MCKEE,
         *(
-            dict(zip(_MCKEE, cells))
+            dict(zip(_MCKEE, cells, strict=True))
             for cells in (
                 ("2026-03-12", 7.43, 3.68, 2.46, 1.39, 4.61, 2.45),
                 ("2026-03-13", 7.43, 3.68, 2.45, 1.4, 1.4, 2.45),
@@ -466,7 +471,7 @@ def raw(tmp_path):
                 ("MI300X", "marketplace", (0.5, 0.5, 0.5)),
                 ("Z9", "index", (1, 1, 1)),
             )
-            for day, price in zip((28, 29, 30), prices_of_days)
+            for day, price in zip((28, 29, 30), prices_of_days, strict=True)
         ),
     )
     _csv(
@@ -484,7 +489,11 @@ def raw(tmp_path):
         specs / "stas_mamf_measured_bf16.csv",
         _MAMF,
         dict(
-            zip(_MAMF, ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"))
+            zip(
+                _MAMF,
+                ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"),
+                strict=True,
+            )
         ),
     )
     _csv(specs / "stas_mamf_measured_fp8.csv", _MAMF, {"Accelerator": "AMD MI300X"})
@@ -497,7 +506,7 @@ def raw(tmp_path):
     _csv(
         specs / "stas_memory_bw_shipping.csv",
         _BW,
-        dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7))),
+        dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7), strict=True)),
     )
     _csv(specs / "stas_memory_bw_announced.csv", _BW)
     _csv(
@@ -766,7 +775,7 @@ def _figures(found) -> dict:
 
 
 def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
-    found, dropped = sift(prices_history.rows(raw))
+    found, _dropped = sift(prices_history.rows(raw))
     figures = _figures(found)
     assert {row["basis"] for row in found} == {"normalized", "index"}
     assert {row["provider"] for row in found if row["basis"] == "normalized"} == {
@@ -791,7 +800,7 @@ def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
 
 
 def test_faults_of_histories_are_dropped_by_rule(raw):
-    found, dropped = sift(prices_history.rows(raw))
+    _found, dropped = sift(prices_history.rows(raw))
     assert "RunPod shows 0.50" in _reasons(
         dropped, "monthly 2026-01 H200 spot median"
     ) and not _reasons(dropped, "monthly 2026-02")
@@ -848,11 +857,11 @@ def test_purchase_prices_keep_kinds_apart_and_none_goes_before_its_chip(raw):
 def test_a_price_that_nobody_can_ask_and_a_ratio_that_none_can_be_are_refused(raw):
     card = raw / prices_rates.EWYLUDA
     card.write_text(card.read_text().replace("55.04,6.88", "-55.04,-6.88"))
-    with pytest.raises(RefreshError, match="a price of -6.88 USD/h; allowed: above 0"):
+    with pytest.raises(RefreshError, match=r"a price of -6.88 USD/h; allowed: above 0"):
         list(prices.rows(raw))
     ratios = raw / prices_purchases.RATIOS
     ratios.write_text(ratios.read_text().replace("0.45", "1.45"))
-    with pytest.raises(RefreshError, match="price_ratio '1.45' is not in 0..1"):
+    with pytest.raises(RefreshError, match=r"price_ratio '1.45' is not in 0..1"):
         list(prices_purchases.commitment_rows(raw))
 
 
@@ -1013,5 +1022,5 @@ def test_of_two_raw_rows_the_first_stands_and_a_difference_is_told():
 
 
 def test_a_column_given_twice_is_refused():
-    with pytest.raises(RefreshError, match="demo: missing column 'b'|unknown|twice"):
+    with pytest.raises(RefreshError, match=r"demo: missing column 'b'|unknown|twice"):
         parse_csv("a,a\n1,2\n", "demo", ("a", "b"))

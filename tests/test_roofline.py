@@ -152,7 +152,7 @@ def test_every_chip_has_speeds_below_its_datasheet_and_says_whose():
 
 def test_wrong_formats_and_sizes_are_refused_by_name():
     with pytest.raises(
-        LookupError, match="unknown format of matrix products 'FP9'; nearest: .*FP8"
+        LookupError, match=r"unknown format of matrix products 'FP9'; nearest: .*FP8"
     ):
         speeds(catalog.accelerator("H100"), "FP9")
     with pytest.raises(LookupError, match="fp4"):

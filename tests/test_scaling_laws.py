@@ -267,7 +267,7 @@ def test_the_stated_range_covers_nine_draws_in_ten(draws, law):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (
             lambda: sl.loss(0.0, 1e9, E=1.8, A=400, B=400, alpha=0.3, beta=0.3),

@@ -33,9 +33,15 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     table, cases = serving_cases.cases(
         rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False
     )
-    stored = judged().set_index(["run", "figure"]).reindex(list(zip(table["run"], table["figure"])))
+    stored = (
+        judged()
+        .set_index(["run", "figure"])
+        .reindex(list(zip(table["run"], table["figure"], strict=True)))
+    )
     now = [
-        one for one in zip(cases, stored.itertuples()) if not one[0].why and one[0].figure != "TTFT"
+        one
+        for one in zip(cases, stored.itertuples(), strict=True)
+        if not one[0].why and one[0].figure != "TTFT"
     ]
     assert len(now) > 800 and all(row.scored for _, row in now)
     ratios = [_predicted(one) / row.predicted for one, row in now]
@@ -44,7 +50,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
 
 def _predicted(one: serving_cases.Case) -> float:
     slow = slowdowns(one.deployment)
-    seconds = sum(part * slow.get(kind, 1.0) for part, kind in zip(one.seconds, KINDS))
+    seconds = sum(part * slow.get(kind, 1.0) for part, kind in zip(one.seconds, KINDS, strict=True))
     return 1 / seconds if one.figure == "throughput" else seconds
 
 

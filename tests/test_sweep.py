@@ -164,7 +164,7 @@ def test_a_grid_too_large_for_notebooks_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "says"),
+    "arguments, code, says",
     [
         (["swep", "-p", "hours=1"], 1, "unknown chapter 'swep'; nearest: sweep"),
         (["sweep"], 2, "Missing option '-p'"),
@@ -258,7 +258,7 @@ def test_a_table_keeps_whole_numbers_whole_and_names_apart(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("chapter", "other"),
         ("grid", {"hours": [1]}),
@@ -281,7 +281,7 @@ def test_a_folder_of_another_sweep_is_refused_unless_it_may_be_dropped(tmp_path,
 
 def test_what_no_sweep_has_left_is_not_overwritten(tmp_path):
     (tmp_path / results.TABLE).write_text("mine")
-    with pytest.raises(PressError, match="has a sweep.csv that no sweep has left"):
+    with pytest.raises(PressError, match=r"has a sweep.csv that no sweep has left"):
         results.Journal(tmp_path, IDENTITY)
     (tmp_path / results.JOURNAL).write_text("mine\n")
     with pytest.raises(PressError, match="is no sweep's; give another --out"):
@@ -372,7 +372,7 @@ def test_answers_are_those_of_an_ordinary_run(scaleright, place, dask):
 def test_what_goes_wrong_in_a_scenario_is_its_own_affair(scaleright, place, dask, monkeypatch):
     monkeypatch.setattr(execute, "CELL_TIMEOUT_S", 1)
     mishaps = ["none", "raises", "warns", "dies", "hangs"]
-    code, out, err = scaleright(
+    code, _out, err = scaleright(
         "sweep", "-p", f"mishap={','.join(mishaps)}", "-p", "hours=2", "--scheduler", dask.address
     )
     assert (
@@ -418,7 +418,7 @@ def test_a_quantity_that_the_answer_does_not_have_stops_the_sweep(scaleright, da
 
 def test_workers_with_other_data_are_refused(scaleright, place, dask, monkeypatch):
     monkeypatch.setenv("SCALERIGHT_DATA", str(place.data))
-    code, out, err = scaleright("sweep", "-p", "hours=1", "--scheduler", dask.address)
+    code, _out, err = scaleright("sweep", "-p", "hours=1", "--scheduler", dask.address)
     assert code == 1 and re.search(
         r"worker tcp://\S+ has another data\ninstall this very checkout there", err
     )
@@ -446,7 +446,7 @@ def test_workers_that_differ_in_a_version_are_named(monkeypatch):
 def test_what_is_no_scheduler_is_said_so(scaleright, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as other:  # and keeps silent
-        code, out, err = scaleright(
+        code, _out, err = scaleright(
             "sweep", "-p", "hours=1", "--scheduler", f"tcp://127.0.0.1:{other.getsockname()[1]}"
         )
     assert code == 1 and "what listens there is no Dask scheduler" in err and "Traceback" not in err
@@ -611,7 +611,7 @@ def test_a_worker_that_is_killed_is_replaced(place):
 
 
 @pytest.mark.parametrize(
-    ("sent", "code", "to_all"), [(signal.SIGINT, 130, True), (signal.SIGTERM, 143, False)]
+    "sent, code, to_all", [(signal.SIGINT, 130, True), (signal.SIGTERM, 143, False)]
 )
 def test_an_interrupted_sweep_leaves_no_process_and_a_table_of_what_is_done(
     place, sent, code, to_all

@@ -1,4 +1,6 @@
-"""What must be true of the price of a token: rented, owned, at an API, and where they break even."""
+"""What must be true of the price of a token: rented, owned, at an API, and where they break
+even.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +132,7 @@ def test_a_million_scenarios_are_one_call():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (
             lambda: tokens.usd_per_million_tokens(-2.0, 1000.0, 0.4),
@@ -162,6 +164,8 @@ def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
 
 
 def test_the_full_hour_of_an_api_is_a_rent():
-    """Hours of a day at which the tokens pay a rent, once as an API bill and once as a rental bill."""
+    """Hours of a day at which the tokens pay a rent, once as an API bill and once as a rental
+    bill.
+    """
     hourly = tokens.usd_per_full_hour(1000.0, 0.8)
     assert rent.rent_usd_per_year(hourly, 24.0) == pytest.approx(0.8 * 1000 * 3600 * 8766 / 1e6)

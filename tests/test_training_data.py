@@ -99,7 +99,7 @@ def test_models_have_shapes_but_for_hybrids_and_unprinted_ones(runs, layouts):
 
 
 def test_held_out_rows_come_from_publications_of_their_own(runs):
-    held = runs[runs["held_out"] == True]
+    held = runs[runs["held_out"].eq(True)]
     assert len(held) >= 50 and not set(held["source"]) & set(
         runs[runs["held_out"].isna()]["source"]
     )
@@ -239,7 +239,7 @@ def test_dropped_tokens_and_prediction_modules_are_told(tmp_path):
 
 
 def test_a_batch_that_is_not_its_parts_is_refused(tmp_path):
-    row = dict(zip(header(training.FOUNDRY), [""] * 99)) | {
+    row = dict(zip(header(training.FOUNDRY), [""] * 99, strict=False)) | {
         "Model": "7b",
         "SeqLen (T)": "2048",
         "# GPUs": "8",

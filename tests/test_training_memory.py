@@ -203,7 +203,7 @@ def test_a_live_chart_computes_the_same():
 
 
 @pytest.mark.parametrize(
-    ("run", "layout", "said"),
+    "run, layout, said",
     [
         ({"sequence": 0}, {}, "sequence = 0"),
         ({"batch": -8}, {}, "global_batch = -8"),

@@ -139,9 +139,9 @@ def test_a_sequence_splits_over_context_and_tensor_ranks():
 )
 def test_the_mask_over_many_says_what_the_check_of_each_says(rows, run):
     names = [field.name for field in fields(Layout)]
-    mask = valid(run, Layout(**dict(zip(names, np.array(rows).T))))
+    mask = valid(run, Layout(**dict(zip(names, np.array(rows).T, strict=True))))
     for row, kept in zip(rows, np.broadcast_to(mask, len(rows)), strict=True):
-        one = Layout(**dict(zip(names, row)))
+        one = Layout(**dict(zip(names, row, strict=True)))
         if kept:
             check(run, one)
         else:

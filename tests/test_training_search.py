@@ -31,7 +31,8 @@ def rows(layout: Layout) -> set[tuple]:
             *(
                 np.broadcast_to(getattr(layout, name), layout.tensor.shape).tolist()
                 for name in FIELDS
-            )
+            ),
+            strict=True,
         )
     )
 
@@ -40,7 +41,7 @@ def rows(layout: Layout) -> set[tuple]:
     "run", [SMALL, replace(MIXTURE, chips=4, global_batch=8)], ids=lambda run: run.model.name
 )
 def test_the_layouts_are_all_that_keep_the_rules(run):
-    degrees, batches = range(1, 5), [d for d in range(1, run.global_batch + 1)]
+    degrees, batches = range(1, 5), list(range(1, run.global_batch + 1))
     experts, chunks = [1, 2, 4, 8] if run.model.experts else [1], range(1, run.model.layers + 4)
     tried = np.array(
         list(
@@ -49,7 +50,10 @@ def test_the_layouts_are_all_that_keep_the_rules(run):
             )
         )
     ).T
-    every = Layout(**dict(zip(FIELDS, tried)), sequence_parallel=np.ones(tried.shape[1], dtype=int))
+    every = Layout(
+        **dict(zip(FIELDS, tried, strict=True)),
+        sequence_parallel=np.ones(tried.shape[1], dtype=int),
+    )
     kept = pick(every, valid(run, every) & ((every.zero == 1) | (every.data * every.context > 1)))
     assert rows(layouts(run)) == rows(kept) and len(rows(kept)) == layouts(run).tensor.size > 50
 
@@ -120,7 +124,7 @@ def test_where_nothing_fits_the_error_names_the_chips_on_which_it_would():
     with pytest.raises(ValueError, match=said):
         search(replace(LARGE, chips=8))
     assert candidates(replace(LARGE, chips=128)).layout.tensor.size > 0
-    with pytest.raises(ValueError, match="Llama-3.1-405B on 64 x H100"):
+    with pytest.raises(ValueError, match=r"Llama-3.1-405B on 64 x H100"):
         candidates(replace(LARGE, chips=64))
 
 

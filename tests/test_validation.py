@@ -120,7 +120,7 @@ def test_a_bad_file_is_refused_with_the_place(tmp_path, text, message):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(catalog.DataError, match="absent.csv: no such file"):
+    with pytest.raises(catalog.DataError, match=r"absent.csv: no such file"):
         validate("counts", tmp_path / "absent.csv")
 
 

@@ -56,7 +56,7 @@ def test_there_is_at_most_one_constant_for_fifteen_rows():
 def test_stored_draws_are_those_of_the_fit():
     stored = catalog.table("energy_constants").set_index(["family", "constant"])["value"]
     _, every, fitted = judge.books()[0]
-    anew = judge.constants([one for one, use in zip(every, fitted) if use])
+    anew = judge.constants([one for one, use in zip(every, fitted, strict=True) if use])
     assert {key: stored[key] for key in anew} == pytest.approx(anew, rel=0.02)
 
 
@@ -64,7 +64,7 @@ def test_a_row_does_not_take_part_in_its_own_prediction():
     """Doubling the measured energy of one group leaves its own draws as they were."""
     table, every, fitted = judge.books()[0]
     of, groups = (
-        [one for one, use in zip(every, fitted) if use],
+        [one for one, use in zip(every, fitted, strict=True) if use],
         judge.groups(table[fitted], judge.MODES[""]),
     )
     mine = np.array(groups) == groups[0]
@@ -73,7 +73,7 @@ def test_a_row_does_not_take_part_in_its_own_prediction():
     )
     changed = [
         judge.Case(one.why, one.timed, one.work, 2 * one.joules, one.design_watts) if its else one
-        for one, its in zip(of, mine)
+        for one, its in zip(of, mine, strict=True)
     ]
     again = judge.left_out(
         [(one, one.timed.value) for one in changed],
@@ -107,11 +107,14 @@ def test_rows_bound_by_the_host_and_rows_that_state_too_little_are_shown_and_not
 
 def test_no_prediction_exceeds_the_limit_of_the_chips():
     _, every, fitted = judge.books()[0]
-    one = next(one for one, use in zip(every, fitted) if use)
+    one = next(one for one, use in zip(every, fitted, strict=True) if use)
     assert one.predict([9.0] * len(KINDS), 2.0) == pytest.approx(LIMIT * one.design_watts * 2.0)
 
 
-HEAD = "model,accelerator,accelerators,precision,batch,input_tokens,output_tokens,measured_watts,measured_output_tokens_per_s"
+HEAD = (
+    "model,accelerator,accelerators,precision,batch,input_tokens,output_tokens,"
+    "measured_watts,measured_output_tokens_per_s"
+)
 
 
 def own(tmp_path, line, head=HEAD):

@@ -71,7 +71,9 @@ def test_chips_and_models_that_no_fit_has_seen_are_predicted(
 def test_no_row_that_is_held_out_takes_part_in_a_fit():
     rows, every, fitted = judge.book()
     assert not (fitted & left_out.held_out(rows)).any()
-    assert fitted.sum() > 1400 and not any(one.why for one, use in zip(every, fitted) if use)
+    assert fitted.sum() > 1400 and not any(
+        one.why for one, use in zip(every, fitted, strict=True) if use
+    )
 
 
 def test_the_range_holds_as_often_as_it_says(judged):
@@ -109,12 +111,12 @@ def test_a_row_does_not_take_part_in_its_own_prediction():
     others.
     """
     rows, every, fitted = judge.book()
-    book = [one for one, use in zip(every, fitted) if use]
+    book = [one for one, use in zip(every, fitted, strict=True) if use]
     its = np.array(left_out.groups(rows[fitted], judge.MODES[""]))
     of = its == its[0]
     slower = [
         dataclasses.replace(one, value=one.value / 2) if mine else one
-        for one, mine in zip(book, of)
+        for one, mine in zip(book, of, strict=True)
     ]
     mine, other = np.flatnonzero(of)[0], np.flatnonzero(~of)[0]
 
@@ -162,7 +164,10 @@ def test_the_report_prints_and_serializes(judged):
     assert document["summary"]["rows"] == judged.summary.rows and len(document["tables"]) == 3
 
 
-HEAD = "model,accelerator,accelerators,precision,input_tokens,output_tokens,concurrency,software,measured_output_tokens_per_s_per_accelerator,measured_tpot_s"
+HEAD = (
+    "model,accelerator,accelerators,precision,input_tokens,output_tokens,concurrency,software,"
+    "measured_output_tokens_per_s_per_accelerator,measured_tpot_s"
+)
 
 
 def own(tmp_path, *lines, head=HEAD):
@@ -235,7 +240,11 @@ def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
 
 def test_every_kind_of_work_has_a_family():
     _, every, fitted = judge.book()
-    assert all(list(one.families) == list(KINDS) for one, use in zip(every, fitted) if use)
+    assert all(
+        list(one.families) == list(KINDS) for one, use in zip(every, fitted, strict=True) if use
+    )
     assert (
-        pd.Series([len(one.names) for one, use in zip(every, fitted) if use]).eq(len(KINDS)).all()
+        pd.Series([len(one.names) for one, use in zip(every, fitted, strict=True) if use])
+        .eq(len(KINDS))
+        .all()
     )

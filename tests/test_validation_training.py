@@ -83,12 +83,12 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     place = [i for i in np.flatnonzero(group) if use[i]][:1] + [
         i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]
     ][:1]
-    book = [case for case, used in zip(every, use) if used]
+    book = [case for case, used in zip(every, use, strict=True) if used]
     predicted = left_out.left_out(
         [every[i] for i in place],
         [groups[i] for i in place],
         book,
-        [g for g, used in zip(groups, use) if used],
+        [g for g, used in zip(groups, use, strict=True) if used],
         judge.constants,
         judge._predicted,
     )
@@ -113,7 +113,10 @@ def test_the_report_prints_and_serializes(judged):
     assert document["summary"]["rows"] == judged.summary.rows and len(document["tables"]) == 2
 
 
-HEAD = "model,accelerator,accelerators,precision,sequence,global_batch,micro_batch,tensor_parallel,sharding,measured_tokens_per_s_per_accelerator"
+HEAD = (
+    "model,accelerator,accelerators,precision,sequence,global_batch,micro_batch,tensor_parallel,"
+    "sharding,measured_tokens_per_s_per_accelerator"
+)
 
 
 def own(tmp_path, *lines, head=HEAD):

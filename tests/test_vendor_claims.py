@@ -197,7 +197,7 @@ def test_six_claims_of_the_answer_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ("model=DeepSeek-V2", "DeepSeek-V3"),
         ("newer=GB20", "GB200"),

@@ -60,11 +60,11 @@ class Transformer:
     ------
     ValueError : when the numbers contradict each other, naming the field and what is allowed.
 
-    >>> Transformer("tiny", layers=2, hidden=64, heads=4, kv_heads=2, head_dim=16, ffn=256, gated_ffn=True,
-    ...             vocab=1000, tied_embeddings=True).v_head_dim
+    >>> Transformer("tiny", layers=2, hidden=64, heads=4, kv_heads=2, head_dim=16, ffn=256,
+    ...     gated_ffn=True, vocab=1000, tied_embeddings=True).v_head_dim
     16
-    >>> Transformer("odd", layers=2, hidden=64, heads=4, kv_heads=3, head_dim=16, ffn=256, gated_ffn=True,
-    ...             vocab=1000, tied_embeddings=True)
+    >>> Transformer("odd", layers=2, hidden=64, heads=4, kv_heads=3, head_dim=16, ffn=256,
+    ...     gated_ffn=True, vocab=1000, tied_embeddings=True)
     Traceback (most recent call last):
     ValueError: odd: kv_heads = 3 does not divide heads = 4
     """

@@ -232,7 +232,12 @@ def parameters(chapter: str) -> None:
     lines = [(COLUMNS[0], "default", *COLUMNS[2:]), *rows(declared(chapter), {})]
     widths = [max(len(line[i]) for line in lines) for i in range(4)]
     for line in lines:
-        click.echo("  ".join([cell.ljust(width) for cell, width in zip(line, widths)] + [line[4]]))
+        click.echo(
+            "  ".join(
+                [cell.ljust(width) for cell, width in zip(line[:4], widths, strict=True)]
+                + [line[4]]
+            )
+        )
 
 
 @cli.group()

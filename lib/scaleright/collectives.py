@@ -168,7 +168,8 @@ def all_gather_seconds(
 
     Source: ring of g - 1 steps, [thakur2005, section 4]; latencies by link and protocol [nccl2026].
 
-    >>> round(all_gather_seconds(1e9, 8, 8, 3.4e-6, 368e9, 25e-6, 47e9) * 1e6), all_gather_seconds(1e9, 1, 8, 3.4e-6, 368e9, 25e-6, 47e9)
+    >>> round(all_gather_seconds(1e9, 8, 8, 3.4e-6, 368e9, 25e-6, 47e9) * 1e6), all_gather_seconds(
+    ...     1e9, 1, 8, 3.4e-6, 368e9, 25e-6, 47e9)
     (2432, 0.0)
     """
     inside, nodes, fast = _spread(group, per_node, up_bytes_per_s, pair_bytes_per_s)
@@ -206,7 +207,8 @@ def all_reduce_seconds(
 
     Source: ring and tree as [nccl2026] models them; switches [bekman2026, all-reduce with SHARP].
 
-    >>> ring, switch = (all_reduce_seconds(1e9, 8, 8, 3.4e-6, 368e9, 25e-6, 47e9, in_network=flag) for flag in (0, 1))
+    >>> ring, switch = (all_reduce_seconds(1e9, 8, 8, 3.4e-6, 368e9, 25e-6, 47e9, in_network=flag)
+    ...     for flag in (0, 1))
     >>> round(ring / switch, 2)
     1.28
     """
@@ -331,7 +333,8 @@ def network(chip: Accelerator) -> Links:
 
     >>> from scaleright.catalog import accelerator
     >>> up, out = network(accelerator("H100 SXM"))
-    >>> up.chips, round(up.bytes_per_s / 1e9), round(out.bytes_per_s / 1e9, 1), network(accelerator("L40S")).out.basis
+    >>> up.chips, round(up.bytes_per_s / 1e9), round(out.bytes_per_s / 1e9,
+    ...     1), network(accelerator("L40S")).out.basis
     (8.0, 368, 47.7, 'median of the catalog')
     """
     fast = chip.require("scale_up_bytes_per_s")

@@ -117,7 +117,8 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
     4.0
     >>> price_at(2.0, 40)
     Traceback (most recent call last):
-    ValueError: price_at: load = 40 is outside its domain, allowed: above 0 to 1; did you mean 0.4 (40 %)?
+    ValueError: price_at: load = 40 is outside its domain, allowed: above 0 to 1; did you mean 0.4
+    (40 %)?
     >>> _ = REGISTRY.pop(next(name for name in REGISTRY if name.endswith("price_at")))
     """
 
@@ -136,7 +137,7 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
 
         @functools.wraps(function)
         def checked(*args, **kwargs):
-            check(dict(zip(arguments, args)) | kwargs)
+            check(dict(zip(arguments, args, strict=False)) | kwargs)
             return function(*args, **kwargs)
 
         check(

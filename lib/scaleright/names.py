@@ -17,8 +17,10 @@ _MOST_OFFERED = 12
 def brief(value: Any) -> str:
     """A value as a message says it back: whole, or its beginning and its length.
 
-    >>> brief("H10"), brief(0.5), brief("x" * 100_000)
-    ("'H10'", '0.5', "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' ... (100,000 characters)")
+    >>> brief("H10"), brief(0.5)
+    ("'H10'", '0.5')
+    >>> brief("x" * 100_000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' ... (100,000 characters)"
     """
     text = value if isinstance(value, str) else repr(value)
     if len(text) <= MOST_SAID:

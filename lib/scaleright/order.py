@@ -68,7 +68,8 @@ def _key(column: pd.Series) -> pd.Series:
 def names_by(values: Mapping[Any, float] | pd.Series, largest_first: bool = False) -> list:
     """Names by their values; those of equal values by themselves.
 
-    >>> names_by({"B": 0.3, "A": 0.1 + 0.2, "C": 0.1}), names_by({"B": 1, "C": 2}, largest_first=True)
+    >>> names_by({"B": 0.3, "A": 0.1 + 0.2, "C": 0.1}), names_by({"B": 1, "C": 2},
+    ...     largest_first=True)
     (['C', 'A', 'B'], ['C', 'B'])
     """
     sign = -1 if largest_first else 1

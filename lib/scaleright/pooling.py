@@ -63,11 +63,13 @@ def _families(
     """One constant a family and kind, tied to the mean of all families by so many rows."""
     seen = shares > 1e-4
     typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    tied = dict(zip(mean, ties * len(shares) + POOLED_ROWS * typical))
+    tied = dict(zip(mean, ties * len(shares) + POOLED_ROWS * typical, strict=True))
     found = [np.unique(column.astype(str), return_inverse=True) for column in named.T]
-    keys = [(str(name), kind) for kind, (names, _) in zip(mean, found) for name in names]
+    keys = [
+        (str(name), kind) for kind, (names, _) in zip(mean, found, strict=True) for name in names
+    ]
     spread, first = np.zeros((len(shares), len(keys))), 0
-    for column, (names, codes) in zip(shares.T, found):
+    for column, (names, codes) in zip(shares.T, found, strict=True):
         spread[np.arange(len(shares)), first + codes] = column
         first += len(names)
     own = _robust(
@@ -77,7 +79,7 @@ def _families(
         rounds=10,
     )
     return {(ANY, kind): float(value) for kind, value in mean.items()} | dict(
-        sorted(zip(keys, own.tolist()))
+        sorted(zip(keys, own.tolist(), strict=True))
     )
 
 
@@ -101,7 +103,8 @@ def fit(
     Robust least squares on the relative error of the prediction, which is linear in the constants.
     A family with few rows stays near all others (partial pooling).
 
-    >>> found = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0}, {"matmul": 1e-4})
+    >>> found = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0},
+    ...     {"matmul": 1e-4})
     >>> found["any", "matmul"], found["Hopper", "matmul"] > 1.8
     (1.0, True)
     """
@@ -118,14 +121,15 @@ def fit_pooled(
     prior : where the fit starts from, by kind, in the order of the columns
     fixed : kinds that are held at the prior
 
-    >>> fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0})["any", "matmul"] > 1.9
+    >>> fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0})["any",
+    ...     "matmul"] > 1.9
     True
     """
     held = np.array([kind in fixed for kind in prior])
     pooled = _robust(
         shares, np.array(list(prior.values())), np.where(held, FIRM, SHRINKAGE) * len(shares)
     )
-    mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled)}
+    mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled, strict=True)}
     return _families(shares, named, mean, np.where(held, FIRM, POOLING))
 
 
@@ -153,7 +157,8 @@ def kin_constant(
     says before the comma, else from all.
 
     >>> known = {("any", "host"): 1.0, ("vLLM, Hopper", "host"): 2.0}
-    >>> kin_constant(known, "vLLM, Hopper", "host"), kin_constant(known, "vLLM, Ampere", "host"), kin_constant(known, "SGLang, Ampere", "host")
+    >>> kin_constant(known, "vLLM, Hopper", "host"), kin_constant(known, "vLLM, Ampere",
+    ...     "host"), kin_constant(known, "SGLang, Ampere", "host")
     ((2.0, False), (2.0, True), (1.0, True))
     """
     parent = f"{name.partition(', ')[0]}, "

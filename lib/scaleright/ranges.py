@@ -152,7 +152,8 @@ def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, An
 
     Source: [jcgm2008, section 5.1.2], applied to logarithms.
 
-    >>> low, high = interval(lambda price, hours: price * hours, price=(1.0, 2.0, 4.0), hours=(10.0, 10.0, 10.0))
+    >>> low, high = interval(lambda price, hours: price * hours, price=(1.0, 2.0, 4.0),
+    ...     hours=(10.0, 10.0, 10.0))
     >>> round(low, 9), round(high, 9)
     (10.0, 40.0)
     """

@@ -217,7 +217,8 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     DataError : the catalog has no memory bandwidth of the chip.
 
     >>> from scaleright.catalog import accelerator
-    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"), "FP8").matmul_basis
+    >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"),
+    ...     "FP8").matmul_basis
     ('measured', 'fp8 share of H100')
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES

@@ -88,7 +88,9 @@ def _fixed(value: float, form: str) -> str:
 
 
 def _signed(text: str) -> str:
-    """A number with the minus sign of print, as the page's script writes it, and a zero with none."""
+    """A number with the minus sign of print, as the page's script writes it, and a zero with
+    none.
+    """
     return text.replace("-", MINUS) if text.strip("-0.") else text.removeprefix("-")
 
 
@@ -122,7 +124,8 @@ def significant(value: float, digits: int = 3) -> str:
     """Write a number with so many significant digits, never in exponent form; an infinite one by
     its sign.
 
-    >>> significant(1234567), significant(0.0123456), significant(9.996), significant(1125), significant(-15, 2)
+    >>> significant(1234567), significant(0.0123456), significant(9.996), significant(
+    ...     1125), significant(-15, 2)
     ('1,230,000', '0.0123', '10.0', '1,130', '−15')
     """
     if math.isinf(value):
@@ -146,7 +149,8 @@ def in_units(value: Any, scales: Sequence[tuple[float, str]], digits: int = 3):
 
     scales : size and name of each unit, the largest first; the one of size 1 is that of the value
 
-    >>> in_units(552_100, MASSES), in_units(0.0234, MASSES), in_units(0, VOLUMES), in_units(999.9, VOLUMES)
+    >>> in_units(552_100, MASSES), in_units(0.0234, MASSES), in_units(0, VOLUMES), in_units(999.9,
+    ...     VOLUMES)
     ('552 t', '23.4 g', '0 L', '1.00 m³')
     """
     value = (
@@ -196,7 +200,8 @@ def _cents(size: Any, decimals: int):
 def duration(seconds: Any, digits: int = 3):
     """Write a time span in the unit a person would use.
 
-    >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(90), duration(4e-8)
+    >>> duration(116_000), duration(0.0083), duration(3.2e9), duration(1.15), duration(
+    ...     90), duration(4e-8)
     ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s', '40.0 ns')
     """
     spans = [

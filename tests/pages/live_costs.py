@@ -95,7 +95,9 @@ def vendor_lead(values: dict) -> dict[str, float]:
     )
     prices = values["newer_usd_per_hour"], values["older_usd_per_hour"]
     most = max(
-        vendor.advantage(new / old, *prices) for new, old in zip(newer, older) if new and old
+        vendor.advantage(new / old, *prices)
+        for new, old in zip(newer, older, strict=True)
+        if new and old
     )
     price = mix_usd_per_million(
         *lengths, 0.0, values["api_input"], values["api_output"], values["api_input"]

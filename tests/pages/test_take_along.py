@@ -59,7 +59,7 @@ def test_every_table_can_be_taken_along(html, name):
             and len(rows) == len(resource["data"])
             and len(rows.columns) == len(fields)
         )
-        for field, column in zip(fields, rows.columns):
+        for field, column in zip(fields, rows.columns, strict=True):
             assert column.startswith(field["name"]) and (
                 "unit" not in field or f"[{field['unit']}]" in column or "[" in field["name"]
             )

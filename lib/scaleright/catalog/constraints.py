@@ -158,8 +158,8 @@ def _foreign(text: Text, key: dict, referred: Referred) -> Found:
                 i,
                 ", ".join(own),
                 (
-                    f"{', '.join(map(repr, row))} is not in column {', '.join(reference['fields'])} of"
-                    f" table {reference['resource']}{near}"
+                    f"{', '.join(map(repr, row))} is not in column {', '.join(reference['fields'])}"
+                    f" of table {reference['resource']}{near}"
                 ),
             )
 

@@ -1,8 +1,8 @@
 """What is found in the tables is remembered: in a process, and among the processes of a build.
 
-A build sets `SCALERIGHT_REMEMBERED` to a folder that lives as long as the build itself, and so stands
-for one state of library and tables. A dear finding is kept there with the names of the tables behind
-it: it is computed once a build and not once a page.
+A build sets `SCALERIGHT_REMEMBERED` to a folder that lives as long as the build itself, and so
+stands for one state of library and tables. A dear finding is kept there with the names of the
+tables behind it: it is computed once a build and not once a page.
 """
 
 import copyreg
@@ -92,7 +92,7 @@ def _place(function: Callable, given: tuple, named: Mapping) -> Path | None:
 
 def _kept(place: Path) -> tuple[Any, set[str]] | None:
     with suppress(Exception):  # missing or damaged: it is found anew
-        return pickle.loads(place.read_bytes())
+        return pickle.loads(place.read_bytes())  # noqa: S301, written by this build
     return None
 
 

@@ -128,7 +128,8 @@ def _schema_faults(schema: dict, resources: Iterable[str | None]) -> Iterator[st
             yield f"a field without a name: {field!r}"
             return
         if field.get("type") not in TYPES:
-            yield f"field {field['name']} has type {field.get('type')!r}; allowed: {', '.join(TYPES)}"
+            allowed = ", ".join(TYPES)
+            yield f"field {field['name']} has type {field.get('type')!r}; allowed: {allowed}"
         if not isinstance(rules := field.get("constraints", {}), dict):
             yield f"field {field['name']}: its constraints are no object"
             continue

@@ -68,8 +68,8 @@ def _neighbored(values: np.ndarray, frame: pd.DataFrame, text: Text, rule: dict)
         yield (
             i,
             (
-                f"is {np.exp(away[i]):.3g} times the median of {alike}; plausible: within a factor of"
-                f" {rule['within']:g}"
+                f"is {np.exp(away[i]):.3g} times the median of {alike}; plausible: within a factor"
+                f" of {rule['within']:g}"
             ),
         )
 

@@ -40,7 +40,10 @@ def html_table(caption: str, rows: pd.DataFrame, below: str | None = None) -> st
         for text in texts
     ]
     body = "".join(line + note for line, note in zip_longest(lines, notes, fillvalue=""))
-    table = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
     return f'<div class="sr-table">{table}</div>'
 
 

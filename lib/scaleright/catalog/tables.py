@@ -19,7 +19,7 @@ from scaleright.catalog.package import DataError, Problem, data_dir, package, re
 from scaleright.catalog.reading import read
 from scaleright.names import nearest
 
-_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())
+_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: B039, replaced, never added to
 _SHOWN = 3
 
 Unnoted = Callable[[str], pd.DataFrame]
@@ -70,10 +70,9 @@ def examine(folder: Path, name: str) -> tuple[pd.DataFrame | None, list[Problem]
     found, frame = _examined(folder, name, _or_none)
     if frame is not None and not found:
         for judge in _JUDGES.get(name, ()):
-            try:
+            # another table that the judge needs is reported under its own name
+            with suppress(DataError):
                 found += [] if found else _judged(folder, name, frame, judge)
-            except DataError:
-                pass  # another table that the judge needs; it is reported under its own name
     return frame, _by_row(found)
 
 

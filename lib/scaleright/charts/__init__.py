@@ -14,10 +14,8 @@ from scaleright.charts.marks import (
     band,
     bars,
     lines,
-    predicted_vs_measured,
     rule,
     stacked_parts,
-    tornado,
 )
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
@@ -32,4 +30,5 @@ from scaleright.charts.render import (
     strip,
     table,
 )
+from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.words import say, unit_words

@@ -1,8 +1,8 @@
 """What the charts share: rows and fields, axes and colors, boxes on hover, expressions.
 
 Axes, scales and legends are dictionaries: an object of Altair's carries its eighty fields through
-every copy that it makes of a chart, several for each layer. Their keys are in the order of Altair's,
-the alphabet's.
+every copy that it makes of a chart, several for each layer. Their keys are in the order of
+Altair's, the alphabet's.
 """
 
 from collections.abc import Iterable, Mapping

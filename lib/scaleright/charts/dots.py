@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import field_of, frame_of, tooltip, value_axis
-from scaleright.charts.market import _SIDES, label_sides
+from scaleright.charts.market import label_sides, side_labels
 from scaleright.charts.words import say
 
 
@@ -38,25 +39,17 @@ def dots(
     most : how many are named, on a phone half as many; the others say their name on hover.
 
     >>> rows = [{"model": "A", "size": 2.0, "tokens": 3.0}]
-    >>> len(dots(rows, "size", "tokens", "model", ["parameters", "tokens"], ["number", "number"], [(1, 9), (1, 9)]).layer)
+    >>> len(dots(rows, "size", "tokens", "model", ["parameters", "tokens"], ["number", "number"],
+    ...     [(1, 9), (1, 9)]).layer)
     5
     """
     frame = frame_of(rows).reset_index(drop=True)
-    ends = [[*frame[column], *end] for column, end in zip((x, y), within)]
-    for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
-        names = [name if row < count else "" for row, name in enumerate(frame[label])]
-        sides = zip(names, label_sides(*ends, [*names, "", ""], width))
-        frame = frame.assign(
-            **{
-                key: [
-                    name and (side or "right" * (row < own))
-                    for row, (name, side) in enumerate(sides)
-                ]
-            }
-        )
-    shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y))))
+    ends = [[*frame[column], *end] for column, end in zip((x, y), within, strict=True)]
+    frame = _with_sides(frame, label, ends, own, most)
+    shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y)), strict=True))
     said = {
-        f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind) for axis, kind in zip("xy", kinds)
+        f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind)
+        for axis, kind in zip("xy", kinds, strict=True)
     }
     chart = (
         alt.Chart(frame.assign(_own=frame.index < own))
@@ -66,17 +59,26 @@ def dots(
     scale = {"nice": False, "type": "log"}
     place = {
         axis: channel(f"_dot_{axis}:Q", title=title, scale=scale, axis=value_axis(kind, True, axis))
-        for axis, channel, title, kind in zip("xy", (alt.X, alt.Y), titles, kinds)
+        for axis, channel, title, kind in zip("xy", (alt.X, alt.Y), titles, kinds, strict=True)
     }
     ink = alt.condition("datum._own", alt.value(theme.VERMILLION), alt.value(theme.GRAY))
     size = alt.condition("datum._own", alt.value(130), alt.value(55))
     tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
-    layers = [chart.mark_point(opacity=0.95).encode(**place, color=ink, size=size, tooltip=tips)]
-    for side, (align, dx, dy) in _SIDES.items():
-        words = f"(width < 420 ? datum._narrow : datum._wide) == '{side}' ? datum[{label!r}] : ''"
-        layers.append(
-            chart.mark_text(align=align, dx=dx, dy=dy).encode(
-                **place, text=alt.Text(value=alt.ExprRef(words))
-            )
-        )
-    return alt.layer(*layers)
+    points = chart.mark_point(opacity=0.95).encode(**place, color=ink, size=size, tooltip=tips)
+    side = "width < 420 ? datum._narrow : datum._wide"
+    return alt.layer(points, *side_labels(chart, place, label, side))
+
+
+def _with_sides(
+    frame: pd.DataFrame, label: str, ends: Sequence[Sequence[float]], own: int, most: int
+) -> pd.DataFrame:
+    """Rows with the side on which the name of each stands, on a wide page and on a narrow one."""
+    for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):
+        names = [name if row < count else "" for row, name in enumerate(frame[label])]
+        sides = label_sides(*ends, [*names, "", ""], width)[: len(names)]
+        found = [
+            name and (side or "right" * (row < own))
+            for row, (name, side) in enumerate(zip(names, sides, strict=True))
+        ]
+        frame = frame.assign(**{key: found})
+    return frame

@@ -83,62 +83,69 @@ def gains(
 
     >>> from types import SimpleNamespace as N
     >>> row = dict.fromkeys(TEXTS, "a") | dict.fromkeys(NUMBERS, 1.0) | {"round": "v6.1"}
-    >>> of = N(benchmark="a", scenario="a", new_chip="a", old_chip="a", in_round="newest", statistic="best")
-    >>> how = {"ratio": lambda n, o, *p: n / o, "interval": lambda n, o, *p: (n[1], o[1]), "price": lambda name: 1.0}
-    >>> gains(cells(pd.DataFrame([row])), "round", of, vendors={}, title="times", rows=4, **how).height
+    >>> of = N(benchmark="a", scenario="a", new_chip="a", old_chip="a", in_round="newest",
+    ...     statistic="best")
+    >>> how = {"ratio": lambda n, o, *p: n / o, "interval": lambda n, o, *p: (n[1], o[1]),
+    ...     "price": lambda name: 1.0}
+    >>> gains(cells(pd.DataFrame([row])), "round", of, vendors={}, title="times", rows=4,
+    ...     **how).height
     120
     """
-    row, cell = alt.datum, ["entry", "scenario", "round"]
-    fields = {
-        "new_chip": "accelerator",
-        "old_chip": "accelerator",
-        "benchmark": "entry",
-        "scenario": "scenario",
-    }
     is_of = {
-        name: f"(datum.{field} == {text_of(getattr(of, name))})" for name, field in fields.items()
+        name: f"(datum.{field} == {text_of(getattr(of, name))})" for name, field in _OF.items()
     }
+    body = _side_by_side(_marks(data, by, vendors, title), of, is_of)
+    shown, name, order, more = _rows(by, is_of)
+    row = alt.datum
+    drawn, paid = row["_in"] > 0, (row["_paid"], row["_paid_old"])
+    body = body.transform_calculate(_paid=price(row.accelerator), _paid_old=price(of.old_chip))
+    body = _shown(body, f"{shown} && datum._paid > 0 && datum._paid_old > 0")
+    body = body.transform_calculate(
+        _value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1),
+        **_ends(interval, drawn & (row.accelerator != of.old_chip), paid),
+    )
+    vendor = ConstExpression(f"({dict(vendors)!r})[datum.accelerator]")
+    body = body.transform_calculate(
+        _order=order,
+        _name=where(drawn, name, NOTHING),
+        _vendor=where(drawn, vendor, "other"),
+        _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
+        _label=where(drawn, say(SAID, "times") + ", " + more, "the two do not meet here"),
+    )
+    return alt.layer(_even(title), body).properties(height=ROW * rows)
+
+
+_OF = {
+    "new_chip": "accelerator",
+    "old_chip": "accelerator",
+    "benchmark": "entry",
+    "scenario": "scenario",
+}
+"""The field of a row that each control chooses."""
+
+
+def _rows(by: str, is_of: Mapping[str, str]) -> tuple[str, Any, Any, Any]:
+    """Which cells are drawn, the name of their row, its place, and what is added to its label."""
+    row = alt.datum
     in_words = "v" + alt.expr.format(row.round, ".1f")
     latest = "datum._last > 0 && datum.round == datum._last"
-    shown, name, order, more = {
-        "accelerator": (
-            f"{is_of['benchmark']} && {is_of['scenario']} && {latest}",
-            row.accelerator,
-            -SAID,
-            row.submissions + where(row.submissions > 1, " submissions", " submission"),
-        ),
-        "entry": (
-            f"{is_of['scenario']} && {is_of['new_chip']} && {latest}",
-            row.entry,
-            -SAID,
-            row.kind + ", " + in_words,
-        ),
-        "round": (
-            f"{is_of['benchmark']} && {is_of['new_chip']} && datum._met > 0",
-            row.scenario + ", " + in_words,
-            row.round + ConstExpression(f"10 * indexof({list(SCENARIOS)!r}, datum.scenario)"),
-            row.submissions + " against " + row["_old_count"] + " submissions",
-        ),
-    }[by]
-    drawn, paid = row["_in"] > 0, (row["_paid"], row["_paid_old"])
-    at_old = tuple(row[f"_old_{end}"] for end in ("low", "said", "high"))
-    ends = interval((row.tail_low, row["_said"], row.tail_high), at_old, row.moves, *paid)
-    # The old chip against itself is one, without a range.
-    ends = {
-        name: where(drawn & (row.accelerator != of.old_chip), end, 1)
-        for name, end in zip(("_low", "_high"), ends)
-    }
-    asked = (
-        f"({text_of(of.in_round)} == 'newest' || 'v' + format(datum.round, '.1f') =="
-        f" {text_of(of.in_round)})"
+    if by == "accelerator":
+        shown = f"{is_of['benchmark']} && {is_of['scenario']} && {latest}"
+        more = row.submissions + where(row.submissions > 1, " submissions", " submission")
+        return shown, row.accelerator, -SAID, more
+    if by == "entry":
+        shown = f"{is_of['scenario']} && {is_of['new_chip']} && {latest}"
+        return shown, row.entry, -SAID, row.kind + ", " + in_words
+    return (
+        f"{is_of['benchmark']} && {is_of['new_chip']} && datum._met > 0",
+        row.scenario + ", " + in_words,
+        row.round + ConstExpression(f"10 * indexof({list(SCENARIOS)!r}, datum.scenario)"),
+        row.submissions + " against " + row["_old_count"] + " submissions",
     )
-    best = of.statistic == "best"
-    old = {
-        "said": row["_said"],
-        "low": row.tail_low,
-        "high": row.tail_high,
-        "count": row.submissions,
-    }
+
+
+def _marks(data: alt.InlineData, by: str, vendors: Mapping[str, str], title: str) -> alt.LayerChart:
+    """A range, a dot and a label for each row."""
     x = alt.X(
         "_value:Q",
         title=title,
@@ -162,12 +169,7 @@ def gains(
             "rate per accelerator": ("_said", ".4~r"),
         }
     )
-    even = (
-        alt.Chart(pd.DataFrame({"even": [1.0]}))
-        .mark_rule(strokeDash=[4, 3])
-        .encode(x=alt.X("even:Q", title=title))
-    )
-    body = alt.layer(
+    return alt.layer(
         alt.Chart()
         .mark_rule(opacity=0.4, strokeWidth=3)
         .encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
@@ -177,35 +179,55 @@ def gains(
         .encode(x=alt.X("_high:Q", title=title), y=y, text="_label:N"),
         data=data,
     )
+
+
+def _side_by_side(body: alt.LayerChart, of: Any, is_of: Mapping[str, str]) -> alt.LayerChart:
+    """The rates of the old chip beside every other row of its cell, and the round they met last."""
+    row, cell = alt.datum, ["entry", "scenario", "round"]
     body = body.transform_calculate(
-        _said=where(best, row.best, row.median), _new=is_of["new_chip"], _old=is_of["old_chip"]
+        _said=where(of.statistic == "best", row.best, row.median),
+        _new=is_of["new_chip"],
+        _old=is_of["old_chip"],
     )
-    # The rates of the old chip, beside every other row of its cell.
+    old = {
+        "said": row["_said"],
+        "low": row.tail_low,
+        "high": row.tail_high,
+        "count": row.submissions,
+    }
     body = body.transform_calculate(
         **{f"_of_{end}": where(row["_old"], value, 0) for end, value in old.items()}
     )
     body = body.transform_joinaggregate(
         **{f"_old_{end}": f"max(_of_{end})" for end in old}, _there="max(_new)", groupby=cell
     )
+    asked = (
+        f"({text_of(of.in_round)} == 'newest' || 'v' + format(datum.round, '.1f') =="
+        f" {text_of(of.in_round)})"
+    )
     body = body.transform_calculate(
         _met=f"datum._there && datum._old_said > 0 && {asked} ? datum.round : 0"
     )
-    body = body.transform_joinaggregate(_last="max(_met)", groupby=cell[:2])
-    body = body.transform_calculate(_paid=price(row.accelerator), _paid_old=price(of.old_chip))
-    body = body.transform_calculate(
-        _in=f"{shown} && datum._paid > 0 && datum._paid_old > 0 ? 1 : 0"
-    )
+    return body.transform_joinaggregate(_last="max(_met)", groupby=cell[:2])
+
+
+def _shown(body: alt.LayerChart, asked: str) -> alt.LayerChart:
+    """The rows that are asked for, marked by `_in`; where there is none, the row that says so."""
+    row = alt.datum
+    body = body.transform_calculate(_in=f"{asked} ? 1 : 0")
     body = body.transform_joinaggregate(_any="max(_in)")
-    body = body.transform_filter(drawn | ((row["_any"] == 0) & (row.entry == NOTHING)))
-    body = body.transform_calculate(
-        _value=where(drawn, ratio(row["_said"], row["_old_said"], *paid), 1), **ends
-    )
-    whose = where(drawn, ConstExpression(f"({dict(vendors)!r})[datum.accelerator]"), "other")
-    body = body.transform_calculate(
-        _order=order,
-        _name=where(drawn, name, NOTHING),
-        _vendor=whose,
-        _span=say(row["_low"], "number") + " to " + say(row["_high"], "number"),
-        _label=where(drawn, say(SAID, "times") + ", " + more, "the two do not meet here"),
-    )
-    return alt.layer(even, body).properties(height=ROW * rows)
+    return body.transform_filter((row["_in"] > 0) | ((row["_any"] == 0) & (row.entry == NOTHING)))
+
+
+def _even(title: str) -> alt.Chart:
+    """The line where neither chip does more."""
+    line = alt.Chart(pd.DataFrame({"even": [1.0]})).mark_rule(strokeDash=[4, 3])
+    return line.encode(x=alt.X("even:Q", title=title))
+
+
+def _ends(interval: Callable, another: Any, paid: tuple[Any, Any]) -> dict[str, Any]:
+    """The range of a gain; the old chip against itself is one, without a range."""
+    row = alt.datum
+    at_old = tuple(row[f"_old_{end}"] for end in ("low", "said", "high"))
+    ends = interval((row.tail_low, row["_said"], row.tail_high), at_old, row.moves, *paid)
+    return {name: where(another, end, 1) for name, end in zip(("_low", "_high"), ends, strict=True)}

@@ -139,9 +139,11 @@ class Controls:
         ValueError : the table lacks the option now chosen.
 
         >>> from types import SimpleNamespace as N
-        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None, high=None, choices=("A", "B"))
+        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None,
+        ...     high=None, choices=("A", "B"))
         >>> live = controls(N(parameters=[chip], chip="A"))
-        >>> live.record("chip", {"A": {"watts": 700, "price": 3e4}, "B": {"watts": 300, "price": 1e4}})["price"] * 2
+        >>> live.record("chip",
+        ...     {"A": {"watts": 700, "price": 3e4}, "B": {"watts": 300, "price": 1e4}})["price"] * 2
         (chip_row[1] * 2)
         """
         self._offer(choice, table)
@@ -158,8 +160,10 @@ class Controls:
         "2026-11-02"}`.
 
         >>> from types import SimpleNamespace as N
-        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None, high=None, choices=("A", "B"))
-        >>> controls(N(parameters=[chip], chip="A")).choose_text("chip", {"A": "today", "B": "in May"})
+        >>> chip = N(name="chip", type=str, default="A", meaning="chip", unit="", low=None,
+        ...     high=None, choices=("A", "B"))
+        >>> controls(N(parameters=[chip], chip="A")).choose_text("chip",
+        ...     {"A": "today", "B": "in May"})
         ({"A":"today","B":"in May"})[chip]
         """
         self._offer(choice, table)
@@ -170,9 +174,11 @@ class Controls:
         of a list of words.
 
         >>> from types import SimpleNamespace as N
-        >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1, high=10, choices=None)
+        >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1,
+        ...     high=10, choices=None)
         >>> live = controls(N(parameters=[price], price=2.0))
-        >>> live.least("bill", [live.price * 2, live.price + 3], ConstExpression("['first', 'second']"))
+        >>> live.least("bill", [live.price * 2, live.price + 3],
+        ...     ConstExpression("['first', 'second']"))
         (bill, ['first', 'second'][indexof(bill_all,bill)])
         """
         self.define(f"{name}_all", ConstExpression(f"[{', '.join(map(_expression, values))}]"))
@@ -369,7 +375,8 @@ def controls(case: Any) -> Controls:
         the current values as attributes; `scaleright.press.parameters.case()` gives it.
 
     >>> from types import SimpleNamespace as N
-    >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="USD/h", low=0.1, high=10, choices=None)
+    >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="USD/h", low=0.1,
+    ...     high=10, choices=None)
     >>> live = controls(N(parameters=[price], price=2.0))
     >>> live.price * 24
     (price * 24)

@@ -80,7 +80,8 @@ def answer(
     ------
     LookupError : no quantity is the headline.
 
-    >>> answer("It costs $2.", {"cost": LiveNumber("usd_per_hour", "$2.00", 2.0, "usd")}, {"low": (1.5, "usd")})["quantities"]
+    >>> answer("It costs $2.", {"cost": LiveNumber("usd_per_hour", "$2.00", 2.0, "usd")},
+    ...     {"low": (1.5, "usd")})["quantities"]
     {'usd_per_hour': {'value': 2.0, 'unit': 'usd'}, 'low': {'value': 1.5, 'unit': 'usd'}}
     """
     found = {}
@@ -128,7 +129,8 @@ def file_name(caption: str) -> str:
     """A short name for a table's files, from the words of its caption before the first mark of
     punctuation.
 
-    >>> file_name("The chapter's RTX 4090 against a rent of $0.34 an hour; the rule of 4 to 6 hours")
+    >>> file_name(
+    ...     "The chapter's RTX 4090 against a rent of $0.34 an hour; the rule of 4 to 6 hours")
     'the-chapters-rtx-4090-against-a-rent-of-0-34-an-hour'
     """
     words = re.split(r"[:;]|, |\. ", caption.casefold().replace("'", ""), maxsplit=1)[0]
@@ -138,13 +140,17 @@ def file_name(caption: str) -> str:
 def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, Any]) -> dict:
     """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
 
-    A unit in brackets at the end of a heading goes before that of the format. Numbers have the digits of a
-    `figure`, whole ones all of theirs, an infinite one is the text `INF` as Table Schema has it, an empty cell is null.
+    A unit in brackets at the end of a heading goes before that of the format. Numbers have the
+    digits of a `figure`, whole ones all of theirs, an infinite one is the text `INF` as Table Schema
+    has it, an empty cell is null.
 
-    >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents", {"rent": "usd"})
+    >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents",
+    ...     {"rent": "usd"})
     >>> found["schema"]["fields"][1], found["data"]
     ({'name': 'rent', 'type': 'number', 'unit': 'USD'}, [{'chip': 'A', 'rent': 2.0}])
-    >>> resource(pd.DataFrame({"rent [USD/h]": [2.0]}), "Rents", "rents", {"rent [USD/h]": "usd"})["schema"]["fields"][0]["unit"]
+    >>> rents = pd.DataFrame({"rent [USD/h]": [2.0]})
+    >>> found = resource(rents, "Rents", "rents", {"rent [USD/h]": "usd"})
+    >>> found["schema"]["fields"][0]["unit"]
     'USD/h'
     """
     fields, columns = [], {}
@@ -154,7 +160,7 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
         in_heading = re.search(r"\[(.+)\]$", str(column))
         said = in_heading[1] if in_heading else unit(formats.get(column))
         fields.append(field | ({"unit": said} if said and kind in ("number", "integer") else {}))
-    data = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    data = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return {
         "profile": "tabular-data-resource",
         "name": name,
@@ -172,7 +178,7 @@ def _typed(column: pd.Series) -> tuple[str, list]:
     exact = kind == "number" and len(there) > 1 and (there == there // 1).all()
     return kind, [
         None if missing else float(value) if exact else _cell(value, kind)
-        for value, missing in zip(column, column.isna())
+        for value, missing in zip(column, column.isna(), strict=True)
     ]
 
 

@@ -2,11 +2,12 @@
 frontier.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
@@ -56,7 +57,8 @@ def timeline(
     only : live condition of the rows to draw.
     log : logarithmic vertical axis.
 
-    >>> rows = [{"day": "2026-01-01", "chip": "A", "usd": 2.0}, {"day": "2026-02-01", "chip": "A", "usd": 3.0}]
+    >>> rows = [{"day": "2026-01-01", "chip": "A", "usd": 2.0},
+    ...     {"day": "2026-02-01", "chip": "A", "usd": 3.0}]
     >>> timeline(rows, "day", "chip", "usd", "usd", "USD per hour").height
     300
     """
@@ -68,54 +70,47 @@ def timeline(
     chart = chart.transform_calculate(
         _label=say(alt.datum[value], kind), _day=f"utcFormat(toDate(datum[{date!r}]), '%Y-%m-%d')"
     )
-    # Names of months while few years are in view, years alone otherwise.
+    across = _days(date)
+    scale, axis = {"type": "log" if log else "linear"}, value_axis(kind, log, "y")
+    up = alt.Y(value, type="quantitative", title=y_title, scale=scale, axis=axis)
+    color = alt.Color(series, type="nominal", scale=color_scale(names), legend=None)
+    tips = {"line": series, "date": "_day", y_title: "_label"}
+    how = {}
+    if basis:
+        how["strokeDash"] = _dashes(frame, basis)
+        tips["basis"] = basis
+    layers = []
+    if ends:
+        low, high = ends
+        span = say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind)
+        chart, tips["range"] = chart.transform_calculate(_span=span), "_span"
+        bottom = alt.Y(low, type="quantitative", title=y_title)
+        area = chart.mark_area(opacity=0.18, line=False)
+        layers.append(area.encode(x=across, y=bottom, y2=high, color=color))
+    layers += named_lines(chart, date, series, {"x": across, "y": up}, color, tooltip(tips), **how)
+    return alt.layer(*layers).properties(height=300)
+
+
+def _days(date: str) -> alt.X:
+    """An axis of days: names of months while few years are in view, years alone otherwise."""
     months = (
         "utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')"
     )
-    across = alt.X(
+    return alt.X(
         date,
         type="temporal",
         title=None,
         scale={"nice": False, "type": "utc"},
         axis={"grid": False, "labelExpr": months},
     )
-    up = alt.Y(
-        value,
-        type="quantitative",
-        title=y_title,
-        scale={"type": "log" if log else "linear"},
-        axis=value_axis(kind, log, "y"),
-    )
-    color = alt.Color(series, type="nominal", scale=color_scale(names), legend=None)
-    how = {}
-    tips = {"line": series, "date": "_day", y_title: "_label"}
-    if basis:
-        kinds = list(dict.fromkeys(frame[basis]))
-        dashes = [[1, 0], [6, 4], [2, 3], [9, 3, 2, 3]]
-        how = {
-            "strokeDash": alt.StrokeDash(
-                basis,
-                type="nominal",
-                scale={"domain": kinds, "range": dashes[: len(kinds)]},
-                legend=None,
-            )
-        }
-        tips["basis"] = basis
-    layers = []
-    if ends:
-        low, high = ends
-        chart = chart.transform_calculate(
-            _span=say(alt.datum[low], kind) + " to " + say(alt.datum[high], kind)
-        )
-        tips["range"] = "_span"
-        bottom = alt.Y(low, type="quantitative", title=y_title)
-        layers.append(
-            chart.mark_area(opacity=0.18, line=False).encode(
-                x=across, y=bottom, y2=high, color=color
-            )
-        )
-    layers += named_lines(chart, date, series, {"x": across, "y": up}, color, tooltip(tips), **how)
-    return alt.layer(*layers).properties(height=300)
+
+
+def _dashes(frame: pd.DataFrame, basis: str) -> alt.StrokeDash:
+    """A dash for each way in which figures were made."""
+    kinds = list(dict.fromkeys(frame[basis]))
+    dashes = [[1, 0], [6, 4], [2, 3], [9, 3, 2, 3]]
+    scale = {"domain": kinds, "range": dashes[: len(kinds)]}
+    return alt.StrokeDash(basis, type="nominal", scale=scale, legend=None)
 
 
 def spread(
@@ -159,63 +154,72 @@ def spread(
     frame = frame_of(rows)
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
     chart = chart.transform_calculate(_value=field_of(value))
-    chart = chart.transform_joinaggregate(
-        _low="min(_value)",
-        _middle="median(_value)",
-        _high="max(_value)",
-        _count="count()",
-        groupby=[category],
-    )
-    ends = {field: f"min({field})" for field in ("_low", "_middle", "_high", "_count")}
+    chart = chart.transform_joinaggregate(**_ENDS, groupby=[category])
+    ends = {field: f"min({field})" for field in _ENDS}
     whole = chart.transform_aggregate(**ends, groupby=[category])
     chart = chart.transform_calculate(_label=say(SAID, kind))
+    y = _cheapest_first(category, chosen)
+    scale = {"nice": False, "padding": 12, "type": "log"} if log else {"nice": False, "padding": 8}
+    look = {"title": title, "scale": scale, "axis": value_axis(kind, log)}
+
+    def across(field: str) -> alt.X:
+        return alt.X(field, type="quantitative", **look)
+
+    shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
+    dots = chart.mark_point(opacity=0.9).encode(
+        x=across("_value"), y=y, tooltip=shown, **_groups(frame, color)
+    )
+    span = whole.mark_rule(opacity=0.4, strokeWidth=3)
+    span = span.encode(x=across("_low"), x2="_high:Q", y=y)
+    layers = [span, dots, *_medians(whole, kind, across, y)]
+    return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
+
+
+_ENDS = {
+    "_low": "min(_value)",
+    "_middle": "median(_value)",
+    "_high": "max(_value)",
+    "_count": "count()",
+}
+"""What a row of a spread says of its dots."""
+
+
+def _cheapest_first(category: str, chosen: Any) -> alt.Y:
+    """A row for each category, the cheapest median on top, the chosen one in bold."""
     bold = {}
     if chosen is not None:
         bold["labelFontWeight"] = alt.condition(
             f"datum.value == {text_of(chosen)}", alt.value("bold"), alt.value("normal")
         )
-    y = row_axis(
-        category,
-        alt.EncodingSortField("_middle", op="min", order="ascending"),
-        labelLimit=180,
-        **bold,
-    )
-    scale = {"nice": False, "padding": 12, "type": "log"} if log else {"nice": False, "padding": 8}
+    order = alt.EncodingSortField("_middle", op="min", order="ascending")
+    return row_axis(category, order, labelLimit=180, **bold)
 
-    def across(field: str) -> alt.X:
-        return alt.X(
-            field, type="quantitative", title=title, scale=scale, axis=value_axis(kind, log)
-        )
 
+def _groups(frame: pd.DataFrame, color: str) -> dict[str, Any]:
+    """A shape and a color for each group of dots."""
     groups = theme.ordered(frame[color])
-    shape = alt.Shape(
-        color, type="nominal", scale={"domain": groups, "range": SHAPES[: len(groups)]}
-    )
-    paint = alt.Color(
-        color,
-        type="nominal",
-        scale=color_scale(groups),
-        legend={"columns": len(groups), "title": None},
-    )
-    shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
+    shapes = {"domain": groups, "range": SHAPES[: len(groups)]}
+    key = {"columns": len(groups), "title": None}
+    return {
+        "color": alt.Color(color, type="nominal", scale=color_scale(groups), legend=key),
+        "shape": alt.Shape(color, type="nominal", scale=shapes),
+    }
+
+
+def _medians(whole: alt.Chart, kind: str, across: Any, y: alt.Y) -> list[alt.Chart]:
+    """A tick at the median of each row that has more than one dot, and what is said at its end."""
     many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
-    ink = alt.condition(
-        many, alt.value(1), alt.value(0)
-    )  # rather than filtered: an axis cannot tell the extent of an empty layer
+    # Rather than filtered: an axis cannot tell the extent of an empty layer.
+    ink = alt.condition(many, alt.value(1), alt.value(0))
     words = whole.transform_calculate(
         _said=where(many, middle + ", median of " + alt.datum["_count"], middle)
     )
-    layers = [
-        whole.mark_rule(opacity=0.4, strokeWidth=3).encode(x=across("_low"), x2="_high:Q", y=y),
-        chart.mark_point(opacity=0.9).encode(
-            x=across("_value"), y=y, color=paint, shape=shape, tooltip=shown
-        ),
+    return [
         whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(
             x=across("_middle"), y=y, opacity=ink
         ),
         words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
     ]
-    return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
 
 
 def scatter(
@@ -246,7 +250,8 @@ def scatter(
     chosen : name of the reader's own dot, or a live expression of it.
     log : logarithmic axes.
 
-    >>> scatter([{"chip": "A", "flop": 2.0, "byte": 3.0}], "flop", "byte", "chip", ["usd", "usd"], ["USD a PFLOP", "USD a TB"]).height
+    >>> scatter([{"chip": "A", "flop": 2.0, "byte": 3.0}], "flop", "byte", "chip", ["usd", "usd"],
+    ...     ["USD a PFLOP", "USD a TB"]).height
     340
     """
     frame = frame_of(rows)
@@ -255,57 +260,66 @@ def scatter(
         for name, width in (("_wide", 580), ("_narrow", 220))
     }
     chart = alt.Chart(frame.assign(**sides)).transform_calculate(_x=field_of(x), _y=field_of(y))
-    # In order of x, a dot that is lower than all before it is on the frontier; of equal ones the
-    # lower comes first.
+    own = "false" if chosen is None else f"datum[{label!r}] == {text_of(chosen)}"
+    said = {f"_said_{axis}": say(alt.datum[f"_{axis}"], kinds["xy".index(axis)]) for axis in "xy"}
+    chart = _unbeaten(chart, _own=own, **said)
+    place = _plane(kinds, titles, log)
+    paint = {}
+    if color:
+        key = {"offset": 26, "title": None}  # clear of the title of the vertical axis
+        colors = color_scale(dict.fromkeys(frame[color]))
+        paint["color"] = alt.Color(color, type="nominal", scale=colors, legend=key)
+    tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
+    dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tips)
+    # Shown or not rather than filtered, as above.
+    shown = alt.condition("datum._own", alt.value(1), alt.value(0))
+    ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2)
+    ring = ring.encode(**place, opacity=shown)
+    side = "width < 420 ? datum._narrow : datum._wide"
+    texts = side_labels(chart, place, label, f"datum._own && !({side}) ? 'above' : {side}")
+    stairs = chart.transform_filter("datum._first").mark_line(
+        interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY
+    )
+    stairs = stairs.encode(order="_x:Q", **place)
+    return alt.layer(stairs, dots, ring, *texts).properties(height=340)
+
+
+def _plane(kinds: Sequence[str], titles: Sequence[str], log: bool) -> dict[str, Any]:
+    """Where a dot of the plane stands."""
+    how = {"type": "log"} if log else {"zero": False}
+    scale = {"nice": False, "padding": 24, **how}
+    return {
+        "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
+        "y": alt.Y("_y:Q", title=titles[1], scale=scale, axis=value_axis(kinds[1], log, "y")),
+    }
+
+
+def _unbeaten(chart: alt.Chart, **more: Any) -> alt.Chart:
+    """`_first` tells whether a dot is on the frontier; further fields stand beside it.
+
+    In order of x, a dot that is lower than all before it is; of equal ones the lower comes first.
+    """
     chart = chart.transform_window(
         _best="min(_y)", sort=[alt.SortField("_x"), alt.SortField("_y")], frame=[None, 0]
     )
     chart = chart.transform_window(
         _before="lag(_best)", sort=[alt.SortField("_x"), alt.SortField("_y")]
     )
-    own = "false" if chosen is None else f"datum[{label!r}] == {text_of(chosen)}"
     first = "!isValid(datum._before) || datum._y < datum._before"
-    said_x, said_y = (say(alt.datum[field], kind) for field, kind in zip(("_x", "_y"), kinds))
-    chart = chart.transform_calculate(_first=first, _own=own, _said_x=said_x, _said_y=said_y)
-    scale = (
-        {"nice": False, "padding": 24, "type": "log"}
-        if log
-        else {"nice": False, "padding": 24, "zero": False}
-    )
-    place = {
-        "x": alt.X("_x:Q", title=titles[0], scale=scale, axis=value_axis(kinds[0], log)),
-        "y": alt.Y("_y:Q", title=titles[1], scale=scale, axis=value_axis(kinds[1], log, "y")),
-    }
-    paint = {}
-    if color:
-        key = {"offset": 26, "title": None}  # clear of the title of the vertical axis
-        paint["color"] = alt.Color(
-            color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=key
+    return chart.transform_calculate(_first=first, **more)
+
+
+def side_labels(
+    chart: alt.Chart, place: Mapping[str, Any], label: str, side: str
+) -> list[alt.Chart]:
+    """The names of dots, each on the side that an expression of its row says, if any."""
+    return [
+        chart.mark_text(align=align, dx=dx, dy=dy).encode(
+            **place,
+            text=alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''")),
         )
-    stairs = chart.transform_filter("datum._first")
-    stairs = stairs.mark_line(
-        interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY
-    )
-    tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
-    dots = chart.mark_point(opacity=0.9).encode(**place, **paint, tooltip=tips)
-    # Shown or not rather than filtered, as above.
-    shown = alt.condition("datum._own", alt.value(1), alt.value(0))
-    ring = chart.mark_point(filled=False, size=190, color=theme.INK, strokeWidth=2).encode(
-        **place, opacity=shown
-    )
-    side = "width < 420 ? datum._narrow : datum._wide"
-    side = f"datum._own && !({side}) ? 'above' : {side}"
-    said = {
-        name: alt.Text(value=alt.ExprRef(f"({side}) == '{name}' ? datum[{label!r}] : ''"))
-        for name in _SIDES
-    }
-    texts = [
-        chart.mark_text(align=align, dx=dx, dy=dy).encode(**place, text=said[name])
         for name, (align, dx, dy) in _SIDES.items()
     ]
-    return alt.layer(stairs.encode(order="_x:Q", **place), dots, ring, *texts).properties(
-        height=340
-    )
 
 
 _LETTER, _LINE = 7.2, 15
@@ -337,9 +351,9 @@ def label_sides(
         span = float(np.ptp(scaled)) or 1.0
         spots.append((scaled - scaled.min()) / span * size)
     across, up = spots
-    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(across, up)]
+    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(across, up, strict=True)]
     sides = []
-    for a, b, name in zip(across, up, labels):
+    for a, b, name in zip(across, up, labels, strict=True):
         long, found = _LETTER * len(str(name)), ""
         for side, (align, dx, dy) in _SIDES.items():
             left = a + dx - {"left": 0, "right": long, "center": long / 2}[align]

@@ -1,4 +1,6 @@
-"""Results against size: a line for each chip through its best results, on logarithmic axes, live."""
+"""Results against size: a line for each chip through its best results, on logarithmic axes,
+live.
+"""
 
 from typing import Any
 
@@ -35,7 +37,8 @@ def progress(
     tips : title -> further column to show on hover.
     only : live condition of the rows to draw.
 
-    >>> rows = [{"chips": 8, "chip": "A", "s": 9.0, "vendor": "V"}, {"chips": 16, "chip": "A", "s": 5.0, "vendor": "V"}]
+    >>> rows = [{"chips": 8, "chip": "A", "s": 9.0, "vendor": "V"},
+    ...     {"chips": 16, "chip": "A", "s": 5.0, "vendor": "V"}]
     >>> len(progress(rows, "chips", "chip", "s", ("chips", "s"), "vendor").layer)
     5
     """

@@ -78,6 +78,45 @@ def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> li
     return layers
 
 
+def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
+    """Rings, spokes and the names at their ends."""
+    turn = 2 * math.pi / len(names)
+    corners = [
+        {
+            "level": level,
+            "step": i,
+            "x": level * math.sin(i * turn),
+            "y": level * math.cos(i * turn),
+            "name": names[i % len(names)],
+        }
+        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES)
+        for i in range(len(names) + 1)
+    ]
+    grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
+    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
+        **at, detail="level:N", order="step:Q"
+    )
+    middle = rings.transform_filter(f"datum.level == {FULL / 2}")
+    spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
+    words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
+    sides = (
+        ("datum.x > 0.1", "left"),
+        ("datum.x < -0.1", "right"),
+        ("abs(datum.x) <= 0.1", "center"),
+    )
+    return [
+        rings.mark_line(strokeWidth=1, **thin),
+        middle.mark_line(color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]),
+        spokes.mark_rule(**thin).encode(**at, x2="zero:Q", y2="zero:Q"),
+        *(
+            words.transform_filter(test)
+            .mark_text(align=align, baseline="middle", fontWeight="bold")
+            .encode(**at, text="name:N")
+            for test, align in sides
+        ),
+    ]
+
+
 def radar(
     rows: Any,
     category: str,
@@ -98,7 +137,8 @@ def radar(
     only : live condition of the rows to draw.
     more : further lines of the box on hover, title -> column.
 
-    >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip", {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
+    >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip",
+    ...     {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
     360
     """
     names, turn = list(axes), 2 * math.pi / len(axes)
@@ -108,40 +148,7 @@ def radar(
         at[side] = (alt.X if side == "x" else alt.Y)(
             f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None
         )
-    corners = [
-        {
-            "level": level,
-            "step": i,
-            "x": level * math.sin(i * turn),
-            "y": level * math.cos(i * turn),
-            "name": names[i % len(names)],
-        }
-        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES)
-        for i in range(len(names) + 1)
-    ]
-    grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
-    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
-        **at, detail="level:N", order="step:Q"
-    )
-    layers = [rings.mark_line(strokeWidth=1, **thin)]
-    layers.append(
-        rings.transform_filter(f"datum.level == {FULL / 2}").mark_line(
-            color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]
-        )
-    )
-    spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
-    layers.append(spokes.mark_rule(**thin).encode(**at, x2="zero:Q", y2="zero:Q"))
-    words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
-    for test, align in (
-        ("datum.x > 0.1", "left"),
-        ("datum.x < -0.1", "right"),
-        ("abs(datum.x) <= 0.1", "center"),
-    ):
-        layers.append(
-            words.transform_filter(test)
-            .mark_text(align=align, baseline="middle", fontWeight="bold")
-            .encode(**at, text="name:N")
-        )
+    layers = _web(names, at)
     chart = _chosen(rows, category, axes, chosen, only)
     chart = chart.transform_calculate(
         _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))"

@@ -48,7 +48,8 @@ def ranking(
     otherwise : what is said at every row where that leaves none.
     most : how many rows to draw.
 
-    >>> ranking([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd", "USD an hour").height
+    >>> ranking([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd",
+    ...     "USD an hour").height
     60
     """
     frame = frame_of(rows)
@@ -71,13 +72,12 @@ def ranking(
     bars = chart.mark_bar(size=0.62 * ROW).encode(
         x=x, y=y, tooltip=tooltip({"what": category, title: "_label"})
     )
+    ink: Any = alt.value(theme.BLUE)
     if color:
         names = theme.ordered(frame[color])
         key = {"columns": len(names), "title": None}
-        bars = bars.encode(
-            color=alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
-        )
-    else:
-        bars = bars.encode(color=alt.value(theme.BLUE))
+        ink = alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
     text = chart.mark_text(style="row-value").encode(x=x, y=y, text="_label:N")
-    return alt.layer(bars, text).properties(height=ROW * min(most, frame[category].nunique()))
+    return alt.layer(bars.encode(color=ink), text).properties(
+        height=ROW * min(most, frame[category].nunique())
+    )

@@ -110,7 +110,8 @@ def show(
     ValueError : if the text alternative is missing.
 
     >>> import pandas, altair
-    >>> shown = show(altair.Chart(pandas.DataFrame({"x": [1]})).mark_bar().encode(x="x:Q"), alt="One bar of length 1.")
+    >>> shown = show(altair.Chart(pandas.DataFrame({"x": [1]})).mark_bar().encode(x="x:Q"),
+    ...     alt="One bar of length 1.")
     >>> shown, sorted(shown.bundle)
     (One bar of length 1., ['application/vnd.vegalite.v6+json', 'text/html', 'text/plain'])
     """
@@ -230,7 +231,8 @@ def answer_card(
         another.
     numbers : live numbers, or anything to be written as it is.
 
-    >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2", low="$1")
+    >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2",
+    ...     low="$1")
     It costs $2. Range: $1 to $3. Data as of 2026-11.
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
@@ -258,7 +260,8 @@ def answer_card(
         '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
         f' aria-live="polite">{filled}</p>'
     )
-    card += f"<dl{note}>{items}</dl>{_live_model(controls, [*numbers.values(), *alone.values()])}</section>"
+    model = _live_model(controls, [*numbers.values(), *alone.values()])
+    card += f"<dl{note}>{items}</dl>{model}</section>"
     spoken = [
         f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
         for label, text in texts.items()
@@ -395,7 +398,8 @@ def table_box(caption: str, head: str, body: str, keys: bool) -> str:
         ' tabindex="0">'
     )
     box += '<table class="sr-keys">' if keys else "<table>"
-    return f"{box}<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+    return f"{box}\n<tbody>\n{body}</tbody></table></div>"
 
 
 def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:
@@ -404,8 +408,10 @@ def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> lis
     wide = [max(map(len, cells)) for cells in filled]
     sides = [">" if column in numeric else "<" for column in columns]
     return [
-        "  ".join(f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide)).rstrip()
-        for line in zip(*filled)
+        "  ".join(
+            f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide, strict=True)
+        ).rstrip()
+        for line in zip(*filled, strict=True)
     ]
 
 
@@ -428,7 +434,7 @@ def folded(display: Display, summary: str) -> Display:
     '<details class="sr-folded"><summary>All chips</summary><'
     """
     markup = (
-        "<details"
-        f' class="sr-folded"><summary>{html.escape(summary)}</summary>{display.bundle["text/html"]}</details>'
+        f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>'
+        f"{display.bundle['text/html']}</details>"
     )
     return Display(display.bundle | {"text/html": markup})

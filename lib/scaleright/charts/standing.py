@@ -3,6 +3,7 @@
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
@@ -42,27 +43,12 @@ def standing(
     only : live condition of the rows to rank.
     most : how many to draw.
 
-    >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points", 5.0).height
+    >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points",
+    ...     5.0).height
     30
     """
     frame = frame_of(rows)
-    chart = alt.Chart(frame).transform_calculate(
-        _from=field_of(low), _to=field_of(high), _asked="1" if only is None else where(only, 1, 0)
-    )
-    chart = chart.transform_calculate(
-        _ranked=f"datum._asked && datum._to - datum._from < {widest} ? 1 : 0"
-    )
-    # A chart without rows has no scale, so where none is left all of them stay, without a score.
-    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
-        "datum._ranked || !datum._some"
-    )
-    chart = chart.transform_calculate(
-        _low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0"
-    )
-    best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
-    chart = chart.transform_window(_rank="row_number()", sort=best).transform_filter(
-        f"datum._rank <= {most}"
-    )
+    chart = _ranked(frame, low, high, widest, only, most)
     known, ends = (
         "datum._high - datum._low < 1e-9",
         [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")],
@@ -82,14 +68,8 @@ def standing(
     ink: dict[str, Any] = {"color": alt.value(theme.BLUE)}
     if color:
         names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
-        ink = {
-            "color": alt.Color(
-                color,
-                type="nominal",
-                scale=color_scale(names),
-                legend={"columns": 6, "symbolOpacity": 1},
-            )
-        }
+        key = {"columns": 6, "symbolOpacity": 1}
+        ink["color"] = alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
     bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2="_high:Q", y=y, **ink)
     tips = tooltip({"what": category, title: "_label"})
     dots = (
@@ -99,3 +79,26 @@ def standing(
     )
     text = chart.mark_text(style="row-value", dx=9).encode(x=alt.X("_high:Q"), y=y, text="_label:N")
     return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))
+
+
+def _ranked(
+    frame: pd.DataFrame, low: Any, high: Any, widest: float, only: Any, most: int
+) -> alt.Chart:
+    """The rows of which enough is known, with their ends and their rank."""
+    chart = alt.Chart(frame).transform_calculate(
+        _from=field_of(low), _to=field_of(high), _asked="1" if only is None else where(only, 1, 0)
+    )
+    chart = chart.transform_calculate(
+        _ranked=f"datum._asked && datum._to - datum._from < {widest} ? 1 : 0"
+    )
+    # A chart without rows has no scale, so where none is left all of them stay, without a score.
+    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
+        "datum._ranked || !datum._some"
+    )
+    chart = chart.transform_calculate(
+        _low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0"
+    )
+    best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
+    return chart.transform_window(_rank="row_number()", sort=best).transform_filter(
+        f"datum._rank <= {most}"
+    )

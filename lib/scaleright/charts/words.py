@@ -40,7 +40,8 @@ def say(value: Any, kind: str = "number"):
     -------
     str, or the expression of it.
 
-    >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000, "duration 2"), say(5.257, "hours")
+    >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000,
+    ...     "duration 2"), say(5.257, "hours")
     ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
     >>> import altair
     >>> say(altair.datum.share, "percent")
@@ -72,7 +73,8 @@ def say(value: Any, kind: str = "number"):
 def unit_words(unit: str) -> str:
     """A unit as it is spoken: for the label of a control.
 
-    >>> unit_words("USD/h"), unit_words("USD/kWh"), unit_words("1"), unit_words("h/day"), unit_words("month")
+    >>> unit_words("USD/h"), unit_words("USD/kWh"), unit_words("1"), unit_words(
+    ...     "h/day"), unit_words("month")
     ('USD per hour', 'USD per kWh', '', 'hours per day', 'months')
     """
     singular = {

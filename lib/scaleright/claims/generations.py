@@ -80,7 +80,7 @@ def _systems(benchmark: str) -> float:
 
 def s4_coupling() -> Recomputed:
     gains = [[_ratios(GB200, B200, name, scenario) for name in (R1, DENSE)] for scenario in BOTH]
-    ratios = [moe / dense for of_scenario in gains for moe, dense in zip(*of_scenario)]
+    ratios = [moe / dense for of_scenario in gains for moe, dense in zip(*of_scenario, strict=True)]
     return span(*ratios, Slip("systems of different size", _systems(R1) / _systems(DENSE)))
 
 

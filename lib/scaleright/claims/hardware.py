@@ -42,7 +42,7 @@ def _ratios(dear: tuple[str, float], cheap: tuple[str, float]) -> list[float]:
     """How many times the other one chip costs, by arithmetic, bandwidth and memory; each a name and
     its USD/h.
     """
-    return [first / second for first, second in zip(_rates(*dear), _rates(*cheap))]
+    return [first / second for first, second in zip(_rates(*dear), _rates(*cheap), strict=True)]
 
 
 def _growth(name: str, before: str) -> list[float]:

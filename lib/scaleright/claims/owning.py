@@ -65,7 +65,7 @@ def s3_own_site() -> Recomputed:
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
     saved = [
         1 - terms.break_even_usd_per_hour(hours) / usd
-        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median))
+        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median), strict=True)
     ]
     return span(crew[0] / saved[1], crew[1] / saved[0])
 

@@ -48,7 +48,9 @@ def s1_up_to_4x() -> Recomputed:
 
 
 def _training_gain() -> list[float]:
-    """How much faster a Blackwell chip trains than an H100: in MLPerf, and for the chapter's run."""
+    """How much faster a Blackwell chip trains than an H100: in MLPerf, and for the chapter's
+    run.
+    """
     gains = training_gains("chip")
     gains = gains[
         (gains["before"] == "H100 SXM")

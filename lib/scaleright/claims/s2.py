@@ -131,7 +131,7 @@ def data_center_ends(chip_usd: tuple[float, float] | None = None) -> list[Owners
     prices = chip_usd or accelerator(CHIP).require("purchase_usd")
     return [
         Ownership.typical(CHIP, "data center", chip_usd=usd, end=end)
-        for usd, end in zip(prices, ("cheap", "dear"))
+        for usd, end in zip(prices, ("cheap", "dear"), strict=True)
     ]
 
 
@@ -154,7 +154,7 @@ def s2_hidden() -> Recomputed:
     return span(
         *(
             (owned.price_usd + _running(owned) * owned.years) / usd
-            for owned, usd in zip(data_center_ends(), prices)
+            for owned, usd in zip(data_center_ends(), prices, strict=True)
         )
     )
 

@@ -144,7 +144,7 @@ def _fits(row, figures: tuple[float, float, float], within: float) -> bool:
     printed = ((getattr(row, column), decimals) for column, decimals in FIGURES.values())
     return all(
         abs(value - found) <= max(0.5 * 10**-decimals + 1e-9, within * value)
-        for (value, decimals), found in zip(printed, figures)
+        for (value, decimals), found in zip(printed, figures, strict=True)
     )
 
 
@@ -329,7 +329,7 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
     """
     others = sorted(
         set(generation) - {row.accelerator},
-        key=lambda name: (-len(commonprefix([name, row.accelerator])), name),
+        key=lambda name: (-len(commonprefix([name, row.accelerator])), name),  # noqa: RUF071, of names
     )
     for quantity, unit in QUANTITIES.items():
         if pd.isna(printed := getattr(row, quantity)):

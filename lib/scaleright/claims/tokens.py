@@ -73,7 +73,13 @@ def s2_13b_load() -> Recomputed:
 
 def s2_13b_over_7b() -> Recomputed:
     small = _break_even(SMALL, api_price(SMALL))
-    return span(*(100 * large / own for loads in _thirteen() for large, own in zip(loads, small)))
+    return span(
+        *(
+            100 * large / own
+            for loads in _thirteen()
+            for large, own in zip(loads, small, strict=True)
+        )
+    )
 
 
 def s3_hosted_cheaper() -> Recomputed:

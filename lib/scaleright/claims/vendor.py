@@ -96,7 +96,9 @@ def s0_5m() -> Recomputed:
     return span(
         *(
             _rack_usd(end, usd)
-            for end, usd in zip(("low", "high"), accelerator(RACK).require("purchase_usd"))
+            for end, usd in zip(
+                ("low", "high"), accelerator(RACK).require("purchase_usd"), strict=True
+            )
         )
     )
 
@@ -195,7 +197,7 @@ def s3_inference_memory() -> Recomputed:
     ]
     tokens = sum(SHORT)
     full, one = (
-        [serving_memory(d, batch, tokens) for d, batch in zip(engines, batches)]
+        [serving_memory(d, batch, tokens) for d, batch in zip(engines, batches, strict=True)]
         for batches in ([largest_batch(d, tokens) for d in engines], (1, 1))
     )
     share = lambda held: 100 * float(held.weights_bytes / (held.weights_bytes + held.kv_bytes))

@@ -52,7 +52,8 @@ def renewed_price_over_first(price_change_per_year, years, term_years):
 
     Source: the sum of the geometric series of the prices at which it is renewed.
 
-    >>> renewed_price_over_first(-0.5, 3.0, 1.0) == (1 + 0.5 + 0.25) / 3, renewed_price_over_first(-0.5, 3.0, 3.0)
+    >>> renewed_price_over_first(-0.5, 3.0, 1.0) == (1 + 0.5 + 0.25) / 3, renewed_price_over_first(
+    ...     -0.5, 3.0, 3.0)
     (True, 1.0)
     """
     terms, factor = ceil(years / term_years - 1e-9), (1 + price_change_per_year) ** term_years
@@ -151,7 +152,8 @@ def spot_usd_per_useful_hour(
     restart_s : paid time from new capacity until work goes on; waiting for capacity costs time, not
         money [s]
 
-    >>> spot_usd_per_useful_hour(1.0, 0.0, 0.0, 1800.0, 300.0), round(spot_usd_per_useful_hour(1.0, 0.1, 60.0, 1800.0, 300.0), 3)
+    >>> spot_usd_per_useful_hour(1.0, 0.0, 0.0, 1800.0,
+    ...     300.0), round(spot_usd_per_useful_hour(1.0, 0.1, 60.0, 1800.0, 300.0), 3)
     (1.0, 1.069)
     """
     return _over(

@@ -82,7 +82,8 @@ def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
     Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports
     more than 90 %.
 
-    >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0), 3)
+    >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0),
+    ...     3)
     (0.908, 0.994)
     """
     mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
@@ -314,7 +315,7 @@ def best_step(
         "communication_s": sum(best[part] for part in COMMUNICATION),
         "bubble_s": best["bubble_s"],
     }
-    error = dict(zip(("error_low", "error_high"), interval(run))) | {
+    error = dict(zip(("error_low", "error_high"), interval(run), strict=True)) | {
         "borrowed": borrowed(run),
         "seen": "matmul" not in slowdowns(run).borrowed,
     }
@@ -356,7 +357,7 @@ def best_published_mfu(
     ('MPT-3B', 0.63, None)
     """
     experts, chip = bool(model(model_name).experts), accelerator(chip_name)
-    alike = [name for name, shape in models().items() if bool(shape.experts) == experts]
+    alike = [name for name, shape in models().items() if bool(shape.experts) == experts]  # noqa: F841, @alike
     of_chip = "task == 'pretrain' and accelerator == @chip.name and precision == @precision"
     rows = table("measured/training").query(
         f"{of_chip} and model in @alike and sequence > 0 and routing != 'token drop'"
@@ -400,7 +401,7 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
     owned, *ends = (
         Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
         for usd, end in zip(
-            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear")
+            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"), strict=True
         )
     )
     low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)

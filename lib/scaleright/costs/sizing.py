@@ -33,7 +33,8 @@ def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, mos
 
     Heads and layers divide by powers of two, so other sizes of a group are rare.
 
-    >>> group_size(140e9, 72e9, 0.08), group_size(140e9, 72e9, 0.08, 0.015), group_size(140e9, 72e9, 0.08, 0.015, most=6)
+    >>> group_size(140e9, 72e9, 0.08), group_size(140e9, 72e9, 0.08, 0.015), group_size(140e9, 72e9,
+    ...     0.08, 0.015, most=6)
     (2.0, 8.0, 4.0)
     """
     within = minimum(limit_s, NEVER)  # an expression cannot be divided by a number that is infinite

@@ -98,7 +98,9 @@ class UncertainBreakEven:
         )
 
     def hours(self, rest: Mapping[str, Any] | None = None, **changed: Any) -> Any:
-        """Break-even hours of use a day with some inputs changed [h/day], at most `LONGEST_HOURS`."""
+        """Break-even hours of use a day with some inputs changed [h/day], at most
+        `LONGEST_HOURS`.
+        """
         rent = changed.pop("usd_per_hour", self.values["usd_per_hour"])
         return minimum(self.terms(rest, **changed).break_even_hours_per_day(rent), LONGEST_HOURS)
 

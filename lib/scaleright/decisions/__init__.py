@@ -1,1 +1,3 @@
-"""Judgment: one module per framework of the source documents, each ending in one shared `Verdict`."""
+"""Judgment: one module per framework of the source documents, each ending in one shared
+`Verdict`.
+"""

@@ -151,7 +151,7 @@ def relative_costs(prices: list, rates: list, keep: Keep = as_it_is) -> list:
     """
     costs = [
         where(rate > 0, price / where(rate > 0, rate, 1.0), UNMEASURED)
-        for price, rate in zip(prices, rates)
+        for price, rate in zip(prices, rates, strict=True)
     ]
     least = keep("least", reduce(minimum, costs))
     return [where(cost < UNMEASURED, cost / least, UNMEASURED) for cost in costs]
@@ -206,8 +206,10 @@ def architecture_bets(
     ------
     DataError : no chip is measured on every kind of model that may come.
 
-    >>> two = pd.DataFrame({"dense": [1.3, 1.0], "mixture": [1.0, 1.9], "images": [1.0, 1.0]}, index=["GB300", "B300"])
-    >>> [architecture_bets(two, odds, committed_ratio=0.6).what for odds in (0.2, 0.5)], architecture_bets(two, 0.5).what
+    >>> two = pd.DataFrame({"dense": [1.3, 1.0], "mixture": [1.0, 1.9], "images": [1.0, 1.0]},
+    ...     index=["GB300", "B300"])
+    >>> [architecture_bets(two, odds, committed_ratio=0.6).what
+    ...     for odds in (0.2, 0.5)], architecture_bets(two, 0.5).what
     (['B300', 'GB300'], 'stay flexible')
     """
     share = chances(mixture_probability, image_share).parts()
@@ -236,12 +238,12 @@ def architecture_bets(
             f" and costs {1 / committed_ratio:.3g} times"
         ),
     ]
-    for other in mean.index[1:]:
-        if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1:
-            reasons.append(
-                f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures"
-                f" {other} is cheaper"
-            )
+    reasons += [
+        f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures"
+        f" {other} is cheaper"
+        for other in mean.index[1:]
+        if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1
+    ]
     flexible = committed_ratio * mean.iloc[0] > 1
     numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
     numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}

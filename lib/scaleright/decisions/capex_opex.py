@@ -24,7 +24,8 @@ def source_rule(hours_per_day, months, accelerators: int = 1, bursts: bool = Fal
     and six hours for less than 18 months it says nothing; the reading here is to rent. Hours and
     months may be live expressions.
 
-    >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24, accelerators=8)
+    >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24,
+    ...     accelerators=8)
     ('rent', 'buy', 'rent', 'rent')
     """
     if bursts or accelerators > 1:

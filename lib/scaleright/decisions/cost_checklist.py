@@ -2,6 +2,8 @@
 needs, risks, and what to measure.
 """
 
+import itertools
+
 import pandas as pd
 
 from scaleright import catalog
@@ -26,7 +28,8 @@ def cost_checklist(service: Service, allowed_loss: float = 0.01) -> pd.DataFrame
     >>> from scaleright.inference.deployment import Deployment
     >>> from scaleright.inference.lengths import Load
     >>> chip, model = catalog.accelerator("H100 SXM"), catalog.model("Llama-3.1-8B")
-    >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0, services=4, peak_to_mean=2.0)
+    >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0,
+    ...     services=4, peak_to_mean=2.0)
     >>> cost_checklist(service).loc["pooling", "why"]
     ''
     """
@@ -40,7 +43,7 @@ def cost_checklist(service: Service, allowed_loss: float = 0.01) -> pd.DataFrame
             "together": 1 - rung.chips / rungs[0].chips,
             "loss": 0.0 if rung.why else rung.losses[rung.name],
         }
-        for before, rung in zip(rungs, rungs[1:])
+        for before, rung in itertools.pairwise(rungs)
     }
     order = orders(service, [rung.name for rung in rungs[1:] if not rung.why], allowed_loss)
     return (

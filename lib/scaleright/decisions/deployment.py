@@ -60,7 +60,8 @@ def deployment(
     ------
     ValueError : the two constraints exclude every branch.
 
-    >>> deployment(Ownership.typical("RTX 4090", "home"), 0.35, 0.18, 1.0, moving_usd_per_year=500.0).what
+    >>> deployment(Ownership.typical("RTX 4090", "home"), 0.35, 0.18, 1.0,
+    ...     moving_usd_per_year=500.0).what
     'rent'
     """
     if sensitive_data and many_regions:

@@ -203,7 +203,7 @@ def scorecard(of: Deployment) -> pd.DataFrame:
         rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", named))
     if of.shape is not None:
         seen = chat_energy()
-        kinds = set(zip(seen["model"], seen["precision"]))
+        kinds = set(zip(seen["model"], seen["precision"], strict=True))
         held = [
             weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind))
             for name, kind in kinds
@@ -297,7 +297,8 @@ def savings(
     and three.
 
     >>> from scaleright.footprint import place
-    >>> savings(training("H100 SXM", 1e6, 0.9, place("France"))).set_index("what").loc["hardware worn out", "same life"].round(2)
+    >>> savings(training("H100 SXM", 1e6, 0.9, place("France"))).set_index("what").loc[
+    ...     "hardware worn out", "same life"].round(2)
     np.float64(0.67)
     """
 
@@ -328,7 +329,8 @@ def regions(of: Deployment) -> pd.DataFrame:
     [1].
 
     >>> from scaleright.footprint import place
-    >>> bool(regions(training("H100 SXM", 1e6, 0.9, place("France")))["carbon_kg"].is_monotonic_increasing)
+    >>> bool(regions(training("H100 SXM", 1e6, 0.9, place("France")))[
+    ...     "carbon_kg"].is_monotonic_increasing)
     True
     """
     rows = []
@@ -389,7 +391,8 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     ValueError : a training run, whose tokens are not stated.
 
     >>> from scaleright.footprint import place
-    >>> eco_efficiency(serving("Llama-3.1-70B", "H100 SXM", 8, 0.2, place("Poland")), place("France")).rule
+    >>> eco_efficiency(serving("Llama-3.1-70B", "H100 SXM", 8, 0.2, place("Poland")),
+    ...     place("France")).rule
     'scores poorly'
     """
     if of.shape is None:
@@ -409,10 +412,10 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     reasons = [
         f"{significant(joules)} J of the accelerators for a token, idle hours included, {between}"
     ]
-    for row in help_[help_["saving"] > 0.005].head(MOST).itertuples():
-        reasons.append(
-            f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon"
-        )
+    reasons += [
+        f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon"
+        for row in help_[help_["saving"] > 0.005].head(MOST).itertuples()
+    ]
     numbers = {
         "energy": (made.energy.total, "kWh / 1e6 token"),
         "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),

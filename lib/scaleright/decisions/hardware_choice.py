@@ -179,7 +179,8 @@ def fit(
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
-    >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(tokens_per_s=100.0)).binds
+    >>> fit(work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0,
+    ...     Terms(tokens_per_s=100.0)).binds
     'one chip'
     """
     flops = keep(
@@ -221,7 +222,9 @@ def fit(
     )
     arithmetic_s, memory_s = (
         keep(name, value)
-        for name, value in zip(("arithmetic_s", "memory_s"), times(maximum(batch, 1.0)))
+        for name, value in zip(
+            ("arithmetic_s", "memory_s"), times(maximum(batch, 1.0)), strict=True
+        )
     )
     on_one = keep("on_one", terms.slowdown * token_seconds(arithmetic_s, memory_s))
     chips = keep(
@@ -256,7 +259,8 @@ def source_rule(training: Any, stored_bytes: Any, interactive: Any):
     The document gives no order; a model that does not fit comes before users who wait. Arguments
     may be live.
 
-    >>> source_rule(True, 1e12, False), source_rule(False, 140e9, True), source_rule(False, 16e9, True), source_rule(False, 16e9, False)
+    >>> source_rule(True, 1e12, False), source_rule(False, 140e9, True), source_rule(False, 16e9,
+    ...     True), source_rule(False, 16e9, False)
     ('A100', 'A100 or H100', 'high-end', 'smaller card')
     """
     smaller = where(interactive, "high-end", "smaller card")
@@ -286,7 +290,8 @@ def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> p
 
     >>> from scaleright import catalog
     >>> from scaleright.decisions.hardware_candidates import candidates
-    >>> ranked = compare(work(catalog.model("Llama-3.1-8B"), False, 2048, 8, "BF16"), candidates(), Terms(1000.0))
+    >>> ranked = compare(work(catalog.model("Llama-3.1-8B"), False, 2048, 8, "BF16"), candidates(),
+    ...     Terms(1000.0))
     >>> bool(ranked["usd_per_million"].is_monotonic_increasing)
     True
     """
@@ -320,7 +325,8 @@ def hardware_choice(
     >>> from scaleright import catalog
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> of = work(catalog.model("Llama-3.1-70B"), True, 8192, 16, "BF16")
-    >>> hardware_choice(of, candidates(segment="data center"), Terms(1e5, slowdown=2.0), training=True).rule
+    >>> hardware_choice(of, candidates(segment="data center"), Terms(1e5, slowdown=2.0),
+    ...     training=True).rule
     'A100'
     """
     ranked = compare(of, chips, terms, own)

@@ -34,7 +34,8 @@ def alternatives() -> pd.DataFrame:
     measured serving), prices (rental listings of its chips, or by it).
 
     >>> rows = alternatives().set_index("product")
-    >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X", "inference"] > 100)
+    >>> int(rows.loc["Sohu", "inference"]), bool(rows.loc["Instinct MI300X to MI355X",
+    ...     "inference"] > 100)
     (0, True)
     """
     known, cards, served, tested, trained = (

@@ -62,7 +62,9 @@ def maturity_criteria() -> pd.DataFrame:
             )
         years = (today - pd.Timestamp(chip.released)).days / DAYS_PER_YEAR
         for (criterion, (half, whole)), count in zip(
-            COUNTED.items(), (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years)
+            COUNTED.items(),
+            (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years),
+            strict=True,
         ):
             points, rule = (
                 0.5 * (count >= half) + 0.5 * (count >= whole),

@@ -78,7 +78,7 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
             f"weights {', '.join(f'{weight:g}' for weight in weights)}: allowed are weights from 0,"
             " one of them above 0"
         )
-    return sum(score * weight for score, weight in zip(scores, weights)) / sum(weights)
+    return sum(score * weight for score, weight in zip(scores, weights, strict=True)) / sum(weights)
 
 
 def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = SPAN) -> Any:
@@ -467,7 +467,8 @@ def hardware_radar(
         if ranked["complete"].sum() > 1
         else ""
     )
-    axes = scored.loc[name].drop([axis for axis, weight in zip(AXES, weights) if not weight])
+    unweighted = [axis for axis, weight in zip(AXES, weights, strict=True) if not weight]
+    best_first = ordered(scored.loc[name].drop(unweighted), ascending=False)
     speed = (
         f"that of MLPerf {chip['round']}"
         if chip["basis"] == MEASURED
@@ -475,10 +476,7 @@ def hardware_radar(
     )
     reasons = [
         f"it has {best['low']:.2f} of {FULL:g} points{second}",
-        (
-            "by axis:"
-            f" {', '.join(f'{axis} {score:.1f}' for axis, score in ordered(axes, ascending=False).items())}"
-        ),
+        "by axis: " + ", ".join(f"{axis} {score:.1f}" for axis, score in best_first.items()),
         f"its speed is {speed}, its energy that of its {chip['power']}",
     ]
     if len(open_):

@@ -16,7 +16,8 @@ def rungs_of_source() -> dict[str, list[str]]:
     """The levers on each rung of S2's ladder, in its order.
 
     >>> list(rungs_of_source())
-    ['quantize and prune', 'LoRA fine-tuning', 'dynamic batching and caching', 'GPU pooling and scheduling']
+    ['quantize and prune', 'LoRA fine-tuning', 'dynamic batching and caching',
+     'GPU pooling and scheduling']
     """
     rows = catalog.table("levers").dropna(subset=["rung", "item"])
     rows = rows[rows["rung"] != "before the ladder"]
@@ -43,7 +44,8 @@ def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
     >>> from scaleright.inference.deployment import Deployment
     >>> from scaleright.inference.lengths import Load
     >>> chip, model = catalog.accelerator("H100 SXM"), catalog.model("Llama-3.1-8B")
-    >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0, peak_to_mean=2.0)
+    >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0,
+    ...     peak_to_mean=2.0)
     >>> inference_ladder(service).source
     'S2, Inference Efficiency Ladder'
     """

@@ -45,7 +45,8 @@ def ways(layout: Layout) -> Any:
 def strategy(layout: Layout) -> np.ndarray:
     """The strategy of each layout, of `STRATEGIES`.
 
-    >>> strategy(Layout(tensor=np.array([1, 1, 8, 8]), pipeline=np.array([1, 1, 1, 8]), zero=np.array([0, 3, 1, 1]))).tolist()
+    >>> strategy(Layout(tensor=np.array([1, 1, 8, 8]), pipeline=np.array([1, 1, 1, 8]),
+    ...     zero=np.array([0, 3, 1, 1]))).tolist()
     ['data', 'sharded data', 'tensor', 'hybrid']
     """
     single, alone = ways(layout) == 1, ways(layout) == 0
@@ -139,7 +140,8 @@ def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
     Where nothing fits, throughput and latency are empty.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64, 8192, 256)
+    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64, 8192,
+    ...     256)
     >>> bool(playbook(run).loc["data", "fits"]), bool(playbook(run).loc["sharded data", "fits"])
     (False, True)
     """

@@ -40,7 +40,8 @@ def source_rule(run: TrainingRun) -> str:
     whatever the batch. Without a fabric between chips it says to reconsider.
 
     >>> from scaleright import catalog
-    >>> source_rule(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64, 8192, 256))
+    >>> source_rule(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64,
+    ...     8192, 256))
     'pipeline or hybrid'
     """
     if run.chips > 1 and (run.chip.scale_up_chips or 1) <= 1:

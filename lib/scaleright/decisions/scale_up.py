@@ -72,7 +72,8 @@ def decode_rate(
     keep : names an intermediate result, see `hardware_choice.fit`
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
-    >>> loose, tight = (decode_rate(tiny, chip_limits("B300"), 100, limit_s) for limit_s in (1.0, 1e-9))
+    >>> loose, tight = (decode_rate(tiny, chip_limits("B300"), 100, limit_s)
+    ...     for limit_s in (1.0, 1e-9))
     >>> loose > 0.0 == tight
     True
     """

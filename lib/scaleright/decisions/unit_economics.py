@@ -43,7 +43,8 @@ def source_rule(parameters, utilization, months, accelerators: int = 1):
 
     Utilization and months may be live expressions.
 
-    >>> source_rule(7e9, 0.3, 24), source_rule(13e9, 0.12, 24), source_rule(13e9, 0.5, 24), source_rule(70e9, 0.5, 24, 4)
+    >>> source_rule(7e9, 0.3, 24), source_rule(13e9, 0.12, 24), source_rule(13e9, 0.5,
+    ...     24), source_rule(70e9, 0.5, 24, 4)
     ('API', 'rent', 'own', 'rent')
     """
     matrix = capex_opex.source_rule(HOURS_PER_DAY * utilization, months, accelerators)

@@ -32,7 +32,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
-from scaleright.order import noiseless, first_greatest
+from scaleright.order import first_greatest, noiseless
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 SOURCE = "S0, vendor economics"
@@ -236,7 +236,7 @@ def serving_points(
     points = pd.concat(
         [
             _front(name, chip, (input_tokens, output_tokens), guess, form)
-            for chip, guess in zip(chips, guesses)
+            for chip, guess in zip(chips, guesses, strict=True)
         ],
         ignore_index=True,
     )
@@ -256,7 +256,8 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     points : columns interactivity and tokens_per_s
     speed : tokens per second that a user wants [token/s]
 
-    >>> points = pd.DataFrame({"interactivity": [10.0, 20.0, 40.0], "tokens_per_s": [400.0, 50.0, 100.0]})
+    >>> points = pd.DataFrame({"interactivity": [10.0, 20.0, 40.0],
+    ...     "tokens_per_s": [400.0, 50.0, 100.0]})
     >>> best_rate(points, np.array([5.0, 20.0, 40.0, 41.0])).round(6).tolist()
     [400.0, 251.98421, 100.0, 0.0]
     """
@@ -391,8 +392,10 @@ def vendor_claim(
     claimed : how many times better the new one is said to be [1]
     uses : what an hour of each chip takes, by name: dollars, kilowatts; see `advantage`
 
-    >>> points = pd.DataFrame({"accelerator": ["new", "new", "old", "old"], "interactivity": [10, 100, 10, 100], "tokens_per_s": [90, 60, 30, 1]})
-    >>> vendor_claim(points, "new", "old", np.array([10.0, 100.0]), 35.0, {"new": 2.0, "old": 1.0}).what
+    >>> points = pd.DataFrame({"accelerator": ["new", "new", "old", "old"],
+    ...     "interactivity": [10, 100, 10, 100], "tokens_per_s": [90, 60, 30, 1]})
+    >>> vendor_claim(points, "new", "old", np.array([10.0, 100.0]), 35.0,
+    ...     {"new": 2.0, "old": 1.0}).what
     'nowhere: at most 30 times, at 100 tokens/s per user'
     """
     ratios = lead(points, new, old, speed)

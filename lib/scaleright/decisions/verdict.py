@@ -1,4 +1,6 @@
-"""The shared end of every decision: what to do, why, the numbers, and the source's rule beside it."""
+"""The shared end of every decision: what to do, why, the numbers, and the source's rule beside
+it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -86,7 +86,8 @@ class Footprint:
         keep : takes the name and the value of a part and returns what to go on with; a live chart
             names it there
 
-        >>> machine, here = Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), Place(1.2, 0.4, 0.2, 3.0)
+        >>> machine, here = Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), Place(1.2, 0.4,
+        ...     0.2, 3.0)
         >>> made = Footprint.of(machine, 1000.0, 0.5, here)
         >>> round(made.energy.total), round(made.carbon.total), round(made.water.total)
         (1704, 694, 5396)
@@ -133,7 +134,10 @@ def _making_kg(chip: Accelerator, end: str) -> float:
     rows, column = table("embodied"), f"{'typical' if end == 'best' else end}_kg_co2e"
     chips = rows[rows["kind"] == "accelerator"]
     server = rows[rows["kind"] == "host"].iloc[0][column]
-    return _of_power(chip, dict(zip(chips["accelerator"], chips[column]))) + float(server) / SLOTS
+    return (
+        _of_power(chip, dict(zip(chips["accelerator"], chips[column], strict=True)))
+        + float(server) / SLOTS
+    )
 
 
 @lookup
@@ -159,7 +163,8 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     LookupError : unknown accelerator or end.
     DataError : the catalog has no power of it.
 
-    >>> round(machine("H100 SXM").chip_watts), round(machine("H100 SXM").host_watts), machine("H100 SXM", chip_watts=500.0).chip_watts
+    >>> round(machine("H100 SXM").chip_watts), round(machine("H100 SXM").host_watts), machine(
+    ...     "H100 SXM", chip_watts=500.0).chip_watts
     (532, 437, 500.0)
     """
     one_of(end, ENDS, "end of a range")

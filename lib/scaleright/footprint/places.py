@@ -223,7 +223,8 @@ def locate(name: str, year: int | None = None) -> Grid:
     """The grid ("France", "US-CA") or the cloud region ("AWS us-east-1") of a name; raises as
     `grid` and `region`.
 
-    >>> locate("AWS us-east-1") == region("AWS", "us-east-1", None), locate("France") == grid("France")
+    >>> locate("AWS us-east-1") == region("AWS", "us-east-1", None), locate("France") == grid(
+    ...     "France")
     (True, True)
     """
     provider = next(
@@ -254,7 +255,8 @@ def place(name: str, year: int | None = None) -> Place:
     LookupError : unknown grid, provider or region; the nearest names are offered.
     DataError : no source states the carbon or the water of its electricity.
 
-    >>> place("France").pue == cost_factor("pue", "data center").best, place("AWS us-east-1").pue < 1.2
+    >>> place("France").pue == cost_factor("pue", "data center").best, place(
+    ...     "AWS us-east-1").pue < 1.2
     (True, True)
     """
     of = locate(name, year)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ class Curve:
             )
 
         paces, found = [pace(batch, int(batch)) for batch in BATCHES], 1.0
-        for low, high, fast, slow in zip(BATCHES, BATCHES[1:], paces, paces[1:]):
+        for (low, high), (fast, slow) in zip(pairwise(BATCHES), pairwise(paces), strict=True):
             between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
             found = where(fast <= tpot_s, minimum(between, high), found)
         found = name("found", found)
@@ -227,7 +228,8 @@ def curves(
     slowdowns : as in `steady`
 
     >>> from scaleright import catalog
-    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
+    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
+    ...     {})
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     13.4
     """
@@ -294,10 +296,10 @@ def curves(
         Curve(
             **{
                 name: of if name in tables else of[0]
-                for name, of in zip(Curve.__dataclass_fields__, row)
+                for name, of in zip(Curve.__dataclass_fields__, row, strict=True)
             }
         )
-        for row in zip(*cut)
+        for row in zip(*cut, strict=True)
     ]
 
 
@@ -332,9 +334,12 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
     Takes numbers, arrays and live expressions.
 
     >>> from scaleright import catalog
-    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))], {})
-    >>> slow, fast, never = (fastest([one], Load(1000, 1000), 1 / pace) for pace in (20.0, 100.0, 1000.0))
-    >>> slow.tokens_per_s > fast.tokens_per_s > never.tokens_per_s, (slow.kept, fast.kept, never.kept)
+    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
+    ...     {})
+    >>> slow, fast, never = (fastest([one], Load(1000, 1000), 1 / pace)
+    ...     for pace in (20.0, 100.0, 1000.0))
+    >>> slow.tokens_per_s > fast.tokens_per_s > never.tokens_per_s, (slow.kept, fast.kept,
+    ...     never.kept)
     (True, (1.0, 1.0, 0.0))
     """
     best, most = None, None
@@ -363,7 +368,7 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
             else Paced(
                 *(
                     where(better, one, other)
-                    for one, other in zip(vars(this).values(), vars(best).values())
+                    for one, other in zip(vars(this).values(), vars(best).values(), strict=True)
                 )
             )
         )

@@ -70,8 +70,10 @@ class Deployment:
         are cut (chunked prefill) [token]
 
     >>> from scaleright import catalog
-    >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("H100 SXM"), "MXFP4", tensor=2, software="vLLM 0.17.0")
-    >>> one.chips, one.engine, one.formats["experts"], one.formats["attention"], one.compute_format("experts")
+    >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("H100 SXM"), "MXFP4",
+    ...     tensor=2, software="vLLM 0.17.0")
+    >>> one.chips, one.engine, one.formats["experts"], one.formats["attention"], one.compute_format(
+    ...     "experts")
     (2, 'vLLM', 'MXFP4', 'BF16', 'BF16')
     """
 
@@ -152,7 +154,23 @@ class Deployment:
 
 def _rules(d: Deployment) -> Iterator[Rule]:
     """Every rule; a later one may rely on those before it."""
-    t, chip = d.model, d.chip
+    t = d.model
+    yield from _format_rules(d)
+    yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
+    share = np.asarray(d.memory_share, dtype=float)
+    yield (
+        (share > 0) & (share <= 1),
+        lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1",
+    )
+    for name in _numbers(d)[1:]:
+        fits = whole(getattr(d, name), 1, np.inf)
+        yield fits, lambda one, name=name: wanted(name, getattr(one, name), 1, np.inf)
+    yield from _degree_rules(d)
+
+
+def _format_rules(d: Deployment) -> Iterator[Rule]:
+    """Formats are known, and the chip has that of the weights."""
+    chip = d.chip
     for name, value, known in (
         ("precision", d.precision, tuple(NEEDS)),
         ("kv_precision", d.cache_format, CACHE_FORMATS),
@@ -173,15 +191,11 @@ def _rules(d: Deployment) -> Iterator[Rule]:
         f" serves {able}"
     )
     yield needed in chip.dense, lambda _: wants
-    yield t.causal, lambda _: f"{t.name} is an encoder: it writes no tokens; allowed: decoders"
-    share = np.asarray(d.memory_share, dtype=float)
-    yield (
-        (share > 0) & (share <= 1),
-        lambda one: f"memory_share = {one.memory_share:g}, allowed: above 0 to 1",
-    )
-    for name in _numbers(d)[1:]:
-        fits = whole(getattr(d, name), 1, np.inf)
-        yield fits, lambda one, name=name: wanted(name, getattr(one, name), 1, np.inf)
+
+
+def _degree_rules(d: Deployment) -> Iterator[Rule]:
+    """Degrees divide what they split."""
+    t = d.model
     heads, experts = divisors(t.heads), divisors(max(t.experts, 1))
     kept = [n for n in heads if t.kv_lora_rank or t.kv_heads % n == 0 or n % t.kv_heads == 0]
     yield (
@@ -237,9 +251,11 @@ def check(d: Deployment) -> None:
     `memory.largest_batch`.
 
     >>> from scaleright import catalog
-    >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("A100 SXM 80GB"), "FP8", tensor=8))
+    >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("A100 SXM 80GB"),
+    ...     "FP8", tensor=8))
     Traceback (most recent call last):
-    ValueError: Llama-3.1-70B on A100 SXM 80GB: precision FP8 needs a chip with dense fp8; A100 SXM 80GB has bf16, fp16, fp32, int4, int8, tf32, so it serves BF16, FP16, INT8, INT4, MXFP4
+    ValueError: Llama-3.1-70B on A100 SXM 80GB: precision FP8 needs a chip with dense fp8; A100 SXM
+    80GB has bf16, fp16, fp32, int4, int8, tf32, so it serves BF16, FP16, INT8, INT4, MXFP4
     >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=6))
     Traceback (most recent call last):
     ValueError: Llama-3.1-70B on H100 SXM: tensor = 6 does not divide heads = 64; nearest: 4 or 8
@@ -252,7 +268,8 @@ def valid(d: Deployment) -> np.ndarray:
     """Where a deployment keeps every rule that `check` checks; a boolean for each element.
 
     >>> from scaleright import catalog
-    >>> valid(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=np.array([3, 4, 8])))
+    >>> valid(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"),
+    ...     tensor=np.array([3, 4, 8])))
     array([False,  True,  True])
     """
     return reduce(np.logical_and, (holds for holds, _ in _rules(d)))

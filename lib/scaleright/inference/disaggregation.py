@@ -76,7 +76,8 @@ def transfer_seconds(prefill: Deployment, decode: Deployment, tokens: Any) -> An
     between nodes; none of it hides behind prefill.
 
     >>> from scaleright import catalog
-    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4)
+    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8",
+    ...     tensor=4)
     >>> transfer_seconds(one, one, 8192) < transfer_seconds(replace(one, tensor=8), one, 8192)
     True
     """
@@ -139,8 +140,10 @@ def disaggregated(
     where decoding goes on.
 
     >>> from scaleright import catalog
-    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4)
-    >>> long, short = (disaggregated(one, one, Load(*tokens), 16, {}) for tokens in ((8000, 200), (200, 8000)))
+    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8",
+    ...     tensor=4)
+    >>> long, short = (disaggregated(one, one, Load(*tokens), 16, {})
+    ...     for tokens in ((8000, 200), (200, 8000)))
     >>> long.ratio > 1 > short.ratio > 0
     True
     """
@@ -150,39 +153,19 @@ def disaggregated(
             " allowed: one model"
         )
     room(prefill, replace(load, output_tokens=1, output_cv=0.0))
-    most, full, further = (
-        room(decode, load),
-        _budget(prefill),
-        maximum((load.output_tokens - 1) / load.tokens_per_step, 1.0),
-    )
+    most, full = room(decode, load), _budget(prefill)
+    further = maximum((load.output_tokens - 1) / load.tokens_per_step, 1.0)
     batch = most if batch is None else minimum(batch, most)
     step = engine_step(decode, load, batch, slowdowns)
     prompt_step = engine_step(
         prefill, load, 0.0, slowdowns, prefill_tokens=full, prefill_context=load.prompt_context
     )
-    rhythm, transfer_s = (
-        Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0),
-        transfer_seconds(prefill, decode, load.input_tokens),
-    )
+    rhythm = Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0)
+    transfer_s = transfer_seconds(prefill, decode, load.input_tokens)
     ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
     served = rhythm.requests / step.total
-    return Disaggregated(
-        decode,
-        load,
-        batch + served * ttft_s,
-        most,
-        batch,
-        step,
-        step,
-        step,
-        step,
-        rhythm,
-        0.0,
-        ttft_s,
-        step.total / load.tokens_per_step,
-        step.total,
-        prefill,
-        served * load.new_tokens / full * prompt_step.total,
-        prompt_step,
-        transfer_s,
-    )
+    steps, tpot_s = (step, step, step, step), step.total / load.tokens_per_step
+    ratio = served * load.new_tokens / full * prompt_step.total
+    there = (decode, load, batch + served * ttft_s, most, batch, *steps, rhythm, 0.0)
+    took = (ttft_s, tpot_s, step.total)
+    return Disaggregated(*there, *took, prefill, ratio, prompt_step, transfer_s)

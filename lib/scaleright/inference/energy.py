@@ -34,7 +34,8 @@ def chat_energy() -> pd.DataFrame:
     joules_per_token of all of them [J/token], run, source.
 
     >>> rows = chat_energy()
-    >>> bool(np.allclose(rows["chip_watts"] / rows["tokens_per_s"], rows["joules_per_token"], rtol=1e-3))
+    >>> bool(np.allclose(rows["chip_watts"] / rows["tokens_per_s"], rows["joules_per_token"],
+    ...     rtol=1e-3))
     True
     """
     runs = catalog.table("measured/energy")

@@ -51,7 +51,8 @@ def leanest(chip: Accelerator) -> str:
     """The leanest format whose products a chip computes natively; MXFP4 for chips with FP4 of other
     vendors than NVIDIA.
 
-    >>> leanest(catalog.accelerator("H100 SXM")), leanest(catalog.accelerator("MI355X")), leanest(catalog.accelerator("V100 SXM 32GB"))
+    >>> leanest(catalog.accelerator("H100 SXM")), leanest(catalog.accelerator("MI355X")), leanest(
+    ...     catalog.accelerator("V100 SXM 32GB"))
     ('FP8', 'MXFP4', 'FP16')
     """
     found = next((form for form in LEANEST if NEEDS[form] in chip.dense), "BF16")
@@ -86,33 +87,15 @@ def layouts(
     ------
     ValueError : the chip cannot serve the format, or nothing fits.
 
-    >>> found = layouts(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", Load(1000, 1000))
+    >>> found = layouts(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8",
+    ...     Load(1000, 1000))
     >>> sorted(zip(found.tensor.tolist(), found.pipeline.tolist()))[:4]
     [(1, 2), (1, 4), (1, 8), (2, 1)]
     """
-    check(
-        Deployment(
-            model,
-            chip,
-            precision,
-            **{name: value for name, value in fixed.items() if name not in DEGREES},
-        )
-    )
-    every = [
-        (tensor, pipeline, expert, group)
-        for tensor in POWERS
-        for pipeline in POWERS
-        for group in (POWERS if model.experts else (1,))
-        for expert in (
-            {tensor * group, 1 if group == 1 else tensor * group} if model.experts else (1,)
-        )
-        if tensor <= (chip.scale_up_chips or 1)
-        and pipeline <= MOST_STAGES
-        and tensor * pipeline * group <= most_chips
-    ]
-    found = Deployment(
-        model, chip, precision, **fixed | dict(zip(DEGREES, np.array(every).T, strict=True))
-    )
+    free = {name: value for name, value in fixed.items() if name not in DEGREES}
+    check(Deployment(model, chip, precision, **free))
+    every = np.array(_degrees(model, chip, most_chips)).T
+    found = Deployment(model, chip, precision, **fixed | dict(zip(DEGREES, every, strict=True)))
     held = np.all(
         [np.isin(getattr(found, name), fixed.get(name, getattr(found, name))) for name in DEGREES],
         axis=0,
@@ -125,6 +108,24 @@ def layouts(
             " fewer bits, or a smaller model"
         )
     return found
+
+
+def _degrees(
+    model: Transformer, chip: Accelerator, most_chips: int
+) -> list[tuple[int, int, int, int]]:
+    """Every layout in powers of two: `DEGREES`."""
+    return [
+        (tensor, pipeline, expert, group)
+        for tensor in POWERS
+        for pipeline in POWERS
+        for group in (POWERS if model.experts else (1,))
+        for expert in (
+            {tensor * group, 1 if group == 1 else tensor * group} if model.experts else (1,)
+        )
+        if tensor <= (chip.scale_up_chips or 1)
+        and pipeline <= MOST_STAGES
+        and tensor * pipeline * group <= most_chips
+    ]
 
 
 def _missed(words: str, points: Any, tpot_s: float, ttft_s: float) -> str:
@@ -160,7 +161,8 @@ def under(
 
     >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))
     >>> point = under(one, Load(1000, 300), tpot_s=0.020, slowdowns={})
-    >>> point.tpot_s <= 0.020 < steady(one, Load(1000, 300), 1.1 * point.concurrency, slowdowns={}).tpot_s
+    >>> point.tpot_s <= 0.020 < steady(one, Load(1000, 300), 1.1 * point.concurrency,
+    ...     slowdowns={}).tpot_s
     True
     """
     points = steady(
@@ -219,8 +221,10 @@ def at_rate(
     takes; the mean wait is that of M/M/k times (1 + cv^2) / 2, cv being that of the answers'
     lengths, and the waits of those who wait are exponential [whitt1993].
 
-    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=16)
-    >>> at_rate(one, Load(1000, 300), 1.0).queue_s < 0.001 < at_rate(one, Load(1000, 300), 4.0, percentile=0.99).queue_s
+    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"),
+    ...     max_sequences=16)
+    >>> at_rate(one, Load(1000, 300), 1.0).queue_s < 0.001 < at_rate(one, Load(1000, 300), 4.0,
+    ...     percentile=0.99).queue_s
     True
     """
     BELOW_ONE.check("at_rate", "percentile", percentile)
@@ -321,14 +325,14 @@ def frontier(
     LookupError : an unknown accelerator. ValueError : a named chip cannot serve the model; or none
         meets the targets (the best is named).
 
-    >>> front = frontier(catalog.model("Llama-3.1-8B"), Load(1000, 300), ["H100", "L40S"], slowdowns={})
+    >>> front = frontier(catalog.model("Llama-3.1-8B"), Load(1000, 300), ["H100", "L40S"],
+    ...     slowdowns={})
     >>> sorted(set(front["accelerator"])), bool((front["tokens_per_s_per_chip"] > 0).all())
     (['H100 SXM', 'L40S'], True)
     """
+    every_chip = catalog.accelerators().values()
     found = []
-    for chip in (
-        catalog.accelerators().values() if chips is None else map(catalog.accelerator, chips)
-    ):
+    for chip in every_chip if chips is None else map(catalog.accelerator, chips):
         try:
             every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
             at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
@@ -341,23 +345,17 @@ def frontier(
             f"{model.name}: no accelerator of the catalog serves it in"
             f" {precision or 'its leanest format'}"
         )
-    front = pd.concat(
-        [
-            _front(points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)])
-            for points in found
-        ],
-        ignore_index=True,
-    )
+    kept = [points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)] for points in found]
+    front = pd.concat(map(_front, kept), ignore_index=True)
     if front.empty:
         quickest = min(found, key=lambda points: figure(points["tpot_s"].min()))
-        raise ValueError(
-            _missed(
-                f"{model.name} on {quickest['accelerator'][0]}, the quickest,",
-                quickest,
-                tpot_s,
-                ttft_s,
-            )
-        )
+        words = f"{model.name} on {quickest['accelerator'][0]}, the quickest,"
+        raise ValueError(_missed(words, quickest, tpot_s, ttft_s))
+    return _priced(front)
+
+
+def _priced(front: pd.DataFrame) -> pd.DataFrame:
+    """A front with its draw and with what recent rents make of it."""
     rents = {name: recent_rental_price(name) for name in front["accelerator"].unique()}
     front["usd_per_hour"] = front["accelerator"].map(
         {name: rent.median if rent else math.nan for name, rent in rents.items()}

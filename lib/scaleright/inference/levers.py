@@ -29,7 +29,9 @@ def _with(service: Service, **deployment: Any) -> Service:
 
 
 def _weights(s: Service, form: str) -> Service | bool:
-    """The weights in a format, if the chip can serve it; as they are, if they are as short already."""
+    """The weights in a format, if the chip can serve it; as they are, if they are as short
+    already.
+    """
     if bytes_per_parameter(s.deployment.precision) <= bytes_per_parameter(form):
         return s
     return NEEDS[form] in s.deployment.chip.dense and _with(s, precision=form)
@@ -87,7 +89,8 @@ def quality_loss(lever: str, precision: str, size: float) -> float:
     precision : format of the weights once it is taken
     size : parameters of the model [1]
 
-    >>> round(quality_loss("4-bit weights", "INT4", 8e9), 3), round(quality_loss("4-bit weights", "INT4", 70e9), 3)
+    >>> round(quality_loss("4-bit weights", "INT4", 8e9),
+    ...     3), round(quality_loss("4-bit weights", "INT4", 70e9), 3)
     (0.025, 0.002)
     """
     rows = catalog.table("lever_quality")

@@ -37,7 +37,9 @@ def operating_points(model: str | None = None, accelerator: str | None = None) -
         have one are offered.
 
     >>> points = operating_points("Llama-3.1-8B", "H100")
-    >>> int(points[(points.input_tokens == 1000) & (points.output_tokens == 1000)].tokens_per_s.iloc[0])
+    >>> int(
+    ...     points[
+    ...     (points.input_tokens == 1000) & (points.output_tokens == 1000)].tokens_per_s.iloc[0])
     15220
     """
     runs = catalog.table("measured/serving").dropna(subset=SPEED)

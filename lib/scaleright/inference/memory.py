@@ -91,8 +91,10 @@ def cache_per_chip(d: Deployment, tokens_per_sequence) -> Any:
     """Bytes of cache that one sequence takes on each chip of its attention group and of the fullest
     stage [B].
 
+    >>> import numpy as np
     >>> from scaleright import catalog
-    >>> d = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=np.array([1, 8, 16]))
+    >>> d = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"),
+    ...     tensor=np.array([1, 8, 16]))
     >>> [float(share) for share in cache_per_chip(d, 1000) / cache_per_chip(d, 1000)[0]]
     [1.0, 0.125, 0.125]
     """
@@ -129,7 +131,8 @@ def serving_memory(d: Deployment, batch: Any, tokens_per_sequence: Any) -> Servi
     tokens_per_sequence : tokens of each in the cache, prompt and answer [token]
 
     >>> from scaleright import catalog
-    >>> d = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8", tensor=4)
+    >>> d = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8",
+    ...     tensor=4)
     >>> m = serving_memory(d, 64, 2048)
     >>> bool(m.fits(d)), round(m.weights_bytes / 1e9, 1), round(m.kv_bytes / 1e9, 1)
     (True, 18.2, 10.7)
@@ -156,9 +159,12 @@ def largest_batch(d: Deployment, tokens_per_sequence: Any) -> Any:
     a whole number as a float, or an array of them; 0 where the weights alone do not fit, or not one
     sequence does.
 
+    >>> import numpy as np
     >>> from scaleright import catalog
     >>> chip, model = catalog.accelerator("H100 SXM"), catalog.model("Llama-3.1-70B")
-    >>> [float(n) for n in largest_batch(Deployment(model, chip, "FP8", tensor=np.array([1, 2, 4, 8])), 2048)]
+    >>> [float(n)
+    ...     for n in largest_batch(Deployment(model, chip, "FP8", tensor=np.array([1, 2, 4, 8])),
+    ...     2048)]
     [0.0, 108.0, 327.0, 764.0]
     """
     room_bytes = maximum(serving_memory(d, 0, tokens_per_sequence).room_bytes(d), 0.0)

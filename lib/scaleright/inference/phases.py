@@ -18,24 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.architecture import Transformer
-from scaleright.collectives import (
-    all_gather_seconds,
-    all_reduce_seconds,
-    network,
-    send_recv_seconds,
-)
-from scaleright.formulas import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    Breakdown,
-    closed_form,
-    lookup,
-    search,
-)
+from scaleright.collectives import all_gather_seconds, send_recv_seconds
+from scaleright.formulas import COUNT, NON_NEGATIVE, Breakdown, closed_form, search
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine import LIBRARY_START_S, Machine, sum_seconds
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
-from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
+from scaleright.roofline import TILE
 from scaleright.training.parts import EXPOSED_SOFTMAX, exchange_seconds
 from scaleright.transformer.flops import attended_positions
 from scaleright.transformer.memory import bytes_per_parameter, experts_touched
@@ -69,27 +57,9 @@ KERNEL_S, EAGER_S, HOST_S, SEQUENCE_S = 2e-6, 6e-6, 1e-3, 1e-5
 the host launches it, as in steps that read prompts; scheduling a step; and host work for one
 sequence in it. Round units: each engine's own figures are its fitted slowdowns.
 """
-QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
-"""All-reduce by peers' own loads and stores, without NCCL: start, each further chip, and share of
-the link's bandwidth, on payloads from 512 B to 1 MB among 2, 4 and 8 H100s [sglang2904].
-"""
-LIBRARY_START_S = 12e-6
-"""Start of a collective of the library between kernels of a captured graph: of the 19 us of the
-shortest all-reduce among 8 H100s what its hops do not take [tritondistributed57].
-"""
 LOGIT_BYTES = 16.0
 """Bytes moved for each logit: written in 16 bit, gathered, copied to FP32, and read for the softmax
 and the choice.
-"""
-FINE_TILE = 16
-"""Rows of the tiles of experts' products and of products with expanded weights, whose kernels are
-made for few rows: those of the matrix units' instruction [frantar2024marlin].
-"""
-GROUPED_SHARE, EXPANDED_SHARE = 0.6, 0.6
-"""Shares of a plain product's rate that compute-bound products reach. Experts' on an H100: 0.4 to
-0.75 of it, before and after tuning [liger1294]. Those whose weights are expanded on the way to 16
-bit: 0.6 on an A100 [vllm2497], and with experts 0.36 on an H100 [sglang38884], the product of the
-two.
 """
 GATHERING = 8
 """Chips up to which engines gather the tokens of all attention groups instead of sending each to
@@ -100,21 +70,9 @@ KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
 """Kernels of a layer by block: norms, products, rotation, attention and its reduction, routing and
 sorting.
 """
-CASTS = 2
-"""Kernels of each block that turn 16-bit activations into 8- or 4-bit operands, one before each
-product.
-"""
-
-_matmul, _gather, _reduce, _send, _attended, _touched = (
+_gather, _send, _attended, _touched = (
     f.__wrapped__
-    for f in (
-        matmul_seconds,
-        all_gather_seconds,
-        all_reduce_seconds,
-        send_recv_seconds,
-        attended_positions,
-        experts_touched,
-    )
+    for f in (all_gather_seconds, send_recv_seconds, attended_positions, experts_touched)
 )  # a deployment is checked once, by `deployment.check`
 
 
@@ -123,104 +81,6 @@ def _longer(a, b):
     arithmetic and memory traffic.
     """
     return (a * a * a + b * b * b) ** (1 / 3)
-
-
-@lookup
-def chip_speeds(d: Deployment, part: str) -> Speeds:
-    """What the chip achieves in the format in which a part's products are computed."""
-    return speeds(d.chip, d.compute_format(part))
-
-
-class _Machine:
-    """The achieved speeds of a deployment's chip by part of the model, its networks, and the
-    products of the model.
-    """
-
-    def __init__(self, d: Deployment):
-        self.plain, links = speeds(d.chip, d.formats["head"]), network(d.chip)
-        self.links, self.domain, self.bandwidth = (
-            links.terms,
-            links.up.chips,
-            self.plain.memory_bytes_per_s,
-        )
-        # Switches that add up (NVLink SHARP) join eight chips or more of Hopper and what came after
-        # it, the chips that know FP8.
-        self.switches_add = int(
-            d.chip.vendor == "NVIDIA" and self.domain >= 8 and "fp8" in d.chip.dense
-        )
-        self.speeds = {part: chip_speeds(d, part) for part in d.formats}
-        self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
-        self.input_bytes = {part: bytes_per_parameter(d.compute_format(part)) for part in d.formats}
-        self.casts = {part: CASTS * (size < 2) for part, size in self.input_bytes.items()}
-
-    def product(self, part: str, rows, columns, inner, count=1.0):
-        """Seconds of the product of activations (rows x inner) with weights (inner x columns) of a
-        part's format.
-        """
-        of, expanded = self.speeds[part], self.weight_bytes[part] < 2 == self.input_bytes[part]
-        share = (EXPANDED_SHARE if expanded else 1.0) * (
-            GROUPED_SHARE if part == "experts" else 1.0
-        )
-        tile = FINE_TILE if share < 1 else TILE
-        return _matmul(
-            rows,
-            columns,
-            inner,
-            share * of.matmul_flops,
-            self.bandwidth,
-            self.weight_bytes[part],
-            of.units,
-            count,
-            tile,
-            input_bytes=self.input_bytes[part],
-            output_bytes=2.0,
-        )
-
-    def feed_forward(self, t: Transformer, part: str, rows, width, count=1.0):
-        """Both products of feed-forward blocks of an inner width."""
-        return self.product(part, rows, (1 + t.gated_ffn) * width, t.hidden, count) + self.product(
-            part, rows, t.hidden, width, count
-        )
-
-
-@closed_form(payload_bytes=NON_NEGATIVE, group=COUNT, link_bytes_per_s=POSITIVE)
-def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
-    """All-reduce of a small payload by kernels that read their peers' memory: one barrier each way
-    and 2 (g - 1) / g of the payload [s].
-
-    payload_bytes : the whole size of what is added up [B]
-    group : chips [1]
-    link_bytes_per_s : the datasheet's bandwidth of a chip in one direction [B/s]
-
-    Source: fitted on [sglang2904].
-
-    >>> round(quick_all_reduce_seconds(262144, 8, 450e9) * 1e6, 1)  # measured: 16.7
-    12.7
-    """
-    return (
-        QUICK_S
-        + QUICK_PEER_S * group
-        + 2 * (group - 1) / group * payload_bytes / (QUICK_SHARE * link_bytes_per_s)
-    )
-
-
-def _sum_seconds(d: Deployment, of: _Machine, payload_bytes):
-    """All-reduce among the tensor-parallel chips: by quick kernels inside a node, or by the
-    collective library where that is sooner.
-    """
-    node = minimum(d.tensor, of.domain)
-    library = _reduce(
-        payload_bytes,
-        d.tensor,
-        node,
-        start_s=LIBRARY_START_S,
-        in_network=of.switches_add,
-        **of.links,
-    )
-    quick = quick_all_reduce_seconds(
-        payload_bytes, d.tensor, d.chip.require("scale_up_bytes_per_s")
-    )
-    return minimum(library, where(d.tensor <= of.domain, quick, library))
 
 
 def _seen(t: Transformer, context, causal):
@@ -237,7 +97,7 @@ def _seen(t: Transformer, context, causal):
 
 
 def _attention(
-    d: Deployment, of: _Machine, rows, decoding, context, queries, prompt, prompt_context
+    d: Deployment, of: Machine, rows, decoding, context, queries, prompt, prompt_context
 ) -> dict[str, Any]:
     """One layer's attention on one chip: products, attention of prompts, and attention of decoding
     sequences.
@@ -291,7 +151,7 @@ def _attention(
     return {"matmul": products, "attention": reads, "cache": cache}
 
 
-def _experts(d: Deployment, of: _Machine, tokens, rows) -> dict[str, Any]:
+def _experts(d: Deployment, of: Machine, tokens, rows) -> dict[str, Any]:
     """One layer's routed experts on the busiest chip: products, memory-bound work, and moving
     tokens between chips.
 
@@ -346,6 +206,9 @@ def busiest_prompt(mean_tokens, length, groups, chunk_tokens):
     return minimum(mean_tokens + sqrt(2 * log(groups) * mean_tokens * length), most)
 
 
+_busiest = busiest_prompt.__wrapped__
+
+
 @search
 def step_parts(
     d: Deployment,
@@ -383,25 +246,39 @@ def step_parts(
     >>> 0.007 < sum(step_parts(d, 1, 2048).values()) < 0.013
     True
     """
-    t, of, pp, moe = d.model, _Machine(d), d.pipeline, d.model.moe_layers / d.model.layers
+    t, of, pp = d.model, Machine(d), d.pipeline
     groups = d.attention_data * pp
-    decoding = maximum(
-        batch / groups, minimum(batch, 1.0)
-    )  # of the busiest group, in one micro-batch
-    prompt = busiest_prompt.__wrapped__(
-        prefill_tokens / groups,
-        2 * prefill_context,
-        d.attention_data if d.model.experts else 1.0,
-        d.chunk_tokens,
-    )
-    rows, asked = (
-        maximum(decoding * query_tokens + prompt, 1.0),
-        maximum(decoding * query_tokens, 1.0),
-    )
+    # of the busiest group, in one micro-batch
+    decoding = maximum(batch / groups, minimum(batch, 1.0))
+    waiting = d.attention_data if t.experts else 1.0
+    prompt = _busiest(prefill_tokens / groups, 2 * prefill_context, waiting, d.chunk_tokens)
+    asked = maximum(decoding * query_tokens, 1.0)
+    rows = maximum(decoding * query_tokens + prompt, 1.0)
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     layer = dict.fromkeys(KINDS, 0.0) | _attention(
         d, of, rows, decoding, context, query_tokens, prompt, prefill_context
     )
+    layer, kernels = _blocks(d, of, layer, tokens, rows)
+    layer["tensor"] = 2 * sum_seconds(d, of, rows * t.hidden * 2.0)
+    eager = kernels * EAGER_S - sum(layer[kind] for kind in CHIP)
+    layer["launch"] = maximum(kernels * KERNEL_S, where(prompt > 0, eager, 0.0))
+    # p micro-batches pass the busiest stage
+    step = {kind: ceil(t.layers / pp) * pp * value for kind, value in layer.items()}
+    step |= {kind: step[kind] + value for kind, value in _head(d, of, asked).items()}
+    message, links = rows * t.hidden * 2.0 / d.tensor, of.links
+    near, far = (
+        _send(message, links[f"{way}_latency_s"], links[f"{way}_bytes_per_s"])
+        for way in ("up", "out")
+    )
+    step["pipeline"] = where(pp > 1, pp * where(d.chips <= of.domain, near, far), 0.0)
+    return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
+
+
+def _blocks(d: Deployment, of: Machine, layer: dict[str, Any], tokens, rows):
+    """The seconds of one layer with its feed-forward blocks and experts added to its attention, and
+    its kernels.
+    """
+    t, moe = d.model, d.model.moe_layers / d.model.layers
     heads = t.heads / d.tensor + maximum(t.kv_heads / d.tensor, 1.0)
     layer["elementwise"] = (
         rows * (16 * t.hidden + heads * (4 * t.head_dim + 2 * t.v_head_dim)) / of.bandwidth
@@ -426,29 +303,24 @@ def step_parts(
             kind: layer[kind] + moe * value for kind, value in _experts(d, of, tokens, rows).items()
         }
         kernels = kernels + moe * (KERNELS["experts"] + of.casts["experts"])
-    layer["tensor"] = 2 * _sum_seconds(d, of, rows * t.hidden * 2.0)
-    eager = kernels * EAGER_S - sum(layer[kind] for kind in CHIP)
-    layer["launch"] = maximum(kernels * KERNEL_S, where(prompt > 0, eager, 0.0))
-    step = {
-        kind: ceil(t.layers / pp) * pp * value for kind, value in layer.items()
-    }  # p micro-batches pass the busiest stage
-    logits = _gather(
+    return layer, kernels
+
+
+def _head(d: Deployment, of: Machine, asked) -> dict[str, Any]:
+    """The output head of a step: product, logits, and gathering them."""
+    t, pp = d.model, d.pipeline
+    gathered = _gather(
         asked * t.vocab * 2.0,
         d.tensor,
         minimum(d.tensor, of.domain),
         start_s=LIBRARY_START_S,
         **of.links,
     )
-    step["matmul"] = step["matmul"] + pp * of.product("head", asked, t.vocab / d.tensor, t.hidden)
-    step["elementwise"] = step["elementwise"] + pp * asked * t.vocab * LOGIT_BYTES / of.bandwidth
-    step["tensor"] = step["tensor"] + pp * logits
-    message = rows * t.hidden * 2.0 / d.tensor
-    near, far = (
-        _send(message, of.links[f"{way}_latency_s"], of.links[f"{way}_bytes_per_s"])
-        for way in ("up", "out")
-    )
-    step["pipeline"] = where(pp > 1, pp * where(d.chips <= of.domain, near, far), 0.0)
-    return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
+    return {
+        "matmul": pp * of.product("head", asked, t.vocab / d.tensor, t.hidden),
+        "elementwise": pp * asked * t.vocab * LOGIT_BYTES / of.bandwidth,
+        "tensor": pp * gathered,
+    }
 
 
 @dataclass(frozen=True)

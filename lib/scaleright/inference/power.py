@@ -23,7 +23,8 @@ from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import Breakdown, lookup, search
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.phases import chip_speeds, step_parts, step_seconds
+from scaleright.inference.engine import chip_speeds
+from scaleright.inference.phases import step_parts, step_seconds
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.ops import maximum, minimum
 from scaleright.pooling import constant
@@ -97,31 +98,10 @@ def step_work(
     """
     t, pp, adp = d.model, d.pipeline, d.attention_data
     rate = {part: chip_speeds(d, part).matmul_flops for part in d.formats}
-
-    def products_s(flop):
-        plain = (
-            flop.embedding_flop
-            + flop.head_flop
-            + flop.router_flop
-            + flop.scores_and_values_flop
-            + flop.index_scores_flop
-        )
-        dense = flop.ffn_flop + flop.shared_experts_flop
-        return (
-            plain / rate["head"]
-            + flop.projections_flop / rate["attention"]
-            + dense / rate["dense"]
-            + flop.experts_flop / rate["experts"]
-        )
-
     prompt = forward_flop(t, maximum(2 * prefill_context, 1.0))
-    of_prompts = products_s(prompt) - prompt.head_flop / rate["head"]
-    computed = (
-        batch
-        * query_tokens
-        * products_s(forward_flop(t, maximum(context, 1.0), causal=False, absorbed=True))
-        + prefill_tokens * of_prompts
-    )
+    of_prompts = _products_s(prompt, rate) - prompt.head_flop / rate["head"]
+    answer = forward_flop(t, maximum(context, 1.0), causal=False, absorbed=True)
+    computed = batch * query_tokens * _products_s(answer, rate) + prefill_tokens * of_prompts
     formats = d.formats["dense"], d.formats["experts"]
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
     read = pp * (
@@ -141,6 +121,24 @@ def step_work(
         "activations": parts["elementwise"],
         "unpacking": seconds * float(low),
     }
+
+
+def _products_s(flop: Any, rate: Mapping[str, float]) -> Any:
+    """The products of a forward pass at the rates of the model's parts [s]."""
+    plain = (
+        flop.embedding_flop
+        + flop.head_flop
+        + flop.router_flop
+        + flop.scores_and_values_flop
+        + flop.index_scores_flop
+    )
+    dense = flop.ffn_flop + flop.shared_experts_flop
+    return (
+        plain / rate["head"]
+        + flop.projections_flop / rate["attention"]
+        + dense / rate["dense"]
+        + flop.experts_flop / rate["experts"]
+    )
 
 
 @search
@@ -200,7 +198,8 @@ def phase_watts(
     prompt_tokens : length of the prompt [token]
     factors : slowdowns of time by kind of work; by default the stored ones
 
-    >>> watts = phase_watts(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), tensor=4), 16, 1000, 4000)
+    >>> watts = phase_watts(Deployment(catalog.model("Llama-3.1-70B"),
+    ...     catalog.accelerator("H100 SXM"), tensor=4), 16, 1000, 4000)
     >>> watts["waiting"] < watts["decode"] < watts["prefill"] <= 700
     True
     """
@@ -227,7 +226,8 @@ def chip_draws(chip: Accelerator) -> dict[str, tuple[float, bool]]:
     """Share of the design power by kind of draw [1], and whether it is borrowed from all chips
     (`data/energy_constants.csv`).
 
-    >>> chip_draws(catalog.accelerator("H100 SXM"))["compute"][1], chip_draws(catalog.accelerator("MI300X"))["compute"][1]
+    >>> chip_draws(catalog.accelerator("H100 SXM"))["compute"][1], chip_draws(
+    ...     catalog.accelerator("MI300X"))["compute"][1]
     (False, True)
     """
     known = {key: value for key, (value, _, _) in catalog.fitted("energy_constants").items()}

@@ -357,8 +357,10 @@ def offline(
     ValueError : as `steady`.
 
     >>> from scaleright import catalog
-    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), max_sequences=256)
-    >>> speeds = [offline(one, Load(128, 128), requests, slowdowns={}).output_tokens_per_s for requests in (256, 300, 30_000)]
+    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"),
+    ...     max_sequences=256)
+    >>> speeds = [offline(one, Load(128, 128), requests, slowdowns={}).output_tokens_per_s
+    ...     for requests in (256, 300, 30_000)]
     >>> speeds[1] < speeds[0] < 1.01 * speeds[2]
     True
     """

@@ -52,7 +52,8 @@ def generation(software: str) -> str:
     vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it
     counts as another generation again.
 
-    >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation("")
+    >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation(
+    ...     "")
     ('vLLM V0', 'vLLM V1', 'vLLM', 'any')
     """
     release = re.match(r"vLLM 0\.(\d+)", software)
@@ -96,7 +97,8 @@ def slowdowns(d: Deployment) -> dict[str, float]:
     families lack is borrowed from all.
 
     >>> from scaleright.catalog import accelerator, model
-    >>> found = slowdowns(Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), software="TensorRT-LLM 1.2"))
+    >>> found = slowdowns(Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"),
+    ...     software="TensorRT-LLM 1.2"))
     >>> 0.5 < found["matmul"] < 2.0
     True
     """

@@ -71,7 +71,9 @@ class Speculation:
     def guess(
         self, deployment: Deployment, batch: Any, context: Any, slowdowns: Mapping | None = None
     ) -> StepSeconds:
-        """One guess for each of so many sequences, by parts; the engine's host has no part in it."""
+        """One guess for each of so many sequences, by parts; the engine's host has no part in
+        it.
+        """
         model = deployment.model
         module = replace(
             model, layers=1, moe_layers=min(model.moe_layers, 1), window=0, window_layers=0

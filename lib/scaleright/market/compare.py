@@ -23,7 +23,8 @@ def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
 
     >>> from scaleright.market import spread
     >>> ends = price_ends(spread()).set_index("accelerator").loc["H100 SXM"]
-    >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(ends["apart"] == ends["high"] / ends["low"])
+    >>> bool(ends["low"] < ends["median"] < ends["high"]), bool(
+    ...     ends["apart"] == ends["high"] / ends["low"])
     (True, True)
     """
     each = (
@@ -62,7 +63,8 @@ def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_deman
     >>> from scaleright.market import spread
     >>> require_card("TPU v5e", spread("2026-10-10"))
     Traceback (most recent call last):
-    LookupError: no on_demand card of TPU v5e in the year to 2026-10-10; last listed 2025-03-03: give day=2025-03-03
+    LookupError: no on_demand card of TPU v5e in the year to 2026-10-10; last listed 2025-03-03:
+    give day=2025-03-03
     """
     if accelerator in set(cards["accelerator"]):
         return
@@ -91,7 +93,9 @@ def index_agreement() -> pd.DataFrame:
     index_usd_per_hour, inside (whether the range holds it), ratio (index over median).
 
     >>> found = index_agreement()
-    >>> sorted(set(found["of_cards"])), bool((found["inside"] == found["index_usd_per_hour"].between(found["low"], found["high"])).all())
+    >>> sorted(set(found["of_cards"])), bool(
+    ...     (found["inside"] == found["index_usd_per_hour"].between(found["low"],
+    ...     found["high"])).all())
     (['as listed', 'scaled'], True)
     """
     prices = table("rental_prices")

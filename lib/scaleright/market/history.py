@@ -98,7 +98,8 @@ def price_change(
     LookupError : a chip without a history, an unknown basis, or a month without three providers;
         those with them are named.
 
-    >>> round(price_change("H100 SXM", 11).ratio, 3), round(price_change("H100 SXM", 11, "raw").ratio, 3)
+    >>> round(price_change("H100 SXM", 11).ratio,
+    ...     3), round(price_change("H100 SXM", 11, "raw").ratio, 3)
     (1.388, 1.288)
     """
     one_of(basis, BASES, "basis")
@@ -131,7 +132,8 @@ def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
         within it.
 
     >>> table_2023 = cloud_table("2023-04-07", 60)
-    >>> {"AWS", "Microsoft Azure", "Google Cloud", "CoreWeave", "Lambda"} <= set(table_2023["provider"])
+    >>> {"AWS", "Microsoft Azure", "Google Cloud", "CoreWeave",
+    ...     "Lambda"} <= set(table_2023["provider"])
     True
     """
     if window_days < 0:

@@ -17,7 +17,8 @@ def matmul_chips() -> dict[str, dict[str, float]]:
     memory_bytes_per_s [B/s], memory_bytes [B], compute_efficiency (best measured matmul over peak;
     the median of the measured chips where nobody published one) [1].
 
-    >>> matmul_chips()["A100 SXM 80GB"]["fp8_flops"] == matmul_chips()["A100 SXM 80GB"]["bf16_flops"]
+    >>> matmul_chips()["A100 SXM 80GB"]["fp8_flops"] == matmul_chips()["A100 SXM 80GB"][
+    ...     "bf16_flops"]
     True
     """
     shares = {
@@ -43,7 +44,9 @@ def matmul_chips() -> dict[str, dict[str, float]]:
 def _ranges(
     name: str, keys: tuple[str, str], ends: tuple[str, str, str]
 ) -> dict[str, dict[str, Range]]:
-    """Lowest, typical and highest figure of each row of a table, by the row's first and second key."""
+    """Lowest, typical and highest figure of each row of a table, by the row's first and second
+    key.
+    """
     found: dict[str, dict[str, Range]] = {}
     for first, second, *figures in table(name)[[*keys, *ends]].itertuples(index=False):
         found.setdefault(first, {})[second] = Range(*figures)
@@ -66,7 +69,8 @@ def electricity_price(region: str, sector: str = "industrial") -> Range:
     ------
     LookupError : unknown region, or a sector that the region lacks; the nearest names are offered.
 
-    >>> electricity_price("United States").best < electricity_price("United States", "residential").best
+    >>> electricity_price("United States").best < electricity_price("United States",
+    ...     "residential").best
     True
     """
     ends = ("low_usd_per_kwh", "typical_usd_per_kwh", "high_usd_per_kwh")

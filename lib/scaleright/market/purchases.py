@@ -34,7 +34,8 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     ValueError : as for `cloud_table`.
 
     >>> rows = hardware_table("2023-04-07").set_index("accelerator")
-    >>> rows.loc["A100 SXM 40GB", "purchase_kind"], bool(rows.loc["A100 SXM 40GB", "rent_low"] < rows.loc["A100 SXM 40GB", "rent_high"])
+    >>> rows.loc["A100 SXM 40GB", "purchase_kind"], bool(rows.loc["A100 SXM 40GB",
+    ...     "rent_low"] < rows.loc["A100 SXM 40GB", "rent_high"])
     ('list', True)
     """
     rents = cloud_table(day, window_days)

@@ -142,7 +142,9 @@ def _prices_now(pricing: str) -> dict[str, PriceRange]:
         .groupby("accelerator")
     )
     of_chip = cards.groupby("accelerator")["date"]
-    found = zip(each.min().items(), each.median(), each.max(), of_chip.size(), of_chip.max())
+    found = zip(
+        each.min().items(), each.median(), each.max(), of_chip.size(), of_chip.max(), strict=True
+    )
     return {
         chip: PriceRange(low, median, high, listings, newest.date())
         for (chip, low), median, high, listings, newest in found
@@ -376,7 +378,8 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
 
     >>> check_rent(24.0, "H100 SXM")
     Traceback (most recent call last):
-    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 14.1 on 2026-10-10); as the price of an 8-chip node it is 3 a chip
+    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 14.1 on
+    2026-10-10); as the price of an 8-chip node it is 3 a chip
     """
     if not usd_per_hour > 0:
         raise ValueError(

@@ -98,8 +98,10 @@ def api_price(model: str, day: date | str | None = None) -> TokenPrice:
     LookupError : nobody lists these weights, or no host sells them for money on that day.
 
     >>> price = api_price("llama-3.3-70b")
-    >>> price.output.low < price.output.best < price.output.high, price.cache_read.best <= price.input.best
-    (True, True)
+    >>> price.output.low < price.output.best < price.output.high
+    True
+    >>> price.cache_read.best <= price.input.best
+    True
     """
     offers = api_prices(model, day=day)
     if offers.empty:

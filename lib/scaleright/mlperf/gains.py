@@ -253,7 +253,7 @@ def gain(
     True
     """
     pair = tuple(accelerator(name).name for name in (new, old))
-    divisors = prices(metric) | dict(zip(pair, price or ()))
+    divisors = prices(metric) | (dict(zip(pair, price, strict=True)) if price else {})
     if none := [name for name in pair if divisors.get(name, 1) <= 0]:
         hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
         raise ValueError(

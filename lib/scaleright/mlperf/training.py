@@ -95,7 +95,11 @@ def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
 
     def apart(other: catalog.Accelerator) -> float:
         sizes = [(c.dense.get("bf16"), c.memory_bytes_per_s, c.memory_bytes) for c in (chip, other)]
-        return sum(abs(np.log(a / b)) for a, b in zip(*sizes)) if all(map(all, sizes)) else np.inf
+        return (
+            sum(abs(np.log(a / b)) for a, b in zip(*sizes, strict=True))
+            if all(map(all, sizes))
+            else np.inf
+        )
 
     kin = [
         other
@@ -167,7 +171,9 @@ def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     11616
     """
     runs = training_results()
-    titles = dict(zip(runs["benchmark"], runs["title"])) | {title: title for title in runs["title"]}
+    titles = dict(zip(runs["benchmark"], runs["title"], strict=True)) | {
+        title: title for title in runs["title"]
+    }
     runs = runs[
         (runs["title"] == titles.get(benchmark, benchmark)) & ~_flagged(runs, "implausible")
     ]
@@ -193,7 +199,8 @@ def record(benchmark: str, round: str | None = None, least: str = "time_to_train
     ------
     LookupError : as `benchmark_results`, or nobody's is known.
 
-    >>> int(record("llama31_405b")["accelerators"]), round(float(record("llama31_405b")["time_to_train_s"]) / 60, 2)
+    >>> int(record("llama31_405b")["accelerators"]), round(
+    ...     float(record("llama31_405b")["time_to_train_s"]) / 60, 2)
     (5120, 9.99)
     """
     known = benchmark_results(benchmark, round).dropna(subset=least)
@@ -222,7 +229,8 @@ def strong_scaling() -> pd.DataFrame:
     title, accelerator, round, submitter, chips and chips_large, minutes and minutes_large, batch
     and batch_large, speedup, efficiency, throughput_efficiency, samples_penalty.
 
-    >>> rows = strong_scaling().query("title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'")
+    >>> rows = strong_scaling().query(
+    ...     "title == 'Llama-3.1-405B' and accelerator == 'GB200' and round == 'v5.1'")
     >>> rows[["chips", "chips_large", "efficiency"]].round(2).values.tolist()
     [[512, 2560, 0.9], [512, 5120, 0.85]]
     """
@@ -282,7 +290,8 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     ------
     LookupError : another kind, or as `benchmark_results`.
 
-    >>> rows = training_gains("chip", "llama31_405b").set_index(["before", "after", "round", "accelerators"])
+    >>> rows = training_gains("chip", "llama31_405b").set_index(["before", "after", "round",
+    ...     "accelerators"])
     >>> round(float(rows.loc[("H100 SXM", "GB200", "v5.0", 512), "gain"]), 2)
     2.22
     """

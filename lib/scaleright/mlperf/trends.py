@@ -130,7 +130,9 @@ def size_scaling() -> pd.DataFrame:
     best_id.
 
     >>> found = size_scaling()
-    >>> bool((found.groupby(["accelerator", "benchmark", "accuracy_target", "scenario", "round"])["kept"].first() == 1).all())
+    >>> bool(
+    ...     (found.groupby(["accelerator", "benchmark", "accuracy_target", "scenario", "round"])[
+    ...     "kept"].first() == 1).all())
     True
     """
     key = ["accelerator", *CELL]

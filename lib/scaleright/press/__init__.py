@@ -96,11 +96,11 @@ class Book:
         from scaleright.press.processes import inherited
 
         self.build.mkdir(exist_ok=True)
-        with open(self.build / ".lock", "w", encoding="utf-8") as lock:
+        with (self.build / ".lock").open("w", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                print("waiting for another build of this book to end ...", flush=True)
+                print("waiting for another build of this book to end ...", flush=True)  # noqa: T201
                 fcntl.flock(lock, fcntl.LOCK_EX)
             with inherited(lock.fileno()):
                 yield
@@ -120,7 +120,7 @@ def write_whole(path: Path, content: bytes | str) -> bool:
     part = _part(path)
     try:
         part.write_bytes(content)
-        os.replace(part, path)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
     return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from jupyter_client import AsyncKernelManager
@@ -66,6 +67,6 @@ class WarmKernelManager(AsyncKernelManager):
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
         self.provisioner.process = _Forked(
-            self.connection_file, options.get("cwd") or os.getcwd(), dict(options["env"])
+            self.connection_file, options.get("cwd") or Path.cwd(), dict(options["env"])
         )
         self.provisioner.pid = self.provisioner.process.pid

@@ -52,7 +52,7 @@ def _logs(runs: pd.DataFrame) -> np.ndarray:
     if missing := [name for name in COLUMNS if name not in runs]:
         raise ValueError(f"runs: no column {missing[0]!r}; needed: {', '.join(COLUMNS)}")
     values = runs[list(COLUMNS)].to_numpy(dtype=float).T
-    for name, column in zip(COLUMNS, values):
+    for name, column in zip(COLUMNS, values, strict=True):
         if len(bad := column[~((column > 0) & (column < np.inf))]):
             raise ValueError(f"runs: {name} = {bad[0]:g}; allowed: above 0 and finite in every run")
     if (different := len(runs.drop_duplicates(list(COLUMNS)))) < 6:
@@ -223,7 +223,8 @@ def stalled_bootstrap(runs: pd.DataFrame, law: Law, draws: int = 50) -> Law:
     Source: [besiroglu2024, section 3.2].
 
     >>> from scaleright.scaling_laws.laws import published
-    >>> float(stalled_bootstrap(points(), published("Besiroglu 2024"), draws=4).size_exponent.std()) < 2e-3
+    >>> float(stalled_bootstrap(points(), published("Besiroglu 2024"), draws=4).size_exponent.std(
+    ...     )) < 2e-3
     True
     """
     from scipy.optimize import minimize

@@ -110,7 +110,8 @@ def compute_optimal_parameters(flop, A, B, alpha, beta):
 
     Source: [hoffmann2022, equation 4]; C = 6 N D.
 
-    >>> round(compute_optimal_parameters(5.76e23, A=482.01, B=2085.43, alpha=0.3478, beta=0.3658) / 1e9)
+    >>> round(compute_optimal_parameters(5.76e23, A=482.01, B=2085.43, alpha=0.3478,
+    ...     beta=0.3658) / 1e9)
     72
     """
     return (alpha * A / (beta * B) * (flop / training_flop(1.0, 1.0)) ** beta) ** (
@@ -187,7 +188,8 @@ def repeated_loss(parameters, tokens, unique_tokens, E, A, B, alpha, beta, data_
 
     Source: [muennighoff2023, section 3.1, equation 7 and appendix A].
 
-    >>> fresh, repeated = (repeated_loss(1e9, 1e11, u, 1.87, 521, 1488, 0.353, 0.353, 15.4, 5.31) for u in (1e11, 1e9))
+    >>> fresh, repeated = (repeated_loss(1e9, 1e11, u, 1.87, 521, 1488, 0.353, 0.353, 15.4, 5.31)
+    ...     for u in (1e11, 1e9))
     >>> fresh < repeated
     True
     """
@@ -234,7 +236,8 @@ def balanced_parameters(tokens, served, A, B, alpha, beta):
     Source: first-order condition of [sardana2024, equation 3], alpha A N^-alpha = beta B D^-beta (1
     + served / D).
 
-    >>> balanced_parameters(1e12, 1e12, 482.01, 2085.43, 0.3478, 0.3658) < balanced_parameters(1e12, 0, 482.01, 2085.43, 0.3478, 0.3658)
+    >>> balanced_parameters(1e12, 1e12, 482.01, 2085.43, 0.3478, 0.3658) < balanced_parameters(1e12,
+    ...     0, 482.01, 2085.43, 0.3478, 0.3658)
     True
     """
     return (alpha * A / (beta * B) * tokens**beta / (1 + served / tokens)) ** (1 / alpha)

@@ -1,4 +1,6 @@
-"""What to train: searches over the laws, and how sure a fitted law is of its compute-optimal size."""
+"""What to train: searches over the laws, and how sure a fitted law is of its compute-optimal
+size.
+"""
 
 import numpy as np
 
@@ -35,7 +37,8 @@ def cheapest_for_life(loss, served, law: Law) -> tuple:
     Source: [sardana2024, equation 3].
 
     >>> from scaleright.scaling_laws.laws import published
-    >>> idle, busy = (cheapest_for_life(2.0, served, published("Besiroglu 2024")) for served in (0.0, 1e13))
+    >>> idle, busy = (cheapest_for_life(2.0, served, published("Besiroglu 2024"))
+    ...     for served in (0.0, 1e13))
     >>> bool(busy[0] < idle[0] and busy[1] > idle[1])
     True
     """
@@ -61,7 +64,8 @@ def data_constrained(
     Source: [muennighoff2023, section 3.1].
 
     >>> from scaleright.scaling_laws.laws import published
-    >>> scarce, plenty = (data_constrained(1e22, unique, published("Muennighoff 2023"), 15.4, 5.31) for unique in (1e9, 1e12))
+    >>> scarce, plenty = (data_constrained(1e22, unique, published("Muennighoff 2023"), 15.4, 5.31)
+    ...     for unique in (1e9, 1e12))
     >>> scarce[0] < plenty[0]
     True
     """
@@ -88,7 +92,8 @@ def spread(draws: Law) -> dict[str, float]:
     """How sure resampled fits are of the compute-optimal size: center_flop, level and slope for
     `range_factor`.
 
-    >>> spread(Law(1.8, np.array([400.0, 500.0]), 2000.0, 0.35, np.array([0.36, 0.37])))["slope"] > 0
+    >>> spread(Law(1.8, np.array([400.0, 500.0]), 2000.0, 0.35, np.array([0.36, 0.37])))[
+    ...     "slope"] > 0
     True
     """
     slope, level = draws.size_exponent, np.log(compute_optimal_parameters(1.0, **draws.terms))

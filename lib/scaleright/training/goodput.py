@@ -44,7 +44,8 @@ def useful_share(interval_s, checkpoint_s, restart_s, mtbf_s):
     Source: [daly2006], the complete model of the expected time M e^(R/M) (e^((t+d)/M) - 1) / t of a
     unit of work, with interval t, checkpoint d, restart R and mean time between interruptions M.
 
-    >>> round(useful_share(3600.0, 60.0, 600.0, 86_400.0), 4), useful_share(3600.0, 400.0, 600.0, float("inf"))
+    >>> round(useful_share(3600.0, 60.0, 600.0, 86_400.0), 4), useful_share(3600.0, 400.0, 600.0,
+    ...     float("inf"))
     (0.9563, 0.9)
     """
     segment = (interval_s + checkpoint_s) / mtbf_s

@@ -321,7 +321,10 @@ def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
     """The stage with more bytes, of each layout."""
     pick = one.total >= other.total
     return TrainingMemory(
-        *(where(pick, a, b) for a, b in zip(one.parts().values(), other.parts().values()))
+        *(
+            where(pick, a, b)
+            for a, b in zip(one.parts().values(), other.parts().values(), strict=True)
+        )
     )
 
 
@@ -384,7 +387,8 @@ def training_memory(
 
     >>> from scaleright.catalog import accelerator, model
     >>> run = TrainingRun(model("Megatron 22B"), accelerator("A100 SXM 80GB"), 8, 2048, 4)
-    >>> memory = training_memory(run, Layout(tensor=8, micro_batch=4, zero=0, recompute=1), software=MEGATRON_2022)
+    >>> memory = training_memory(run, Layout(tensor=8, micro_batch=4, zero=0, recompute=1),
+    ...     software=MEGATRON_2022)
     >>> round(memory.activations_bytes / 2**30, 4)
     9.5625
     """
@@ -440,7 +444,8 @@ def fewest_ranks(memory_bytes, alone_bytes, on_64_bytes, on_128_bytes):
 
     Source: ZeRO's a + b / N [zero2020, section 5]; exact from two ranks on.
 
-    >>> fewest_ranks(80.0, 208.0, 8.0 + 200 / 64, 8.0 + 200 / 128), fewest_ranks(80.0, 208.0, 108.0, 108.0)
+    >>> fewest_ranks(80.0, 208.0, 8.0 + 200 / 64, 8.0 + 200 / 128), fewest_ranks(80.0, 208.0, 108.0,
+    ...     108.0)
     (3.0, inf)
     """
     shared = 128 * (on_64_bytes - on_128_bytes)

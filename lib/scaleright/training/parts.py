@@ -345,7 +345,9 @@ def _distinct_layers(run: TrainingRun, of: _Machine, stack: Stack, lay: Layout):
     for values in shared[1:]:
         key = key * (values.max() + 1) + values
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
-    few = replace(lay, **{name: values[first] for name, values in zip(_SHARED, shared)})
+    few = replace(
+        lay, **{name: values[first] for name, values in zip(_SHARED, shared, strict=True)}
+    )
     return tuple(
         {
             kind: tuple(value[back] if np.ndim(value) else value for value in pair)

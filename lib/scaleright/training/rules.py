@@ -222,7 +222,9 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
 
 
 def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
-    """Every rule in the order in which they are checked; a later one may rely on those before it."""
+    """Every rule in the order in which they are checked; a later one may rely on those before
+    it.
+    """
     yield from _run_rules(run)
     numbers = {}
     for name in FIELDS:
@@ -269,9 +271,11 @@ def check_run(run: TrainingRun) -> None:
     name, the precision.
 
     >>> from scaleright import catalog
-    >>> check_run(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128, "NVFP4"))
+    >>> check_run(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8,
+    ...     8192, 128, "NVFP4"))
     Traceback (most recent call last):
-    ValueError: Llama-3.1-8B on H100 SXM: precision NVFP4 needs a chip with dense fp4; H100 SXM has bf16, fp16, fp32, fp8, int8, tf32
+    ValueError: Llama-3.1-8B on H100 SXM: precision NVFP4 needs a chip with dense fp4; H100 SXM has
+    bf16, fp16, fp32, fp8, int8, tf32
     """
     refuse_first(f"{run.model.name} on {run.chip.name}", _run_rules(run), Layout())
 
@@ -291,7 +295,8 @@ def check(run: TrainingRun, layout: Layout) -> None:
     Source: the constraints that Megatron-LM checks when it starts [narayanan2021; korthikanti2022].
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024, 2048, 1536)
+    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024,
+    ...     2048, 1536)
     >>> check(run, Layout(tensor=8, pipeline=8, data=16))
     >>> check(run, Layout(tensor=7, pipeline=8, data=16))
     Traceback (most recent call last):
@@ -305,7 +310,8 @@ def valid(run: TrainingRun, layout: Layout) -> np.ndarray:
     """Where a layout keeps every rule that `check` checks; a boolean for each element.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024, 2048, 1536)
+    >>> run = TrainingRun(catalog.model("GPT-3 175B"), catalog.accelerator("A100 SXM 80GB"), 1024,
+    ...     2048, 1536)
     >>> valid(run, Layout(tensor=np.array([7, 8, 0]), pipeline=8, data=16))
     array([False,  True, False])
     """

@@ -79,9 +79,11 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
     LookupError : no such field. ValueError : the run itself is impossible (see `rules.check_run`).
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128)
+    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192,
+    ...     128)
     >>> found = layouts(run, micro_batch=1, recompute=0, context=1, virtual=1)
-    >>> [(int(t), int(p), int(d), int(z)) for t, p, d, z in zip(found.tensor, found.pipeline, found.data, found.zero)][:4]
+    >>> [(int(t), int(p), int(d), int(z)) for t, p, d,
+    ...     z in zip(found.tensor, found.pipeline, found.data, found.zero)][:4]
     [(1, 1, 8, 1), (1, 1, 8, 2), (1, 1, 8, 3), (1, 2, 4, 1)]
     """
     check_run(run)
@@ -149,7 +151,9 @@ def _fitting(run: TrainingRun, layout: Layout, optimizer: str) -> tuple[Layout, 
 
 
 def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn:
-    """Say why no layout is left: what the leanest one lacks, and on how many chips one would fit."""
+    """Say why no layout is left: what the leanest one lacks, and on how many chips one would
+    fit.
+    """
     where = f"{run.model.name} on {run.chips:,} x {run.chip.name}"
     held = "".join(f", {name} = {value}" for name, value in fixed.items())
     lean = LEAN | fixed
@@ -196,9 +200,11 @@ def candidates(run: TrainingRun, optimizer: str = "adamw", **fixed: Any) -> Cand
     ValueError : none fits; names what the leanest takes and the chips on which one would fit.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128)
+    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192,
+    ...     128)
     >>> found = candidates(run, pipeline=1, context=1)
-    >>> bool((found.memory.total <= run.chip.memory_bytes).all()), found.step.total.shape == found.layout.tensor.shape
+    >>> bool((found.memory.total <= run.chip.memory_bytes).all(
+    ...     )), found.step.total.shape == found.layout.tensor.shape
     (True, True)
     """
     layout, memory = _fitting(run, layouts(run, **fixed), optimizer)
@@ -217,7 +223,8 @@ def require_layout(run: TrainingRun, optimizer: str = "adamw", **fixed: Any) -> 
     ValueError : as `candidates`.
 
     >>> from scaleright import catalog
-    >>> require_layout(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128))
+    >>> require_layout(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"),
+    ...     8, 8192, 128))
     """
     lean = layouts(run, **LEAN | fixed)
     if not _fitting(run, lean, optimizer)[0].tensor.size:
@@ -291,7 +298,8 @@ def search(
     ValueError : nothing fits. LookupError : unknown aim, field or optimizer.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128)
+    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192,
+    ...     128)
     >>> best = search(run, limit=3)
     >>> bool(best["step_s"].is_monotonic_increasing), bool((best["headroom"] >= 0).all())
     (True, True)
@@ -361,7 +369,8 @@ def rank(
     ValueError : the layout breaks a rule (see `rules.check`), or nothing fits.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192, 128)
+    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192,
+    ...     128)
     >>> rank(run, Layout(tensor=8)).slower_by > 0
     True
     """

@@ -77,7 +77,8 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
     `estimate` asks both.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
+    >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192,
+    ...     256, "FP8")
     >>> step = step_time(run, Layout(tensor=4, pipeline=8, data=2, virtual=5))
     >>> 15 < step.total < 30
     True
@@ -135,7 +136,8 @@ def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> E
         fit in memory.
 
     >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192, 256, "FP8")
+    >>> run = TrainingRun(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), 64, 8192,
+    ...     256, "FP8")
     >>> found = estimate(run, Layout(tensor=4, pipeline=8, data=2, virtual=5))
     >>> found.low_s < found.step.total < found.high_s, found.basis
     (True, '')
@@ -180,7 +182,9 @@ def model_flop(run: TrainingRun, attention: str = "causal"):
 
 @counting
 def mfu(run: TrainingRun, step: StepTime, attention: str = "causal"):
-    """Model FLOP utilization [1]: model FLOP over what the chips' dense peak would do in the step."""
+    """Model FLOP utilization [1]: model FLOP over what the chips' dense peak would do in the
+    step.
+    """
     return model_flop(run, attention) / (
         step.total * run.chips * run.chip.peak_flops(PEAK_NAMES[run.precision])
     )

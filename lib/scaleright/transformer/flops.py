@@ -108,7 +108,8 @@ def forward_flop(
     Projections of relative positions (Transformer-XL) are shared by a batch and not counted.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
-    >>> forward_flop(tiny, 128).total - forward_flop(tiny, 128, causal=False).total == -2 * 4 * 64 * 63.5
+    >>> forward_flop(tiny, 128).total - forward_flop(tiny, 128,
+    ...     causal=False).total == -2 * 4 * 64 * 63.5
     True
     """
     in_full = where(
@@ -159,7 +160,8 @@ def training_flop_per_token(forward_flop, recomputed_flop=0, frozen_flop=0):
     Source: [kaplan2020, section 2.1]; recomputation [korthikanti2022, section 5]; no gradient of
     frozen weights [hu2022, section 4.2].
 
-    >>> training_flop_per_token(2.0), training_flop_per_token(2.0, 2.0), training_flop_per_token(2.0, frozen_flop=2.0)
+    >>> training_flop_per_token(2.0), training_flop_per_token(2.0, 2.0), training_flop_per_token(
+    ...     2.0, frozen_flop=2.0)
     (6.0, 8.0, 4.0)
     """
     return 3 * forward_flop + recomputed_flop - frozen_flop
@@ -230,7 +232,8 @@ def megatron_hardware_flop(batch, sequence, layers, hidden, vocab, full_recomput
     Source: [narayanan2021, section 5.1, equation 3] full; [korthikanti2022, appendix A, equation 8]
     selective.
 
-    >>> round(megatron_hardware_flop(64, 2048, 96, 12288, 51200, 0) / megatron_batch_flop(64, 2048, 96, 12288, 51200), 3)
+    >>> round(megatron_hardware_flop(64, 2048, 96, 12288, 51200, 0) / megatron_batch_flop(64, 2048,
+    ...     96, 12288, 51200), 3)
     1.027
     """
     layer, core, head = (

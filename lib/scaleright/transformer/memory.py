@@ -119,7 +119,8 @@ def sequence_kv_bytes(t: Transformer, tokens, sequences=1, bytes_per_element=2):
     """Bytes of the cache of `sequences` sequences of `tokens` each; local layers keep no more than
     their window.
 
-    >>> local = Transformer("local", 2, 64, 4, 2, 16, 256, True, 1000, True, window=100, window_layers=1)
+    >>> local = Transformer("local", 2, 64, 4, 2, 16, 256, True, 1000, True, window=100,
+    ...     window_layers=1)
     >>> sequence_kv_bytes(local, 1000) == 128 * (1000 + 100)
     True
     """

@@ -157,8 +157,10 @@ def _parameters(t: Transformer, routed, embedding) -> Parameters:
 def parameters(t: Transformer) -> Parameters:
     """All parameters of the language model, by part.
 
-    >>> gpt2 = Transformer("GPT-2", layers=12, hidden=768, heads=12, kv_heads=12, head_dim=64, ffn=3072,
-    ...                    gated_ffn=False, vocab=50257, tied_embeddings=True, position_rows=1024, norm_vectors=2,
+    >>> gpt2 = Transformer("GPT-2", layers=12, hidden=768, heads=12, kv_heads=12, head_dim=64,
+    ...     ffn=3072,
+    ...                    gated_ffn=False, vocab=50257, tied_embeddings=True, position_rows=1024,
+    ...                    norm_vectors=2,
     ...                    qkv_bias=True, out_bias=True, ffn_bias=True)
     >>> parameters(gpt2).total, parameters(gpt2).embedding, parameters(gpt2).norms
     (124439808, 38597376, 38400)
@@ -174,8 +176,10 @@ def active_parameters(t: Transformer, input_embedding: bool = True) -> Parameter
     it (`input_embedding=False`) a table tied to the output head still counts once, as the head that
     multiplies by it.
 
-    >>> moe = Transformer("moe", layers=2, hidden=8, heads=1, kv_heads=1, head_dim=8, ffn=0, gated_ffn=True, vocab=10,
-    ...                   tied_embeddings=False, experts=4, experts_per_token=1, expert_ffn=16, moe_layers=2)
+    >>> moe = Transformer("moe", layers=2, hidden=8, heads=1, kv_heads=1, head_dim=8, ffn=0,
+    ...     gated_ffn=True, vocab=10,
+    ...                   tied_embeddings=False, experts=4, experts_per_token=1, expert_ffn=16,
+    ...                   moe_layers=2)
     >>> parameters(moe).experts, active_parameters(moe).experts
     (3072, 768)
     >>> active_parameters(moe).total - active_parameters(moe, input_embedding=False).total

@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 
 
 def _counted(models: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Parameters by quantity and model; a shape that contradicts itself is left to its own judge."""
+    """Parameters by quantity and model; shapes that contradict themselves are judged elsewhere."""
     shapes = []
     for row in models[list(SHAPE_FIELDS)].to_dict("records"):
         with suppress(ValueError):

@@ -48,7 +48,8 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     True
     >>> validate("kernels")
     Traceback (most recent call last):
-    LookupError: validate: nothing predicts 'kernels' in this version; kinds that work: counts, footprint, memory, training, serving,
+    LookupError: validate: nothing predicts 'kernels' in this version; kinds that work: counts,
+    footprint, memory, training, serving,
     energy (schema: data/measured/kernels.csv)
     """
     if kind not in KINDS:

@@ -20,7 +20,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     models = [
         model_of(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))
     ]
-    families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family"))))
+    families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family")), strict=True))
     rows = rows.drop(columns=[c for c in rows if c in SHAPE_TYPES])
     counted = counts(models)
     predicted = np.array(

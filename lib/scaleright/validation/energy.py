@@ -115,7 +115,9 @@ def _work(point: OperatingPoint) -> np.ndarray:
 
 
 def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
-    """A row as a case, given its throughput as a case of serving where it states enough for that."""
+    """A row as a case, given its throughput as a case of serving where it states enough for
+    that.
+    """
     if timed is None or timed.point is None:
         return Case(
             timed.why
@@ -153,7 +155,11 @@ def books() -> tuple[tuple, tuple]:
     throughput the rows of energy share.
     """
     table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
-    by_run = {run: one for run, one in zip(timed_rows["run"], timed) if one.figure == "throughput"}
+    by_run = {
+        run: one
+        for run, one in zip(timed_rows["run"], timed, strict=True)
+        if one.figure == "throughput"
+    }
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
     fitted = np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
     return (table, every, fitted), (timed_rows, timed, timing)
@@ -187,7 +193,10 @@ def _left_out(
     """
     its, columns = groups(rows, MODES[mode]), MODES[mode]
     meters, clocks = (
-        ([one for one, use in zip(every, fitted) if use], groups(table[fitted], columns))
+        (
+            [one for one, use in zip(every, fitted, strict=True) if use],
+            groups(table[fitted], columns),
+        )
         for table, every, fitted in books()
     )
     speeds = left_out(
@@ -198,7 +207,9 @@ def _left_out(
         serving.predicted,
     )
     ends = (speeds, [one.timed.value for one in of])
-    pairs = ([(one, at) if one.known else None for one, at in zip(of, end)] for end in ends)
+    pairs = (
+        [(one, at) if one.known else None for one, at in zip(of, end, strict=True)] for end in ends
+    )
     return speeds, *(left_out(each, its, *meters, constants, predicted) for each in pairs)
 
 
@@ -206,14 +217,20 @@ def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same by the stored constants, for rows that no fit has seen."""
     slow = [list(slowdowns(one.timed.deployment).values()) if one.known else [] for one in of]
     speeds = np.array(
-        [1 / float(one.timed.seconds @ by) if one.known else math.nan for one, by in zip(of, slow)]
+        [
+            1 / float(one.timed.seconds @ by) if one.known else math.nan
+            for one, by in zip(of, slow, strict=True)
+        ]
     )
     ends = (speeds, [one.timed.value for one in of])
     shares = [
         [share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of
     ]
     found = (
-        [one.predict(by, 1 / at) if one.known else math.nan for one, by, at in zip(of, shares, end)]
+        [
+            one.predict(by, 1 / at) if one.known else math.nan
+            for one, by, at in zip(of, shares, end, strict=True)
+        ]
         for end in ends
     )
     return speeds, *map(np.array, found)
@@ -227,7 +244,7 @@ def refit() -> pd.DataFrame:
     energies of runs whose model (for chips that borrow: whose chip) neither fit saw
     """
     table, every, fitted = books()[0]
-    known, table = [one for one, use in zip(every, fitted) if use], table[fitted]
+    known, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])

@@ -76,7 +76,7 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
     def total(watts: float, pue: float, intensity: float) -> float:
         return energy_kwh(hours, watts, pue) * intensity
 
-    found = dict(zip(("low", "high"), map(float, interval(total, **uncertain))))
+    found = dict(zip(("low", "high"), map(float, interval(total, **uncertain)), strict=True))
     return (
         found
         | {
@@ -141,7 +141,8 @@ def _say(value: float, quantity: str) -> str:
 
 
 def _line(row: Any) -> str:
-    return f"{row.run:<42}{row.quantity:<8}{_say(row.published, row.quantity):>12}{_say(row.predicted, row.quantity):>15}"
+    published, predicted = (_say(of, row.quantity) for of in (row.published, row.predicted))
+    return f"{row.run:<42}{row.quantity:<8}{published:>12}{predicted:>15}"
 
 
 def _fill(rows: pd.DataFrame) -> dict[str, Any]:

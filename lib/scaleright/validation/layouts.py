@@ -57,7 +57,9 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
     True
     """
     searched, found = {}, []
-    for row, case in zip(rows.itertuples(), cases(rows, "published layouts", own=False)):
+    for row, case in zip(
+        rows.itertuples(), cases(rows, "published layouts", own=False), strict=True
+    ):
         run, layout = case.run, case.layout
         if run is None:
             continue

@@ -19,7 +19,7 @@ def groups(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """What a row shares with those that are left out together with it."""
     return [
         "|".join(values)
-        for values in zip(*(rows[column].astype(str).fillna("") for column in columns))
+        for values in zip(*(rows[column].astype(str).fillna("") for column in columns), strict=True)
     ]
 
 
@@ -43,13 +43,17 @@ def left_out(
     """
     known, fits = set(books), {}
     for group in dict.fromkeys(
-        group if group in known else "" for one, group in zip(of, its) if one is not None
+        group if group in known else ""
+        for one, group in zip(of, its, strict=True)
+        if one is not None
     ):
-        fits[group] = fit([other for other, where in zip(book, books) if where != group])
+        fits[group] = fit(
+            [other for other, where in zip(book, books, strict=True) if where != group]
+        )
     return np.array(
         [
             math.nan if one is None else predict(one, fits[group if group in known else ""])
-            for one, group in zip(of, its)
+            for one, group in zip(of, its, strict=True)
         ]
     )
 
@@ -67,10 +71,12 @@ def strangers(
     keys = rows[list(columns)].astype(str).to_numpy(str)
     distinct, places = np.unique(keys, axis=0, return_inverse=True)
     fits = [
-        fit([one for one, strange in zip(of, (keys != group).all(axis=1)) if strange])
+        fit([one for one, strange in zip(of, (keys != group).all(axis=1), strict=True) if strange])
         for group in distinct
     ]
-    return np.array([predict(one, fits[place]) for one, place in zip(of, places.ravel())])
+    return np.array(
+        [predict(one, fits[place]) for one, place in zip(of, places.ravel(), strict=True)]
+    )
 
 
 def bounds(ratios: np.ndarray, kinds: np.ndarray, models: np.ndarray) -> np.ndarray:
@@ -78,7 +84,7 @@ def bounds(ratios: np.ndarray, kinds: np.ndarray, models: np.ndarray) -> np.ndar
     models, (cases, 2).
     """
     found = np.full((len(ratios), 2), math.nan)
-    for model, kind in set(zip(models, kinds)):
+    for model, kind in set(zip(models, kinds, strict=True)):
         others = ratios[(kinds == kind) & (models != model) & np.isfinite(ratios)]
         if len(others) > 10:
             found[(models == model) & (kinds == kind)] = np.quantile(others, TAILS)
@@ -91,7 +97,9 @@ def held_out(rows: pd.DataFrame) -> np.ndarray:
 
 
 def median_and_p90(errors: pd.Series) -> str:
-    """Two figures of the absolute errors [%] as a report prints them; a dash where there are none."""
+    """Two figures of the absolute errors [%] as a report prints them; a dash where there are
+    none.
+    """
     middle, far = errors.abs().quantile([0.5, 0.9])
     return "–" if math.isnan(middle) else f"{middle:.1f} / {far:.0f}"
 
@@ -111,7 +119,7 @@ def constant_rows(
     """
     models, found = groups(rows, ("model",)), []
     without = [
-        fit([one for one, its in zip(of, models) if its != model])
+        fit([one for one, its in zip(of, models, strict=True) if its != model])
         for model in dict.fromkeys(models)
     ]
     for (name, kind), value in fit(list(of)).items():

@@ -91,7 +91,8 @@ class Summary:
 def summarize(rows: pd.DataFrame) -> Summary:
     """Sum up the scored rows of a judged table.
 
-    >>> rows = pd.DataFrame({"scored": True, "error_percent": [1.0, -3.0], "baseline_error_percent": [9.0, 11.0],
+    >>> rows = pd.DataFrame({"scored": True, "error_percent": [1.0, -3.0],
+    ...     "baseline_error_percent": [9.0, 11.0],
     ...                      "within_rounding": [True, False]})
     >>> summarize(rows).median_absolute_percent, summarize(rows).bias_percent
     (2.0, -1.0)
@@ -220,7 +221,8 @@ class Validation:
         if s.rows:
             lines += ["", f"  {of.group:<14}{'rows':>5}{'median %':>10}{'p90 %':>8}{'bias %':>8}"]
             lines += [
-                f"  {g.Index:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
+                f"  {g.Index:<14}{g.rows:>5}{g.median_absolute_percent:>10.3f}"
+                f"{g.p90_absolute_percent:>8.2f}{g.bias_percent:>8.2f}"
                 for g in self.by(of.group).itertuples()
             ]
             for title, frame in of.tables(self.rows).items():

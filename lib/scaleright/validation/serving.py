@@ -71,7 +71,7 @@ BENCHMARK_ROUNDS = 10
 
 def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     """The constants fitted to cases."""
-    shares, named = zip(*((one.shares, one.names) for one in of))
+    shares, named = zip(*((one.shares, one.names) for one in of), strict=True)
     return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES)
 
 
@@ -139,7 +139,9 @@ def looked_up(
     on the chip in the format and at the lengths, as far as anything was, scaled by active
     parameters; NaN for other figures [token/s].
     """
-    known = [(one, group) for one, group in zip(book, books) if one.figure == "throughput"]
+    known = [
+        (one, group) for one, group in zip(book, books, strict=True) if one.figure == "throughput"
+    ]
     classes, places = (
         np.array([_likeness(one) for one, _ in known]),
         np.array([group for _, group in known]),
@@ -148,7 +150,7 @@ def looked_up(
         [one.value * active_parameters(one.deployment.model).total for one, _ in known]
     )
     found = np.full(len(of), math.nan)
-    for place, (one, group) in enumerate(zip(of, its)):
+    for place, (one, group) in enumerate(zip(of, its, strict=True)):
         if one is None or one.figure != "throughput":
             continue
         rest, same = places != group, classes == np.array(_likeness(one))
@@ -208,7 +210,7 @@ def fit_prompts(start: dict[str, float]) -> dict[str, float]:
     for task in PROMPTED:
         others = [
             one
-            for one, use, of in zip(every, fitted, rows["task"])
+            for one, use, of in zip(every, fitted, rows["task"], strict=True)
             if use and not str(of).startswith(task)
         ]
         errors = {}
@@ -240,7 +242,7 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     """
     lengths = prompts() if lengths is None else lengths
     table, every, fitted = book(lengths)
-    of, table = [one for one, use in zip(every, fitted) if use], table[fitted]
+    of, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
@@ -269,7 +271,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     table, every, fitted = book()
     rows, of = cases(rows.reset_index(drop=True), label, True) if own else (table, every)
     fits, known = (
-        [one for one, use in zip(every, fitted) if use],
+        [one for one, use in zip(every, fitted, strict=True) if use],
         [one if one.point else None for one in of],
     )
     values, why = (
@@ -291,7 +293,10 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     judged["family"] = [chip_family(one.deployment) if one.point else "" for one in of]
     ranged = [one.point is not None and one.figure in FITTED for one in of]
     classes = np.array(
-        [spread_class(one.deployment, one.figure) if has else "" for one, has in zip(of, ranged)]
+        [
+            spread_class(one.deployment, one.figure) if has else ""
+            for one, has in zip(of, ranged, strict=True)
+        ]
     )
 
     def readers(place: int) -> tuple[float, float]:

@@ -93,7 +93,7 @@ def _baselines(
     )
     rates, keys = ideal / [one.measured_s for one in book], np.array(books)
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
-    for place, (one, group) in enumerate(zip(of, its)):
+    for place, (one, group) in enumerate(zip(of, its, strict=True)):
         if one is None:
             continue
         rest, same = keys != group, classes == np.array(_class(one))
@@ -125,7 +125,7 @@ def refit() -> pd.DataFrame:
     chip) with any run of the fit
     """
     table, every, fitted = _book()
-    book, table = [one for one, use in zip(every, fitted) if use], table[fitted]
+    book, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.seconds[KINDS.index(kind)] > 0.005 * one.measured_s and name in (
@@ -151,7 +151,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     table, every, fitted = _book()
     of = cases(rows, label, own) if own else every
     book, measured = (
-        [one for one, use in zip(every, fitted) if use],
+        [one for one, use in zip(every, fitted, strict=True) if use],
         np.array([one.measured_s for one in of]),
     )
     judged = rows.assign(
@@ -166,7 +166,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         )
         judged["predicted"] = judged.get("predicted", predicted)
         for what, found in zip(
-            ("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups))
+            ("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups)), strict=True
         ):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
@@ -204,12 +204,11 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     every = errors_by(scored, key, {"ours": "error_percent"} | modes | baselines)
     stricter = list(modes)[1:]
     return {
-        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours), its whole model (model out)": every.drop(
-            columns=stricter
+        "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours),"
+        " its whole model (model out)": every.drop(columns=stricter),
+        "the same for ours, with all runs of its release, cluster size or chip left out": (
+            every[stricter]
         ),
-        "the same for ours, with all runs of its release, cluster size or chip left out": every[
-            stricter
-        ],
     }
 
 

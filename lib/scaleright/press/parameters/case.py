@@ -66,7 +66,8 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     ------
     ParameterError : names every wrong one, what is allowed and the nearest valid choice.
 
-    >>> validate(parse("hours: float = 8  # use per day [h/day] (0..24)"), {"hours": "30", "hour": 3})
+    >>> validate(parse("hours: float = 8  # use per day [h/day] (0..24)"),
+    ...     {"hours": "30", "hour": 3})
     Traceback (most recent call last):
     scaleright.press.parameters.case.ParameterError: hours = 30: outside 0 to 24 h/day
     hour: no such parameter; nearest: hours

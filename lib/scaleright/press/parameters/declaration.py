@@ -34,7 +34,7 @@ class DeclarationError(PressError):
     """A parameters cell that does not follow the form."""
 
 
-class Declared(tuple[Parameter, ...]):
+class Declared(tuple[Parameter, ...]):  # noqa: SLOT001, its rules stand beside it
     """The parameters of a chapter in their order, and the rules that their values keep together."""
 
     rules: tuple[rules.Rule, ...] = ()

@@ -42,7 +42,7 @@ class Rule:
             few = len(values) <= MOST_NAMED
             said = [
                 f"{name} = {brief(value) if isinstance(value, str) else show(value)}"
-                for name, value in zip(self.parameters, values)
+                for name, value in zip(self.parameters, values, strict=True)
                 if value is not None and (few or value != declared[name])
             ]
             return ": ".join([", ".join(said), str(error)] if said else [str(error)])

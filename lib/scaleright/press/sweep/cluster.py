@@ -106,7 +106,7 @@ def _remote(address: str, workers: int, say: Callable[[str], None]) -> Iterator[
 
     try:
         found = asyncio.run(asyncio.wait_for(_greet(address), CONNECT_S))
-    except Exception as error:  # whatever else may listen there, and answer as it likes
+    except Exception as error:  # noqa: BLE001, whatever else may listen there, and answer as it likes
         found = type(error).__name__
     if found != "Scheduler":
         raise PressError(
@@ -246,7 +246,6 @@ def _outcome(future: Any) -> dict[str, Any] | None:
         return {"error": f"{error}, {ATTEMPTS} times"}
     except KilledWorker:
         return {"error": "each worker that ran it died"}
-    except (
-        Exception
-    ) as error:  # whatever a worker can raise is this scenario's failure and no other's
+    # whatever a worker can raise is this scenario's failure and no other's
+    except Exception as error:  # noqa: BLE001
         return {"error": f"{type(error).__name__}: {error}"}

@@ -90,7 +90,9 @@ def sweep(
 
     parameters = declared(chapter, book)
     swept = grid.read_grid(parameters, assignments)
-    scenarios = [dict(zip(swept, values)) for values in itertools.product(*swept.values())]
+    scenarios = [
+        dict(zip(swept, values, strict=True)) for values in itertools.product(*swept.values())
+    ]
     refused = grid.impossible(parameters, scenarios)
     program = _program(book, chapter)
     if scheduler is not None:
@@ -106,7 +108,7 @@ def sweep(
         done = [values for values in scenarios if journal.answered(values)]
         todo = [
             values
-            for values, said in zip(scenarios, refused)
+            for values, said in zip(scenarios, refused, strict=True)
             if not said and not journal.answered(values)
         ]
         if done:
@@ -139,7 +141,7 @@ def _note(
     say: Callable[[str], None],
 ) -> None:
     """Keep what was refused of impossible scenarios in place of their outcome, and say so."""
-    bad = [(values, said) for values, said in zip(scenarios, refused) if said]
+    bad = [(values, said) for values, said in zip(scenarios, refused, strict=True) if said]
     for values, said in bad:
         if journal.outcome(values) != {"values": values, "error": said}:
             journal.add(values, {"error": said})

@@ -49,7 +49,7 @@ def impossible(
 def read_grid(
     parameters: Iterable[Parameter], assignments: Iterable[tuple[str, str]]
 ) -> dict[str, list[Any]]:
-    """The values of each swept parameter, in their types.
+    r"""The values of each swept parameter, in their types.
 
     Parameters
     ----------
@@ -63,8 +63,9 @@ def read_grid(
         empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
 
     >>> from scaleright.press.parameters import parse
-    >>> lines = 'hours: int = 8  # use [h] (0..24)\\nplan: str = "spot"  # how it is paid (spot | on demand)'
-    >>> read_grid(parse(lines), [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")])
+    >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
+    >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
+    >>> read_grid(parse(f"{hours}\n{plan}"), swept)
     {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
     """
     parameters, problems = tuple(parameters), []

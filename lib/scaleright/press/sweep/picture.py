@@ -17,13 +17,17 @@ PAGE, PICTURE = "sweep.html", "sweep.svg"
 _MOST_PANELS = 24
 """More small charts than this are no picture; the table has them all."""
 _HTML = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>:root{{color-scheme:light dark}} body{{margin:1.5rem;font-family:{font};background:Canvas;color:CanvasText}}
+<html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
+<style>:root{{color-scheme:light dark}}
+body{{margin:1.5rem;font-family:{font};background:Canvas;color:CanvasText}}
 figure{{margin:0;overflow-x:auto}}</style>
 <h1>{title}</h1><p>{words}</p>
 <figure role="img" aria-label="{words}"><div id="chart">{svg}</div></figure>
 <script>{vega}</script>
-<script>vegaEmbed("#chart", {spec}, {{mode: "vega-lite", renderer: "svg", actions: false}});</script></html>
+<script>
+vegaEmbed("#chart", {spec}, {{mode: "vega-lite", renderer: "svg", actions: false}});
+</script></html>
 """
 """The drawing stands in the page by itself; the script puts the same one in its place, which
 answers to a pointer.
@@ -35,7 +39,7 @@ def _words(name: str, unit: str = "") -> str:
 
 
 def _said(value: Any) -> str:
-    return "default" if value is None or value != value else show(value)
+    return "default" if value is None or value != value else show(value)  # noqa: PLR0124, NaN
 
 
 def headline(frame: Any, kinds: Mapping[str, str], swept: Sequence[str]) -> str | None:
@@ -43,7 +47,8 @@ def headline(frame: Any, kinds: Mapping[str, str], swept: Sequence[str]) -> str 
     again.
 
     >>> import pandas
-    >>> rows = pandas.DataFrame({"hours": [4.0, 8.0], "used": [4.0, 8.0], "rate": [1.0, 1.0], "saving": [5.0, 9.0]})
+    >>> rows = pandas.DataFrame({"hours": [4.0, 8.0], "used": [4.0, 8.0], "rate": [1.0, 1.0],
+    ...     "saving": [5.0, 9.0]})
     >>> headline(rows, {"used": "hours", "rate": "usd", "saving": "usd"}, ["hours"])
     'saving'
     """

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from scaleright.press import PressError, require_writable, write_whole
 
@@ -56,7 +56,7 @@ class Journal:
                 )
             else:
                 write_whole(self._path, _head(identity))
-            self._file = open(self._path, "ab")
+            self._file = self._path.open("ab")
         except BlockingIOError:
             os.close(self._folder)
             raise PressError(
@@ -105,7 +105,7 @@ class Journal:
         os.fsync(self._file.fileno())
         self._outcomes[_key(values)] = line
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

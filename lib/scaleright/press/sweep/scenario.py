@@ -91,7 +91,7 @@ class _Kernel:
         self._client = None
         # "always": a warning that one scenario raised must not be passed over in the next.
         environment = os.environ | kernel_environment(home) | {"PYTHONWARNINGS": "always"}
-        folder = program.folder if os.path.isdir(program.folder) else str(home)
+        folder = program.folder if Path(program.folder).is_dir() else str(home)
         try:
             self._manager.start_kernel(
                 env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -1,0 +1,150 @@
+"""How sure an answer is: what moves it, and predictions beside what was measured."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from scaleright.charts import theme
+from scaleright.charts.axes import ROW, frame_of, row_axis, tooltip, value_axis
+from scaleright.charts.words import say
+from scaleright.order import ordered
+from scaleright.ranges import Swing
+
+
+def tornado(
+    swings: Sequence[Swing],
+    best: float,
+    kind: str,
+    title: str,
+    names: Mapping[str, str] | None = None,
+    most: int = 8,
+):
+    """What moves the answer: for each input the span of the result, largest first, around the best
+    estimate.
+
+    Parameters
+    ----------
+    swings : from `ranges.tornado`.
+    best : the result with all inputs at their best.
+    names : input -> the words for it; underscores become spaces otherwise.
+    most : how many inputs to draw.
+
+    >>> tornado([Swing("price", 1.0, 3.0, 5.0, 7.0)], 6.0, "usd", "USD a year").height
+    30
+    """
+    words = {s.name: (names or {}).get(s.name, s.name.replace("_", " ")) for s in swings}
+    rows = [
+        {
+            "input": words[s.name],
+            "from": min(s.result_at_low, s.result_at_high),
+            "to": max(s.result_at_low, s.result_at_high),
+            "span": f"{s.low:.3g} to {s.high:.3g}",
+        }
+        for s in swings[:most]
+    ]
+    chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(
+        low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
+    )
+    y = row_axis("input", [row["input"] for row in rows])
+    x = alt.X(
+        "from:Q",
+        title=title,
+        scale={"nice": False, "padding": 6, "zero": False},
+        axis=value_axis(kind),
+    )
+    tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
+    bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(
+        x=x, x2="to:Q", y=y, tooltip=tips
+    )
+    # "$5.00 to $6.00 million" where both ends have the same unit.
+    once = (
+        r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''),"
+        r" '$1 to $3$2')"
+    )
+    chart = chart.transform_calculate(both=once)
+    text = chart.mark_text(style="row-value").encode(
+        x=alt.X("to:Q", title=title), y=y, text="both:N"
+    )
+    middle = (
+        alt.Chart(pd.DataFrame({"best": [best]}))
+        .mark_rule(strokeDash=[4, 3])
+        .encode(x=alt.X("best:Q", title=title))
+    )
+    return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
+
+
+def predicted_vs_measured(
+    rows: Any,
+    measured: str,
+    predicted: str,
+    label: str,
+    unit: str,
+    said: str = "measured",
+    log: bool = True,
+    name_worst: int = 3,
+):
+    """A dot for each row, on the diagonal where the prediction is right; the worst are named.
+
+    Parameters
+    ----------
+    measured, predicted, label : columns; a line break in a label breaks its line.
+    unit : of both axes.
+    said : the word for the evidence: "measured" or "published".
+
+    >>> rows = [{"model": "A", "seen": 1.0, "found": 1.1},
+    ...     {"model": "B", "seen": 2.0, "found": 1.9}]
+    >>> predicted_vs_measured(rows, "seen", "found", "model", "s").height
+    340
+    """
+    frame = _with_errors(frame_of(rows), measured, predicted, label, name_worst)
+    low, high = (
+        float(frame[[measured, predicted]].min().min()),
+        float(frame[[measured, predicted]].max().max()),
+    )
+    ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
+    scale = {
+        "domain": [low * 0.8, high * 1.25] if log else [0, high * 1.05],
+        "nice": False,
+        "type": "log" if log else "linear",
+    }
+    titles = f"{said} [{unit}]", f"predicted [{unit}]"
+    shared = {"type": "quantitative", "scale": scale}
+    x = alt.X(measured, title=titles[0], axis=value_axis("number", log), **shared)
+    y = alt.Y(predicted, title=titles[1], axis=value_axis("number", log, "y"), **shared)
+    diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 3], strokeWidth=1, color=theme.GRAY)
+    diagonal = diagonal.encode(x=alt.X("m:Q", title=titles[0]), y=alt.Y("p:Q", title=titles[1]))
+    tips = tooltip(
+        {
+            label: label,
+            measured: (measured, ".4~s"),
+            predicted: (predicted, ".4~s"),
+            "error": ("error", "+.1%"),
+        }
+    )
+    dots = alt.Chart(frame).mark_point(color=theme.BLUE).encode(x=x, y=y, tooltip=tips)
+    upper = (
+        alt.datum[measured] > (low * high) ** 0.5 if log else alt.datum[measured] > (low + high) / 2
+    )
+    named = alt.Chart(frame).transform_filter(alt.datum.worst != "")
+    texts = [
+        named.transform_filter(condition)
+        .mark_text(align=side, dx=shift, lineBreak="\n")
+        .encode(x=x, y=y, text="worst:N")
+        for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
+    ]
+    return alt.layer(diagonal, dots, *texts).properties(height=340)
+
+
+def _with_errors(
+    frame: pd.DataFrame, measured: str, predicted: str, label: str, name_worst: int
+) -> pd.DataFrame:
+    """Rows with their relative error and, at the worst ones, their name, each name once."""
+    frame = frame.reset_index(drop=True)
+    frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
+    largest = ordered(frame["error"].abs(), ascending=False).index
+    worst = frame.loc[largest].drop_duplicates(label).index[:name_worst]
+    frame = frame.assign(worst=np.where(frame.index.isin(worst), frame[label].astype(str), ""))
+    return frame[[label, measured, predicted, "error", "worst"]]
