@@ -132,7 +132,7 @@ def sqrt(a):
 
 
 def cube_root(a):
-    """Cube root of a value that is not negative; a page writes the third without its endless digits.
+    """Cube root of what is not negative; a page writes the third without its endless digits.
 
     >>> import altair
     >>> round(cube_root(8.0), 12), cube_root(altair.datum.work)

@@ -141,8 +141,8 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
     """A table as a Frictionless data resource: a schema of its columns and its rows, unformatted.
 
     A unit in brackets at the end of a heading goes before that of the format. Numbers have the
-    digits of a `figure`, whole ones all of theirs, an infinite one is the text `INF` as Table Schema
-    has it, an empty cell is null.
+    digits of a `figure`, whole ones all of theirs, an infinite one is the text `INF` as Table
+    Schema has it, an empty cell is null.
 
     >>> found = resource(pd.DataFrame({"chip": ["A"], "rent": [2.0]}), "Rents", "rents",
     ...     {"rent": "usd"})
