@@ -10,7 +10,7 @@ words, so that a sentence computed in the notebook and the one that a slider cha
 import decimal
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scaleright.ops import first_case, is_expression, where
@@ -74,6 +74,18 @@ def figure(value: float, digits: int = DIGITS) -> float:
     True
     """
     return float(f"{float(f'{value:.13g}'):.{digits}g}")
+
+
+def figures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a look-up finds, its numbers with the digits of a `figure`: what it hands to a formula
+    and what a page is given are the same.
+
+    >>> figures({"share": 1 / 3, "chips": 8, "layout": "tensor 8"})
+    {'share': 0.3333333, 'chips': 8, 'layout': 'tensor 8'}
+    """
+    return {
+        name: figure(value) if isinstance(value, float) else value for name, value in values.items()
+    }
 
 
 _HALVES_UP = decimal.Context(rounding=decimal.ROUND_HALF_UP)

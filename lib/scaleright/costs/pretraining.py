@@ -41,7 +41,7 @@ from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION, model_flop
-from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR, figure
+from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR, figure, figures
 
 SETTING = "data center"
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
@@ -319,7 +319,7 @@ def best_step(
         "borrowed": borrowed(run),
         "seen": "matmul" not in slowdowns(run).borrowed,
     }
-    return {
+    found = {
         "compute_s": best["step_s"] - sum(rest.values()),
         **rest,
         "step_s": best["step_s"],
@@ -327,6 +327,7 @@ def best_step(
         "layout": _layout_words(best),
         **error,
     }
+    return figures(found)
 
 
 @lookup
@@ -397,7 +398,8 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
         "rent_high": listed.high / listed.median,
     }
     if not chip.purchase_usd:
-        return found | {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
+        found |= {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
+        return figures(found)
     owned, *ends = (
         Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
         for usd, end in zip(
@@ -406,12 +408,13 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
     )
     low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
     power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
-    return found | {
+    found |= {
         "owned": owned.fixed_usd_per_year / HOURS_PER_YEAR,
         "owned_low": low,
         "owned_high": high,
         "power": power,
     }
+    return figures(found)
 
 
 @search

@@ -14,7 +14,7 @@ from scaleright.formulas import lookup
 from scaleright.market import electricity_price, recent_rental_price
 from scaleright.ops import maximum, minimum
 from scaleright.ranges import Range, Swing, interval, tornado
-from scaleright.units import figure
+from scaleright.units import figure, figures
 
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
@@ -40,13 +40,14 @@ def chip_ends(name: str) -> dict[str, float]:
     chip, listed = accelerator(name), recent_rental_price(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
-    return {
+    found = {
         "tdp_watts": chip.require("tdp_watts"),
         "rent_low": listed.low / listed.median if listed else 1.0,
         "rent_high": listed.high / listed.median if listed else 1.0,
         "price_low": low / middle,
         "price_high": high / middle,
     }
+    return figures(found)
 
 
 @lookup
@@ -60,7 +61,8 @@ def setting_ends(setting: str) -> dict[str, float]:
         for end in ENDS
         for name, value in setting_factors(setting, end).items()
     }
-    return factors | {"power_low": power.low / power.best, "power_high": power.high / power.best}
+    ends = {"power_low": power.low / power.best, "power_high": power.high / power.best}
+    return figures(factors | ends)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.names import one_of
 from scaleright.order import noiseless, ordered
+from scaleright.units import figure
 
 TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
@@ -46,8 +47,8 @@ def chat_energy() -> pd.DataFrame:
     count = least["accelerators"].astype(float)
     found = least.assign(
         batch=least["max_sequences"].astype(int),
-        chip_watts=least["measured_watts"] / count,
-        tokens_per_s=least["measured_output_tokens_per_s"] / count,
+        chip_watts=(least["measured_watts"] / count).map(figure),
+        tokens_per_s=(least["measured_output_tokens_per_s"] / count).map(figure),
         joules_per_token=least["measured_joules_per_token"],
     )
     return found[

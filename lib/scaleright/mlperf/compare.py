@@ -15,6 +15,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered
 from scaleright.mlperf.results import comparable
 from scaleright.names import nearest, one_of
+from scaleright.units import figure
 
 LABEL = "derived, not an official MLPerf metric"
 """Stands wherever a figure per accelerator is shown: MLPerf's own results are those of whole
@@ -82,13 +83,13 @@ def summarize(rows: pd.DataFrame, key: Iterable[str] = ("accelerator", *CELL)) -
         rows.drop_duplicates([*key, "precision"]).groupby(key)["precision"],
     )
     found = {
-        "best": value.max(),
-        "median": value.median(),
-        "lowest": value.min(),
-        "tail_low": value.quantile(TAILS[0]),
-        "tail_high": value.quantile(TAILS[1]),
-        "mean_of_ratios": value.mean(),
-        "ratio_of_sums": each["value"].sum() / each["accelerators"].sum(),
+        "best": value.max().map(figure),
+        "median": value.median().map(figure),
+        "lowest": value.min().map(figure),
+        "tail_low": value.quantile(TAILS[0]).map(figure),
+        "tail_high": value.quantile(TAILS[1]).map(figure),
+        "mean_of_ratios": value.mean().map(figure),
+        "ratio_of_sums": (each["value"].sum() / each["accelerators"].sum()).map(figure),
         "submissions": each.size(),
         "submitters": each["submitter"].nunique(),
         "precision": formats.agg(" and ".join),
