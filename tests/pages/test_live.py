@@ -132,7 +132,7 @@ def test_a_live_number_is_the_librarys_own(look, page, case, numbers):
     values = opened.ask("window.scaleright.page.values")
     shown = {name: opened.ask(f"window.scaleright.value({name!r})") for name in numbers}
     # The page computes from figures of seven digits; `test_parity` holds the formulas to 1e-9.
-    assert shown == pytest.approx({name: of(values) for name, of in numbers.items()}, rel=1e-5)
+    assert shown == pytest.approx({name: of(values) for name, of in numbers.items()}, rel=1e-6)
     words = opened.ask("document.querySelector('article').textContent")
     for name in shown:
         if not name.startswith(IN_PHRASES):

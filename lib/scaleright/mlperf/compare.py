@@ -311,7 +311,7 @@ def _drift(generative: bool, quantile: float) -> float:
 
 def moved_by(changes: pd.DataFrame, quantile: float = 0.9) -> float:
     """The factor that a quantile of changes does not exceed, up or down; see `round_changes`."""
-    return float(np.exp(changes["change"].abs().quantile(quantile)))
+    return figure(np.exp(changes["change"].abs().quantile(quantile)))
 
 
 @remembered

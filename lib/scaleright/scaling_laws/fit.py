@@ -13,6 +13,7 @@ import pandas as pd
 from scaleright.catalog import table
 from scaleright.formulas import lookup, search, simulation
 from scaleright.scaling_laws.laws import Law, tokens_for_compute
+from scaleright.units import figure
 
 DELTA = 1e-3
 """Where the Huber loss turns from square to absolute, in the logarithm of the loss. Source:
@@ -122,8 +123,15 @@ def _descend(
 
 
 def _law(coefficients: np.ndarray) -> Law:
+    """The law of coefficients, or of many, shape (5,) or (5, draws); five digits are kept, the same
+    on every machine, since the search stops within a few parts in a billion.
+    """
     a, b, e = np.exp(coefficients[:3])
-    return Law(e, a, b, *coefficients[3:])
+    kept = (
+        np.array([figure(value, 5) for value in np.ravel(values)]).reshape(np.shape(values))
+        for values in (e, a, b, *coefficients[3:])
+    )
+    return Law(*(values if values.ndim else values.item() for values in kept))
 
 
 def _start(law: Law) -> np.ndarray:
@@ -147,8 +155,7 @@ def fit(runs: pd.DataFrame) -> Law:
     starts.
 
     All 4,500 starts are compared in broadcasts, a hundred at a time, which stay in the processor's
-    cache; the best hundred are followed together, and L-BFGS settles the best of them, of which
-    five digits are kept, the same on every machine.
+    cache; the best hundred are followed together, and L-BFGS settles the best of them.
 
     Parameters
     ----------
@@ -177,7 +184,7 @@ def fit(runs: pd.DataFrame) -> Law:
     )
     best = near[:, [np.argmin(_huber(_residuals(near[..., None], logs)[0], weights))]]
     near = _descend(best, logs, weights[None], 5 * _STEPS)[:, 0]
-    law = _law(
+    return _law(
         minimize(
             _objective,
             near,
@@ -187,7 +194,6 @@ def fit(runs: pd.DataFrame) -> Law:
             options={"ftol": 1e-15, "gtol": 1e-10},
         ).x
     )
-    return Law(**{name: float(f"{value:.5g}") for name, value in vars(law).items()})
 
 
 @simulation
