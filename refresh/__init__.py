@@ -17,9 +17,10 @@ hand stay and win. All tables are swapped in at the end, so that an error leaves
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
+
+from scaleright import catalog
 
 from refresh import (
     accelerators,
@@ -37,6 +38,7 @@ from refresh import (
     prices,
     prices_purchases,
     profiling,
+    safeguards,
     training,
 )
 from refresh.tables import (
@@ -124,7 +126,9 @@ stands, and the sources it owns.
 """
 
 
-def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
+def refresh(
+    raw: Path, data: Path, allow_flagged: bool = False, allow_fewer: bool = False
+) -> list[Report]:
     """Rewrite the tables of `data`, beside their `datapackage.json`, from `raw`, laid out as its
     SOURCES.md says.
 
@@ -133,35 +137,43 @@ def refresh(raw: Path, data: Path, allow_flagged: bool = False) -> list[Report]:
     raw, data : folders
     allow_flagged : keep rows whose unit, count or name cannot be trusted, with flags that say so,
         instead of refusing
+    allow_fewer : let a source lose more than a tenth of its rows; `min_rows` of the data package
+        must have been lowered by hand
 
     Raises
     ------
     RefreshError : a raw file missing or laid out differently, a value that is no number, a doubtful
-        row; nothing has been written.
+        row, a source that lost many of its rows, a table that breaks the data package; nothing has
+        been written.
     """
     if not raw.is_dir():
         raise RefreshError(f"raw folder {raw} does not exist")
     try:
-        package = json.loads((data / "datapackage.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RefreshError(f"no data package at {data / 'datapackage.json'}") from None
-    schemas = {
-        entry["path"].removesuffix(".csv"): entry["schema"] for entry in package["resources"]
-    }
-    reports, done = [], {}
+        entries = catalog.package(data)
+    except catalog.DataError as error:
+        raise RefreshError(str(error)) from None
+    schemas = {table: entry["schema"] for table, entry in entries.items()}
+    reports, done, fewer = [], {}, []
     for table, (importer, sources) in IMPORTERS.items():
         if table not in schemas:
             raise RefreshError(f"data package has no resource with path {table}.csv")
         existing = done[table] = read_table(data / f"{table}.csv")
-        items, doubted = settle(importer(raw, done), allow_flagged)
+        with safeguards.named(table):
+            items, doubted = settle(importer(raw, done), allow_flagged)
         found, dropped = sift(items)
         done[table], lost = merge(existing, found, schemas[table]["primaryKey"], sources)
+        fewer += [safeguards.lost(table, existing, done[table], sources)]
         by_hand = sum(row["source"] not in sources for row in existing)
         counts = len(found) + len(dropped), len(done[table]), by_hand
         reports.append(
             Report(table, *counts, (*dropped, *lost), tuple(doubted), counted_flags(done[table]))
         )
-    _swap_in(data, {table: table_text(rows, schemas[table]) for table, rows in done.items()})
+    if (told := [*filter(None, fewer)]) and not allow_fewer:
+        words = "a source lost more than a tenth of its rows (--allow-fewer, if it is meant)"
+        raise RefreshError("\n  ".join([f"{words}:", *told]))
+    texts = {table: table_text(rows, schemas[table]) for table, rows in done.items()}
+    safeguards.judge(data, texts)
+    _swap_in(data, texts)
     return reports
 
 

@@ -13,10 +13,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from refresh.rules import header, kept, quantities, read_csv, rule, without_wrong
-from refresh.tables import Dropped, Items, RefreshError, Row, read_text, to_float
+from refresh.tables import Dropped, Items, RefreshError, Row, read_text, read_yaml, to_float
 
 SOURCES = frozenset(
     {"aiconfigurator", "epochhardware", "epochprices", "epochchips", "llmanalysis", "tooltables"}
@@ -70,7 +68,9 @@ def rows(raw: Path) -> Items:
 def _aiconfigurator(raw: Path) -> Items:
     for stem, chip in kept(SYSTEMS, "accelerator").items():
         file = f"{SYSTEMS}/{stem}.yaml"
-        data = yaml.safe_load(read_text(raw / file))
+        data = read_yaml(raw / file)
+        if missing := [k for k in ("gpu", "node") if not isinstance(data.get(k), dict)]:
+            raise RefreshError(f"aiconfigurator_systems/{stem}.yaml: no mapping {missing[0]!r}")
         if unknown := sorted(set(data["gpu"]) - set(header(file))):
             raise RefreshError(
                 f"aiconfigurator_systems/{stem}.yaml: unknown field {unknown[0]!r} under gpu"

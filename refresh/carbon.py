@@ -13,12 +13,11 @@ year).
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from pathlib import Path
 
 from refresh.rules import header, quantities, read_csv, rule
-from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, read_text, to_float
+from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, read_json, to_float
 
 GRID_SOURCES = frozenset({"codecarbon2024", "ecologits2026", "mlco2impact2021"})
 REGION_SOURCES = frozenset({"googleregions2025", "gsf2025"})
@@ -54,10 +53,7 @@ _GOOGLE = "Google Cloud"
 
 
 def _json(raw: Path, file: str) -> dict:
-    try:
-        return json.loads(read_text(raw / file))
-    except json.JSONDecodeError as error:
-        raise RefreshError(f"{file}: not valid JSON: {error.msg} in line {error.lineno}") from None
+    return read_json(raw / file)
 
 
 def _ours(file: str, what: str, name: str) -> tuple[str | None, str]:

@@ -4,12 +4,11 @@ faults dropped.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 from refresh.rules import quantities, read_csv, rule
-from refresh.tables import Dropped, Items, RefreshError, Row, read_text, sift, to_float
+from refresh.tables import Dropped, Items, RefreshError, Row, read_json, sift, to_float
 
 SOURCES = frozenset({"ewyluda2026", "skypilot2026", "gpuhunt2026", "vantage2023", "epochprices"})
 
@@ -132,10 +131,7 @@ def _skypilot(raw: Path) -> Items:
 
 
 def _gpuhunt(raw: Path) -> Items:
-    try:
-        versions = json.loads(read_text(raw / GPUHUNT))
-    except json.JSONDecodeError as error:
-        raise RefreshError(f"{GPUHUNT}: line {error.lineno}: not valid JSON: {error.msg}") from None
+    versions = read_json(raw / GPUHUNT)
     note = "per chip; dated by Google's page of this day, whose v5e, v6e and v4 prices are the same"
     for version, regions in versions.items():
         chip = version.removesuffix(" pod").removesuffix(" device")

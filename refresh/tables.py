@@ -9,12 +9,15 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
 from scaleright.press import PressError
 
 Row = dict[str, Any]
@@ -122,24 +125,84 @@ def counted_flags(rows: Iterable[Row]) -> tuple[tuple[str, int], ...]:
     )
 
 
+last_read: list[str] = []
+"""Raw files read since the list was last cleared, to be named in errors."""
+
+
 def read_text(path: Path) -> str:
-    """The text of a raw file; a missing one is named."""
+    """The text of a raw file; one that is missing, empty, packed or no UTF-8 is named."""
+    name = f"{path.parent.name}/{path.name}"
+    last_read.append(name)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"; nearest there: {near[0]}" if near else ""
+        raise RefreshError(f"raw file {name} is missing in {path.parent}{hint}") from None
+    except OSError as error:
+        raise RefreshError(f"raw file {name} cannot be read: {error.strerror}") from None
+    kind = next((kind for start, kind in _STRANGE.items() if content.startswith(start)), "")
+    if kind:
+        raise RefreshError(f"raw file {name} is {kind}; expected text in UTF-8")
+    if not content.strip():
+        raise RefreshError(f"raw file {name} is empty")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
         raise RefreshError(
-            f"raw file {path.parent.name}/{path.name} is missing in {path.parent}{hint}"
+            f"raw file {name}: line {line} is not UTF-8 ({content[error.start : error.start + 1]!r})"
         ) from None
+    if "\0" in text:
+        raise RefreshError(f"raw file {name} holds zero bytes; expected text in UTF-8")
+    return text
+
+
+_STRANGE = {
+    b"\x1f\x8b": "packed by gzip",
+    b"PK\x03\x04": "a ZIP archive or a workbook",
+    b"BZh": "packed by bzip2",
+    b"\xfd7zXZ": "packed by xz",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+    b"\xff\xfe": "in UTF-16",
+    b"\xfe\xff": "in UTF-16",
+}
+"""What a file is that starts with these bytes."""
+
+
+def read_json(path: Path) -> Any:
+    """What a raw JSON file says; one that is none is named."""
+    text, name = read_text(path), f"{path.parent.name}/{path.name}"
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RefreshError(f"{name}: line {error.lineno}: not valid JSON: {error.msg}") from None
+
+
+def read_yaml(path: Path) -> dict:
+    """The mapping of a raw YAML file; one that is none is named."""
+    text, name = read_text(path), f"{path.parent.name}/{path.name}"
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f"line {where.line + 1}: " if where else ""
+        why = getattr(error, "problem", error)
+        raise RefreshError(f"{name}: {line}not valid YAML: {why}") from None
+    if not isinstance(found, dict):
+        raise RefreshError(f"{name}: expected a mapping of fields, found {type(found).__name__}")
+    return found
 
 
 def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> list[Row]:
     """Rows of CSV text as dicts of stripped text; the header must be exactly `columns` in any
     order, if given.
     """
-    reader = csv.reader(io.StringIO(text))
-    header = [cell.strip() for cell in next(reader, [])]
+    try:
+        first, *lines = [*csv.reader(io.StringIO(text))] or [[]]
+    except csv.Error as error:
+        raise RefreshError(f"{name}: not a CSV file: {error}") from None
+    header = [cell.strip() for cell in first]
     expected = header if columns is None else list(columns)
     if sorted(header) != sorted(expected):
         parts = [f"unknown column {c!r}" for c in header if c not in expected]
@@ -149,7 +212,7 @@ def parse_csv(text: str, name: str, columns: Iterable[str] | None = None) -> lis
             f" {', '.join(expected)}"
         )
     rows = []
-    for number, cells in enumerate(reader, start=2):
+    for number, cells in enumerate(lines, start=2):
         if cells and len(cells) != len(header):
             shown = ",".join(cells)[:80]
             raise RefreshError(
@@ -175,11 +238,12 @@ def to_float(text: str | float, name: str, row: str, column: str) -> float | Non
     if clean in ("", "?", "X", "V", "N/A", "unavailable"):
         return None
     try:
-        return float(clean)
+        value = float(clean)
     except ValueError:
-        raise RefreshError(
-            f"{name}: row {row!r}, column {column!r}: {text!r} is not a number"
-        ) from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise RefreshError(f"{name}: row {row!r}, column {column!r}: {text!r} is not a number")
+    return value
 
 
 def number_text(value: float) -> str:

@@ -258,7 +258,12 @@ def data() -> None:
     is_flag=True,
     help="Keep doubtful rows, marked by flags, instead of refusing them.",
 )
-def refresh(raw: Path, allow_flagged: bool) -> None:
+@click.option(
+    "--allow-fewer",
+    is_flag=True,
+    help="Let a source lose more than a tenth of its rows.",
+)
+def refresh(raw: Path, allow_flagged: bool, allow_fewer: bool) -> None:
     """Write the tables of data/ anew from raw public files."""
     place = Book.find()
     if not (place.root / "refresh" / "__init__.py").is_file():
@@ -269,7 +274,7 @@ def refresh(raw: Path, allow_flagged: bool) -> None:
     sys.path.insert(0, str(place.root))
     import refresh as importers
 
-    for report in importers.refresh(raw, place.data, allow_flagged):
+    for report in importers.refresh(raw, place.data, allow_flagged, allow_fewer):
         click.echo(str(report))
 
 

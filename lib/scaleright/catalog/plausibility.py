@@ -31,11 +31,14 @@ LEAST = 4
 
 def problems(frame: pd.DataFrame, text: Text, entry: dict, label: str) -> Iterator[Problem]:
     """Every figure of a typed table that its entry says is not plausible."""
+    doubted = text.get("flags", ())  # a row that says so of itself is kept, and left out by readers
     for rule in entry.get("plausible", ()):
         judge = next(_KINDS[kind] for kind in _KINDS if kind in rule)
         for field in rule["fields"]:
             values = numbers(frame[field])
             for place, message in judge(values, frame, text, rule):
+                if doubted and "implausible" in doubted[place].split(";"):
+                    continue
                 yield Problem(label, place + 2, field, f"{shown(float(values[place]))} {message}")
 
 
