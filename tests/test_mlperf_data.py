@@ -3,26 +3,21 @@ which rows cannot be right.
 """
 
 import csv
-import itertools
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from scaleright import mlperf
-from scaleright.catalog import table
 from scaleright.cli import cli
-from scaleright.mlperf import FLAGS, ROUNDS, cleaning_report, comparable, results, submission
+from scaleright.mlperf import FLAGS
+from small_package import write_package
 
 from refresh import IMPORTERS, RefreshError, mlperf_inference, refresh
-from refresh.plausibility import suspects
-from refresh.rules import facts, header, kept
+from refresh.rules import header
 from refresh.tables import read_table, settle, sift
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-RAW = os.environ.get("SCALERIGHT_RAW")
 BENCHMARKS = read_table(DATA / "mlperf_benchmarks.csv")
 
 RESULT = {
@@ -356,9 +351,7 @@ def only_mlperf(tmp_path, monkeypatch):
     """A project of these tables alone, so that a refresh needs no other raw file."""
     tables = ("mlperf_benchmarks", "mlperf_inference")
     monkeypatch.setattr("refresh.IMPORTERS", {name: IMPORTERS[name] for name in tables})
-    (tmp_path / "data").mkdir()
-    for name in ("datapackage.json", "mlperf_benchmarks.csv"):
-        shutil.copy(DATA / name, tmp_path / "data" / name)
+    write_package(tmp_path / "data", "mlperf_benchmarks", "accelerators", "models")
     return tmp_path
 
 
@@ -383,203 +376,3 @@ def test_a_refused_refresh_writes_nothing_and_a_repeated_one_the_same_bytes(only
 
 def test_the_command_line_knows_the_option():
     assert "--allow-flagged" in CliRunner().invoke(cli, ["data", "refresh", "--help"]).output
-
-
-def test_rules_name_raw_columns_known_flags_and_reasons():
-    for line in facts("mlperf_rules.csv"):
-        assert line["effect"] in {"unit", "accelerators", "flag", "plausible"}
-        assert line["effect"] == "flag" or line["reason"]
-        patterns = (
-            dict(part.split("=", 1) for part in line["where"].split("; ")) if line["where"] else {}
-        )
-        assert bool(patterns) != (line["effect"] == "plausible") and set(patterns) <= set(
-            header(mlperf_inference.FILES[0])
-        )
-        assert line["effect"] != "flag" or line["value"] in FLAGS
-    assert set(kept(mlperf_inference.FILES[0], "unit").values()) == {
-        row["unit"] for row in BENCHMARKS
-    }
-
-
-if RAW:
-
-    def test_the_raw_files_go_in_whole_and_their_own_unit_corrections_agree_but_for_queries():
-        items, doubted = settle(mlperf_inference.rows(Path(RAW), BENCHMARKS))
-        found, dropped = sift(items)
-        assert not doubted and (len(found), len(dropped)) == (4715, 210)
-        assert all("repeats a row" in drop.reason for drop in dropped)
-        apart = [row for row in found if "corrected_unit" in row["flags"]]
-        assert len(apart) == 22
-        assert {(row["round"], row["benchmark"], row["scenario"]) for row in apart} == {
-            ("v4.0", "llama2-70b", "Server")
-        }
-
-
-# the table and the library
-
-
-def test_cleaning_accounts_for_every_row():
-    report = cleaning_report().set_index("reason")["rows"]
-    assert report["rows in the table"] == len(results()) == 4715
-    assert (
-        report["rows compared per chip"]
-        == len(comparable())
-        == report.iloc[0] - report.iloc[1:-1].sum()
-    )
-    assert set(results()["round"]) == set(ROUNDS) and "v5.0" not in ROUNDS
-
-
-def test_every_flag_of_the_table_has_a_meaning_and_excluded_ones_stay_out():
-    used = {flag for flags in results()["flags"] for flag in flags.split(";") if flag}
-    assert used <= set(FLAGS) and not used & {
-        "implausible",
-        "unknown_unit",
-        "unknown_benchmark",
-        "unknown_accelerator",
-        "no_count",
-    }
-    excluded = {name for name, flag in FLAGS.items() if flag.excluded}
-    assert not {flag for flags in comparable()["flags"] for flag in flags.split(";")} & excluded
-    power = comparable(allow=["power_run"])
-    assert len(power) > len(comparable()) and power["flags"].str.contains("power_run").any()
-
-
-def test_an_unknown_round_flag_or_submission_names_the_nearest():
-    with pytest.raises(
-        LookupError, match=r"unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
-    ):
-        results(["v5.0"])
-    with pytest.raises(LookupError, match="unknown flag 'power_runs'; nearest: power_run"):
-        comparable(allow=["power_runs"])
-    with pytest.raises(LookupError, match=r"unknown MLPerf submission '5.1-0069/deepseek/Offline'"):
-        submission("5.1-0069/deepseek/Offline")
-
-
-@pytest.mark.parametrize(
-    "id, chips, per_chip",
-    [
-        # value / accelerators, both as published for the submission
-        ("5.1-0069/llama2-70b-99.9/Offline", 8, 101527 / 8),
-        ("5.1-0047/llama2-70b-99.9/Server", 8, 99169.8 / 8),
-        ("6.0-0078/deepseek-r1/Offline", 72, 647076 / 72),
-        ("5.1-0083/llama3.1-8b/Offline", 1, 5777.08),
-        ("6.0-0060/llama3.1-8b/Offline", 8, 6762.3 / 8),
-    ],
-)
-def test_per_accelerator_figures_can_be_checked_by_hand(id, chips, per_chip):
-    row = submission(id)
-    assert row["accelerators"] == chips and row["per_accelerator"] == pytest.approx(
-        per_chip, rel=1e-9
-    )
-
-
-def test_every_benchmark_has_one_architecture_and_units_do_not_overlap():
-    kinds = table("mlperf_benchmarks")
-    assert (kinds.groupby("benchmark")["architecture"].nunique() == 1).all() and set(
-        kinds["unit"]
-    ) == {"tokens/s", "samples/s", "queries/s", "tasks/s", "s", "ms"}
-    for _, rows in kinds.groupby(["benchmark", "scenario"]):
-        spans = sorted((row.first_round, row.last_round) for row in rows.itertuples())
-        assert all(first <= last for first, last in spans) and all(
-            a[1] < b[0] for a, b in itertools.pairwise(spans)
-        )
-    assert results()["architecture"].notna().all()
-
-
-# plausibility
-
-
-ACCEPTED = {line["value"] for line in facts("mlperf_rules.csv") if line["effect"] == "plausible"}
-
-
-@pytest.fixture
-def rows():
-    return table("mlperf_inference")
-
-
-def _found(rows) -> set[str]:
-    return set(suspects(rows)["id"])
-
-
-def test_false_alarms_are_few_and_each_is_explained(rows):
-    assert _found(rows) == ACCEPTED and len(ACCEPTED) <= 0.003 * len(rows)
-
-
-@pytest.mark.parametrize(
-    "id", ["5.1-0069/llama2-70b-99.9/Offline", "4.1/3d8303139b574e63", "6.0-0090/whisper/Offline"]
-)
-@pytest.mark.parametrize("factor", [1 / 294, 1 / 69, 69, 294])
-def test_a_planted_wrong_unit_is_found(id, factor, rows):
-    rows.loc[rows["id"] == id, "value"] *= factor
-    assert id in _found(rows) - ACCEPTED
-
-
-@pytest.mark.parametrize(
-    "id",
-    [
-        "6.0-0078/deepseek-r1/Offline",
-        "6.0-0081/gpt-oss-120b/Server",
-        "6.1/Crusoe/512xMI355X_Crusoe_GPT/gpt-oss-120b/Server",
-    ],
-)
-def test_nodes_counted_as_chips_are_found(id, rows):
-    here = rows["id"] == id
-    rows.loc[here, "accelerators"] = rows["nodes"]
-    assert id in _found(rows) - ACCEPTED  # the row contradicts itself
-    rows.loc[here, "accelerators_per_node"] = 1
-    assert id in _found(rows) - ACCEPTED  # by its value alone
-
-
-def test_without_the_correction_all_server_results_in_queries_are_found(rows):
-    wrong = rows["flags"].fillna("").str.contains("corrected_unit")
-    rows.loc[wrong, "value"] /= 293.14
-    assert wrong.sum() == 22 and set(rows["id"][wrong]) <= _found(rows)
-
-
-def test_without_the_correction_all_gptj_results_in_tokens_are_found(rows):
-    wrong = (rows["benchmark"] == "gptj") & (rows["round"] == "v4.1")
-    rows.loc[wrong, "unit"] = rows["scenario"].map({"Offline": "samples/s", "Server": "queries/s"})
-    chips = wrong & (rows["accelerators"] > 0)
-    assert chips.sum() == 118 and set(rows["id"][chips]) <= _found(rows)
-
-
-def test_latencies_in_milliseconds_for_seconds_are_found(rows):
-    late = list(rows["id"][rows["unit"].isin(["s", "ms"]) & (rows["accelerators"] > 0)])
-    late = late[::10]  # each is judged with all others right
-    found = [
-        id
-        for id in late
-        if id
-        in _found(rows.assign(value=rows["value"].where(rows["id"] != id, rows["value"] * 1000)))
-    ]
-    assert len(found) >= 0.95 * len(late)
-
-
-def test_a_named_chip_that_nobody_counted_is_found(rows):
-    here = rows["id"] == "5.1-0069/deepseek-r1/Offline"
-    assert (
-        "5.1-0069/deepseek-r1/Offline"
-        in _found(rows.assign(accelerators=rows["accelerators"].where(~here, 0))) - ACCEPTED
-    )
-
-
-def test_slices_and_mixed_systems_are_not_judged(rows):
-    flags = rows["flags"].fillna("")
-    judged = _found(
-        rows.assign(
-            value=rows["value"]
-            * (1 + 1e6 * flags.str.contains("mig_slices|heterogeneous|cpu_only"))
-        )
-    )
-    assert judged == ACCEPTED
-
-
-def test_the_package_offers_what_chapters_use():
-    assert set(dir(mlperf)) >= {
-        "FLAGS",
-        "ROUNDS",
-        "cleaning_report",
-        "comparable",
-        "results",
-        "submission",
-    }
