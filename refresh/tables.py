@@ -150,9 +150,7 @@ def read_text(path: Path) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise RefreshError(
-            f"raw file {name}: line {line} is not UTF-8 ({content[error.start : error.start + 1]!r})"
-        ) from None
+        raise RefreshError(f"raw file {name}: line {line} is not UTF-8") from None
     if "\0" in text:
         raise RefreshError(f"raw file {name} holds zero bytes; expected text in UTF-8")
     return text

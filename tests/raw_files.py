@@ -22,58 +22,48 @@ def write_csv(path: Path, columns, *rows: dict) -> None:
         writer.writerows(rows)
 
 
-_LLM = (
+def _columns(names: str) -> list[str]:
+    return names.split(",")
+
+
+_LLM = _columns(
     "config,name,mem_per_GPU_in_GB,hbm_bandwidth_in_GB_per_sec,"
     "intra_node_bandwidth_in_GB_per_sec,intra_node_min_message_latency,peak_fp16_TFLOPS,"
     "peak_i8_TFLOPS,peak_i4_TFLOPS,inter_node_bandwidth_in_GB_per_sec"
-).split(",")
-_TOOL = (
+)
+_TOOL = _columns(
     "source,accelerator,bf16_or_headline_tflops,mem_gb,mem_bw_gb_s,interconnect_gb_s,"
     "dense_or_sparse"
-).split(",")
-_MAMF = "Accelerator,MAMF,Theory,Efficiency,Best Shape MxNxK,torch version,Notes".split(",")
-_TFLOPS = "Accelerator \\ TFLOPS,fp32,tf32,fp16,bf16,fp8,int8,fp6,fp4,nvfp4,Notes".split(",")
-_BW = "Accelerator,Memory (GB),Type,Peak Bandwidth (TBps)".split(",")
-_EWYLUDA = (
+)
+_MAMF = _columns("Accelerator,MAMF,Theory,Efficiency,Best Shape MxNxK,torch version,Notes")
+_TFLOPS = _columns("Accelerator \\ TFLOPS,fp32,tf32,fp16,bf16,fp8,int8,fp6,fp4,nvfp4,Notes")
+_BW = _columns("Accelerator,Memory (GB),Type,Peak Bandwidth (TBps)")
+_EWYLUDA = _columns(
     "date,provider,segment,pricing,gpu_model,sku,region,gpu_count,usd_per_hour,usd_per_gpu_hour"
-).split(",")
-_SKYPILOT = (
+)
+_SKYPILOT = _columns(
     "cloud,catalog,accelerator,count,vcpus,mem_gib,price_usd_hr,spot_usd_hr,region,usd_per_gpu_hr"
-).split(",")
-_VANTAGE = (
+)
+_VANTAGE = _columns(
     "Name,API Name,GPUs,GPU model,GPU memory,vCPUs,Instance Memory,Network Performance,"
     "On Demand,Linux Reserved cost,Linux Spot Minimum cost,Linux Spot Maximum cost"
-).split(",")
+)
 
-_MONTHLY = (
+_MONTHLY = _columns(
     "period,gpu,index_value_usd_per_gpu_hr,provider_count,min_provider_value,"
     "max_provider_value,raw_on_demand_median,reserved_raw_median,spot_raw_median,"
     "provider_values"
-).split(",")
-_MCKEE = (
+)
+_MCKEE = _columns(
     "date,hyperscaler-H100,hyperscaler-A100,neocloud-H100,neocloud-A100,neocloud-B200,"
     "neocloud-MI300X"
-).split(",")
+)
 
 
 def card(provider, model, count, whole, each, sku="x") -> dict:
-    return dict(
-        zip(
-            _EWYLUDA,
-            (
-                "2026-09-29",
-                provider,
-                "neocloud",
-                "on_demand",
-                model,
-                sku,
-                "global",
-                count,
-                whole,
-                each,
-            ),
-        )
-    )
+    kind = ("neocloud", "on_demand")
+    cells = ("2026-09-29", provider, *kind, model, sku, "global", count, whole, each)
+    return dict(zip(_EWYLUDA, cells, strict=True))
 
 
 def quote(model, date, **cells) -> dict:
@@ -130,8 +120,8 @@ def _write_sheets(root: Path) -> None:
     write_csv(
         specs / "tool_spec_tables_compared.csv",
         _TOOL,
-        dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"))),
-        dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"))),
+        dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"), strict=True)),
+        dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"), strict=True)),
     )
 
 
@@ -190,6 +180,7 @@ def _write_rates(root: Path) -> None:
             zip(
                 _SKYPILOT,
                 ("nebius", "v8", "H100-SXM", 8, 128, 1600, "23.60", "10.00", "eu-north1", "2.95"),
+                strict=True,
             )
         ),
     )
@@ -243,9 +234,12 @@ def _write_history(root: Path) -> None:
                     0.5,
                     "lambda=3.0;nebius=3.5;runpod=4.0",
                 ),
+                strict=True,
             )
         ),
-        dict(zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"))),
+        dict(
+            zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"), strict=True)
+        ),
     )
     write_csv(
         root / prices_history.GIX,
@@ -256,7 +250,7 @@ def _write_history(root: Path) -> None:
         root / prices_history.MCKEE,
         _MCKEE,
         *(
-            dict(zip(_MCKEE, cells))
+            dict(zip(_MCKEE, cells, strict=True))
             for cells in (
                 ("2026-03-12", 7.43, 3.68, 2.46, 1.39, 4.61, 2.45),
                 ("2026-03-13", 7.43, 3.68, 2.45, 1.4, 1.4, 2.45),
@@ -281,7 +275,7 @@ def _write_history(root: Path) -> None:
                 ("MI300X", "marketplace", (0.5, 0.5, 0.5)),
                 ("Z9", "index", (1, 1, 1)),
             )
-            for day, price in zip((28, 29, 30), prices_of_days)
+            for day, price in zip((28, 29, 30), prices_of_days, strict=True)
         ),
     )
 
@@ -304,7 +298,11 @@ def _write_stas(root: Path) -> None:
         specs / "stas_mamf_measured_bf16.csv",
         _MAMF,
         dict(
-            zip(_MAMF, ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"))
+            zip(
+                _MAMF,
+                ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"),
+                strict=True,
+            )
         ),
     )
     write_csv(specs / "stas_mamf_measured_fp8.csv", _MAMF, {"Accelerator": "AMD MI300X"})
@@ -317,7 +315,7 @@ def _write_stas(root: Path) -> None:
     write_csv(
         specs / "stas_memory_bw_shipping.csv",
         _BW,
-        dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7))),
+        dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7), strict=True)),
     )
     write_csv(specs / "stas_memory_bw_announced.csv", _BW)
     write_csv(

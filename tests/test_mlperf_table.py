@@ -1,5 +1,6 @@
 """The committed results of MLPerf Inference: what the library makes of them, and the rules."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -100,12 +101,12 @@ def test_every_flag_of_the_table_has_a_meaning_and_excluded_ones_stay_out():
 
 def test_an_unknown_round_flag_or_submission_names_the_nearest():
     with pytest.raises(
-        LookupError, match="unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
+        LookupError, match=r"unknown round of MLPerf Inference 'v5.0'; nearest: v6.0, v5.1"
     ):
         results(["v5.0"])
-    with pytest.raises(LookupError, match="unknown flag 'power_runs'; nearest: power_run"):
+    with pytest.raises(LookupError, match=r"unknown flag 'power_runs'; nearest: power_run"):
         comparable(allow=["power_runs"])
-    with pytest.raises(LookupError, match="unknown MLPerf submission '5.1-0069/deepseek/Offline'"):
+    with pytest.raises(LookupError, match=r"unknown MLPerf submission '5.1-0069/deepseek/Offline'"):
         submission("5.1-0069/deepseek/Offline")
 
 
@@ -135,7 +136,7 @@ def test_every_benchmark_has_one_architecture_and_units_do_not_overlap():
     for _, rows in kinds.groupby(["benchmark", "scenario"]):
         spans = sorted((row.first_round, row.last_round) for row in rows.itertuples())
         assert all(first <= last for first, last in spans) and all(
-            a[1] < b[0] for a, b in zip(spans, spans[1:])
+            a[1] < b[0] for a, b in itertools.pairwise(spans)
         )
     assert results()["architecture"].notna().all()
 

@@ -122,7 +122,7 @@ def test_a_name_of_its_own_goes_before_a_pattern_and_patterns_in_their_order():
         == "the generation is covered by its variants"
     )
     with pytest.raises(
-        RefreshError, match=rr"unknown precision 'int2'; add a line for it to refresh/rules.csv"
+        RefreshError, match=r"unknown precision 'int2'; add a line for it to refresh/rules.csv"
     ):
         rule("ml_energy/v3_2026-02_lm-arena-chat.csv", "precision", "int2")
 

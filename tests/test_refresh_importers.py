@@ -229,7 +229,7 @@ def _figures(found) -> dict:
 
 
 def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
-    found, dropped = sift(prices_history.rows(raw))
+    found, _dropped = sift(prices_history.rows(raw))
     figures = _figures(found)
     assert {row["basis"] for row in found} == {"normalized", "index"}
     assert {row["provider"] for row in found if row["basis"] == "normalized"} == {
@@ -254,7 +254,7 @@ def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
 
 
 def test_faults_of_histories_are_dropped_by_rule(raw):
-    found, dropped = sift(prices_history.rows(raw))
+    _found, dropped = sift(prices_history.rows(raw))
     assert "RunPod shows 0.50" in _reasons(
         dropped, "monthly 2026-01 H200 spot median"
     ) and not _reasons(dropped, "monthly 2026-02")
@@ -311,9 +311,9 @@ def test_purchase_prices_keep_kinds_apart_and_none_goes_before_its_chip(raw):
 def test_a_price_that_nobody_can_ask_and_a_ratio_that_none_can_be_are_refused(raw):
     card = raw / prices_rates.EWYLUDA
     card.write_text(card.read_text().replace("55.04,6.88", "-55.04,-6.88"))
-    with pytest.raises(RefreshError, match="a price of -6.88 USD/h; allowed: above 0"):
+    with pytest.raises(RefreshError, match=r"a price of -6.88 USD/h; allowed: above 0"):
         list(prices.rows(raw))
     ratios = raw / prices_purchases.RATIOS
     ratios.write_text(ratios.read_text().replace("0.45", "1.45"))
-    with pytest.raises(RefreshError, match="price_ratio '1.45' is not in 0..1"):
+    with pytest.raises(RefreshError, match=r"price_ratio '1.45' is not in 0..1"):
         list(prices_purchases.commitment_rows(raw))
