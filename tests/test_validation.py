@@ -88,7 +88,7 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
     [
         (
             "model,quantity,published\nLlama-2-8B,total_parameters,7\n",
-            "mine.csv, line 2: unknown model 'Llama-2-8B'; nearest: .*(?i:llama-2-7b)",
+            "mine.csv, line 2, column model: unknown model 'Llama-2-8B'; nearest: .*(?i:llama-2-7b)",
         ),
         (
             "model,quantity,publised\nLlama-2-7B,total_parameters,7\n",
@@ -97,11 +97,11 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
         ("model,quantity\nLlama-2-7B,total_parameters\n", "column published is missing"),
         (
             "model,quantity,published\nLlama-2-7B,total_parameter,7\n",
-            "line 2, column quantity.*total_parameters",
+            "line 2, column quantity: unknown value .*total_parameters",
         ),
         (
             "model,quantity,published\nLlama-2-7B,total_parameters,0\n",
-            "line 2, column published: 0 is below 1",
+            "line 2, column published: 0 is not above 0",
         ),
         (
             "model,quantity,published\nLlama-2-7B,total_parameters,seven\n",
@@ -109,7 +109,7 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
         ),
         (
             "model,quantity,published,layers\nmine,total_parameters,7,32\n",
-            "mine.csv, line 2: shape of 'mine': missing .*'hidden'",
+            "mine.csv, line 2, column model: shape of 'mine': missing .*'hidden'",
         ),
         ("", "not a CSV file"),
     ],

@@ -159,11 +159,11 @@ def test_a_chip_that_no_fit_has_seen_is_predicted_with_a_wider_range(tmp_path):
     [
         (
             "Llama-3.1-8C,H100 SXM,1,BF16,16,250,400,400,1000",
-            r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
+            r"line 2, column model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
         ),
         (
             "Llama-3.1-8B,H10,1,BF16,16,250,400,400,1000",
-            "line 2: unknown accelerator 'H10'; nearest: ",
+            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
         ),
         (
             "Llama-3.1-8B,A100 SXM 80GB,1,FP8,16,250,400,400,1000",

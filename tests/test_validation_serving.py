@@ -208,11 +208,11 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
     [
         (
             "Llama-3.1-8C,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            r"line 2: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
+            r"line 2, column model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
         ),
         (
             "Llama-3.1-8B,H10,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            "line 2.*: unknown accelerator 'H10'; nearest: ",
+            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
         ),
         (
             "Llama-3.1-8B,H100 SXM,3,FP8,1000,1000,64,vLLM 0.17.0,5000,",
@@ -225,7 +225,7 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
         ("Llama-3.1-405B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*fits"),
         (
             "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,-1,",
-            "line 2, column measured_output_tokens_per_s_per_accelerator: -1.0 is below 0",
+            "line 2, column measured_output_tokens_per_s_per_accelerator: -1 is not above 0",
         ),
         (
             "Llama-3.1-8B,H100 SXM,1,FP8,many,1000,64,vLLM 0.17.0,5000,",

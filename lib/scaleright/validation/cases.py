@@ -3,7 +3,9 @@ software, how long a step took.
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,10 @@ from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
 from scaleright.training.parts import KINDS, physical_parts
 from scaleright.training.rules import check
-from scaleright.training.slowdowns import families, stack
+from scaleright.training.slowdowns import Stack, families, stack
 from scaleright.training.step import model_flop
-from scaleright.validation.counts import model_of
+from scaleright.validation.problems import bar
+from scaleright.validation.shapes import model_of
 
 _LAYOUT = {
     "tensor": "tensor_parallel",
@@ -34,6 +37,32 @@ _STATED = (
     "pipeline_parallel",
     "context_parallel",
 )
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a row ran, or `why` that does not determine the time of its step."""
+
+    why: str = ""
+    run: TrainingRun | None = None
+    layout: Layout | None = None
+    software: Stack | None = None
+
+    @cached_property
+    def flop(self) -> float:
+        """Model FLOP of a step, with causal attention."""
+        return float(model_flop(self.run))
+
+    @cached_property
+    def seconds(self) -> np.ndarray:
+        """Time of each kind of work at measured peaks [s]."""
+        parts = physical_parts(self.run, self.layout, self.software)
+        return np.array([float(sum(parts.seconds(kind))) for kind in KINDS])
+
+    @cached_property
+    def families(self) -> dict[str, str]:
+        """The family of each kind's constant."""
+        return families(self.run, self.software)
 
 
 @dataclass(frozen=True)
@@ -79,95 +108,132 @@ def _undetermined(row: dict[str, Any], experts: int) -> str:
     return "splits each expert as well" if given(row, "expert_tensor_parallel", 1) > 1 else ""
 
 
-def case(row: dict[str, Any], where: str, own: bool) -> Case:
-    """A row as a case.
+def _layout(row: dict[str, Any], run: TrainingRun, of: Stack) -> Layout:
+    """The layout of a row; raises ValueError where its degrees do not make up its chips."""
+    degrees = {field: int(given(row, column, 1)) for field, column in _LAYOUT.items()}
+    split = degrees["tensor"] * degrees["pipeline"] * degrees["context"]
+    if pd.isna(row["data_parallel"]) and run.chips % split:
+        raise ValueError(
+            f"tensor_parallel x pipeline_parallel x context_parallel = {split} does not divide"
+            f" accelerators = {run.chips}"
+        )
+    return Layout(
+        **degrees,
+        data=int(given(row, "data_parallel", run.chips // split)),
+        zero=int(given(row, "sharding", 3 if of.native else 1)),
+        recompute=RECOMPUTE.index(given(row, "recompute", None) or "none"),
+        sequence_parallel=int(given(row, "sequence_parallel", degrees["tensor"] > 1)),
+    )
+
+
+def configuration(row: dict[str, Any]) -> Configuration:
+    """What a row ran.
 
     Raises
     ------
-    LookupError, DataError : a value of a reader's own file that cannot be used: which line, which
-        column, what is allowed.
+    LookupError : unknown model or accelerator.
+    ValueError : a layout that cannot run.
     """
-    if not own and row["model"] not in catalog.models():
-        return Case("its model's shape is not published")
-    model = model_of(row, where)
-    try:
-        chip = catalog.accelerator(row["accelerator"])
-    except LookupError as error:
-        raise LookupError(f"{where}, column accelerator: {error}") from None
+    model = model_of(row)
+    chip = catalog.accelerator(row["accelerator"])
     if why := _undetermined(row, model.experts):
-        return Case(why)
+        return Configuration(why)
     chip = replace(
         chip, scale_out_bytes_per_s=given(row, "scale_out_bytes_per_s", chip.scale_out_bytes_per_s)
     )
-    of, task, mtp = (
-        stack(given(row, "software", None), given(row, "compiled", None)),
-        row["task"],
-        int(given(row, "mtp_modules", 0)),
-    )
+    of = stack(given(row, "software", None), given(row, "compiled", None))
     run = TrainingRun(
         model,
         chip,
         *(int(row[name]) for name in ("accelerators", "sequence", "global_batch")),
         row["precision"],
-        task,
-        mtp,
+        row["task"],
+        int(given(row, "mtp_modules", 0)),
     )
-    degrees = {field: int(given(row, column, 1)) for field, column in _LAYOUT.items()}
-    split = degrees["tensor"] * degrees["pipeline"] * degrees["context"]
-    stated = given(row, "recompute", None)
-    layout = Layout(
-        **degrees,
-        data=given(row, "data_parallel", run.chips / split),
-        zero=int(given(row, "sharding", 3 if of.native else 1)),
-        recompute=RECOMPUTE.index(stated or "none"),
-        sequence_parallel=int(given(row, "sequence_parallel", degrees["tensor"] > 1)),
-    )
-    try:
-        if pd.isna(row["data_parallel"]) and run.chips % split:
-            raise ValueError(
-                f"tensor_parallel x pipeline_parallel x context_parallel = {split} does not divide"
-                f" accelerators = {run.chips}"
-            )
-        check(run, layout)
-    except ValueError as error:
-        if own:
-            raise catalog.DataError(f"{where}: {error}") from None
-        return Case(f"its layout as printed cannot run: {error}")
+    layout = _layout(row, run, of)
+    check(run, layout)
     software = FSDP_FUSED_LOSS if of.native else MEGATRON
-    if not stated and not training_memory(
+    if pd.isna(row["recompute"]) and not training_memory(
         run, replace(layout, recompute=2), software=software
     ).fits(run):
-        return Case("its layout as printed does not fit in memory, whatever is recomputed")
-    speed, rate = (
-        given(row, name, math.nan)
-        for name in (
-            "measured_tokens_per_s_per_accelerator",
-            "measured_model_flops_per_accelerator",
-        )
-    )
-    measured = float(
-        given(
-            row,
-            "measured_step_s",
-            run.global_batch * run.sequence / run.chips / (speed or math.nan),
-        )
-    )
-    flop = float(rate * run.chips * measured)
-    parts = physical_parts(run, layout, of)
+        return Configuration("its layout as printed does not fit in memory, whatever is recomputed")
+    return Configuration("", run, layout, of)
+
+
+def _published(row: dict[str, Any]) -> Configuration:
+    """What a row of the book ran; one that cannot be says why."""
+    if row["model"] not in catalog.models():
+        return Configuration("its model's shape is not published")
+    try:
+        return configuration(row)
+    except ValueError as error:
+        return Configuration(f"its layout as printed cannot run: {error}")
+
+
+def measured(row: dict[str, Any], column: str) -> float:
+    """What a row measured; NaN where it does not say."""
+    return float(given(row, f"measured_{column}", math.nan))
+
+
+def step_s(row: dict[str, Any]) -> float:
+    """Time of a step that a row states, as such or by its tokens [s]; NaN if neither."""
+    speed = measured(row, "tokens_per_s_per_accelerator")
+    tokens = row["global_batch"] * row["sequence"] / row["accelerators"]
+    return float(given(row, "measured_step_s", tokens / (speed or math.nan)))
+
+
+def case(row: dict[str, Any], of: Configuration) -> Case:
+    """A row as a case, given what it ran."""
+    if of.why:
+        return Case(of.why)
+    seconds = step_s(row)
+    flop = measured(row, "model_flops_per_accelerator") * of.run.chips * seconds
     return Case(
-        "" if measured > 0 else "states no time of a step",
-        run,
-        measured,
-        layout,
-        flop if flop > 0 else float(model_flop(run)),
-        np.array([float(sum(parts.seconds(kind))) for kind in KINDS]),
-        families(run, of),
+        "" if seconds > 0 else "states no time of a step",
+        of.run,
+        seconds,
+        of.layout,
+        flop if flop > 0 else of.flop,
+        of.seconds,
+        of.families,
     )
 
 
-def cases(rows: pd.DataFrame, label: str, own: bool) -> list[Case]:
-    """Every row of a table as a case."""
+_NO_CONFIGURATION = ("run", "source", "note", "released", "held_out", "basis")
+_KNOWN: dict[tuple, Configuration] = {}
+_MOST_KNOWN = 20_000
+"""What a reader's rows ran, kept from checking to predicting."""
+
+
+def configuring(rows: pd.DataFrame) -> list[str]:
+    """The columns of a table that say what was run."""
     return [
-        case(row, f"{label}, line {line}", own)
-        for line, row in enumerate(rows.to_dict("records"), 2)
+        name
+        for name in rows
+        if name not in _NO_CONFIGURATION and not name.startswith(("measured_", "published"))
     ]
+
+
+def configured(
+    rows: pd.DataFrame,
+    what: Callable[[dict[str, Any]], Configuration],
+    doing: str = "predicting",
+    keep: bool = False,
+) -> Iterator[tuple[dict[str, Any], Configuration]]:
+    """Every row with what it ran, worked out once for rows that ran the same; of a reader's rows it
+    is kept.
+    """
+    known, names = _KNOWN if keep else {}, configuring(rows)
+    for row in bar(rows.to_dict("records"), doing):
+        key = (catalog.data_dir(), *((name, str(row[name])) for name in names))
+        if key not in known:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[key] = what(row)
+        yield row, known[key]
+
+
+def cases(rows: pd.DataFrame, own: bool = False) -> list[Case]:
+    """Every row of a table as a case; a reader's own have been checked."""
+    what = configuration if own else _published
+    return [case(row, of) for row, of in configured(rows, what, keep=own)]

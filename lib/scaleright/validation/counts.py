@@ -4,22 +4,15 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.transformer import counts, rule_of_thumb_parameters
 from scaleright.units import significant
+from scaleright.validation import checks
 from scaleright.validation.report import Kind
-
-SHAPE_TYPES = {
-    name: "boolean" if kind == "bool" else "integer"
-    for name, kind in Transformer.__annotations__.items()
-    if name != "name"
-}
+from scaleright.validation.shapes import SHAPE_TYPES, model_of
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    models = [
-        model_of(row, f"{label}, line {i + 2}") for i, row in enumerate(rows.to_dict("records"))
-    ]
+    models = [model_of(row) for row in rows.to_dict("records")]
     families = dict(zip(*(catalog.table("models")[c] for c in ("name", "family")), strict=True))
     rows = rows.drop(columns=[c for c in rows if c in SHAPE_TYPES])
     counted = counts(models)
@@ -55,27 +48,12 @@ def _line(row) -> str:
     return f"{row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}"
 
 
-def model_of(row: dict, where: str) -> Transformer:
-    """The model of a row: by its shape columns if they are filled, else by name."""
-    shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
-    try:
-        return Transformer(name=row["model"], **shape) if shape else catalog.model(row["model"])
-    except LookupError as error:
-        raise LookupError(
-            f"{where}: {error}; or give its shape in columns layers, hidden, heads, ..."
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise catalog.DataError(
-            f"{where}: shape of {row['model']!r}:"
-            f" {str(error).removeprefix('Transformer.__init__() ')}"
-        ) from None
-
-
 KIND = Kind(
     table="measured/counts",
     required=("model", "quantity", "published"),
     also=SHAPE_TYPES,
     fill=_fill,
+    check=checks.counts,
     judge=_judge,
     line=_line,
     why=lambda row: row.scope,

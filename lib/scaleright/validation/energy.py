@@ -29,9 +29,8 @@ from scaleright.inference.power import (
 from scaleright.inference.serving import OperatingPoint
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.units import si
-from scaleright.validation import serving, serving_cases
+from scaleright.validation import checks, serving, serving_cases
 from scaleright.validation.cases import given
-from scaleright.validation.counts import SHAPE_TYPES
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -42,7 +41,9 @@ from scaleright.validation.left_out import (
     left_out,
     with_ranges,
 )
+from scaleright.validation.problems import FIRST_LINE, bar
 from scaleright.validation.report import Kind
+from scaleright.validation.shapes import SHAPE_TYPES
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is
@@ -139,14 +140,14 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
     """A reader's rows as cases; errors as `serving_cases.of_row` raises them."""
-    blank = dict.fromkeys(
-        field["name"] for field in catalog.resource("measured/serving")["schema"]["fields"]
-    )
-    of = [(row, blank | serving_cases.serving_row(row, {})) for row in rows.to_dict("records")]
-    return [
-        case(row, *serving_cases.of_row(asked, f"{label}, line {line}", True, ["throughput"]))
-        for line, (row, asked) in enumerate(of, 2)
-    ]
+    served = serving_cases.once(rows)
+    found = []
+    for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE):
+        (timed,) = serving_cases.of_row(
+            serving_cases.asked(row), f"{label}, line {line}", True, ["throughput"], served
+        )
+        found.append(case(row, timed))
+    return found
 
 
 @catalog.remembered
@@ -349,6 +350,7 @@ KIND = Kind(
     ),
     also=SHAPE_TYPES,
     fill=_fill,
+    check=checks.energy,
     judge=_judge,
     line=_line,
     shows="measured and predicted energy of an output token",

@@ -1,50 +1,284 @@
-"""A reader's own measurements: a file of the same schema, checked before anything is predicted."""
+"""A reader's own measurements: a file of the same schema, checked whole before anything is
+predicted.
+"""
 
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.names import one_of
+from scaleright.names import brief, suggestion
+from scaleright.validation.problems import FIRST_LINE, Problem, refuse, where
 from scaleright.validation.report import Kind
+
+MOST_ROWS = 200_000
+"""Rows of a file, at most: distinct configurations take about a millisecond each."""
+_OTHER_FORMS = {
+    b"\x1f\x8b": "is compressed (gzip); unpack it first",
+    b"PK\x03\x04": "is a ZIP file or a spreadsheet; save it as CSV",
+    b"BZh": "is compressed (bzip2); unpack it first",
+    b"\xfd7zXZ": "is compressed (xz); unpack it first",
+    b"PAR1": "is a Parquet file; save it as CSV",
+    b"\xff\xfe": "is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16; save it as UTF-8",
+}
+"""How files begin that are no CSV in UTF-8."""
+_WHOLE = 2**53
+"""Above this a number may no longer be counted on to the last digit."""
+_APART = ("run", "source", "note", "released", "held_out")
+"""Columns in which two rows of one measurement may differ."""
 
 
 def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
-    """A reader's file, typed and checked against the kind's schema, with the kind's further columns
-    allowed.
+    """A reader's file, typed and checked against the kind's schema and by its rules, with the
+    kind's further columns allowed.
+
+    Raises
+    ------
+    DataError : the file cannot be read, or everything that is wrong with it: which line, which
+        column, what is allowed.
     """
     schema = {
         field["name"]: field for field in catalog.resource(definition.table)["schema"]["fields"]
     }
     known = schema | {name: {"name": name, "type": kind} for name, kind in definition.also.items()}
+    header, cells = _cells(path)
+    _check_header(header, known, definition.required, path.name)
+    if not cells:
+        raise catalog.DataError(f"{path.name}: has a header and no row to validate")
+    if len(cells) > MOST_ROWS:
+        raise catalog.DataError(f"{path.name}: has {len(cells):,} rows; at most {MOST_ROWS:,}")
+    problems = list(_ragged(cells, len(header)))
+    raw = pd.DataFrame(
+        [row if len(row) == len(header) else [""] * len(header) for row in cells],
+        columns=header,
+        dtype=str,
+    ).apply(lambda column: column.str.strip())
+    typed = {}
+    for column in header:
+        needed = column in definition.required
+        typed[column], found = _typed(raw[column], known[column], needed)
+        problems += found
+    rows, ragged = pd.DataFrame(typed), {problem.line for problem in problems if not problem.column}
+    problems = [p for p in problems if not p.column or p.line not in ragged]
+    rows = rows.assign(
+        **{
+            column: value
+            for column, value in _left_out(schema, rows, path.name, definition).items()
+            if column not in rows
+        }
+    )
+    broken = {problem.line - FIRST_LINE for problem in problems}
+    sound = rows[~rows.index.isin(broken)]
+    problems += _repeated(sound, header)
+    if len(sound):
+        problems += definition.check(sound)
+    refuse(path.name, problems)
+    return rows
+
+
+def _left_out(
+    schema: Mapping[str, Any], rows: pd.DataFrame, label: str, definition: Kind
+) -> dict[str, Any]:
+    """What stands in columns that the file does not have."""
+    return dict.fromkeys(schema) | {"source": label} | definition.fill(rows)
+
+
+def _text(path: Path) -> str:
+    """The text of a file in UTF-8."""
     try:
-        header = list(pd.read_csv(path, nrows=0).columns)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise catalog.DataError(f"{path.name}: no such file") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise catalog.DataError(f"{path.name}: not a CSV file: {str(error).strip()}") from None
-    for column in header:
-        one_of(column, known, f"column of {path.name}")
-    if missing := [c for c in definition.required if c not in header]:
+    except OSError as error:
+        raise catalog.DataError(f"{path.name}: cannot be read: {error.strerror}") from None
+    for start, said in _OTHER_FORMS.items():
+        if content.startswith(start):
+            raise catalog.DataError(f"{path.name}: {said}")
+    if b"\0" in content:
+        line = content[: content.index(b"\0")].count(b"\n") + 1
+        raise catalog.DataError(f"{path.name}, line {line}: has a zero byte, so it is no text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
         raise catalog.DataError(
-            f"{path.name}: column {missing[0]} is missing; needed: {', '.join(definition.required)}"
+            f"{path.name}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8; save the"
+            " file as UTF-8"
+        ) from None
+
+
+def _cells(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows of a file, each on a line of its own."""
+    text = _text(path).rstrip()
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    lines = []
+    try:
+        for number, row in enumerate(reader, 1):
+            if reader.line_num != number:
+                raise catalog.DataError(
+                    f"{path.name}, line {number}: a quoted cell goes on over the next line"
+                )
+            lines.append(row)
+    except csv.Error as error:
+        raise catalog.DataError(
+            f"{path.name}, line {reader.line_num}: not a CSV file: {error}"
+        ) from None
+    if not lines:
+        raise catalog.DataError(f"{path.name}: not a CSV file: it is empty")
+    header = [name.strip() for name in lines[0]]
+    return header, lines[1:]
+
+
+def _check_header(
+    header: list[str], known: Mapping[str, Any], required: tuple[str, ...], label: str
+) -> None:
+    """Refuse unknown, repeated and missing columns, all at once."""
+    if len(header) == 1 and (split := next((c for c in ";\t|" if c in header[0]), "")):
+        raise catalog.DataError(
+            f"{label}, line 1: columns are separated by {split!r}; a CSV file has commas"
         )
-    rows = catalog.read_csv(path, {"fields": [known[column] for column in header]}, path.name)
-    if rows.empty:
-        raise catalog.DataError(f"{path.name}: has a header and no row to validate")
-    for column in header:
-        _check(rows[column], known[column].get("constraints", {}), path.name, column)
-    optional = dict.fromkeys(schema) | {"source": path.name} | definition.fill(rows)
-    return rows.assign(
-        **{column: value for column, value in optional.items() if column not in rows}
-    )
+    problems = [
+        f"{label}, line 1: unknown column {brief(name)}; {suggestion(name, known)}"
+        for name in dict.fromkeys(header)
+        if name not in known
+    ]
+    problems += [
+        f"{label}, line 1: column {name} stands there {header.count(name)} times"
+        for name in dict.fromkeys(header)
+        if header.count(name) > 1
+    ]
+    problems += [
+        f"{label}, line 1: column {name} is missing; needed: {', '.join(required)}"
+        for name in required
+        if name not in header
+    ]
+    if problems:
+        raise catalog.DataError("\n".join(problems[: FIRST_LINE * 10]))
 
 
-def _check(column: pd.Series, constraints: dict, label: str, name: str) -> None:
-    for index, value in column.dropna().items():
-        where = f"{label}, line {index + 2}, column {name}"
-        one_of(value, constraints.get("enum", [value]), f"value in {where}")
-        if "minimum" in constraints and value < constraints["minimum"]:
-            raise catalog.DataError(f"{where}: {value} is below {constraints['minimum']}")
-        if "maximum" in constraints and value > constraints["maximum"]:
-            raise catalog.DataError(f"{where}: {value} is above {constraints['maximum']}")
+def _ragged(cells: list[list[str]], width: int) -> Iterator[Problem]:
+    for line, row in enumerate(cells, FIRST_LINE):
+        if len(row) != width:
+            said = f"has {len(row)} cells; the header has {width}" if any(row) else "is empty"
+            yield Problem(line, "", said)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Numbers in digits of ASCII; NaN for what is none, infinity as such."""
+    plain = column.str.fullmatch(r"[\x20-\x7e]*") & ~column.str.contains("_", regex=False)
+    return pd.to_numeric(column.where(plain), errors="coerce").astype(float)
+
+
+def _typed(
+    raw: pd.Series, field: Mapping[str, Any], needed: bool
+) -> tuple[pd.Series, list[Problem]]:
+    """A column in its type, and what is wrong with it."""
+    name, kind, limits = field["name"], field["type"], field.get("constraints", {})
+    full = raw.ne("")
+    frame = pd.DataFrame({"text": raw.where(full)})
+    problems = []
+
+    def wrong(bad: pd.Series, say: Callable[[str], str]) -> None:
+        problems.extend(where(frame, bad, name, lambda row: say(row.text)))
+
+    if needed:
+        an = "an" if kind == "integer" else "a"
+        wrong(~full, lambda _: f"the cell is empty, but needs {an} {_KINDS.get(kind, kind)}")
+    if kind not in ("integer", "number"):
+        typed = _CONVERT[kind](frame["text"])
+        bad = full & typed.isna()
+        wrong(bad, lambda text: f"{brief(text)} is not a {_KINDS[kind]}")
+        if choices := limits.get("enum"):
+            wrong(
+                full & ~typed.isin(choices),
+                lambda text: f"unknown value {brief(text)}; {suggestion(text, choices)}",
+            )
+        return typed, problems
+    value = _numbers(frame["text"])
+    an = "an integer" if kind == "integer" else "a number"
+    wrong(full & value.isna(), lambda text: f"{brief(text)} is not {an}")
+    wrong(full & np.isinf(value), lambda text: f"{brief(text)} is not finite")
+    known = full & np.isfinite(value)
+    low, high = limits.get("minimum", -math.inf), limits.get("maximum", math.inf)
+    if kind == "integer":
+        high = min(high, _WHOLE)
+        halves = known & (value % 1 != 0)
+        wrong(halves, lambda text: f"{text} is not an integer; nearest: {_near(text, low, high)}")
+        known &= ~halves
+    if _amount(name):
+        wrong(known & (value <= 0), lambda text: f"{text} is not above 0")
+        known &= value > 0
+    wrong(known & (value < low), lambda text: f"{text} is below {low:g}; nearest: {low:g}")
+    wrong(known & (value > high), lambda text: f"{text} is above {high:g}; nearest: {high:g}")
+    sound = known & value.between(low, high)
+    return (value.where(sound).astype("Int64") if kind == "integer" else value), problems
+
+
+def _near(text: str, low: float, high: float) -> str:
+    return f"{min(max(round(float(text)), low), high):g}"
+
+
+def _amount(name: str) -> bool:
+    """Whether a column holds what can only be above zero."""
+    return name.startswith(("measured_", "published")) or name in _AMOUNTS
+
+
+_AMOUNTS = (
+    "accelerator_hours",
+    "batch",
+    "concurrency",
+    "request_rate",
+    "input_tokens",
+    "output_tokens",
+)
+_KINDS = {
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean (true or false)",
+    "date": "date (YYYY-MM-DD)",
+    "string": "text",
+}
+
+
+def _day(text: str) -> Any:
+    try:
+        return pd.Timestamp(date.fromisoformat(text)) if len(text) == len("YYYY-MM-DD") else pd.NaT
+    except (TypeError, ValueError):
+        return pd.NaT
+
+
+_CONVERT: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "string": lambda column: column,
+    "boolean": lambda column: (
+        column.str.lower().map({"true": True, "false": False}).astype("boolean")
+    ),
+    "date": lambda column: pd.to_datetime(column.dropna().map(_day)).reindex(column.index),
+}
+
+
+def _repeated(rows: pd.DataFrame, header: list[str]) -> Iterator[Problem]:
+    """Rows that say what another says: a name that is taken, a measurement that stands there
+    already, or one configuration with another figure of the same name.
+    """
+    if "run" in header:
+        taken = rows["run"].dropna().duplicated()
+        first = rows["run"].dropna().drop_duplicates()
+        places = {name: line + FIRST_LINE for line, name in first.items()}
+        for line, name in rows["run"].dropna()[taken].items():
+            said = f"{brief(name)} stands on line {places[name]} as well"
+            yield Problem(line + FIRST_LINE, "run", said)
+    told = [name for name in header if name not in _APART]
+    keys = pd.util.hash_pandas_object(rows[told].astype(str), index=False)
+    first = dict(zip(reversed(keys.tolist()), reversed(rows.index.tolist())))
+    for line, key in zip(rows.index, keys):
+        if first[key] != line:
+            yield Problem(line + FIRST_LINE, "", f"repeats line {first[key] + FIRST_LINE}")

@@ -14,6 +14,7 @@ from scaleright.market import cost_factor
 from scaleright.power import energy_kwh
 from scaleright.ranges import interval
 from scaleright.units import MASSES, in_units, si
+from scaleright.validation import checks
 from scaleright.validation.report import Kind
 
 QUANTITIES = {"energy": "measured_kwh", "carbon": "measured_kg_co2e"}
@@ -87,30 +88,23 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
     )
 
 
+def _checked(row: dict[str, Any]) -> None:
+    """Refuse a run of which something cannot be predicted that its row states enough for."""
+    for quantity, column in QUANTITIES.items():
+        if not pd.isna(row[column]):
+            _prediction(row, quantity)
+
+
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     judged = []
-    for line, row in enumerate(rows.to_dict("records"), 2):
+    for row in rows.to_dict("records"):
         given = {
             quantity: row[column]
             for quantity, column in QUANTITIES.items()
             if not pd.isna(row[column])
         }
-        if not given and pd.isna(row["measured_liters"]):
-            raise catalog.DataError(
-                f"{label}, line {line}: {row['run']!r} states neither"
-                f" {' nor '.join(QUANTITIES.values())}"
-            )
-        for column in ("accelerator_hours", *QUANTITIES.values()):
-            if not (pd.isna(row[column]) or 0 < row[column] < math.inf):
-                raise catalog.DataError(
-                    f"{label}, line {line}, column {column}: {row[column]:g}: needs a finite number"
-                    " above 0"
-                )
         for quantity, published in given.items():
-            try:
-                found, why = _prediction(row, quantity)
-            except (LookupError, catalog.DataError) as error:
-                raise type(error)(f"{label}, line {line}: {error}") from None
+            found, why = _prediction(row, quantity)
             found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
             judged.append(
                 {
@@ -164,6 +158,7 @@ KIND = Kind(
     table="measured/footprint",
     required=("run", "accelerator", "accelerator_hours"),
     fill=_fill,
+    check=lambda rows: checks.footprint(rows, _checked),
     judge=_judge,
     line=_line,
     shows="published, predicted",

@@ -57,9 +57,7 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
     True
     """
     searched, found = {}, []
-    for row, case in zip(
-        rows.itertuples(), cases(rows, "published layouts", own=False), strict=True
-    ):
+    for row, case in zip(rows.itertuples(), cases(rows), strict=True):
         run, layout = case.run, case.layout
         if run is None:
             continue

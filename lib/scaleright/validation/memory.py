@@ -17,6 +17,7 @@ from scaleright.training.memory import (
 )
 from scaleright.transformer import parameters
 from scaleright.units import si
+from scaleright.validation import checks
 from scaleright.validation.report import Kind
 
 SOFTWARE = {
@@ -98,8 +99,7 @@ def _predicted(row: dict) -> float:
             f"{name} {getattr(layout, name)}" for name in ("tensor", "pipeline", "context", "data")
         )
         raise ValueError(
-            f"run {row['run']!r}: accelerators = {row['accelerators']}, but its layout takes"
-            f" {parts} = {layout.chips}"
+            f"accelerators = {row['accelerators']}, but its layout takes {parts} = {layout.chips}"
         )
     shape = catalog.model(row["model"])
     if row["part"] == "layer state":
@@ -136,6 +136,7 @@ KIND = Kind(
     table="measured/memory",
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
     fill=lambda rows: _FILL,
+    check=lambda rows: checks.memory(rows, _predicted),
     judge=_judge,
     line=lambda row: (
         f"{row.run:<36}{row.part:<14}{si(row.published_bytes, 'B'):>12}{si(row.predicted, 'B'):>12}"

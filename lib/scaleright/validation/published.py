@@ -58,9 +58,7 @@ def serving_figures(source: str) -> list[str]:
 def _judged_training() -> tuple[tuple[str, str], ...]:
     rows = catalog.table("measured/training")
     found = []
-    for row, one in zip(
-        rows.to_dict("records"), cases(rows, "measured/training", False), strict=True
-    ):
+    for row, one in zip(rows.to_dict("records"), cases(rows), strict=True):
         if not one.why:
             name = HELD_OUT if row["held_out"] is True else TRAINING.get(row["source"])
             found.append((name, "experts" if one.run.model.experts else "dense"))

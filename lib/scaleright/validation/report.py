@@ -6,7 +6,7 @@ shown and not scored; a stated rule decides, never a list.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from scaleright.names import one_of
 from scaleright.order import noiseless
+from scaleright.validation.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Kind:
     baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind,
         in words
     fitted_constants : constants fitted to measurements, or what counts them
+    check : yields what is wrong with rows of a reader's file whose cells are sound by themselves
     tables : further tables of judged rows by their titles, for the report
     """
 
@@ -50,6 +52,7 @@ class Kind:
     group: str = "family"
     fitted_constants: int | Callable[[], int] = 0
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]] = lambda rows: {}
+    check: Callable[[pd.DataFrame], Iterable[Problem]] = lambda rows: ()
 
     @property
     def constants(self) -> int:

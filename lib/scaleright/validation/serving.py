@@ -28,7 +28,7 @@ from scaleright.transformer.memory import (
 )
 from scaleright.transformer.parameters import active_parameters
 from scaleright.units import si
-from scaleright.validation.counts import SHAPE_TYPES
+from scaleright.validation import checks
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -42,6 +42,7 @@ from scaleright.validation.left_out import (
 )
 from scaleright.validation.report import Kind
 from scaleright.validation.serving_cases import Case, cases, serving_row
+from scaleright.validation.shapes import SHAPE_TYPES
 
 MODES = {
     "": ("model", "accelerators", "software"),
@@ -389,6 +390,7 @@ KIND = Kind(
     required=("model", "accelerator", "accelerators", "precision", "input_tokens", "output_tokens"),
     also=SHAPE_TYPES,
     fill=_fill,
+    check=checks.serving,
     judge=_judge,
     line=_line,
     shows="measured and predicted: tokens per second of a chip, or seconds",

@@ -6,7 +6,7 @@ TTFT are linear in the slowdowns.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,8 +20,9 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
-from scaleright.validation.cases import given
-from scaleright.validation.counts import model_of
+from scaleright.validation.cases import configuring, given
+from scaleright.validation.problems import FIRST_LINE, bar
+from scaleright.validation.shapes import model_of
 
 FIGURES = {
     "throughput": "measured_output_tokens_per_s_per_accelerator",
@@ -108,11 +109,11 @@ def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
     return _parts(point.token_step) / point.load.tokens_per_step
 
 
-def _deployment(row: Mapping[str, Any], where: str) -> Deployment:
+def _deployment(row: Mapping[str, Any]) -> Deployment:
     chip = catalog.accelerator(row["accelerator"])
     data = int(given(row, "attention_data_parallel", 1))
     return Deployment(
-        model_of(row, where),
+        model_of(row),
         chip,
         row["precision"],
         int(given(row, "tensor_parallel", 1)),
@@ -158,17 +159,32 @@ def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[s
     )
 
 
-def _served(row: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """What a row ran, as fields of a case, at measured peaks."""
-    deployment, load = (
-        _deployment(row, where),
-        Load(float(row["input_tokens"]), float(row["output_tokens"])),
-    )
+def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
+    """What serves what; raises ValueError where the layout does not make up the chips."""
+    deployment = _deployment(row)
     if deployment.chips != row["accelerators"]:
         raise ValueError(
             f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators ="
             f" {row['accelerators']}"
         )
+    return deployment, Load(float(row["input_tokens"]), float(row["output_tokens"]))
+
+
+def checked(row: Mapping[str, Any]) -> None:
+    """Refuse a row of which no request could be served, before anything is predicted.
+
+    Raises
+    ------
+    LookupError, ValueError : an unknown name, a rule that the layout breaks, no room; says what is
+        allowed.
+    """
+    if not _undetermined(row):
+        room(*_whole(row))
+
+
+def _served(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row ran, as fields of a case, at measured peaks."""
+    deployment, load = _whole(row)
     asked, requests = _asked(row, deployment, load), given(row, "requests", 0)
     point = (
         offline(deployment, load, requests, **asked, slowdowns={})
@@ -184,8 +200,28 @@ def _served(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     }
 
 
+Served = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def once(rows: pd.DataFrame) -> Served:
+    """What the rows of a table ran, worked out once for those that ran the same."""
+    names, known = configuring(rows), {}
+
+    def served(row: Mapping[str, Any]) -> dict[str, Any]:
+        key = tuple(str(row[name]) for name in names)
+        if key not in known:
+            known[key] = _served(row)
+        return known[key]
+
+    return served
+
+
 def of_row(
-    row: Mapping[str, Any], where: str, own: bool, figures: Iterable[str] = tuple(FIGURES)
+    row: Mapping[str, Any],
+    where: str,
+    own: bool,
+    figures: Iterable[str] = tuple(FIGURES),
+    served_by: Served = _served,
 ) -> list[Case]:
     """Each of these figures that a row states as a case; one without any counts as throughput.
 
@@ -201,11 +237,11 @@ def of_row(
     )
     served: dict[str, Any] = {}
     try:
-        served = {} if why else _served(row, where)
+        served = {} if why else served_by(row)
     except (ValueError, LookupError) as error:
         why = str(error)
         if own:
-            raise type(error)(f"{where}: {why.removeprefix(f'{where}: ')}") from None
+            raise type(error)(f"{where}: {why}") from None
     note = given(row, "note", "")
     why = why or ("anomaly: " + note.partition("anomaly: ")[2] if "anomaly: " in note else "")
     return [
@@ -222,9 +258,10 @@ def of_row(
 
 def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list[Case]]:
     """Every figure of every row, as a frame of rows with the column `figure` and as cases."""
+    served = once(rows)
     found = [
-        of_row(row, f"{label}, line {line}", own)
-        for line, row in enumerate(rows.to_dict("records"), 2)
+        of_row(row, f"{label}, line {line}", own, served_by=served)
+        for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE)
     ]
     every = [one for of in found for one in of]
     return (
@@ -233,3 +270,18 @@ def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list
         .assign(figure=[one.figure for one in every]),
         every,
     )
+
+
+def asked(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A reader's row of energy as one of serving, with every column of that table."""
+    return blank() | serving_row(row, {})
+
+
+@catalog.remembered
+def _serving_columns() -> tuple[str, ...]:
+    return tuple(f["name"] for f in catalog.resource("measured/serving")["schema"]["fields"])
+
+
+def blank() -> dict[str, Any]:
+    """A row of serving that states nothing."""
+    return dict.fromkeys(_serving_columns())

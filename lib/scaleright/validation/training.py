@@ -18,8 +18,8 @@ from scaleright.roofline import PEAK_NAMES
 from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import FIXED, constant, family, fit, interval
 from scaleright.units import si
+from scaleright.validation import checks
 from scaleright.validation.cases import Case, cases, given
-from scaleright.validation.counts import SHAPE_TYPES
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -32,6 +32,7 @@ from scaleright.validation.left_out import (
     with_ranges,
 )
 from scaleright.validation.report import Kind
+from scaleright.validation.shapes import SHAPE_TYPES
 
 MODES = {
     "": ("model", "accelerators", "software"),
@@ -91,28 +92,45 @@ def _baselines(
     ideal, features, classes = (
         np.array([known(one) for one in book]) for known in (_ideal, _features, _class)
     )
-    rates, keys = ideal / [one.measured_s for one in book], np.array(books)
+    rates, keys, among = ideal / [one.measured_s for one in book], np.array(books), set(books)
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
+    known: dict[tuple, tuple[float, np.ndarray]] = {}
     for place, (one, group) in enumerate(zip(of, its, strict=True)):
         if one is None:
             continue
-        rest, same = keys != group, classes == np.array(_class(one))
-        narrower = (rest & same[:, :last].all(axis=1) for last in (3, 2, 1))
-        known = next((found for found in (*narrower, rest & same[:, 1]) if found.any()), rest)
-        looked[place] = _ideal(one) / np.median(rates[known])
-        line = rest & same[:, 0]
-        line = line if line.sum() > len(features[0]) else rest
-        weights = np.linalg.lstsq(features[line], np.log(rates[line]), rcond=1e-6)[0]
+        alike = (group if group in among else "", *_class(one))
+        if alike not in known:
+            rest, same = keys != group, classes == np.array(_class(one))
+            known[alike] = _median_and_line(rest, same, rates, features)
+        median, weights = known[alike]
+        looked[place] = _ideal(one) / median
         regressed[place] = _ideal(one) / math.exp(
             np.clip(np.array(_features(one)) @ weights, -4, 0)
         )
     return looked, regressed
 
 
+def _median_and_line(
+    rest: np.ndarray, same: np.ndarray, rates: np.ndarray, features: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """The median MFU of the rest of the book's runs that are most like a run, and the weights of
+    the logarithm of MFU on its chip.
+
+    rest : runs of the book outside the run's group
+    same : whether chip, format and kind of model are the run's, (runs, 3)
+    """
+    narrower = (rest & same[:, :last].all(axis=1) for last in (3, 2, 1))
+    known = next((found for found in (*narrower, rest & same[:, 1]) if found.any()), rest)
+    line = rest & same[:, 0]
+    line = line if line.sum() > len(features[0]) else rest
+    weights = np.linalg.lstsq(features[line], np.log(rates[line]), rcond=1e-6)[0]
+    return float(np.median(rates[known])), weights
+
+
 def _book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
     """The book's table, its cases, and which of them take part in fits."""
     table = catalog.table(KIND.table)
-    every = cases(table, KIND.table, False)
+    every = cases(table)
     return table, every, np.array([not one.why for one in every]) & ~held_out(table)
 
 
@@ -149,7 +167,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = label != KIND.table
     rows = rows.reset_index(drop=True)
     table, every, fitted = _book()
-    of = cases(rows, label, own) if own else every
+    of = cases(rows, True) if own else every
     book, measured = (
         [one for one, use in zip(every, fitted, strict=True) if use],
         np.array([one.measured_s for one in of]),
@@ -170,14 +188,14 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         ):
             judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
     kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
-    judged["family"] = [family(catalog.accelerator(name)) for name in rows["accelerator"]]
+    families = {name: family(catalog.accelerator(name)) for name in set(rows["accelerator"])}
+    judged["family"] = rows["accelerator"].map(families)
+
+    software = [given(row, "software", None) for row in rows[["software"]].to_dict("records")]
 
     def readers(place: int) -> tuple[float, float]:
-        return (
-            interval(of[place].run, given(rows.loc[place], "software", None))
-            if of[place].run
-            else (math.nan, math.nan)
-        )
+        run = of[place].run
+        return interval(run, software[place]) if run else (math.nan, math.nan)
 
     return with_ranges(judged, kinds, judged["scored"], own | held_out(rows), readers)
 
@@ -243,6 +261,7 @@ KIND = Kind(
     required=("model", "accelerator", "accelerators", "precision", "sequence", "global_batch"),
     also=SHAPE_TYPES,
     fill=_fill,
+    check=checks.training,
     judge=_judge,
     line=_line,
     shows="measured and predicted time of a step",
