@@ -13,9 +13,9 @@ from scaleright.press.parameters import (
     ParameterError,
     declared,
     parse,
-    rules,
     validate,
 )
+from scaleright.press.parameters.rulebook import RULES
 from scaleright.press.sweep.grid import impossible, read_grid
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -42,7 +42,7 @@ def test_scenarios_keep_the_rules_of_their_chapters():
 
 def test_every_rule_is_used_by_a_chapter():
     used = {rule.name for chapter in BOOK.chapters() for rule in declared(chapter, BOOK).rules}
-    assert used == set(rules.RULES)
+    assert used == set(RULES)
 
 
 @pytest.mark.parametrize(

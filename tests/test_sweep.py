@@ -131,7 +131,7 @@ def test_values_are_refused_all_at_once_with_the_nearest_choice():
         "hours = 'many': needs a whole number",
         "hours = 30: outside 0 to 24 h",
         "hours = 4: given twice",
-        "chip = 'H10': unknown accelerator 'H10'; nearest: H100",
+        "chip = 'H10': unknown accelerator; nearest: H100",
         "chip = H100 SXM: given twice",
         "plan: an empty value; give one or more",
         "houres: no such parameter; nearest: hours",

@@ -287,7 +287,7 @@ def _one_stream(
 
 
 def _below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem]:
-    """A problem where tokens are written faster than the chip's highest peak multiplies for them."""
+    """A problem where tokens are written faster than the chip's highest peak computes them."""
     least: dict[tuple, float] = {}
     keys = list(zip(*(rows[name].astype(str) for name in ("accelerator", "model"))))
     for row, key in zip(bar(rows.to_dict("records"), "checking"), keys):

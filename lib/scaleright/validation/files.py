@@ -63,8 +63,7 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
     ).apply(lambda column: column.str.strip())
     typed = {}
     for column in header:
-        needed = column in definition.required
-        typed[column], found = _typed(raw[column], known[column], needed)
+        typed[column], found = _typed(raw[column], known[column])
         problems += found
     rows, ragged = pd.DataFrame(typed), {problem.line for problem in problems if not problem.column}
     problems = [p for p in problems if not p.column or p.line not in ragged]
@@ -178,9 +177,7 @@ def _numbers(column: pd.Series) -> pd.Series:
     return pd.to_numeric(column.where(plain), errors="coerce").astype(float)
 
 
-def _typed(
-    raw: pd.Series, field: Mapping[str, Any], needed: bool
-) -> tuple[pd.Series, list[Problem]]:
+def _typed(raw: pd.Series, field: Mapping[str, Any]) -> tuple[pd.Series, list[Problem]]:
     """A column in its type, and what is wrong with it."""
     name, kind, limits = field["name"], field["type"], field.get("constraints", {})
     full = raw.ne("")
@@ -190,7 +187,7 @@ def _typed(
     def wrong(bad: pd.Series, say: Callable[[str], str]) -> None:
         problems.extend(where(frame, bad, name, lambda row: say(row.text)))
 
-    if needed:
+    if limits.get("required"):
         an = "an" if kind == "integer" else "a"
         wrong(~full, lambda _: f"the cell is empty, but needs {an} {_KINDS.get(kind, kind)}")
     if kind not in ("integer", "number"):

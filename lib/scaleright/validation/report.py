@@ -190,31 +190,13 @@ class Validation:
             self.rows[self.rows["scored"]],
             self.rows[~self.rows["scored"]],
         )
-        met = ", ".join(
-            f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known()
-        )
-        if s.median_width_percent is not None:
-            met += (
-                f" ({s.coverage_percent:.1f} %), whose median width is"
-                f" {s.median_width_percent:.0f} %"
-            )
-        errors = [
-            (
-                f"  absolute error: median {s.median_absolute_percent:.3f} %, p90"
-                f" {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %{met and f'; {met}'}"
-            ),
-            (
-                f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %,"
-                f" p90 {s.baseline_p90_absolute_percent:.1f} %"
-            ),
-        ]
         lines = [
             (
                 f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted"
                 f" constants: {of.constants}"
             ),
             *(
-                errors
+                self._errors()
                 if s.rows
                 else ["  no row determines its answer, so that there is no error to sum up"]
             ),
@@ -252,6 +234,28 @@ class Validation:
                 *(f"{self._line(row)}  ({of.why(row)})" for row in apart.itertuples()),
             ]
         return "\n".join(lines)
+
+    def _errors(self) -> list[str]:
+        """The summary and the baseline, as lines."""
+        s, of = self.summary, self.definition
+        met = ", ".join(
+            f"{s.known()[name]} {words}" for name, words in WITHIN.items() if name in s.known()
+        )
+        if s.median_width_percent is not None:
+            met += (
+                f" ({s.coverage_percent:.1f} %), whose median width is"
+                f" {s.median_width_percent:.0f} %"
+            )
+        return [
+            (
+                f"  absolute error: median {s.median_absolute_percent:.3f} %, p90"
+                f" {s.p90_absolute_percent:.2f} %; bias {s.bias_percent:+.2f} %{met and f'; {met}'}"
+            ),
+            (
+                f"  baseline ({of.baseline}): median {s.baseline_median_absolute_percent:.1f} %,"
+                f" p90 {s.baseline_p90_absolute_percent:.1f} %"
+            ),
+        ]
 
     def _line(self, row) -> str:
         error = " " * 11 if pd.isna(row.error_percent) else f"{row.error_percent:>+9.3f} %"

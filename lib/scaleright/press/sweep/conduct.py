@@ -103,17 +103,8 @@ def sweep(
         "text": hashlib.sha256(book.text(chapter).read_bytes()).hexdigest(),
     }
     with results.Journal(out, identity | scenario.fingerprint(), fresh) as journal:
-        _note(scenarios, refused, journal, say)
         keep = functools.partial(_tabulate, out, scenarios, journal, parameters, chapter)
-        done = [values for values in scenarios if journal.answered(values)]
-        todo = [
-            values
-            for values, said in zip(scenarios, refused, strict=True)
-            if not said and not journal.answered(values)
-        ]
-        if done:
-            say(f"{len(done)} of {len(scenarios)} scenarios done before")
-            _check_shown(shown, journal, done[0])
+        todo = _todo(scenarios, refused, journal, shown, say)
         try:
             if todo:
                 _run(program, todo, journal, shown, scheduler, workers, say)
@@ -123,9 +114,8 @@ def sweep(
                     f"{kept} of {len(scenarios)} scenarios are done and kept in {out}; the same"
                     " command goes on from there"
                 )
-                with suppress(
-                    OSError
-                ):  # the journal has it all; a full disk may be what has brought us here
+                # The journal has it all; a full disk may be what has brought us here.
+                with suppress(OSError):
                     keep()
             raise
         frame, kinds = keep()
@@ -134,19 +124,28 @@ def sweep(
         return Sweep(len(scenarios), tuple(frame["error"].dropna()), drawn)
 
 
-def _note(
+def _todo(
     scenarios: list[dict[str, Any]],
     refused: list[str],
     journal: results.Journal,
+    shown: str | None,
     say: Callable[[str], None],
-) -> None:
-    """Keep what was refused of impossible scenarios in place of their outcome, and say so."""
+) -> list[dict[str, Any]]:
+    """The scenarios that wait for their answer. Of an impossible one the journal keeps what was
+    refused in place of its outcome.
+    """
     bad = [(values, said) for values, said in zip(scenarios, refused, strict=True) if said]
     for values, said in bad:
         if journal.outcome(values) != {"values": values, "error": said}:
             journal.add(values, {"error": said})
     if bad:
         say(f"{len(bad)} of {len(scenarios)} scenarios are impossible and not run")
+    done = [values for values in scenarios if journal.answered(values)]
+    if done:
+        say(f"{len(done)} of {len(scenarios)} scenarios done before")
+        _check_shown(shown, journal, done[0])
+    ready = (values for values, said in zip(scenarios, refused, strict=True) if not said)
+    return [values for values in ready if not journal.answered(values)]
 
 
 def _tabulate(

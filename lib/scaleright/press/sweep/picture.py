@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from scaleright.press import write_whole
 from scaleright.press.parameters import Parameter, show
 
 PAGE, PICTURE = "sweep.html", "sweep.svg"
+_PANEL_WIDTH = 280
 _MOST_PANELS = 24
 """More small charts than this are no picture; the table has them all."""
 _HTML = """<!doctype html>
@@ -81,22 +83,11 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     import altair as alt
 
     from scaleright.charts import say, theme
-    from scaleright.charts.axes import value_axis
     from scaleright.charts.machine import unit
 
-    moving = [p for p in swept if frame[p.name].nunique(dropna=False) > 1] or swept[:1]
-    numeric = [p for p in moving if p.type in ("int", "float") and frame[p.name].notna().all()]
-    across = (numeric or moving)[0]
-    color = next(
-        (
-            p
-            for p in moving
-            if p is not across and frame[p.name].nunique(dropna=False) <= len(theme.CYCLE)
-        ),
-        None,
-    )
-    apart = [p for p in moving if p not in (across, color)]
-    names = {p.name: frame[p.name].map(_said) for p in moving if p not in numeric[:1]}
+    roles = _roles(frame, swept)
+    apart = roles.apart
+    names = {p.name: frame[p.name].map(_said) for p in roles.moving if p is not roles.along}
     panel = [
         ", ".join(f"{_words(p.name)} {names[p.name][index]}" for p in apart)
         for index in frame.index
@@ -107,13 +98,64 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     panels = list(dict.fromkeys(panel))
     rows = rows[rows["_panel"].isin(panels[:_MOST_PANELS])]
 
-    value = {"field": quantity, "type": "quantitative", "axis": value_axis(kind, title=None)}
     tips = [alt.Tooltip(p.name, type="nominal", title=_words(p.name, p.unit)) for p in swept]
     drawn = alt.Chart(rows).encode(
         tooltip=[*tips, alt.Tooltip("_said", type="nominal", title=_words(quantity))]
     )
-    width, height = (280, 180) if apart else (520, 300)
-    if numeric:
+    drawn = _placed(drawn, rows, quantity, kind, roles)
+    if apart:
+        head = alt.Header(
+            title=None,
+            labelColor=theme.INK,
+            labelFontSize=13,
+            labelAnchor="start",
+            labelLimit=_PANEL_WIDTH,
+        )
+        drawn = drawn.facet(
+            facet=alt.Facet("_panel", type="nominal", sort=panels[:_MOST_PANELS], header=head),
+            columns=2,
+        )
+    title = f"{_words(chapter)}: {_words(quantity, unit(kind))}"
+    words = _told(title, rows, quantity, roles, len(panels))
+    return drawn.properties(title=alt.TitleParams(title, anchor="start", color=theme.INK)), words
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """What each swept parameter is in the chart: all that move, the one across, whether it is a
+    number that runs along the axis, the one of the colors, and those of the panels.
+    """
+
+    moving: list[Parameter]
+    across: Parameter
+    along: Parameter | None
+    color: Parameter | None
+    apart: list[Parameter]
+
+
+def _roles(frame: Any, swept: Sequence[Parameter]) -> _Roles:
+    from scaleright.charts import theme
+
+    values = {p.name: frame[p.name].nunique(dropna=False) for p in swept}
+    moving = [p for p in swept if values[p.name] > 1] or list(swept[:1])
+    numeric = [p for p in moving if p.type in ("int", "float") and frame[p.name].notna().all()]
+    across, along = (numeric or moving)[0], next(iter(numeric), None)
+    few = (p for p in moving if p is not across and values[p.name] <= len(theme.CYCLE))
+    color = next(few, None)
+    return _Roles(moving, across, along, color, [p for p in moving if p not in (across, color)])
+
+
+def _placed(drawn: Any, rows: Any, quantity: str, kind: str, roles: _Roles) -> Any:
+    """The chart with its marks, axes, colors and size."""
+    import altair as alt
+
+    from scaleright.charts import theme
+    from scaleright.charts.axes import value_axis
+
+    across, color = roles.across, roles.color
+    value = {"field": quantity, "type": "quantitative", "axis": value_axis(kind, title=None)}
+    width, height = (_PANEL_WIDTH, 180) if roles.apart else (520, 300)
+    if roles.along:
         scale = alt.Scale(zero=False, nice=False, padding=8)
         x = alt.X(
             across.name, type="quantitative", scale=scale, title=_words(across.name, across.unit)
@@ -125,43 +167,29 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
         drawn, height = drawn.mark_point().encode(x=alt.X(**value), y=y), 26 * len(order)
     if color:
         order = list(dict.fromkeys(rows[color.name]))
-        legend, paint = (
-            alt.Legend(title=_words(color.name, color.unit)),
-            alt.Scale(domain=order, range=theme.colors_for(order)),
-        )
+        legend = alt.Legend(title=_words(color.name, color.unit))
+        paint = alt.Scale(domain=order, range=theme.colors_for(order))
         drawn = drawn.encode(
             color=alt.Color(color.name, type="nominal", scale=paint, legend=legend)
         )
-    drawn = drawn.properties(width=width, height=height)
-    if apart:
-        head = alt.Header(
-            title=None,
-            labelColor=theme.INK,
-            labelFontSize=13,
-            labelAnchor="start",
-            labelLimit=width,
-        )
-        drawn = drawn.facet(
-            facet=alt.Facet("_panel", type="nominal", sort=panels[:_MOST_PANELS], header=head),
-            columns=2,
-        )
+    return drawn.properties(width=width, height=height)
 
-    title = f"{_words(chapter)}: {_words(quantity, unit(kind))}"
+
+def _told(title: str, rows: Any, quantity: str, roles: _Roles, panels: int) -> str:
+    """In words what the chart shows."""
+    across, color, apart = roles.across, roles.color, roles.apart
     ends = [rows.loc[at] for at in (rows[quantity].idxmin(), rows[quantity].idxmax())]
     low, high = (
-        f"{row['_said']} at {', '.join(f'{_words(p.name)} {_said(row[p.name])}' for p in moving)}"
+        f"{row['_said']} at"
+        f" {', '.join(f'{_words(p.name)} {_said(row[p.name])}' for p in roles.moving)}"
         for row in ends
     )
     words = f"{title} over {_words(across.name, across.unit)}"
     words += f", a color for each {_words(color.name)}" if color else ""
     words += f", a panel for each {' and '.join(_words(p.name) for p in apart)}" if apart else ""
     words += f": from {low} to {high}."
-    words += (
-        f" The first {_MOST_PANELS} of {len(panels)} panels; the table has them all."
-        if len(panels) > _MOST_PANELS
-        else ""
-    )
-    return drawn.properties(title=alt.TitleParams(title, anchor="start", color=theme.INK)), words
+    more = f" The first {_MOST_PANELS} of {panels} panels; the table has them all."
+    return words + (more if panels > _MOST_PANELS else "")
 
 
 def draw(

@@ -1,0 +1,398 @@
+"""The rules that parameters cells name: which values go together.
+
+A rule takes the values of the parameters that it is called with, in their order, and raises where
+they do not go together; whose values they are, `rules.Rule.refusal` says. Rules are asked before a
+kernel starts, so they look things up and search nothing for long, and import what they need when
+called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scaleright.names import nearest, one_of
+
+RULES: dict[str, Callable[..., None]] = {}
+"""Every rule by its name."""
+
+
+def _rule(function: Callable[..., None]) -> Callable[..., None]:
+    RULES[function.__name__] = function
+    return function
+
+
+@_rule
+def different(first: str, second: str) -> None:
+    """Two choices that are to be compared."""
+    if first == second:
+        raise ValueError("the same twice; choose another for one of them")
+
+
+@_rule
+def some_weight(*weights: float) -> None:
+    """Weights of which one must count."""
+    if not any(weights):
+        raise ValueError("nothing has weight; give one of them some")
+
+
+@_rule
+def within_context(model: str, *tokens: int) -> None:
+    """Tokens in view, together at most the longest context that the model was published with.
+
+    A release that goes by another name than the shape of the catalog may have a context of its own.
+    """
+    from scaleright import catalog
+
+    longest = catalog.model(model).max_context
+    if catalog.model(model).name == model and 0 < longest < sum(tokens):
+        raise ValueError(f"longer than the {longest:,} tokens that {model} was made for")
+
+
+@_rule
+def decoder(model: str) -> None:
+    """A model that writes tokens."""
+    from scaleright import catalog
+
+    decoders = [name for name, shape in catalog.models().items() if shape.causal]
+    if model not in decoders:
+        nearest(model, decoders, "model that writes tokens (an encoder only reads them)")
+
+
+@_rule
+def computes(accelerator: str) -> None:
+    """A chip with a BF16 peak, a bandwidth and a memory."""
+    from scaleright import market
+
+    one_of(
+        accelerator, market.matmul_chips(), "accelerator with a BF16 peak, a bandwidth and a memory"
+    )
+
+
+@_rule
+def listed(accelerator: str) -> None:
+    """A chip that somebody rents out and that multiplies matrices."""
+    from scaleright import market
+
+    rents = [name for name in market.matmul_chips() if market.recent_rental_price(name)]
+    one_of(accelerator, rents, "accelerator that somebody rents out")
+
+
+@_rule
+def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
+    """A rent that is one chip's."""
+    from scaleright import market
+
+    if usd_per_hour is not None:
+        market.check_rent(usd_per_hour, accelerator)
+
+
+@_rule
+def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> None:
+    """A chip with a price and a rent, the catalog's or the reader's."""
+    from scaleright import market
+
+    market.offer(accelerator, chip_usd, rent_usd_per_hour)
+
+
+@_rule
+def on_the_market(
+    accelerator: str, accelerators: int, pricing: str, region: str | None, day: str | None
+) -> None:
+    """A chip that is listed in a region, on a day, in a way of paying."""
+    from scaleright import market
+    from scaleright.market.compare import require_card
+
+    market.cheapest(accelerator, accelerators, region=region, pricing=pricing, day=day)
+    for kind in dict.fromkeys((pricing, "on_demand")):
+        require_card(accelerator, market.spread(day, kind), kind)
+
+
+@_rule
+def of_a_cluster(accelerator: str) -> None:
+    """A chip of which clusters are rented out."""
+    from scaleright.costs.pretraining import cluster_chip
+
+    cluster_chip(accelerator)
+
+
+@_rule
+def linked(accelerator: str, fabric_gb_per_s: float | None) -> None:
+    """A chip whose fabric is known, or given."""
+    from scaleright import catalog
+
+    if fabric_gb_per_s is None and not catalog.accelerator(accelerator).scale_up_bytes_per_s:
+        raise ValueError(
+            f"the catalog has no fabric between {accelerator}: give fabric_gb_per_s [GB/s]"
+        )
+
+
+@_rule
+def splits(
+    model: str,
+    accelerator: str,
+    chips: int,
+    sequence: int,
+    batch: int,
+    precision: str,
+    task: str = "pretrain",
+) -> None:
+    """A training run that some layout splits over its chips and that fits in their memory."""
+    from scaleright import catalog
+    from scaleright.training.layout import TrainingRun
+    from scaleright.training.search import require_layout
+
+    chip = catalog.accelerator(accelerator)
+    require_layout(TrainingRun(catalog.model(model), chip, chips, sequence, batch, precision, task))
+
+
+@_rule
+def pretrains(
+    model: str, accelerator: str, chips: int, sequence: int, batch: int, precision: str
+) -> None:
+    """A pretraining run as `splits`; a chip without the format runs in BF16."""
+    from scaleright import catalog
+    from scaleright.costs.pretraining import LONGEST_WHOLE_SEQUENCE, format_on
+    from scaleright.training.layout import TrainingRun
+    from scaleright.training.search import require_layout
+
+    form, chip = format_on(accelerator, precision), catalog.accelerator(accelerator)
+    whole = {} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1}
+    try:
+        require_layout(
+            TrainingRun(catalog.model(model), chip, chips, sequence, batch, form), **whole
+        )
+    except ValueError as error:  # the chapter has no such parameter
+        raise ValueError(str(error).replace(", context = 1", "")) from None
+
+
+@_rule
+def ran(benchmark: str, round_: str) -> None:
+    """A benchmark of MLPerf Training that a round had."""
+    from scaleright import mlperf
+
+    mlperf.record(benchmark, None if round_ == "all" else round_)
+
+
+@_rule
+def on_radar(benchmark: str, scenario: str) -> None:
+    """A workload on which a radar can stand."""
+    from scaleright.decisions.hardware_radar import figures
+
+    figures(benchmark, scenario)
+
+
+@_rule
+def meet(
+    new_chip: str,
+    old_chip: str,
+    benchmark: str,
+    scenario: str,
+    metric: str,
+    statistic: str,
+    in_round: str,
+    rent_new: float | None,
+    rent_old: float | None,
+) -> None:
+    """Two chips that were measured on the same work, by what counts."""
+    from scaleright import mlperf
+    from scaleright.mlperf.gains import prices
+
+    rents = prices("dollar")
+    paid = (
+        rents.get(new_chip, 0.0) if rent_new is None else rent_new,
+        rents.get(old_chip, 0.0) if rent_old is None else rent_old,
+    )
+    price = paid if metric == "dollar" else None
+    mlperf.gain(new_chip, old_chip, benchmark, scenario, metric, statistic, in_round, price)
+
+
+@_rule
+def bets_meet(
+    bet: str,
+    rival: str,
+    scenario: str,
+    mixture: str,
+    dense: str,
+    images: str,
+    image_share: float,
+) -> None:
+    """Two chips that were measured together on every kind of model that is bet on."""
+    from scaleright.decisions.architecture_bets import matched_rates
+
+    for benchmark in (mixture, dense):
+        matched_rates(bet, rival, benchmark, scenario)
+    if image_share > 0:
+        matched_rates(bet, rival, images, "Offline")
+
+
+@_rule
+def serves(
+    model: str,
+    accelerator: str,
+    precision: str,
+    chips: int | None,
+    input_tokens: int,
+    output_tokens: int,
+    cached_share: float,
+) -> None:
+    """A server that holds the model in a format, and one request beside it."""
+    from scaleright import catalog
+    from scaleright.inference.lengths import Load
+    from scaleright.inference.server import require_server
+
+    require_server(
+        catalog.model(model),
+        catalog.accelerator(accelerator),
+        precision,
+        chips,
+        Load(input_tokens, output_tokens, cached_share),
+    )
+
+
+@_rule
+def grouped(
+    model: str,
+    accelerator: str,
+    precision: str,
+    batching: str,
+    static_batch: int,
+    requests_per_s: float,
+    input_tokens: float,
+    output_tokens: float,
+    length_spread: float,
+    tpot_ms: float,
+    prefix_share: float,
+) -> None:
+    """A service that some group of chips holds and keeps the pace of."""
+    from scaleright import catalog
+    from scaleright.inference.deployment import Deployment
+    from scaleright.inference.fleet import Service, groups
+    from scaleright.inference.lengths import Load
+
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    spread = {"input_cv": length_spread, "output_cv": length_spread}
+    groups(
+        Service(
+            Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16"),
+            Load(input_tokens, output_tokens, **spread),
+            requests_per_s,
+            batch={"one at a time": 1, "static": static_batch}.get(batching),
+            tpot_s=tpot_ms / 1e3,
+            prefix_share=prefix_share,
+        )
+    )
+
+
+@_rule
+def keeps_pace(
+    model: str,
+    accelerator: str,
+    pace_tokens_per_s: float,
+    input_tokens: int,
+    output_tokens: int,
+    cached_share: float,
+) -> None:
+    """A model that some server of a node writes with at that pace."""
+    from scaleright import catalog
+    from scaleright.inference.curves import curves, engines, fastest
+    from scaleright.inference.lengths import Load
+
+    load = Load(input_tokens, output_tokens, cached_share)
+    found = engines(catalog.model(model), catalog.accelerator(accelerator))
+    known = curves(found) if found else []
+    best = known and fastest(known, load, 1 / pace_tokens_per_s)
+    if best and best.kept:
+        return
+    alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]
+    reason = (
+        f"the fastest writes {max(alone):.3g} to one reader alone"
+        if alone
+        else "such requests do not fit in the memory of 8 chips"
+    )
+    raise ValueError(f"no server of one node writes so many tokens a second; {reason}")
+
+
+@_rule
+def runs_somewhere(
+    task: str,
+    model: str,
+    precision: str | None,
+    context: int,
+    latency_ms: float,
+    batch: int,
+    paid: str,
+    vendor: str,
+    segment: str,
+    least_providers: int,
+    slowdown: float | None,
+    most_chips: int,
+    fabric_gb_per_s: float,
+    memory_share: float,
+) -> None:
+    """A workload that some chip of those that are considered can run."""
+    from scaleright import catalog, validation
+    from scaleright.costs.break_even import INFINITY
+    from scaleright.decisions import hardware_choice as choice
+    from scaleright.decisions.hardware_candidates import candidates
+
+    training, own = task == "training", paid == "own"
+    if slowdown is None and not training:
+        slowdown = float(
+            validation.decode_floor(catalog.table("measured/energy")).ratio.quantile(0.5)
+        )
+    terms = choice.Terms(
+        tokens_per_s=1.0,
+        slowdown=slowdown or 1.0,
+        bandwidth_efficiency=catalog.fact("memory_bandwidth_efficiency"),
+        memory_share=memory_share,
+        limit_s=INFINITY if training or not latency_ms else latency_ms / 1e3,
+        most_chips=most_chips,
+        fabric_bytes_per_s=fabric_gb_per_s * 1e9,
+        across_servers=training,
+    )
+    form = precision or ("BF16" if training else "FP8")
+    work = choice.work(catalog.model(model), training, context, batch, form)
+    listed = candidates(vendor, segment, least_providers)
+    choice.hardware_choice(work, listed, terms, training, own)
+
+
+@_rule
+def made(accelerator: str) -> None:
+    """A chip whose power and making are known."""
+    from scaleright.footprint import machine
+
+    machine(accelerator)
+
+
+@_rule
+def measured_serving(task: str, model: str, accelerator: str, batch: int) -> None:
+    """A model whose energy in serving was measured on the chip; training asks for none."""
+    from scaleright.inference.energy import chat_energy_at
+
+    if task == "serving":
+        chat_energy_at(model, accelerator, batch)
+
+
+@_rule
+def judged_serving(source: str, figure: str) -> None:
+    """A publication with such a figure."""
+    from scaleright.validation.published import serving_figures
+
+    figures = serving_figures(source)
+    if figure not in figures:
+        raise ValueError(
+            f"{source} published no such figure that can be judged; allowed for it:"
+            f" {', '.join(figures)}"
+        )
+
+
+@_rule
+def judged_training(source: str, kind: str) -> None:
+    """A publication with runs of such models."""
+    from scaleright.validation.published import training_kinds
+
+    kinds = training_kinds(source)
+    if kind not in kinds:
+        raise ValueError(
+            f"{source} published no such run that can be judged; allowed for it: {', '.join(kinds)}"
+        )
