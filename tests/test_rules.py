@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jupytext  # noqa: F401  its import asks pandoc for its version, once, in a process
 import pytest
 from scaleright.press import Book, scenarios
 from scaleright.press.parameters import (
