@@ -59,15 +59,18 @@ def test_a_cell_that_shows_too_much_or_loses_its_worker_is_named_and_costs_nobod
     add(book, "flood", "# words\nwhile True:\n    print('word ' * 100_000)")
     add(book, "blob", "display({'text/plain': 'x' * 20_000_000}, raw=True)")
     add(book, "wordy", "raise ValueError('x' * 1_000_000)")
+    text = book.text("tiny").read_text(encoding="utf-8")
+    write_whole(book.text("mute"), text.replace("\n\nAnswer()\n", "\n"))
     add(book, "lost", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)")
     done: list[Run] = []
-    jobs = [Job(chapter) for chapter in ("flood", "blob", "wordy", "lost", "tiny")]
+    jobs = [Job(chapter) for chapter in ("flood", "blob", "wordy", "mute", "lost", "tiny")]
     with pytest.raises(ChapterError) as caught:
-        run_all(book, jobs, 5, done.append)
+        run_all(book, jobs, 6, done.append)
     said = {line.partition(":")[0]: line for line in str(caught.value).splitlines()}
     assert "code cell 6 ('# words') showed more than 10,000,000 characters" in said["flood"]
     assert "code cell 6 (" in said["blob"] and "showed more than" in said["blob"]
     assert "code cell 6 (" in said["wordy"] and len(said["wordy"]) < 3_000
+    assert "code cell 3 ('class Answer:')" in said["mute"] and "shows nothing" in said["mute"]
     assert said["lost"] == "lost: its worker ended with exit code -9"
     assert [r.job.chapter for r in done] == ["tiny"]
 

@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +123,10 @@ def run(text: Path, job: Job, settings: Settings) -> Run:
 
     Raises
     ------
-    ChapterError : a cell failed, or ended its kernel, or wrote to stderr; names it.
+    ChapterError : a cell failed, ended its kernel, wrote to stderr, or is the answer and shows
+        nothing; names it.
     """
-    from scaleright.press.parameters import declared
+    from scaleright.press.parameters import declared, tagged
 
     declared(job.chapter, Book(settings.folder.parent))
     start, options = time.perf_counter(), {}
@@ -157,6 +159,9 @@ def run(text: Path, job: Job, settings: Settings) -> Run:
     except (DeadKernelError, PapermillException, RuntimeError) as error:
         raise ChapterError(f"{job.label}: its kernel failed outside of a cell: {error}") from None
     _refuse_faults(job, done.cells)
+    if (cell := tagged(done.cells, "answer")) is not None and not cell.outputs:
+        place = _place(cell.execution_count, cell.source)
+        raise ChapterError(f"{job.label}: {place} is tagged as the answer and shows nothing")
     return Run(job, normalize(done), time.perf_counter() - start)
 
 
@@ -177,7 +182,8 @@ def main() -> None:
             outcome = str(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the others go on
             outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"
-        connection.send(outcome)
+        with suppress(OSError):  # the build is gone, and this process about to end
+            connection.send(outcome)
 
 
 if __name__ == "__main__":

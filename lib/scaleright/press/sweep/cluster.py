@@ -19,9 +19,11 @@ from scaleright.press.processes import children_ended, workplace
 from scaleright.press.sweep import scenario
 
 CONNECT_S = 10
-"""A scheduler that has not answered for so long is not there."""
+"""A scheduler elsewhere that has not answered for so long is not there."""
+OWN_S = 600
+"""A guard: this machine's own scheduler is there, however busy the machine."""
 WORKERS_S = 60
-"""How long to wait for workers, at the start and when all of them are gone."""
+"""How long to wait for workers elsewhere, at the start and when all of them are gone."""
 ATTEMPTS = 3
 """How often a scenario may lose its process."""
 _ADDRESS = re.compile(
@@ -96,7 +98,7 @@ def connected(
             cluster = LocalCluster(**options, local_directory=str(folder))
         except RuntimeError as error:
             raise PressError(f"the workers of this machine did not start: {error}") from None
-        with cluster, Client(cluster, set_as_default=False, timeout=CONNECT_S) as client:
+        with cluster, Client(cluster, set_as_default=False, timeout=OWN_S) as client:
             yield client
 
 

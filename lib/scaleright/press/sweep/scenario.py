@@ -24,7 +24,7 @@ from typing import Any
 
 IDLE_S = 60
 """A kernel that nobody has asked for so long ends itself: its client is gone."""
-START_S = 60
+START_S = 600
 """A kernel that has not answered for so long does not start."""
 _FRESH = '%reset -f\n__import__("gc").freeze()'
 """Empties the namespace; what survives is the library, which the collector need not walk through
