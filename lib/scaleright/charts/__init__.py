@@ -20,15 +20,7 @@ from scaleright.charts.marks import (
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
-from scaleright.charts.render import (
-    Display,
-    answer_card,
-    folded,
-    parameters_table,
-    sentence,
-    show,
-    strip,
-    table,
-)
+from scaleright.charts.render import Display, answer_card, sentence, show, strip
 from scaleright.charts.sureness import predicted_vs_measured, tornado
+from scaleright.charts.tables import folded, parameters_table, table
 from scaleright.charts.words import say, unit_words

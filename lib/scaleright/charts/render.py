@@ -1,5 +1,5 @@
-"""What a cell shows: a chart, the answer card, a table; each as text, as HTML and, for charts, as
-Vega-Lite.
+"""What a cell shows: a chart, the answer card (a table: `tables`); each as text, as HTML and, for
+charts, as Vega-Lite.
 
 Outputs are byte-stable: numbers have the digits of a `figure`, ids are hashes of what they
 name, and nothing refers to another host. In the book the page's own script draws the specification;
@@ -10,7 +10,6 @@ a viewer without scripts (GitHub, a terminal) shows the text alternative. On Col
 import hashlib
 import html
 import json
-import math
 import os
 import re
 import sys
@@ -18,14 +17,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
-import numpy as np
-import pandas as pd
 from altair.utils import schemapi
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber
-from scaleright.charts.machine import ANSWER_MIME, TABLE_MIME, answer, file_name, resource, rounded
-from scaleright.charts.words import say
+from scaleright.charts.machine import ANSWER_MIME, answer, rounded
 
 VEGALITE = "application/vnd.vegalite.v6+json"
 # or Altair checks every part of a chart as it is made, and the whole once more for `show`
@@ -243,8 +239,26 @@ def answer_card(
         for label, value in facts.items()
     }
     filled = _filled(sentence, numbers)
+    model = _live_model(controls, [*numbers.values(), *alone.values()])
+    card = (
+        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
+        f' aria-live="polite">{filled}</p>{_facts(texts)}{model}</section>'
+    )
+    spoken = [
+        f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
+        for label, text in texts.items()
+    ]
+    machine = answer(_plain(filled), numbers | alone, quantities or {}, headline)
+    return Display(
+        {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
+    )
+
+
+def _facts(texts: Mapping[str, str]) -> str:
+    """The line beneath the answer. What no control moves is said to be of the defaults, once the
+    reader has moved one.
+    """
     items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in texts.items())
-    # What no control moves is said to be of the defaults, once the reader has moved one.
     fixed = [
         label.lower()
         for label in ("Range", "Model error")
@@ -256,20 +270,7 @@ def answer_card(
         if fixed
         else ""
     )
-    card = (
-        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
-        f' aria-live="polite">{filled}</p>'
-    )
-    model = _live_model(controls, [*numbers.values(), *alone.values()])
-    card += f"<dl{note}>{items}</dl>{model}</section>"
-    spoken = [
-        f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
-        for label, text in texts.items()
-    ]
-    machine = answer(_plain(filled), numbers | alone, quantities or {}, headline)
-    return Display(
-        {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
-    )
+    return f"<dl{note}>{items}</dl>"
 
 
 def strip(controls: Controls, *names: str) -> Display:
@@ -286,155 +287,3 @@ def strip(controls: Controls, *names: str) -> Display:
         f' data-sr-names="{" ".join(names)}">{_model(controls, names)}</div>'
     )
     return Display({"text/plain": f"Controls: {', '.join(names)}", "text/html": box})
-
-
-def _cell(value: Any, how: Any) -> str:
-    if (
-        value is None
-        or (isinstance(value, float) and math.isnan(value))
-        or value is pd.NaT
-        or value is pd.NA
-    ):
-        return "–"
-    if callable(how):
-        return str(how(value))
-    if how is not None:
-        return say(float(value), how)
-    if isinstance(value, (float, np.floating)):
-        return say(float(value), "number") if value else "0"
-    return str(value)
-
-
-def table(
-    rows: pd.DataFrame,
-    caption: str,
-    formats: Mapping[str, Any] | None = None,
-    link: Mapping[str, str] | None = None,
-    headers: Mapping[str, str] | None = None,
-    name: str | None = None,
-) -> Display:
-    """An accessible table that scrolls inside itself on a phone; the first column heads its row.
-
-    Parameters
-    ----------
-    rows : the columns to show, in order.
-    caption : what the table holds.
-    formats : column -> a kind of `say` or a function of the value.
-    link : column -> the column that holds its address, which is not shown itself.
-    headers : column -> the words in its head; underscores become spaces otherwise.
-    name : what its files are called when a reader downloads them; made from the caption otherwise.
-
-    >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
-    Prices
-    chip   price
-    A     $1,600
-    """
-    formats, link, headers = dict(formats or {}), dict(link or {}), dict(headers or {})
-    for column in (*formats, *link, *link.values(), *headers):
-        if column not in rows.columns:
-            raise KeyError(
-                f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
-            )
-    columns = [column for column in rows.columns if column not in link.values()]
-    texts = {
-        column: [_cell(value, formats.get(column)) for value in rows[column]] for column in columns
-    }
-    numeric = {
-        c
-        for c in columns
-        if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
-    }
-    words = {column: headers.get(column, str(column).replace("_", " ")) for column in columns}
-
-    def entry(column: str, index: int) -> str:
-        text = html.escape(texts[column][index])
-        address = rows[link[column]].iloc[index] if column in link else None
-        if isinstance(address, str) and address:
-            text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
-        tag, extra = ("th", ' scope="row"') if column == columns[0] else ("td", "")
-        return f"<{tag}{extra}{side[column]}>{text}</{tag}>"
-
-    # Long texts of a wide table get a line of their own beneath their row.
-    below = [
-        c
-        for c in columns[1:]
-        if len(columns) >= 5 and c not in numeric and max(map(len, texts[c]), default=0) > 60
-    ]
-    beside = [column for column in columns if column not in below]
-
-    def more(index: int) -> str:
-        notes = "".join(
-            f"<p><span>{html.escape(words[c])}:</span> {html.escape(texts[c][index])}</p>"
-            for c in below
-            if texts[c][index]
-        )
-        return (
-            f'<tr class="sr-notes"><td colspan="{len(beside)}">{notes}</td></tr>\n' if notes else ""
-        )
-
-    side = {column: ' class="sr-num"' if column in numeric else "" for column in columns}
-    head = "".join(f'<th scope="col"{side[c]}>{html.escape(words[c])}</th>' for c in beside)
-    body = "".join(
-        "<tr>" + "".join(entry(column, index) for column in beside) + "</tr>\n" + more(index)
-        for index in range(len(rows))
-    )
-    box = table_box(caption, head, body, keys=max(map(len, texts[columns[0]]), default=0) <= 26)
-    text = "\n".join([caption, *_columns(columns, words, texts, numeric)])
-    return Display(
-        {
-            "text/plain": text,
-            "text/html": box,
-            TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
-        }
-    )
-
-
-def table_box(caption: str, head: str, body: str, keys: bool) -> str:
-    """A table's markup around its cells; with `keys`, for short names, the first column stays in
-    view.
-    """
-    box = (
-        f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}"'
-        ' tabindex="0">'
-    )
-    box += '<table class="sr-keys">' if keys else "<table>"
-    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
-    return f"{box}\n<tbody>\n{body}</tbody></table></div>"
-
-
-def _columns(columns: list, words: Mapping, texts: Mapping, numeric: set) -> list[str]:
-    """A table as lines of text, numbers to the right."""
-    filled = [[words[column], *texts[column]] for column in columns]
-    wide = [max(map(len, cells)) for cells in filled]
-    sides = [">" if column in numeric else "<" for column in columns]
-    return [
-        "  ".join(
-            f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide, strict=True)
-        ).rstrip()
-        for line in zip(*filled, strict=True)
-    ]
-
-
-def parameters_table(case: Any) -> Display:
-    """The chapter's parameters: what each means, its value in this case, what is allowed; machines
-    get every digit.
-    """
-    shown = table(case.table(), "Your case: one line of the parameters cell each")
-    carried = shown.bundle[TABLE_MIME]
-    next(field for field in carried["schema"]["fields"] if field["name"] == "value")["type"] = "any"
-    for row in carried["data"]:
-        row["value"] = rounded(case.values[row["parameter"]])
-    return shown
-
-
-def folded(display: Display, summary: str) -> Display:
-    """A display that opens on demand, such as a long table.
-
-    >>> folded(table(pd.DataFrame({"chip": ["A"]}), "Chips"), "All chips").bundle["text/html"][:56]
-    '<details class="sr-folded"><summary>All chips</summary><'
-    """
-    markup = (
-        f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>'
-        f"{display.bundle['text/html']}</details>"
-    )
-    return Display(display.bundle | {"text/html": markup})

@@ -1,0 +1,200 @@
+"""Tables of a page: text, HTML that scrolls inside itself, and raw numbers for machines."""
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright.charts.machine import TABLE_MIME, file_name, resource, rounded
+from scaleright.charts.render import Display
+from scaleright.charts.words import say
+from scaleright.units import figure
+
+
+def _cell(value: Any, how: Any) -> str:
+    if (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or value is pd.NaT
+        or value is pd.NA
+    ):
+        return "–"
+    if callable(how):
+        return str(how(value))
+    if how is not None:
+        return say(float(value), how)
+    if isinstance(value, (float, np.floating)):
+        return say(float(value), "number") if value else "0"
+    return str(value)
+
+
+def table(
+    rows: pd.DataFrame,
+    caption: str,
+    formats: Mapping[str, Any] | None = None,
+    link: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> Display:
+    """An accessible table that scrolls inside itself on a phone; the first column heads its row.
+
+    Parameters
+    ----------
+    rows : the columns to show, in order.
+    caption : what the table holds.
+    formats : column -> a kind of `say` or a function of the value.
+    link : column -> the column that holds its address, which is not shown itself.
+    headers : column -> the words in its head; underscores become spaces otherwise.
+    name : what its files are called when a reader downloads them; made from the caption otherwise.
+
+    >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
+    Prices
+    chip   price
+    A     $1,600
+    """
+    formats, link, headers = dict(formats or {}), dict(link or {}), dict(headers or {})
+    for column in (*formats, *link, *link.values(), *headers):
+        if column not in rows.columns:
+            raise KeyError(
+                f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
+            )
+    columns = [column for column in rows.columns if column not in link.values()]
+    sheet = _Sheet(
+        columns,
+        words={c: headers.get(c, str(c).replace("_", " ")) for c in columns},
+        texts={c: [_cell(value, formats.get(c)) for value in rows[c]] for c in columns},
+        numeric={
+            c
+            for c in columns
+            if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
+        },
+        addresses={c: rows[of].tolist() for c, of in link.items()},
+    )
+    keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
+    return Display(
+        {
+            "text/plain": "\n".join([caption, *sheet.lines()]),
+            "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys),
+            TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """A table's cells as texts, by column; the first column heads its rows.
+
+    words : of the heads; addresses : what the cells of a column link to
+    """
+
+    columns: list
+    words: Mapping[Any, str]
+    texts: Mapping[Any, list[str]]
+    numeric: set
+    addresses: Mapping[Any, list]
+
+    @property
+    def below(self) -> list:
+        """Columns of long texts of a wide table: they get a line of their own beneath a row."""
+        return [
+            c
+            for c in self.columns[1:]
+            if len(self.columns) >= 5
+            and c not in self.numeric
+            and max(map(len, self.texts[c]), default=0) > 60
+        ]
+
+    @property
+    def beside(self) -> list:
+        """The other columns."""
+        return [c for c in self.columns if c not in self.below]
+
+    def side(self, column: Any) -> str:
+        """Numbers stand to the right."""
+        return ' class="sr-num"' if column in self.numeric else ""
+
+    def head(self) -> str:
+        """The cells of the head."""
+        return "".join(
+            f'<th scope="col"{self.side(c)}>{html.escape(self.words[c])}</th>' for c in self.beside
+        )
+
+    def body(self, count: int) -> str:
+        """So many rows, each with its long texts beneath it."""
+        beside, below = self.beside, self.below
+        return "".join(
+            f"<tr>{''.join(self._entry(c, index) for c in beside)}</tr>\n"
+            + self._notes(below, index, len(beside))
+            for index in range(count)
+        )
+
+    def _entry(self, column: Any, index: int) -> str:
+        text = html.escape(self.texts[column][index])
+        address = self.addresses[column][index] if column in self.addresses else None
+        if isinstance(address, str) and address:
+            text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
+        tag, extra = ("th", ' scope="row"') if column == self.columns[0] else ("td", "")
+        return f"<{tag}{extra}{self.side(column)}>{text}</{tag}>"
+
+    def _notes(self, below: list, index: int, width: int) -> str:
+        notes = "".join(
+            f"<p><span>{html.escape(self.words[c])}:</span> {html.escape(self.texts[c][index])}</p>"
+            for c in below
+            if self.texts[c][index]
+        )
+        return f'<tr class="sr-notes"><td colspan="{width}">{notes}</td></tr>\n' if notes else ""
+
+    def lines(self) -> list[str]:
+        """The table as lines of text, numbers to the right."""
+        filled = [[self.words[c], *self.texts[c]] for c in self.columns]
+        wide = [max(map(len, cells)) for cells in filled]
+        sides = [">" if c in self.numeric else "<" for c in self.columns]
+        return [
+            "  ".join(
+                f"{text:{side}{width}}" for text, side, width in zip(line, sides, wide, strict=True)
+            ).rstrip()
+            for line in zip(*filled, strict=True)
+        ]
+
+
+def table_box(caption: str, head: str, body: str, keys: bool) -> str:
+    """A table's markup around its cells; with `keys`, for short names, the first column stays in
+    view.
+    """
+    box = (
+        f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}"'
+        ' tabindex="0">'
+    )
+    box += '<table class="sr-keys">' if keys else "<table>"
+    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+    return f"{box}\n<tbody>\n{body}</tbody></table></div>"
+
+
+def parameters_table(case: Any) -> Display:
+    """The chapter's parameters: what each means, its value in this case, what is allowed; machines
+    get every digit that the reader gave.
+    """
+    shown = table(case.table(), "Your case: one line of the parameters cell each")
+    carried = shown.bundle[TABLE_MIME]
+    next(field for field in carried["schema"]["fields"] if field["name"] == "value")["type"] = "any"
+    for row in carried["data"]:
+        value = case.values[row["parameter"]]
+        row["value"] = figure(value, 12) if isinstance(value, float) else rounded(value)
+    return shown
+
+
+def folded(display: Display, summary: str) -> Display:
+    """A display that opens on demand, such as a long table.
+
+    >>> folded(table(pd.DataFrame({"chip": ["A"]}), "Chips"), "All chips").bundle["text/html"][:56]
+    '<details class="sr-folded"><summary>All chips</summary><'
+    """
+    markup = (
+        f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>'
+        f"{display.bundle['text/html']}</details>"
+    )
+    return Display(display.bundle | {"text/html": markup})
