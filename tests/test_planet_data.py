@@ -36,38 +36,7 @@ def _place(provider: str, region: str, year: int, area: str, **cells) -> dict:
 _AVERAGE = "grid-carbon-intensity-average-consumption-annual"
 
 
-@pytest.fixture
-def raw(tmp_path):
-    root = tmp_path / "raw"
-    (root / carbon.GLOBAL).parent.mkdir(parents=True)
-    mixes = [
-        _mix("DEU", "Germany", 381.0),
-        _mix("SHN", "Saint Helena", 1000.0, 0.01),
-        _mix("CAF", "Central African Republic", 0.0),
-    ]
-    (root / carbon.GLOBAL).write_text(json.dumps({mix["iso_code"]: mix for mix in mixes}))
-    states = {"_unit": {"emissions": "lbs/MWh"}, "ohio": {"emissions": 1000.0, "regionCode": "OH"}}
-    (root / carbon.STATES).write_text(json.dumps(states))
-    _csv(
-        root / carbon.ECOLOGITS,
-        header(carbon.ECOLOGITS),
-        {"name": "DEU", "gwp": 0.344, "wue": 1.9},
-        {"name": "WOR", "gwp": 0.473, "wue": 3.9},
-    )
-    _csv(
-        root / carbon.YEARLY,
-        header(carbon.YEARLY),
-        *(
-            {
-                "zone_key": zone,
-                "Zone Name": zone,
-                "year": 2019,
-                "carbon_intensity_avg": 300,
-                "no_hours_with_data": hours,
-            }
-            for zone, hours in (("US-CAL-CISO", 8700), ("US-CA", 8700), ("JP-TK", 4000))
-        ),
-    )
+def _write_regions(root: Path) -> None:
     google = f"{carbon.GOOGLE}/2023.csv"
     _csv(
         root / google,
@@ -100,6 +69,41 @@ def raw(tmp_path):
             **{_AVERAGE: 46, "provider-cfe-hourly": 0.97},
         ),
     )
+
+
+@pytest.fixture
+def raw(tmp_path):
+    root = tmp_path / "raw"
+    (root / carbon.GLOBAL).parent.mkdir(parents=True)
+    mixes = [
+        _mix("DEU", "Germany", 381.0),
+        _mix("SHN", "Saint Helena", 1000.0, 0.01),
+        _mix("CAF", "Central African Republic", 0.0),
+    ]
+    (root / carbon.GLOBAL).write_text(json.dumps({mix["iso_code"]: mix for mix in mixes}))
+    states = {"_unit": {"emissions": "lbs/MWh"}, "ohio": {"emissions": 1000.0, "regionCode": "OH"}}
+    (root / carbon.STATES).write_text(json.dumps(states))
+    _csv(
+        root / carbon.ECOLOGITS,
+        header(carbon.ECOLOGITS),
+        {"name": "DEU", "gwp": 0.344, "wue": 1.9},
+        {"name": "WOR", "gwp": 0.473, "wue": 3.9},
+    )
+    _csv(
+        root / carbon.YEARLY,
+        header(carbon.YEARLY),
+        *(
+            {
+                "zone_key": zone,
+                "Zone Name": zone,
+                "year": 2019,
+                "carbon_intensity_avg": 300,
+                "no_hours_with_data": hours,
+            }
+            for zone, hours in (("US-CAL-CISO", 8700), ("US-CA", 8700), ("JP-TK", 4000))
+        ),
+    )
+    _write_regions(root)
     return root
 
 

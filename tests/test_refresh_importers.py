@@ -121,25 +121,20 @@ def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
     assert {row["basis"] for row in found if row["provider"] == "Vast.ai"} == {"median offer"}
 
 
-def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(tmp_path):
-    """Of one day and product the smallest host counts; without the host, or where a fuller card of
-    that day is held, no price.
-    """
+def _rented(vendor, model, date, price, **cells):
+    return quote(model, date, Vendor=vendor, **{"Price per chip-hour (on-demand)": price}, **cells)
 
-    def rented(vendor, model, date, price, **cells):
-        return quote(
-            model, date, Vendor=vendor, **{"Price per chip-hour (on-demand)": price}, **cells
-        )
 
+def _write_old_quotes(raw) -> None:
     stack = {
         "Price source": "https://github.com/the-full-stack/website",
         "Cloud GPU description": "T4 (16 GB)",
         "Number of GPUs": "1",
     }
     write_csv(
-        tmp_path / prices_rates.EPOCH,
+        raw / prices_rates.EPOCH,
         header(prices_rates.EPOCH),
-        rented(
+        _rented(
             "Amazon Web Services",
             "NVIDIA Tesla T4",
             "2022-08-05",
@@ -147,7 +142,7 @@ def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(t
             Notes="g4dn.8xlarge",
             **stack,
         ),
-        rented(
+        _rented(
             "Amazon Web Services",
             "NVIDIA Tesla T4",
             "2022-08-05",
@@ -155,7 +150,7 @@ def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(t
             Notes="g4dn.xlarge",
             **stack,
         ),
-        rented(
+        _rented(
             "Amazon Web Services",
             "NVIDIA Tesla T4",
             "2023-08-05",
@@ -163,25 +158,25 @@ def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(t
             Notes="g4dn.xlarge",
             **stack,
         ),
-        rented("Google Cloud", "NVIDIA A100 SXM4 40 GB", "2022-12-12", "2.93"),
-        rented(
+        _rented("Google Cloud", "NVIDIA A100 SXM4 40 GB", "2022-12-12", "2.93"),
+        _rented(
             "Google Cloud",
             "NVIDIA V100",
             "2025-03-03",
             "2.48",
             **{"Cloud GPU description": "16 GB HBM2"},
         ),
-        rented("Google Cloud", "Google TPU v4", "2025-03-03", "3.22"),
-        rented("Google Cloud", "Google TPU v4", "2024-08-26", "3.22"),
-        rented(
+        _rented("Google Cloud", "Google TPU v4", "2025-03-03", "3.22"),
+        _rented("Google Cloud", "Google TPU v4", "2024-08-26", "3.22"),
+        _rented(
             "Microsoft Azure",
             "NVIDIA P100",
             "2024-01-29",
             "2.07",
             Notes="instance NC12s v2 number of GPUs: 2X",
         ),
-        rented("Datacrunch", "NVIDIA RTX A6000", "2022-08-08", "1.25", **{"Number of GPUs": "8"}),
-        rented(
+        _rented("Datacrunch", "NVIDIA RTX A6000", "2022-08-08", "1.25", **{"Number of GPUs": "8"}),
+        _rented(
             "Cudo Compute",
             "NVIDIA H100 PCIe",
             "2025-03-03",
@@ -189,6 +184,13 @@ def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(t
             **{"Cloud GPU description": "94GB"},
         ),
     )
+
+
+def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(tmp_path):
+    """Of one day and product the smallest host counts; without the host, or where a fuller card of
+    that day is held, no price.
+    """
+    _write_old_quotes(tmp_path)
     found, dropped = sift(
         prices_rates._epoch(tmp_path, {("2025-03-03", "Google Cloud", "TPU v4", "on_demand")})
     )
