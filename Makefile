@@ -24,6 +24,7 @@ lint: $(VENV)/.scaleright
 	@$(BIN)/ruff format --check --quiet --diff
 	@$(BIN)/python .ci/chapters.py --check
 	@$(BIN)/ruff check --quiet
+	@$(BIN)/pyrefly check --threads 2 --output-format min-text --summary=none --progress-bar=no
 
 units: $(VENV)/.scaleright
 	@$(BIN)/python -m pytest -m "not processes" --ignore tests/pages --ignore notebooks -n logical --quiet $(ARGS)

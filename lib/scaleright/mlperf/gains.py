@@ -268,9 +268,8 @@ def gain(
         [pair],
     )
     if found.empty:
-        matched(
-            *pair, benchmark, scenario, rows=rows
-        )  # refuses what never meets, and says what does
+        # refuses what never meets, and says what does
+        matched(pair[0], pair[1], benchmark, scenario, rows=rows)
         for name in pair:
             one_of(name, divisors, f"accelerator with a figure {METRICS[metric]}")
         where = f"one round of {benchmark} {scenario}"

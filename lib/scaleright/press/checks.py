@@ -75,11 +75,12 @@ def _keys(path: Path) -> set[str]:
 
     try:
         text = path.read_text(encoding="utf-8")
-        return set(Parser().parse_string(text).entries.keys())
     except FileNotFoundError:
         raise ValueError(", named in _config.yml: there is no such file") from None
     except UnicodeDecodeError as error:
         raise ValueError(f": not UTF-8 text: {error.reason} at byte {error.start}") from None
+    try:
+        return set(Parser().parse_string(text).entries.keys())
     except PybtexError as error:
         raise ValueError(_said(error, text)) from None
 

@@ -311,7 +311,7 @@ def search(
             found.append(candidates(replace(run, chips=size), optimizer, **fixed))
         except ValueError as error:
             first = first or error
-    if not found:
+    if first and not found:
         raise first
     frames = []
     for each in found:

@@ -112,6 +112,7 @@ class _Kernel:
 
     def run(self, program: Program, injected: str) -> list[dict[str, Any]]:
         """What the answer's cell displays when the cells run with these parameters."""
+        shown: list[dict[str, Any]] = []
         with self._lock:
             self._timer.cancel()
             try:
