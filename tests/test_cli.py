@@ -200,7 +200,8 @@ def test_data_commands_hand_over_to_the_importer_and_the_check(
     assert code == 1 and f"{book.root} has no refresh/; use a checkout" in err
     (book.root / "refresh").mkdir()
     importers = (
-        'def refresh(raw, data, allow_flagged, allow_fewer): return [f"{raw.name} -> {data} {allow_flagged}"]\n'
+        "def refresh(raw, data, allow_flagged, allow_fewer):\n"
+        '    return [f"{raw.name} -> {data} {allow_flagged}"]\n'
     )
     (book.root / "refresh" / "__init__.py").write_text(importers)
     assert (

@@ -40,7 +40,10 @@ def test_figures_of_the_raw_lists():
     )
 
 
-MAKERS = r"(?P<openai>^(?:openai[.-])?(?:gpt-(?!oss)[345]|o[134](?:-|$)))|(?P<anthropic>claude)|(?P<google>gemini)|(?P<xai>grok)"
+MAKERS = (
+    r"(?P<openai>^(?:openai[.-])?(?:gpt-(?!oss)[345]|o[134](?:-|$)))|(?P<anthropic>claude)"
+    r"|(?P<google>gemini)|(?P<xai>grok)"
+)
 HOSTS = {"Amazon Bedrock", "Azure", "NEAR AI", "Venice"}
 """Documented hosts of open weights that sell closed models of three makers too: two licensed
 clouds, and two that say which they pass on.
@@ -87,7 +90,7 @@ def test_a_company_counts_once_and_a_gateway_not_at_all():
 
 def test_open_models_with_a_price_and_a_speed():
     """What the break-even can be drawn for."""
-    speeds = operating_points()["model"]
+    speeds = operating_points()["model"]  # noqa: F841, @speeds
     both = market.open_models().query("model in @speeds")
     assert len(both) >= 18 and {
         "Llama-3.3-70B",

@@ -68,7 +68,9 @@ def _implausible(rows: pd.DataFrame) -> list[Problem]:
         bad = (value < low) | (value > high)
         if bad.any():
             words = f"is no measurement; allowed: {low:g} to {high:g}"
-            found += where(rows, bad, name, lambda row: f"{value[row.Index]:g} {words}")
+            found += where(
+                rows, bad, name, lambda row, of=value, said=words: f"{of[row.Index]:g} {said}"
+            )
     return found
 
 
@@ -86,7 +88,7 @@ def _apart(rows: pd.DataFrame, ratio: pd.Series, column: str, say: str) -> Itera
     ratio = ratio.astype(float)
     bad = (ratio - 1).abs() > AGREE
     told = rows.assign(_ratio=ratio)
-    return where(told, bad, column, lambda row: f"{say}: {told.at[row.Index, '_ratio']:.3g} times")
+    return where(told, bad, column, lambda row: f"{say}: {told.loc[row.Index, '_ratio']:.3g} times")
 
 
 def training(rows: pd.DataFrame) -> list[Problem]:
@@ -105,7 +107,7 @@ def training(rows: pd.DataFrame) -> list[Problem]:
         "contradicts measured_step_s: it takes tokens of a step over its time",
     )
     for line, (row, of) in zip(
-        rows.index, cases.configured(rows, cases.configuration, "checking", True)
+        rows.index, cases.configured(rows, cases.configuration, "checking", True), strict=True
     ):
         if of.why or not (seconds := cases.step_s(row)) > 0:
             continue
@@ -289,8 +291,8 @@ def _one_stream(
 def _below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem]:
     """A problem where tokens are written faster than the chip's highest peak computes them."""
     least: dict[tuple, float] = {}
-    keys = list(zip(*(rows[name].astype(str) for name in ("accelerator", "model"))))
-    for row, key in zip(bar(rows.to_dict("records"), "checking"), keys):
+    keys = list(zip(*(rows[name].astype(str) for name in ("accelerator", "model")), strict=True))
+    for row, key in zip(bar(rows.to_dict("records"), "checking"), keys, strict=True):
         if key not in least:
             chip = catalog.accelerator(row["accelerator"])
             flop = float(forward_flop(model_of(row), 1).total)

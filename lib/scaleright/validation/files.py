@@ -275,7 +275,7 @@ def _repeated(rows: pd.DataFrame, header: list[str]) -> Iterator[Problem]:
             yield Problem(line + FIRST_LINE, "run", said)
     told = [name for name in header if name not in _APART]
     keys = pd.util.hash_pandas_object(rows[told].astype(str), index=False)
-    first = dict(zip(reversed(keys.tolist()), reversed(rows.index.tolist())))
-    for line, key in zip(rows.index, keys):
+    first = dict(zip(reversed(keys.tolist()), reversed(rows.index.tolist()), strict=True))
+    for line, key in zip(rows.index, keys, strict=True):
         if first[key] != line:
             yield Problem(line + FIRST_LINE, "", f"repeats line {first[key] + FIRST_LINE}")
