@@ -125,6 +125,8 @@ _LONG = 1000
 
 def _key(part: Any) -> str:
     """What names a long text or list; empty for anything else."""
+    if not part or (isinstance(part, str) and 6 * len(part) + 2 <= _LONG):
+        return ""  # even if each of its characters is escaped
     text = page_json(part) if isinstance(part, (str, list)) else ""
     return hashlib.sha256(text.encode()).hexdigest()[:12] if len(text) > _LONG else ""
 
