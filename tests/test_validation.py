@@ -88,8 +88,10 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
     [
         (
             "model,quantity,published\nLlama-2-8B,total_parameters,7\n",
-            "mine.csv, line 2, column model: unknown model 'Llama-2-8B';"
-            " nearest: .*(?i:llama-2-7b)",
+            (
+                "mine.csv, line 2, column model: unknown model 'Llama-2-8B';"
+                " nearest: .*(?i:llama-2-7b)"
+            ),
         ),
         (
             "model,quantity,publised\nLlama-2-7B,total_parameters,7\n",
