@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command "make lock"
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test quick lint units format notebooks check bench clean
+.PHONY: help book test quick lint units format notebooks check bench lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,7 +16,7 @@ help: ## list the commands
 book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chapters that changed)
 	@$(BIN)/scaleright book
 
-test: $(VENV)/.scaleright $(VENV)/peers ## run every test: units, doctests, data, stored notebooks, the site in Chromium
+test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical $(ARGS)
 
 quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, units and doctests; no kernel, no browser
@@ -44,24 +46,34 @@ bench: $(VENV)/.scaleright $(VENV)/peers ## measure the speeds the book promises
 	@for script in speed search serving_speed peers calibrate_chip; do \
 	  echo "benchmarks/$$script.py"; $(BIN)/python -m benchmarks.$$script || exit 1; done
 
+lock: $(VENV)/.scaleright ## write the lock files anew after a pin of requirements.txt or peers.txt changed
+	@$(LOCK) --output-file requirements.lock requirements.txt
+	@$(LOCK) --no-deps --output-file benchmarks/peers.lock benchmarks/peers.txt
+
 clean: ## delete what was built (the environment in .venv stays)
 	rm -rf _build .pytest_cache .hypothesis .import_linter_cache .ruff_cache .mypy_cache
 
 # The environment is made anew when a pin changes, the package is installed again when its metadata changes.
-$(VENV)/.packages: requirements.txt
+$(VENV)/.packages: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Scale Right needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." >&2; \
 	  echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Installing the pinned environment into $(VENV) (once, a minute or two) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --requirement requirements.txt
+	@$(PIP) install --require-hashes --only-binary :all: --requirement requirements.lock
 	@touch $@
 
 # Other estimators lie apart: they are measured beside the book's library and never part of it.
-$(VENV)/peers: benchmarks/peers.txt $(VENV)/.packages
+$(VENV)/peers: benchmarks/peers.lock $(VENV)/.packages
 	@rm -rf $@
-	@$(PIP) install --no-deps --target $@ --requirement benchmarks/peers.txt
+	@$(PIP) install --no-deps --require-hashes --target $@ --requirement benchmarks/peers.lock
 	@touch $@
+
+# The HTML validator is npm's, run by the Node that Playwright brings; without npm its tests are skipped.
+$(VENV)/html-validate: tests/pages/package-lock.json $(VENV)/.packages
+	@rm -rf $@
+	@if command -v npm >/dev/null; then mkdir $@ && cp tests/pages/package.json $< $@ && \
+	  npm ci --prefix $@ --ignore-scripts --no-audit --no-fund --silent; fi
 
 # Where the library lies, told from where the file lies: Python reads it in the locale's encoding, and
 # would not start with LC_ALL=C from a folder whose name is not ASCII.

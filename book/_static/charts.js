@@ -9,6 +9,8 @@
   const base = new URL(".", document.currentScript.src);
   const page = { controls: new Map(), defined: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null };
   const STEPS = 200;
+  /* `ast`: Vega interprets its expressions, so that the page's policy can forbid to run text as a program. */
+  const EMBED = { actions: false, ast: true };
 
   // ---- words and steps -------------------------------------------------------------------------------------
 
@@ -146,7 +148,7 @@
     const signals = Object.entries(page.values).map(([name, value]) => ({ name, value }));
     for (const { name, expr } of page.defined.values()) signals.push({ name, update: expr });
     const nowhere = document.createElement("div");
-    const result = await window.vegaEmbed(nowhere, { signals }, { mode: "vega", renderer: "none", actions: false });
+    const result = await window.vegaEmbed(nowhere, { signals }, { ...EMBED, mode: "vega", renderer: "none" });
     page.hub = result.view;
   }
 
@@ -294,7 +296,7 @@
     }
     wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
-      const result = await window.vegaEmbed(host, spec, { mode: "vega-lite", renderer: "svg", actions: false, tooltip: { theme: "custom" } });
+      const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
       page.views[figure.dataset.srName || figure.id] = result.view;
       alt.remove();
       target.style.minHeight = "";

@@ -16,10 +16,16 @@
       table.replaceWith(box);
       box.append(table);
     });
-    // Only a box that scrolls needs to take the keyboard's focus.
-    const settle = () => document.querySelectorAll(".sr-table, div.highlight pre, mjx-container[display]").forEach((box) => {
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    // Only a box that scrolls needs to take the keyboard's focus, and then a name by which to tell where it is.
+    const settle = () => document.querySelectorAll(".sr-table, div.highlight pre, mjx-container[display]").forEach((box, order) => {
+      const scrolls = box.scrollWidth > box.clientWidth + 1, named = box.matches(".sr-table[role], mjx-container");
+      if (scrolls) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      if (named && !box.dataset.srOrder) return;
+      for (const [key, value] of [["role", "region"], ["aria-label", `${box.matches("pre") ? "Code" : "Table"} ${order + 1} of this page`], ["data-sr-order", order]]) {
+        if (scrolls) box.setAttribute(key, value);
+        else box.removeAttribute(key);
+      }
     });
     settle();
     window.addEventListener("resize", settle);
@@ -32,6 +38,7 @@
     Search.htmlToText = (markup, anchor) => {
       const page = new DOMParser().parseFromString(markup, "text/html");
       page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .sr-files, .sr-stale, .launch, .turn, .foot").forEach((part) => part.remove());
+      page.querySelector("main")?.setAttribute("role", "main"); // by which Sphinx finds the text
       return toText(page.documentElement.outerHTML, anchor);
     };
   }

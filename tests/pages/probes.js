@@ -111,5 +111,45 @@
     await frame();
   }
 
-  window.probe = { settled, charts, drawn, outside, cut, contrast, focus, nameless, signals };
+  const COLORS = ["color-contrast", "color-contrast-enhanced"];
+  // A chart is an image with a text alternative: nobody is told of its marks, and `contrast` sees its words.
+  const DRAWN = ".sr-host svg";
+  // All rows of a table have the colors of its first.
+  const REST = ".sr-table tbody tr:nth-child(n+4)";
+
+  async function broken(chosen, ...exclude) {
+    const rules = axe.getRules().map(({ ruleId }) => [ruleId, { enabled: chosen(ruleId) }]);
+    const { violations, passes } = await axe.run({ exclude }, { rules: Object.fromEntries(rules), resultTypes: ["violations"] });
+    return {
+      passed: passes.map(({ id }) => id),
+      broken: violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => `${id}: ${target.join(" ")}: ${html.slice(0, 120)}`)),
+    };
+  }
+
+  /** What breaks a rule of axe, best practices and drafts among them, save those of color. */
+  const structure = () => broken((rule) => !COLORS.includes(rule), DRAWN);
+
+  /** What breaks the stricter of axe's rules of color, light and dark. */
+  async function colors() {
+    const root = document.documentElement, before = root.dataset.theme, found = {};
+    for (const mode of ["light", "dark"]) {
+      root.dataset.theme = mode;
+      found[mode] = await broken((rule) => rule === "color-contrast-enhanced", DRAWN, REST);
+    }
+    root.dataset.theme = before;
+    return found;
+  }
+
+  /** What comes of running text as a program, in three ways. */
+  async function runText() {
+    await new Promise((go) => setTimeout(go)); // out of the test's own call, which no policy binds
+    const script = document.createElement("script");
+    script.textContent = "window.ran = true";
+    document.head.append(script);
+    return [() => window.ran ?? "ignored", () => eval("1"), () => new Function("return 1")()].map((run) => {
+      try { return run(); } catch (refused) { return refused.name; }
+    });
+  }
+
+  window.probe = { settled, charts, drawn, outside, cut, contrast, focus, nameless, signals, structure, colors, runText };
 })();

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from sphinx.search import js_index
 
+from scaleright.press import markup
 from scaleright.press.downloads import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
 
 _MARKS = {
     "design-tabs": r"sd-tab-",
-    "togglebutton": r'class="[^"]*(\btoggle\b|admonition[^"]*\bdropdown)',
     "copybutton": r'class="highlight',
     "clipboard": r'class="highlight',
 }
@@ -80,6 +80,24 @@ def turn(app, pagename, _templatename, context, _doctree) -> None:
         context[way] = found
 
 
+def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
+    """Mend what the tools beneath write, and tell the theme what the page may load and run."""
+    if context.get("body"):
+        context["body"] = markup.distinct_regions(markup.plain_frames(context["body"]))
+    contents = context["toctree"]
+    context["toctree"] = lambda **options: markup.captions(contents(**options))
+    scripts = [getattr(js, "attributes", {}).get("body") for js in context["script_files"]]
+    boot = markup.inline(Path(app.builder.theme.get_theme_dirs()[0]) / "layout.html")
+    context["policy"] = markup.policy([*boot, *filter(None, scripts)])
+
+
+def fold_cells(app, _config) -> None:
+    """Write folded cells as the book does."""
+    from myst_nb.sphinx_ import HideCodeCellNode
+
+    app.add_node(HideCodeCellNode, override=True, html=(markup.open_fold, markup.close_fold))
+
+
 def search_chapters_only(app, _doctree) -> None:
     """Keep scenarios, which repeat their chapter, out of the search."""
     if len(_parts(app.env.docname)) == 2:
@@ -127,10 +145,10 @@ def write_entrance(app, exception) -> None:
     """
     if exception is None and app.builder.format == "html":
         # an empty icon, so that no browser asks for one that is not there
-        first = f"{app.config.root_doc}.html"
+        first, policy = f"{app.config.root_doc}.html", "default-src 'none'; img-src data:"
         (Path(app.outdir) / "index.html").write_text(
-            '<!doctype html>\n<html lang="en"><head><meta'
-            f' charset="utf-8"><title>{app.config.html_title or app.config.project}</title><link'
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{app.config.html_title or app.config.project}</title><link'
             ' rel="icon" href="data:,"><meta http-equiv="refresh" content="0;'
             f' url={first}"></head><body><a href="{first}">Start here</a></body></html>\n',
             encoding="utf-8",
@@ -161,6 +179,8 @@ def setup(app) -> dict:
     app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
     app.connect("html-page-context", lean_scripts, priority=900)
+    app.connect("html-page-context", valid_markup, priority=950)
+    app.connect("config-inited", fold_cells)
     app.connect("html-page-context", launch)
     app.connect("html-page-context", turn)
     app.connect("doctree-read", search_chapters_only)

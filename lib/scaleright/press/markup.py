@@ -1,0 +1,117 @@
+"""Markup of the site that validates where the tools beneath write other, and the policy that says
+what a page may load and run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+_ALLOWED = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",  # MathJax and Vega write style elements of their own
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",  # the search reads the pages it found
+    "form-action": "'self'",
+    "base-uri": "'none'",
+}
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def policy(scripts: Iterable[str]) -> str:
+    """The Content-Security-Policy of a page that holds these scripts in itself.
+
+    All else that it loads lies on its own site, and no text becomes a program: Vega evaluates its
+    expressions with an interpreter.
+
+    >>> policy([]).split("; ")[1]
+    "script-src 'self'"
+    >>> policy(["run();"]).split("; ")[1]
+    "script-src 'self' 'sha256-vUOElbTHLp1UxxGV/I6teJfpCV5vgaasYjEhPKN2fqQ='"
+    """
+    hashes = [b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    own = "".join(f" 'sha256-{value}'" for value in dict.fromkeys(hashes))
+    allowed = _ALLOWED | {"script-src": _ALLOWED["script-src"] + own}
+    return "; ".join(f"{what} {where}" for what, where in allowed.items())
+
+
+def inline(template: Path) -> list[str]:
+    """The scripts that a template holds in itself."""
+    return _INLINE.findall(template.read_text(encoding="utf-8"))
+
+
+def captions(navigation: str) -> str:
+    """The list of chapters, the names of whose parts Sphinx marks as headings of no level; before
+    the title of the page there is none.
+
+    >>> captions('<p class="caption" role="heading"><span>Training</span></p>')
+    '<p class="caption"><span>Training</span></p>'
+    """
+    return navigation.replace('<p class="caption" role="heading">', '<p class="caption">')
+
+
+_FRAME = re.compile(r'<table border="1" class="dataframe">(.*?)(</thead>.*?</table>)', re.DOTALL)
+_HEAD = re.compile(r"<th((?: [^>]*)?)>")
+
+
+def _scoped(rows: str, scope: str, span: str) -> str:
+    """Rows of a data frame whose headings say what they head."""
+
+    def say(match: re.Match) -> str:
+        given = match[1].replace(' valign="top"', "")
+        return f'<th{given} scope="{scope + "group" if span in given else scope}">'
+
+    return _HEAD.sub(say, rows.replace("<th></th>", "<td></td>"))
+
+
+def plain_frames(body: str) -> str:
+    """A page whose data frames have headings that say what they head, and none of the styles that
+    pandas writes beside each.
+
+    >>> head = '<table border="1" class="dataframe"><th></th><th>a</th></thead>'
+    >>> plain_frames("<style scoped>th {}</style>" + head + "<th>1</th></table>")
+    '<table class="dataframe"><td></td><th scope="col">a</th></thead><th scope="row">1</th></table>'
+    """
+    body = re.sub(r"<style scoped>.*?</style>\s*", "", body, flags=re.DOTALL)
+    return _FRAME.sub(
+        lambda frame: (
+            '<table class="dataframe">'
+            f"{_scoped(frame[1], 'col', 'colspan')}{_scoped(frame[2], 'row', 'rowspan')}"
+        ),
+        body,
+    )
+
+
+def distinct_regions(body: str) -> str:
+    """A page whose regions have a name each: one that is told again is numbered.
+
+    >>> distinct_regions(2 * '<div role="region" aria-label="Rents">')
+    '<div role="region" aria-label="Rents"><div role="region" aria-label="Rents (2)">'
+    """
+    told = Counter()
+
+    def name(match: re.Match) -> str:
+        told[match[2]] += 1
+        return f"{match[1]}{match[2]} ({told[match[2]]})" if told[match[2]] > 1 else match[0]
+
+    return re.sub(r'(role="region" aria-label=")([^"]*)', name, body)
+
+
+def open_fold(self, node) -> None:
+    """Begin a folded cell; its own words are its name, and it holds phrases, as a summary must."""
+    self.body.append(f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>')
+    for state, words in (("collapsed", node["prompt_show"]), ("expanded", node["prompt_hide"])):
+        self.body.append(f'<span class="{state} admonition-title">{escape(words)}</span>')
+    self.body.append("</summary>\n")
+
+
+def close_fold(self, _node) -> None:
+    """End a folded cell."""
+    self.body.append("</details>\n")
