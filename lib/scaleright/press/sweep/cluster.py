@@ -26,6 +26,10 @@ WORKERS_S = 60
 """How long to wait for workers elsewhere, at the start and when all of them are gone."""
 ATTEMPTS = 3
 """How often a scenario may lose its process."""
+_KEYS = (
+    "; or it does not take the certificate that DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT, its"
+    " ..._KEY and DASK_DISTRIBUTED__COMM__TLS__CA_FILE name here"
+)
 _ADDRESS = re.compile(
     r"(?:(?:tcp|tls|ws|wss)://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})"
 )
@@ -113,7 +117,7 @@ def _remote(address: str, workers: int, say: Callable[[str], None]) -> Iterator[
     if found != "Scheduler":
         raise PressError(
             f"--scheduler {address}: what listens there is no Dask scheduler of this version"
-            f" ({found})"
+            f" ({found}){_KEYS if address.startswith('tls://') else ''}"
         )
     with Client(address, set_as_default=False, timeout=CONNECT_S) as client:
         if (there := _workers(client)) < workers:
