@@ -14,6 +14,8 @@ from distributed import Scheduler, Security
 from scaleright.press import PressError
 from scaleright.press.sweep import cluster
 
+# the scheduler is in this process, the key is not
+pytestmark = pytest.mark.processes
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
 

@@ -146,11 +146,12 @@ def write_entrance(app, exception) -> None:
     if exception is None and app.builder.format == "html":
         # an empty icon, so that no browser asks for one that is not there
         first, policy = f"{app.config.root_doc}.html", "default-src 'none'; img-src data:"
+        title = app.config.html_title or app.config.project
         (Path(app.outdir) / "index.html").write_text(
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{app.config.html_title or app.config.project}</title><link'
-            ' rel="icon" href="data:,"><meta http-equiv="refresh" content="0;'
-            f' url={first}"></head><body><a href="{first}">Start here</a></body></html>\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title>'
+            '<link rel="icon" href="data:,">'
+            f'<meta http-equiv="refresh" content="0; url={first}"></head><body><a href="{first}">Start here</a></body></html>\n',
             encoding="utf-8",
         )
 
