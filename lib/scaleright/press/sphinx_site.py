@@ -151,7 +151,8 @@ def write_entrance(app, exception) -> None:
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title>'
             '<link rel="icon" href="data:,">'
-            f'<meta http-equiv="refresh" content="0; url={first}"></head><body><a href="{first}">Start here</a></body></html>\n',
+            f'<meta http-equiv="refresh" content="0; url={first}"></head>'
+            f'<body><a href="{first}">Start here</a></body></html>\n',
             encoding="utf-8",
         )
 
