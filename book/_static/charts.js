@@ -281,6 +281,24 @@
     (spec.layer || []).forEach(stackRows);
   }
 
+  /** The rows of a table that is written as CSV, in lines. */
+  function rowsOf(csv) {
+    const cell = /,(?:"((?:[^"]|"")*)"|([^,]*))/g;
+    const split = (line) => [...("," + line).matchAll(cell)].map(([, quoted, plain]) => (quoted === undefined ? plain : quoted.replaceAll('""', '"')));
+    const [head, ...rows] = csv.trim().split("\n").map(split);
+    return rows.map((row) => Object.fromEntries(head.map((name, i) => [name, row[i]])));
+  }
+
+  /** Tables as rows: Vega would read CSV by a program that it makes of the header, which the page's policy forbids. */
+  function readTables(part, sets) {
+    if (!part || typeof part !== "object") return;
+    if ((part.format || {}).type === "csv") {
+      part.format.type = "json";
+      for (const [home, key] of [[part, "values"], [sets, part.name]]) if (typeof home[key] === "string") home[key] = rowsOf(home[key]);
+    }
+    for (const [key, item] of Object.entries(part)) if (key !== "datasets" && key !== "values") readTables(item, sets);
+  }
+
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
     const host = make("div", { class: "sr-host" });
@@ -294,6 +312,7 @@
       narrow(spec.config.style || {});
       if (holdsRows(spec)) { stackRows(spec); spec.height *= 44 / 30; }
     }
+    readTables(spec, spec.datasets || {});
     wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
       const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
