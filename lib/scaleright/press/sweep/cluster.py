@@ -75,6 +75,7 @@ def connected(
     # Dask reads this as it is imported, here and in the processes it starts: what it logs of lost
     # workers is ours to say.
     os.environ["DASK_LOGGING__DISTRIBUTED"] = "critical"
+    from dask.config import set as _configured
     from dask.system import CPU_COUNT
     from distributed import Client, LocalCluster
 
@@ -97,9 +98,9 @@ def connected(
         # all networks.
         "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
     }
-    with workplace() as folder, children_ended():
+    with workplace() as folder, _configured(temporary_directory=str(folder)), children_ended():
         try:
-            cluster = LocalCluster(**options, local_directory=str(folder))
+            cluster = LocalCluster(**options)
         except RuntimeError as error:
             raise PressError(f"the workers of this machine did not start: {error}") from None
         with cluster, Client(cluster, set_as_default=False, timeout=OWN_S) as client:
