@@ -7,6 +7,7 @@ notebooks/*.ipynb with it in the same session (`pytest --nbval --nbval-current-e
 from __future__ import annotations
 
 import copy
+import functools
 from pathlib import Path
 
 import nbformat
@@ -22,10 +23,15 @@ SKELETON = ["Your case", "Why", "How sure", "What this does not resolve", "Try i
 pytestmark = pytest.mark.parametrize("chapter", BOOK.chapters())
 
 
+@functools.cache
+def stored(chapter):
+    return nbformat.read(BOOK.notebook(chapter), as_version=4)
+
+
 @pytest.fixture
 def notebook(chapter):
     assert BOOK.notebook(chapter).is_file(), f"{chapter} is not stored: make notebooks"
-    return nbformat.read(BOOK.notebook(chapter), as_version=4)
+    return stored(chapter)
 
 
 def code_cells(notebook):
@@ -48,18 +54,18 @@ def test_every_cell_was_executed_in_order_without_error(chapter, notebook):
 
 
 def test_nothing_of_the_run_or_the_machine_is_stored(chapter, notebook):
-    stored = BOOK.notebook(chapter).read_bytes()
-    assert normalize(copy.deepcopy(notebook)) == stored
-    assert str(BOOK.root).encode() not in stored and len(stored) < 5_000_000
+    content = BOOK.notebook(chapter).read_bytes()
+    assert normalize(copy.deepcopy(notebook)) == content
+    assert str(BOOK.root).encode() not in content and len(content) < 5_000_000
 
 
 def test_a_chapter_declares_its_parameters_answers_and_names_its_tables(chapter, notebook):
     assert tagged(notebook.cells, "parameters") and declared(chapter, BOOK)
-    stored = BOOK.notebook(chapter).read_bytes()
-    assert any(digit in answer(stored) for digit in "0123456789"), (
+    content = BOOK.notebook(chapter).read_bytes()
+    assert any(digit in answer(content) for digit in "0123456789"), (
         "the answer is a sentence with a number"
     )
-    assert tables_read(stored), "the last cell shows the data record"
+    assert tables_read(content), "the last cell shows the data record"
 
 
 def test_a_chapter_follows_the_skeleton(chapter, notebook):
