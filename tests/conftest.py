@@ -81,7 +81,7 @@ def own_dispositions() -> Iterator[None]:
 _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
-_STARTING = ("tests/test_press", "tests/test_sweep", "tests/test_cli", "tests/test_layers")
+_STARTING = ("tests/test_press", "tests/test_sweep", "tests/test_cli")
 """Files of which some tests start one."""
 
 _started_by: list[str] = []

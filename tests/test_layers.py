@@ -21,95 +21,94 @@ def test_a_module_imports_only_from_the_layers_below_it(capsys):
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("folder, limit", [("lib", 400), ("refresh", 300)])
-def test_modules_stay_small(folder, limit):
+# What is read must be small enough to be read: after formatting, which nothing may evade.
+
+LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
+UNFORMATTED = re.compile(r"#\s*(fmt|yapf):\s*(off|on|skip|disable|enable)\b")
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+def python_files() -> list[Path]:
+    """Every Python file of the checkout: its own folders, no environment, nothing built."""
+    folders = [p for p in ROOT.iterdir() if p.is_dir() and p.name[0] not in "._"] + [ROOT / ".ci"]
+    found = [path for folder in folders for path in folder.rglob("*.py")]
+    return sorted([*ROOT.glob("*.py"), *(p for p in found if "node_modules" not in p.parts)])
+
+
+def cells() -> dict[str, str]:
+    """The code cells of all chapters, without their options, by chapter and number."""
+    found = {}
+    for path in sorted((ROOT / "notebooks" / "text").glob("*.md")):
+        for number, source in enumerate(CELL.findall(path.read_text()), 1):
+            code = re.sub(r"\A(:.*\n)+", "", source)
+            found[f"{path.name}, cell {number}"] = code
+    return found
+
+
+def too_long(source: str) -> dict[str, int]:
+    """The functions of a module that are too long, with their lines."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    lines = {
+        node.name: node.end_lineno - node.lineno + 1
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, functions)
+    }
+    return {name: count for name, count in lines.items() if count > LONGEST_FUNCTION}
+
+
+def unformatted(source: str) -> list[str]:
+    """The comments that would keep a line from being formatted."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return [t.string for t in tokens if t.type == tokenize.COMMENT and UNFORMATTED.search(t.string)]
+
+
+def test_modules_stay_short():
     lengths = {
         path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
-        for path in (ROOT / folder).rglob("*.py")
+        for path in python_files()
     }
-    assert lengths and {path: length for path, length in lengths.items() if length > limit} == {}
+    assert len(lengths) > 200
+    assert {path: count for path, count in lengths.items() if count > LONGEST_MODULE} == {}
 
 
-def code_lines(source: str) -> int:
-    """Lines that hold code: no docstring, comment or blank line, so that explaining is free."""
-    texts = (
-        n
-        for n in ast.walk(ast.parse(source))
-        if isinstance(n, ast.Expr)
-        and isinstance(n.value, ast.Constant)
-        and isinstance(n.value.value, str)
-    )
-    docstrings = {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
-    layout = {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
-    tokens = (
-        t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type not in layout
-    )
-    return len({line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - docstrings)
+@pytest.mark.parametrize("fault", [too_long, unformatted])
+def test_functions_stay_short_and_every_line_is_formatted(fault):
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text() for path in python_files()}
+    assert len(cells()) > 400
+    found = {name: fault(source) for name, source in (sources | cells()).items()}
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-def test_lines_of_code_are_counted_without_their_explanations():
-    assert (
-        code_lines(
-            '"""Text."""\n\n# why\ndef f():\n    """More\n    text."""\n    return [1,\n           '
-            " 2]\n"
-        )
-        == 3
-    )
-
-
-# Four parts, each with a bound of its own. The library, from ground to judgment, is what is read to
-# know how a number comes about: it must stay small enough to be read. Validation sets its
-# predictions beside what was measured: no number is made there. Charts, press and command line show
-# and publish what it says. The claims recompute one statement of the sources each: they grow with
-# the sources, not with the library, and each is read alone beside its statement.
-VALIDATION, SHOW, CLAIMS = {"validation"}, {"charts", "press", "cli.py"}, {"claims"}
-
-
-@pytest.mark.parametrize(
-    "rooms, limit",
-    [(None, 7000), (VALIDATION, 1200), (SHOW, 3400), (CLAIMS, 1400)],
-    ids=["library", "validation", "show and press", "claims"],
-)
-def test_each_part_stays_small(rooms, limit):
-    room_of = {
-        path: path.relative_to(ROOT / "lib/scaleright").parts[0]
-        for path in (ROOT / "lib/scaleright").rglob("*.py")
-    }
-    chosen = [
-        path
-        for path, room in room_of.items()
-        if (room in rooms if rooms else room not in VALIDATION | SHOW | CLAIMS)
+def test_a_long_function_and_an_unformatted_line_are_found():
+    body = "\n".join(["    pass"] * LONGEST_FUNCTION)
+    source = f"class A:\n  async def long():\n{body}\n\ndef short():\n    'fmt: skip'\n    return 1"
+    assert too_long(source) == {"long": LONGEST_FUNCTION + 1}
+    assert unformatted(source) == []
+    assert unformatted("a = 1  #fmt:skip\nb = 2  # yapf: disable") == [
+        "#fmt:skip",
+        "# yapf: disable",
     ]
-    assert chosen and sum(code_lines(path.read_text()) for path in chosen) < limit
 
 
-def test_importing_a_module_reads_no_table():
+@pytest.mark.processes
+def test_importing_the_library_reads_no_table_and_nothing_of_the_importers():
     """What a chapter's data record names is what the chapter asked for, not what some module looks
     up as it is imported.
     """
     code = """if True:
-        import importlib, pkgutil, scaleright
+        import importlib, pkgutil, sys, scaleright
         from scaleright import catalog
         for module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
             importlib.import_module(module.name)
         assert catalog.data_record().names == [], catalog.data_record().names
+        assert "refresh" not in sys.modules
     """
-    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
 
 
-def test_the_library_knows_nothing_of_the_importers():
-    code = (
-        "import sys, scaleright.cli, scaleright.press.datacheck; sys.exit('refresh' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+def test_the_library_names_the_importers_in_one_command_alone():
     named = [
         path
         for path in (ROOT / "lib").rglob("*.py")
