@@ -81,7 +81,7 @@ def own_dispositions() -> Iterator[None]:
 _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
-_STARTING = ("tests/test_press", "tests/test_sweep", "tests/test_cli")
+_STARTING = ("tests/test_press", "tests/test_cli")
 """Files of which some tests start one."""
 
 _started_by: list[str] = []
@@ -115,7 +115,7 @@ def pytest_runtest_protocol(item: pytest.Item):
 
 # ---- how tests are sorted, and divided among workers
 
-_FIRST = ("tests/pages/test_looks.py", "tests/test_press", "tests/test_sweep", "notebooks/")
+_FIRST = ("tests/pages/test_looks.py", "tests/test_press", "tests/sweep/", "notebooks/")
 """One test that builds the site, beside it what takes long without it; the pages follow."""
 
 
