@@ -81,9 +81,6 @@ def own_dispositions() -> Iterator[None]:
 _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
-_STARTING = ("tests/test_press", "tests/test_cli")
-"""Files of which some tests start one."""
-
 _started_by: list[str] = []
 """The test that is running and must start none, if there is such a test."""
 
@@ -147,7 +144,7 @@ def _rank(item: pytest.Item) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         starts = _STARTERS & set(getattr(item, "fixturenames", ()))
-        if starts or item.path.suffix == ".ipynb" or item.nodeid.startswith(_STARTING):
+        if starts or item.path.suffix == ".ipynb":
             item.add_marker("processes")
         if hasattr(item, "output_timeout"):  # nbval waits five seconds for an output
             item.output_timeout = 600

@@ -29,6 +29,8 @@ SIGNALS = {
 SLOW_EXTENSION = """\
 import time
 
+pytestmark = pytest.mark.processes
+
 def tell(app, *_):
     open({pipe!r}, "w").write("here")
     time.sleep(3600)

@@ -71,6 +71,7 @@ def test_links_follow_the_host_of_the_build_and_stored_notebooks_the_settings(bo
             repository.hosting(book.root)
 
 
+@pytest.mark.processes
 def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path):
     """As on Colab: the wheel in a folder of its own, a notebook elsewhere, no checkout around."""
     root, place = Path(__file__).resolve().parents[1], tmp_path / "site"

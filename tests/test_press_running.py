@@ -14,6 +14,8 @@ from scaleright.press import PressError, write_whole
 from scaleright.press.execute import ChapterError, Job, Run, answer, run_all
 from scaleright.press.staleness import tables_read
 
+pytestmark = pytest.mark.processes
+
 
 def test_a_chapter_runs_to_the_same_bytes_and_bears_no_trace_of_the_run(book):
     first, second = run(book, "tiny")[0], run(book, "tiny")[0]

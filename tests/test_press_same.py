@@ -10,6 +10,8 @@ import pytest
 from press_cases import declare, scaleright
 from scaleright.press import Book, status
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     "book/_toc.yml": """\

@@ -56,6 +56,7 @@ def test_a_build_killed_between_the_two_renames_is_put_right(book):
     assert not list((book.root / "notebooks").glob(".*"))
 
 
+@pytest.mark.processes
 def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(book):
     declare(book)
     built = scaleright(book, "book")
