@@ -50,7 +50,7 @@ def test_hooks_before_a_commit_run_programs_of_the_pinned_environment():
     entries = [hook["entry"] for repository in hooks for hook in repository["hooks"]]
     pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     programs = {re.fullmatch(r"\.venv/bin/(\w+) .*", entry)[1] for entry in entries}
-    assert programs == {"ruff", "mypy", "scaleright"}
+    assert programs == {"ruff", "pyrefly", "scaleright"}
     assert all(f"\n{program}==" in pinned for program in programs - {"scaleright"})
 
 
