@@ -19,7 +19,7 @@ book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chap
 test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical $(ARGS)
 
-quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, units and doctests; no kernel, no browser
+quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests; no kernel, no browser
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units
 
 lint: $(VENV)/.scaleright
@@ -29,7 +29,7 @@ lint: $(VENV)/.scaleright
 	@$(BIN)/pyrefly check --threads 2 --output-format min-text --summary=none --progress-bar=no
 
 units: $(VENV)/.scaleright
-	@$(BIN)/python -m pytest -m "not processes" --ignore tests/pages --ignore notebooks -n logical --quiet $(ARGS)
+	@$(BIN)/python -m pytest -m "not processes and not long" --ignore tests/pages --ignore notebooks -n logical --quiet $(ARGS)
 
 format: $(VENV)/.scaleright ## format the library, the tests and the code of the chapters
 	@$(BIN)/ruff format --quiet

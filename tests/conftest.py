@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
+    config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
@@ -80,6 +81,21 @@ def own_dispositions() -> Iterator[None]:
 
 _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
+
+_LONG = (
+    "tests/test_validation_training.py",
+    "tests/test_validation_serving.py",
+    "tests/test_validation_energy.py",
+    "tests/test_training_accuracy.py",
+    "tests/test_serving_accuracy.py",
+    "tests/test_scaling_laws.py::test_no_start_of_the_grid_leads_lower",
+    "tests/test_training_search.py::test_the_layouts_are_all_that_keep_the_rules",
+    "tests/test_data.py::test_every_table_is_valid",
+    "tests/test_data.py::test_a_row_that_the_library_reads_by_name_is_missed",
+    "tests/test_mlperf_data.py::test_latencies_in_milliseconds_for_seconds_are_found",
+    "tests/test_mlperf_data.py::test_a_planted_wrong_unit_is_found",
+)
+"""Refits of constants and judgments of every row: accuracy, not units."""
 
 _started_by: list[str] = []
 """The test that is running and must start none, if there is such a test."""
@@ -146,6 +162,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         starts = _STARTERS & set(getattr(item, "fixturenames", ()))
         if starts or item.path.suffix == ".ipynb":
             item.add_marker("processes")
+        if item.nodeid.startswith(_LONG):
+            item.add_marker("long")
         if hasattr(item, "output_timeout"):  # nbval waits five seconds for an output
             item.output_timeout = 600
     first = {}
