@@ -128,7 +128,13 @@ def pytest_runtest_protocol(item: pytest.Item):
 
 # ---- how tests are sorted, and divided among workers
 
-_FIRST = ("tests/pages/test_looks.py", "tests/test_press", "tests/sweep/", "notebooks/")
+_FIRST = (
+    "tests/pages/test_looks.py::test_a_reader_who_prefers_dark_pages",
+    "tests/test_processors",
+    "tests/test_press",
+    "tests/sweep/",
+    "notebooks/",
+)
 """One test that builds the site, beside it what takes long without it; the pages follow."""
 
 

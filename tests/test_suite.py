@@ -1,0 +1,45 @@
+"""The suite itself: what may start a process, how tests are shared out, what signals do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from multiprocessing import get_context
+
+import pytest
+from conftest import share
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda: subprocess.run(["true"], check=False),
+        lambda: os.system("true"),
+        lambda: get_context("spawn").Process(target=print).start(),
+        lambda: get_context("forkserver").Process(target=print).start(),
+        lambda: get_context("fork").Process(target=print).start(),
+    ],
+)
+def test_a_test_that_is_not_marked_starts_no_process(start):
+    with pytest.raises(pytest.fail.Exception, match="starts a process and is not marked"):
+        start()
+
+
+@pytest.mark.processes
+def test_one_that_is_marked_may_and_its_children_end_at_a_signal():
+    """Whatever the shell has set: its background jobs ignore Ctrl-C."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen(["sleep", "600"]) as child:
+            child.send_signal(number)
+        assert child.returncode == -number
+
+
+def test_the_tests_of_a_page_are_one_share():
+    page = "notebooks/token_cost.html"
+    assert {
+        share(f"tests/pages/test_looks.py::test_text_is_legible[dark-{page}]"),
+        share(f"tests/pages/test_looks.py::test_text_is_legible[{page}-dark]"),
+        share(f"tests/pages/test_live.py::test_a_number[{page}-case0]"),
+    } == {page}
+    assert share("tests/test_cli.py::test_help[a.html]") == "tests/test_cli.py"
