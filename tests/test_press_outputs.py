@@ -27,7 +27,7 @@ def test_an_answer_carries_its_sentence_and_its_quantities():
         and str(card) == carried["text"] + " Range: $1 to $3."
     )
     assert carried["quantities"] == {
-        "usd": {"value": 0.666666666667, "unit": "usd"},
+        "usd": {"value": 0.6666667, "unit": "usd"},
         "name": {"value": "you", "unit": ""},
         "hours": {"value": None, "unit": "hours"},
         "low": {"value": 1.0, "unit": "usd"},
@@ -68,7 +68,7 @@ def test_a_table_carries_its_raw_numbers_with_types_and_units():
     assert carried["data"] == [
         {
             "chip": "A",
-            "price": 0.666666666667,
+            "price": 0.6666667,
             "months [months]": "INF",
             "count": 1,
             "day": "2026-09-29",

@@ -18,6 +18,8 @@ import pytest
 from press_cases import add, rendered, scaleright, shown
 from scaleright.press import processes, site
 
+pytestmark = pytest.mark.processes
+
 GUARD_S = 300
 """No verdict on speed: a test that waits for so long hangs."""
 SIGNALS = {
@@ -28,8 +30,6 @@ SIGNALS = {
 }
 SLOW_EXTENSION = """\
 import time
-
-pytestmark = pytest.mark.processes
 
 def tell(app, *_):
     open({pipe!r}, "w").write("here")
