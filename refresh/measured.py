@@ -24,8 +24,7 @@ _DRAWN = 0.9
 % of it [inferencemax2026]; not in NVIDIA's own runs.
 """
 _ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
-
-
+_SPEED = "measured_output_tokens_per_s_per_accelerator"
 _REQUESTS = (
     ("128/128", 30000),
     ("128/2048|500/2000|1000/1000|1024/1024|2048/128", 3000),
@@ -46,78 +45,78 @@ def serving_rows(raw: Path, done: dict[str, list[Row]]) -> Items:
 
 
 def _tensorrt_llm(raw: Path, models: dict[str, Row]) -> Items:
-    """Throughput under maximum load, one row a shape of request and system.
+    """Throughput under maximum load, one row a shape of request and system."""
+    for row in read_csv(raw, TENSORRT_LLM):
+        yield _tensorrt_llm_run(row, models)
+
+
+def _tensorrt_llm_run(row: Row, models: dict[str, Row]) -> Row | Dropped:
+    version = rule(TENSORRT_LLM, "software", row["doc_version"]).ours
+    model = rule(TENSORRT_LLM, "model", row["model"]).ours
+    precision = rule(TENSORRT_LLM, "precision", f"{row['model']} | {row['precision']}").ours
+    chips, lengths = int(row["n_gpus"]), f"{row['isl']}/{row['osl']}"
+    system = f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}"
+    work = f"{row['model'].replace(' ', '-')}/{system}/{precision}/{lengths.replace('/', '-')}"
+    run = f"trtllm-{version.rpartition(' ')[2]}/{work}"
+    layout, notes = _tensorrt_llm_layout(row, run, chips, models[model])
+    each, whole = (
+        to_float(row[name], TENSORRT_LLM, run, name)
+        for name in ("output_tok_s_per_gpu", "output_tok_s_total")
+    )
+    if abs(whole - each * chips) > 0.01 * whole:
+        return Dropped(run, f"total ({whole:g}) and per chip ({each:g} x {chips}) disagree")
+    cache = f"{version} | {row['model']} | {row['gpu']}"
+    requests = (count for shapes, count in _REQUESTS if lengths in shapes.split("|"))
+    return {
+        "run": run,
+        "model": model,
+        "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
+        "accelerators": chips,
+        "precision": precision,
+        "kv_precision": rule(TENSORRT_LLM, "cache precision", cache).ours,
+        **layout,
+        "mode": "aggregated",
+        "scenario": "maximum load",
+        "requests": next(requests, None),
+        "input_tokens": int(row["isl"]),
+        "output_tokens": int(row["osl"]),
+        "software": version,
+        _SPEED: each,
+        "source": "tensorrtllm2025",
+        "note": "; ".join(notes),
+    }
+
+
+def _tensorrt_llm_layout(
+    row: Row, run: str, chips: int, model: Row
+) -> tuple[dict[str, int | None], list[str]]:
+    """Degrees of parallelism of a row, and where the page says other than is taken.
 
     The pages serve mixtures of experts with attention data-parallel (their options say so): what
     they call the tensor parallel degree of such a model spreads whole experts and whole sequences
     over the chips.
     """
-    for row in read_csv(raw, TENSORRT_LLM):
-        version = rule(TENSORRT_LLM, "software", row["doc_version"]).ours
-        model = rule(TENSORRT_LLM, "model", row["model"]).ours
-        precision = rule(TENSORRT_LLM, "precision", f"{row['model']} | {row['precision']}").ours
-        chips, system = (
-            int(row["n_gpus"]),
-            f"{row['gpu']}x{row['n_gpus']}/{row['parallelism'].replace(',', '-')}",
+    degrees = {
+        name: int(degree) for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])
+    }
+    if prod(degrees.values()) != chips:
+        raise RefreshError(
+            f"{TENSORRT_LLM}: {run}: {row['parallelism']} does not fill {chips} chips"
         )
-        work = f"{row['model'].replace(' ', '-')}/{system}/{precision}/{row['isl']}-{row['osl']}"
-        run = f"trtllm-{version.rpartition(' ')[2]}/{work}"
-        layout = {
-            name: int(degree)
-            for name, degree in re.findall(r"(DEP|TP|PP)(\d+)", row["parallelism"])
-        }
-        if prod(layout.values()) != chips:
-            raise RefreshError(
-                f"{TENSORRT_LLM}: {run}: {row['parallelism']} does not fill {chips} chips"
-            )
-        each, whole = (
-            to_float(row[name], TENSORRT_LLM, run, name)
-            for name in ("output_tok_s_per_gpu", "output_tok_s_total")
+    notes = ["Llama 3.3 has the shape of Llama 3.1"] if "3.3" in row["model"] else []
+    if model["precision"].startswith("MXFP4") and row["precision"] == "FP8":
+        notes.append("FP8 says the page; the weights are published in MXFP4")
+    if int(model["experts"]) and degrees.get("TP", 1) > 1:
+        degrees["DEP"] = degrees.pop("TP")
+        notes.append(
+            "TP says the page, whose options for mixtures of experts run attention data-parallel"
         )
-        if abs(whole - each * chips) > 0.01 * whole:
-            yield Dropped(run, f"total ({whole:g}) and per chip ({each:g} x {chips}) disagree")
-            continue
-        notes = ["Llama 3.3 has the shape of Llama 3.1"] if "3.3" in row["model"] else []
-        if models[model]["precision"].startswith("MXFP4") and row["precision"] == "FP8":
-            notes.append("FP8 says the page; the weights are published in MXFP4")
-        if int(models[model]["experts"]) and layout.get("TP", 1) > 1:
-            layout["DEP"] = layout.pop("TP")
-            notes.append(
-                "TP says the page, whose options for mixtures of experts run attention"
-                " data-parallel"
-            )
-        yield {
-            "run": run,
-            "model": model,
-            "accelerator": rule(TENSORRT_LLM, "accelerator", row["gpu"]).ours,
-            "accelerators": chips,
-            "precision": precision,
-            "kv_precision": (
-                rule(
-                    TENSORRT_LLM, "cache precision", f"{version} | {row['model']} | {row['gpu']}"
-                ).ours
-            ),
-            "tensor_parallel": layout.get("TP", 1),
-            "pipeline_parallel": layout.get("PP", 1),
-            "expert_parallel": layout.get("DEP"),
-            "attention_data_parallel": layout.get("DEP"),
-            "mode": "aggregated",
-            "scenario": "maximum load",
-            "requests": next(
-                (
-                    count
-                    for pattern, count in _REQUESTS
-                    if f"{row['isl']}/{row['osl']}" in pattern.split("|")
-                ),
-                None,
-            ),
-            "input_tokens": int(row["isl"]),
-            "output_tokens": int(row["osl"]),
-            "software": version,
-            "measured_output_tokens_per_s_per_accelerator": each,
-            "source": "tensorrtllm2025",
-            "note": "; ".join(notes),
-        }
+    return {
+        "tensor_parallel": degrees.get("TP", 1),
+        "pipeline_parallel": degrees.get("PP", 1),
+        "expert_parallel": degrees.get("DEP"),
+        "attention_data_parallel": degrees.get("DEP"),
+    }, notes
 
 
 def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
@@ -164,80 +163,76 @@ def _flagged(items: list[Row | Dropped], specs: list[Row]) -> Items:
     yield from items
 
 
-_SPEED = "measured_output_tokens_per_s_per_accelerator"
-
-
 def _silicon(raw: Path) -> Items:
     """Latencies at a stated batch or concurrency, with the whole layout."""
     seen: dict[tuple[str, str], str] = {}
     for row in read_csv(raw, SILICON):
-        run, facts = (
-            f"silicon/{row['id']}",
-            dict(re.findall(r"(\w+)=([^;]+)", row["silicon_data_source"])),
-        )
+        run = f"silicon/{row['id']}"
         action, model, reason = rule(SILICON, "model", row["model_path"])
         timed = (row["silicon_ttft_ms"], row["silicon_tpot_ms"])
         if action == "drop" or timed in seen:
             yield Dropped(run, reason or f"the same measurement as {seen[timed]}")
             continue
-        seen[timed], apart = run, row["mode"] == "disagg"
+        seen[timed] = run
+        yield _silicon_run(row, run, model)
 
-        def degree(name: str, pool: str) -> int | None:
-            at = row[pool + name]  # noqa: B023, called in this turn of the loop only
-            return int(at) if at not in ("", "0") else None
 
-        def chips(pool: str) -> int:
-            return prod(
-                degree(name, pool) or 1
-                for name in (
-                    "tp_size",
-                    "pp_size",
-                    "attention_dp_size",
-                    *(["num_workers"] if pool else []),
-                )
-            )
-
-        pool, apart_chips = (
-            "decode_" if apart else "",
-            (chips("prefill_"), chips("decode_")) if apart else (None, None),
+def _silicon_run(row: Row, run: str, model: str) -> Row:
+    told = dict(re.findall(r"(\w+)=([^;]+)", row["silicon_data_source"]))
+    nominal = "gap-analysis" in row["silicon_data_source"]
+    notes = {
+        "work in progress, says the source": told.get("wip") == "True",
+        "lengths drawn from 80 to 100 % of the nominal ones, of which these are the means": (
+            not nominal
+        ),
+        "format not stated: that of the published weights": not row["precision"],
+        "layout and batch are those of the decode pool": row["mode"] == "disagg",
+    }
+    software = f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}"
+    return {
+        "run": run,
+        "model": model,
+        "accelerator": rule(SILICON, "accelerator", row["system"]).ours,
+        "precision": rule(SILICON, "precision", row["precision"]).ours,
+        **_silicon_layout(row),
+        "scenario": "concurrency",
+        "concurrency": to_float(told.get("silicon_concurrency", ""), SILICON, run, "concurrency"),
+        "software": software.strip(),
+        "released": told.get("measured", "")[:10],
+        "source": "siliconrefs2026",
+        "note": "; ".join(note for note, holds in notes.items() if holds),
+    } | {
+        quantity: float(
+            f"{value * (1 if nominal or not quantity.endswith('_tokens') else _DRAWN):.6g}"
         )
-        notes = ["work in progress, says the source"] if facts.get("wip") == "True" else []
-        nominal = "gap-analysis" in row["silicon_data_source"]
-        if not nominal:
-            notes.append(
-                "lengths drawn from 80 to 100 % of the nominal ones, of which these are the means"
-            )
-        if not row["precision"]:
-            notes.append("format not stated: that of the published weights")
-        if apart:
-            notes.append("layout and batch are those of the decode pool")
-        yield {
-            "run": run,
-            "model": model,
-            "accelerator": rule(SILICON, "accelerator", row["system"]).ours,
-            "accelerators": sum(apart_chips) if apart else chips(""),
-            "precision": rule(SILICON, "precision", row["precision"]).ours,
-            "tensor_parallel": degree("tp_size", pool),
-            "pipeline_parallel": degree("pp_size", pool),
-            "expert_parallel": degree("moe_ep_size", pool),
-            "attention_data_parallel": degree("attention_dp_size", pool),
-            "mode": "disaggregated" if apart else "aggregated",
-            "scenario": "concurrency",
-            "prefill_accelerators": apart_chips[0],
-            "decode_accelerators": apart_chips[1],
-            "concurrency": to_float(
-                facts.get("silicon_concurrency", ""), SILICON, run, "concurrency"
-            ),
-            "batch": degree("batch_size", pool),
-            "software": (
-                f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}".strip()
-            ),
-            "released": facts.get("measured", "")[:10],
-            "source": "siliconrefs2026",
-            "note": "; ".join(notes),
-        } | {
-            quantity: float(
-                f"{value * (1 if nominal or not quantity.endswith('_tokens') else _DRAWN):.6g}"
-            )
-            for quantity, value, _ in quantities(row, SILICON, run)
-        }
+        for quantity, value, _ in quantities(row, SILICON, run)
+    }
+
+
+def _silicon_layout(row: Row) -> dict[str, int | str | None]:
+    """Chips, degrees of parallelism and batch; of separate pools, those of the one that decodes."""
+    apart = row["mode"] == "disagg"
+    pool = "decode_" if apart else ""
+    prefill, decode = (_chips(row, "prefill_"), _chips(row, "decode_")) if apart else (None, None)
+    return {
+        "accelerators": prefill + decode if apart else _chips(row, ""),
+        "tensor_parallel": _degree(row, f"{pool}tp_size"),
+        "pipeline_parallel": _degree(row, f"{pool}pp_size"),
+        "expert_parallel": _degree(row, f"{pool}moe_ep_size"),
+        "attention_data_parallel": _degree(row, f"{pool}attention_dp_size"),
+        "mode": "disaggregated" if apart else "aggregated",
+        "prefill_accelerators": prefill,
+        "decode_accelerators": decode,
+        "batch": _degree(row, f"{pool}batch_size"),
+    }
+
+
+def _degree(row: Row, column: str) -> int | None:
+    """A whole number of the row; None where the cell is empty or 0."""
+    return int(row[column]) if row[column] not in ("", "0") else None
+
+
+def _chips(row: Row, pool: str) -> int:
+    """Chips of a pool: its workers by the chips of one."""
+    sizes = ("tp_size", "pp_size", "attention_dp_size", *(("num_workers",) if pool else ()))
+    return prod(_degree(row, pool + size) or 1 for size in sizes)

@@ -25,7 +25,7 @@ from scaleright.names import suggestion
 from scaleright.transformer.flops import training_flop
 from scaleright.transformer.parameters import active_parameters
 
-from refresh.rules import quantities, read_csv, rule
+from refresh.rules import numbers, read_csv, rule
 from refresh.tables import Doubtful, Dropped, Items, RefreshError, Row, cell_text
 
 SOURCES = frozenset(
@@ -42,6 +42,7 @@ _COUNTS = {
 }
 _CORES = {"TPU v5p": 2}
 """TensorCores of a chip by which its systems are named; one of the others."""
+_AS_PRINTED = ("accelerator_memory", "interconnect", "host_network", "framework")
 
 
 def rows(raw: Path, done: dict[str, list[Row]]) -> Items:
@@ -70,60 +71,30 @@ def rows(raw: Path, done: dict[str, list[Row]]) -> Items:
 def _result(
     row: Row, run: str, benchmark: Row, peaks: dict, parameters: dict, seen: dict
 ) -> Row | Doubtful:
-    numbers = {quantity: float(f"{value:.9g}") for quantity, value, _ in quantities(row, FILE, run)}
+    figures = numbers(row, FILE, run)
     counts = {ours: _count(row[theirs], run, theirs) for ours, theirs in _COUNTS.items()}
     chip = rule(FILE, "accelerator", row["accelerator"]).ours
     availability = rule(FILE, "availability", row["status"]).ours
-    sequence, given = benchmark["sequence"], row["max_sequence_length"]
-    flags = [
-        flag
-        for flag, holds in (
-            ("preview", availability == "preview"),
-            ("fewer_runs", counts["runs"] < int(benchmark["official_runs"])),
-            ("supplied_sequence", sequence and not given),
-        )
-        if holds
-    ]
-    notes: list[str] = []
-    wrong = list(_contradictions(row, chip, counts, numbers, benchmark))
-    unit = None
-    if "logged_throughput" in numbers:
-        unit = _unit(
-            numbers["logged_throughput"],
-            benchmark,
-            counts["accelerators"] * peaks.get(chip, math.inf),
-            parameters,
-        )
-        wrong += (
-            []
-            if unit
-            else [
-                (
-                    f"a logged throughput of {numbers['logged_throughput']:g} is beyond the chips"
-                    " in samples and in tokens"
-                )
-            ]
-        )
-        flags += ["corrected_unit"] if unit == "token/s" else []
-    if (
-        _named_chips(row["system"])
-        == counts["accelerators"] * _CORES.get(chip, 1)
-        != counts["accelerators"]
-    ):
-        flags.append("core_count")
-    same = (
-        row["submitter"],
-        row["benchmark"],
-        chip,
-        counts["accelerators"],
-        numbers["unscaled_time_s"],
-        numbers["fastest_run_s"],
-    )
-    if same in seen:
-        flags.append("repeated")
-        notes.append(f"the runs of {seen[same]}")
-    seen.setdefault(same, f"{row['version']} {row['system']}")
-    flags += ["implausible"] if wrong else []
+    wrong = list(_contradictions(row, chip, counts, figures, benchmark))
+    unit, logged = None, figures.get("logged_throughput")
+    if logged is not None:
+        peak = counts["accelerators"] * peaks.get(chip, math.inf)
+        unit = _unit(logged, benchmark, peak, parameters)
+        if unit is None:
+            wrong.append(
+                f"a logged throughput of {logged:g} is beyond the chips in samples and in tokens"
+            )
+    earlier = _earlier(row, chip, counts, figures, seen)
+    marks = {
+        "preview": availability == "preview",
+        "fewer_runs": counts["runs"] < int(benchmark["official_runs"]),
+        "supplied_sequence": benchmark["sequence"] and not row["max_sequence_length"],
+        "corrected_unit": unit == "token/s",
+        "core_count": _counts_cores(row["system"], chip, counts["accelerators"]),
+        "repeated": earlier,
+        "implausible": wrong,
+    }
+    told = f"{row['version']} | {row['benchmark']} | {chip} | {row['submitter']}"
     result = {
         "round": row["version"],
         "submitter": row["submitter"],
@@ -132,25 +103,39 @@ def _result(
         "availability": availability,
         "accelerator": chip,
         **counts,
-        **numbers,
-        "sequence": int(float(given)) if given else int(sequence) if sequence else None,
+        **figures,
+        "sequence": _sequence(row, benchmark),
         "logged_throughput_unit": unit,
-        "precision": (
-            rule(
-                FILE,
-                "precision",
-                f"{row['version']} | {row['benchmark']} | {chip} | {row['submitter']}",
-            ).ours
-        ),
-        **{
-            name: row[name]
-            for name in ("accelerator_memory", "interconnect", "host_network", "framework")
-        },
-        "flags": ";".join(flags),
+        "precision": rule(FILE, "precision", told).ours,
+        **{name: row[name] for name in _AS_PRINTED},
+        "flags": ";".join(flag for flag, holds in marks.items() if holds),
         "source": rule(FILE, "round", row["version"]).ours,
-        "note": "; ".join(notes + wrong),
+        "note": "; ".join([*([f"the runs of {earlier}"] if earlier else []), *wrong]),
     }
     return Doubtful(result, f"{FILE}: {run}", "; ".join(wrong)) if wrong else result
+
+
+def _earlier(row: Row, chip: str, counts: dict, figures: dict, seen: dict) -> str | None:
+    """The submission that had the same runs before, if any; otherwise `seen` remembers this one."""
+    same = (
+        row["submitter"],
+        row["benchmark"],
+        chip,
+        counts["accelerators"],
+        figures["unscaled_time_s"],
+        figures["fastest_run_s"],
+    )
+    earlier = seen.get(same)
+    if earlier is None:
+        seen[same] = f"{row['version']} {row['system']}"
+    return earlier
+
+
+def _sequence(row: Row, benchmark: Row) -> int | None:
+    """Tokens of a sequence: as logged, otherwise as the benchmark defines them."""
+    if row["max_sequence_length"]:
+        return int(float(row["max_sequence_length"]))
+    return int(benchmark["sequence"]) if benchmark["sequence"] else None
 
 
 def _count(text: str, run: str, column: str) -> int:
@@ -165,7 +150,13 @@ def _named_chips(system: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _contradictions(row: Row, chip: str, counts: dict, numbers: dict, benchmark: Row) -> Items:
+def _counts_cores(system: str, chip: str, chips: int) -> bool:
+    """Whether the name of a TPU system counts TensorCores where the row counts chips."""
+    cores = chips * _CORES.get(chip, 1)
+    return _named_chips(system) == cores != chips
+
+
+def _contradictions(row: Row, chip: str, counts: dict, figures: dict, benchmark: Row) -> Items:
     """What in a row contradicts itself, in words."""
     named = {
         name.upper()
@@ -184,14 +175,14 @@ def _contradictions(row: Row, chip: str, counts: dict, numbers: dict, benchmark:
     cores = _named_chips(row["system"])
     if cores and cores != total * _CORES.get(chip, 1):
         yield f"the name counts {cores} cores, which {total} chips do not have"
-    unscaled, result = numbers["unscaled_time_s"], numbers["time_to_train_s"]
+    unscaled, result = figures["unscaled_time_s"], figures["time_to_train_s"]
     if (
-        not numbers["fastest_run_s"] <= unscaled * 1.001
-        and unscaled <= numbers["slowest_run_s"] * 1.001
+        not figures["fastest_run_s"] <= unscaled * 1.001
+        and unscaled <= figures["slowest_run_s"] * 1.001
     ):
         yield f"a mean time of {unscaled:g} s lies outside its runs"
-    if not math.isclose(result, unscaled * numbers["scaling"], rel_tol=1e-3) or result <= 0:
-        yield f"{result:g} s is not {unscaled:g} s times {numbers['scaling']:g}"
+    if not math.isclose(result, unscaled * figures["scaling"], rel_tol=1e-3) or result <= 0:
+        yield f"{result:g} s is not {unscaled:g} s times {figures['scaling']:g}"
     if (
         row["max_sequence_length"]
         and benchmark["sequence"]

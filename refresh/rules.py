@@ -103,6 +103,11 @@ def quantities(row: Row, file: str, name: str) -> Iterator[tuple[str, float, str
             yield from ((quantity, value, note) for quantity in ours)
 
 
+def numbers(row: Row, file: str, name: str) -> dict[str, float]:
+    """What `quantities` gives, by quantity, at nine digits."""
+    return {quantity: float(f"{value:.9g}") for quantity, value, _ in quantities(row, file, name)}
+
+
 def without_wrong(items: Items) -> Items:
     """The same items, with every fact that `wrong.csv` names dropped for its reason.
 

@@ -13,7 +13,7 @@ from scaleright import catalog
 from scaleright.transformer.parameters import active_parameters
 
 import refresh as package
-from refresh import training
+from refresh import megatron_bridge, training
 from refresh.rules import header
 from refresh.tables import RefreshError, sift, table_text
 
@@ -183,7 +183,7 @@ BRIDGE = {
 
 
 def test_a_cell_with_brackets_is_two_runs(tmp_path):
-    first, second = training._bridge(_raw(tmp_path, training.BRIDGE, BRIDGE))
+    first, second = megatron_bridge.rows(_raw(tmp_path, megatron_bridge.FILE, BRIDGE))
     assert (
         first["precision"],
         first["sharding"],
@@ -222,7 +222,7 @@ def test_a_cell_with_brackets_is_two_runs(tmp_path):
 )
 def test_a_row_that_cannot_be_read_is_refused(tmp_path, change, message):
     with pytest.raises(RefreshError, match=message):
-        list(training._bridge(_raw(tmp_path, training.BRIDGE, BRIDGE | change)))
+        list(megatron_bridge.rows(_raw(tmp_path, megatron_bridge.FILE, BRIDGE | change)))
 
 
 def test_dropped_tokens_and_prediction_modules_are_told(tmp_path):
@@ -230,7 +230,7 @@ def test_dropped_tokens_and_prediction_modules_are_told(tmp_path):
     rows = [
         alone | {"model": model} for model in ("DeepSeekV3 (tokendrop)", "DeepSeekV3 (w/o MTP)")
     ]
-    found, dropped = sift(training._bridge(_raw(tmp_path, training.BRIDGE, *rows)))
+    found, dropped = sift(megatron_bridge.rows(_raw(tmp_path, megatron_bridge.FILE, *rows)))
     assert [(row["routing"], row["mtp_modules"]) for row in found] == [
         ("token drop", 1),
         ("balanced", 0),
@@ -302,7 +302,7 @@ if RAW:  # defined only where there is raw material, so that nobody takes a skip
     def test_every_raw_row_is_a_run_or_left_out_for_a_reason():
         found, dropped = sift(training.rows(Path(RAW)))
         assert len(found) == 180 + 229 + 51 + 18 + 4 + 3 and len(dropped) == 1
-        found, dropped = sift(training.layout_rows(Path(RAW)))
+        found, dropped = sift(package.layouts.rows(Path(RAW)))
         assert (len(found), len(dropped)) == (104, 28) and all(drop.reason for drop in dropped)
 
     def test_both_tables_come_out_as_committed():
