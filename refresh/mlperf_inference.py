@@ -259,15 +259,7 @@ def _value(
     except RefreshError as error:
         doubts["unknown_unit"] = str(error)
         return value, row["metric_unit"], ""
-    unit = next(
-        (
-            b["unit"]
-            for b in benchmarks
-            if (b["benchmark"], b["scenario"]) == (benchmark, row["scenario"])
-            and _number(b["first_round"]) <= _number(row["version"]) <= _number(b["last_round"])
-        ),
-        None,
-    )
+    unit = _unit(row, benchmark, benchmarks)
     if unit is None:
         doubts["unknown_benchmark"] = (
             f"no unit for {benchmark} {row['scenario']} in {row['version']}: add a line to"
@@ -275,7 +267,7 @@ def _value(
         )
         return value, stored, ""
     line = (
-        next(iter(_fitting("unit", row)), None) if stored != unit else {"value": "1", "reason": ""}
+        {"value": "1", "reason": ""} if stored == unit else next(iter(_fitting("unit", row)), None)
     )
     if line is None:
         doubts["unknown_unit"] = (
@@ -286,19 +278,30 @@ def _value(
     factor = float(line["value"])
     if stored != unit:
         flags.add("relabelled_unit" if factor == 1 else "corrected_unit")
-    # The raw table has a correction of its own; it must come to the same, but for values that it
-    # does not convert and labels that a rule names as still wrong.
-    overruled = "metric_unit_corrected" in line.get("where", {})
-    if (
-        factor == 1
-        and not overruled
-        and kept(file, "unit").get(row["metric_unit_corrected"]) != unit
-    ):
+    if factor == 1 and _corrected_otherwise(row, file, unit, line):
         doubts["unknown_unit"] = (
             f"the raw table corrects {row['metric_unit']} to {row['metric_unit_corrected']}, this"
             f" import to {unit}"
         )
     return (value if factor == 1 else float(f"{value * factor:.6g}")), unit, line["reason"]
+
+
+def _unit(row: Row, benchmark: str, benchmarks: list[Row]) -> str | None:
+    """The unit of a benchmark in the row's round and scenario."""
+    for known in benchmarks:
+        if (known["benchmark"], known["scenario"]) == (benchmark, row["scenario"]) and (
+            _number(known["first_round"]) <= _number(row["version"]) <= _number(known["last_round"])
+        ):
+            return known["unit"]
+    return None
+
+
+def _corrected_otherwise(row: Row, file: str, unit: str, line: dict[str, Any]) -> bool:
+    """Whether the raw table's own correction comes to another unit, though no rule names its label
+    as still wrong.
+    """
+    overruled = "metric_unit_corrected" in line.get("where", {})
+    return not overruled and kept(file, "unit").get(row["metric_unit_corrected"]) != unit
 
 
 def _number(round_: str) -> float:

@@ -60,15 +60,36 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
     flags, known = frame["flags"].fillna("").astype(str), frame["accelerator"].fillna("") != ""
     judged = known & ~flags.str.contains("mig_slices")
     none = frame[judged & ~(frame["accelerators"] > 0)]
-    rows = frame[judged & (frame["accelerators"] > 0)].reset_index(drop=True)
-    rows["power"] = rows["flags"].fillna("").astype(str).str.contains("power_run")
+    rows = _comparable(frame[judged & (frame["accelerators"] > 0)].reset_index(drop=True))
+    bounds = _bounds(rows)
+    out = pd.DataFrame({"id": none["id"], "reason": f"0 {_WORDS['uncounted']}", "ratio": 0.0})
+    for name, ratio in _ratios(rows).items():
+        wrong = ~ratio.between(*bounds[name]) & ratio.notna() & ~rows["id"].isin(out["id"])
+        if not wrong.any():
+            continue
+        told = [f"{value:.3g} {_WORDS[name]}" for value in ratio[wrong]]
+        found = pd.DataFrame({"id": rows["id"][wrong], "reason": told, "ratio": ratio[wrong]})
+        out = pd.concat([out, found])
+    return out.reset_index(drop=True)
+
+
+def _comparable(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with what they are compared by: whether power was measured, the chips (of latencies
+    only), and the logarithm of speed per chip (of latencies, of their inverse).
+    """
     late, chips = rows["unit"].isin(["s", "ms"]), rows["accelerators"].astype(float)
-    rows["chips"] = chips.where(late, 0.0)
-    rows["speed"] = np.log(rows["value"].astype(float)) * np.where(late, -1, 1) - np.log(
-        chips
-    ).where(~late, 0.0)
-    low, high = (
-        rows["scenario"].map({name: ends[i] for name, ends in SIDES.items()}) for i in (0, 1)
+    sign, shared = np.where(late, -1, 1), np.log(chips).where(~late, 0.0)
+    return rows.assign(
+        power=rows["flags"].fillna("").astype(str).str.contains("power_run"),
+        chips=chips.where(late, 0.0),
+        speed=np.log(rows["value"].astype(float)) * sign - shared,
+    )
+
+
+def _ratios(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """By kind of neighbor, a row's count or speed over what is expected of it."""
+    listed = (rows["nodes"] * rows["accelerators_per_node"]).where(
+        rows["accelerators_from"] != "corrected", rows["accelerators"]
     )
     expected = {
         "sides": _offline(rows),
@@ -76,34 +97,25 @@ def suspects(frame: pd.DataFrame) -> pd.DataFrame:
         "rounds": _other_rounds(rows),
         "standing": _standing(rows),
     }
-    listed = (rows["nodes"] * rows["accelerators_per_node"]).where(
-        rows["accelerators_from"] != "corrected", rows["accelerators"]
+    return {
+        "nodes": (rows["accelerators"] / listed).astype(float),
+        **{name: np.exp(rows["speed"] - speed) for name, speed in expected.items()},
+    }
+
+
+def _bounds(rows: pd.DataFrame) -> dict[str, tuple]:
+    """Between what each of the `_ratios` is believed."""
+    low, high = (
+        rows["scenario"].map({name: ends[i] for name, ends in SIDES.items()}) for i in (0, 1)
     )
-    ratios = {"nodes": (rows["accelerators"] / listed).astype(float)}
-    ratios |= {name: np.exp(rows["speed"] - speed) for name, speed in expected.items()}
     near, standing = (1 / PEERS, PEERS), (1 / STANDING, STANDING)
-    bounds = {
+    return {
         "nodes": (1, 1),
         "sides": (low, high),
         "peers": near,
         "rounds": near,
         "standing": standing,
     }
-    out = pd.DataFrame({"id": none["id"], "reason": f"0 {_WORDS['uncounted']}", "ratio": 0.0})
-    for name, ratio in ratios.items():
-        wrong = ~ratio.between(*bounds[name]) & ratio.notna() & ~rows["id"].isin(out["id"])
-        told = [f"{value:.3g} {_WORDS[name]}" for value in ratio[wrong]]
-        out = (
-            pd.concat(
-                [
-                    out,
-                    pd.DataFrame({"id": rows["id"][wrong], "reason": told, "ratio": ratio[wrong]}),
-                ]
-            )
-            if told
-            else out
-        )
-    return out.reset_index(drop=True)
 
 
 def _offline(rows: pd.DataFrame) -> pd.Series:
