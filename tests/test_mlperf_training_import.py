@@ -93,6 +93,7 @@ def test_adapters_take_two_thirds_of_the_arithmetic_before_a_unit_is_doubted(tmp
         ),
         ({"time_to_train_min": "60"}, "3600 s is not 3000 s times 1"),
         ({"min_run_min": "55"}, "lies outside its runs"),
+        ({"max_run_min": "45"}, "lies outside its runs"),
         ({"max_sequence_length": "4096"}, "the benchmark defines 2048"),
         (throughput(1e12), "beyond the chips in samples and in tokens"),
     ],
