@@ -187,6 +187,24 @@ def _more(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
+def _bets(costs: pd.DataFrame, odds: tuple[float, float]) -> pd.DataFrame:
+    """The chips that are measured on every kind of model that may come by these odds.
+
+    Raises
+    ------
+    DataError : there is none.
+    """
+    share = chances(*odds).parts()
+    worlds = [kind for kind in ARCHITECTURES if share[kind] > 0]
+    bets = costs[(costs[worlds] < UNMEASURED).all(axis=1)]
+    if bets.empty:
+        raise DataError(
+            "architecture_bets: no chip is measured on"
+            f" {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike"
+        )
+    return bets
+
+
 def architecture_bets(
     costs: pd.DataFrame,
     mixture_probability: float,
@@ -212,15 +230,8 @@ def architecture_bets(
     ...     for odds in (0.2, 0.5)], architecture_bets(two, 0.5).what
     (['B300', 'GB300'], 'stay flexible')
     """
-    share = chances(mixture_probability, image_share).parts()
-    worlds = [kind for kind in ARCHITECTURES if share[kind] > 0]
-    bets = costs[(costs[worlds] < UNMEASURED).all(axis=1)]
-    if bets.empty:
-        raise DataError(
-            "architecture_bets: no chip is measured on"
-            f" {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike"
-        )
-    odds, each = (mixture_probability, image_share), bets[list(ARCHITECTURES)].T
+    odds = (mixture_probability, image_share)
+    each = _bets(costs, odds)[list(ARCHITECTURES)].T
     mean, worst = (
         ordered(each.apply(lambda of, cost=cost: cost(*odds, *of)))
         for cost in (expected_cost, worst_cost)

@@ -28,6 +28,17 @@ SOURCE_SPREAD = 4.0
 2023).
 """
 ON_DEMAND = "on demand"
+OPTION = [
+    "provider",
+    "segment",
+    "option",
+    "term_years",
+    "usd_per_used_hour",
+    "egress_usd",
+    "usd_per_month",
+    "date",
+]
+"""Columns of `cloud_options`."""
 
 
 def egress_by_segment() -> dict[str, float]:
@@ -58,6 +69,24 @@ def commitments() -> dict[str, dict[int, float]]:
         provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
         for provider, group in terms.groupby("provider")["term_years"]
     }
+
+
+def _prices(
+    listed: float,
+    ratios: Mapping[int, float],
+    used_share: float,
+    price_change_per_year: float,
+    years: float,
+) -> dict[int, float]:
+    """What a used hour costs on average over `years`, without a commitment (0) and for each term
+    that fits into them [USD/h].
+    """
+    prices = {0: listed * mean_price_over_first(price_change_per_year, years)}
+    for term, ratio in ratios.items():
+        if term <= years:
+            mean = listed * renewed_price_over_first(price_change_per_year, years, float(term))
+            prices[term] = committed_usd_per_used_hour(mean, ratio, used_share)
+    return prices
 
 
 def cloud_options(
@@ -98,37 +127,25 @@ def cloud_options(
     """
     if listings.empty:
         raise DataError("cloud_options: no listing to choose from")
-    egress, ratios = (
-        egress_by_segment() if egress is None else egress,
-        commitments() if ratios is None else ratios,
-    )
-    drift, rows = mean_price_over_first(price_change_per_year, years), []
-    for card in (
-        listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider").itertuples()
-    ):
-        listed, data = card.usd_per_accelerator_hour, (moved_gb_per_month, egress[card.segment])
-        plain = card.pricing.replace("_", " ")
-        prices = {0: listed * drift}
-        for term, ratio in ratios.get(card.provider, {}).items() if plain == ON_DEMAND else ():
-            if term <= years:
-                mean = listed * renewed_price_over_first(price_change_per_year, years, float(term))
-                prices[term] = committed_usd_per_used_hour(mean, ratio, used_share)
+    egress = egress_by_segment() if egress is None else egress
+    ratios = commitments() if ratios is None else ratios
+    cheapest = listings.sort_values("usd_per_hour", kind="stable").drop_duplicates("provider")
+    rows = []
+    for card in cheapest.itertuples():
+        plain, data = card.pricing.replace("_", " "), (moved_gb_per_month, egress[card.segment])
+        prices = _prices(
+            card.usd_per_accelerator_hour,
+            ratios.get(card.provider, {}) if plain == ON_DEMAND else {},
+            used_share,
+            price_change_per_year,
+            years,
+        )
         for term, price in prices.items():
             option = f"{term} year{'s' if term > 1 else ''} committed" if term else plain
             month = cloud_usd_per_month(price, card.accelerators, 1, used_share, *data)
             hour, moved = price * card.accelerators, egress_usd_per_year(*data) / MONTHS_PER_YEAR
             rows.append((card.provider, card.segment, option, term, hour, moved, month, card.date))
-    columns = [
-        "provider",
-        "segment",
-        "option",
-        "term_years",
-        "usd_per_used_hour",
-        "egress_usd",
-        "usd_per_month",
-        "date",
-    ]
-    return ordered(pd.DataFrame(rows, columns=columns), "usd_per_month", ignore_index=True)
+    return ordered(pd.DataFrame(rows, columns=OPTION), "usd_per_month", ignore_index=True)
 
 
 def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:

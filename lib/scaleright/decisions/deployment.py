@@ -31,6 +31,37 @@ def source_branch(
     return source_rule(hours_per_day, months, accelerators)
 
 
+def _ruled_out(sensitive_data: bool, many_regions: bool) -> set[str]:
+    """The branches that a constraint excludes.
+
+    Raises
+    ------
+    ValueError : the two constraints exclude every branch.
+    """
+    if sensitive_data and many_regions:
+        raise ValueError(
+            "deployment: sensitive_data rules out every cloud and many_regions rules out on"
+            " premises; relax one"
+        )
+    if sensitive_data:
+        return {"rent", "multi-cloud"}
+    return {"on premises", "rent"} if many_regions else set()
+
+
+def _reasons(bills: dict[str, float], excluded: set[str], sensitive_data: bool) -> list[str]:
+    """What each branch costs, the cheapest first, and what keeping the data in the house does."""
+    reasons = [
+        f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}"
+        for name in names_by(bills)
+    ]
+    if sensitive_data:
+        extra = bills["on premises"] - min(bills["rent"], bills["multi-cloud"])
+        reasons.append(
+            f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud"
+        )
+    return reasons
+
+
 def deployment(
     ownership: Ownership,
     usd_per_hour: float,
@@ -64,11 +95,7 @@ def deployment(
     ...     moving_usd_per_year=500.0).what
     'rent'
     """
-    if sensitive_data and many_regions:
-        raise ValueError(
-            "deployment: sensitive_data rules out every cloud and many_regions rules out on"
-            " premises; relax one"
-        )
+    excluded = _ruled_out(sensitive_data, many_regions)
     bills = {
         "rent": rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators,
         "multi-cloud": (
@@ -77,28 +104,12 @@ def deployment(
         ),
         "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
     }
-    excluded = (
-        {"rent", "multi-cloud"}
-        if sensitive_data
-        else {"on premises", "rent"}
-        if many_regions
-        else set()
-    )
     what = next(name for name in names_by(bills) if name not in excluded)
     branch = source_branch(
         hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions
     )
     agrees = what == branch or {what, branch} == {"on premises", "buy"}
-    cheapest_first = names_by(bills)
-    reasons = [
-        f"{name}: {usd(bills[name])} a year{' (ruled out)' if name in excluded else ''}"
-        for name in cheapest_first
-    ]
-    if sensitive_data:
-        extra = bills["on premises"] - min(bills["rent"], bills["multi-cloud"])
-        reasons.append(
-            f"keeping the data in the house costs {usd(extra)} a year over the cheapest cloud"
-        )
+    reasons = _reasons(bills, excluded, sensitive_data)
     reasons.append(
         f"the cheapest cloud asks {usd_per_hour / cheapest_usd_per_hour:.1f} times less; following"
         f" it costs {usd(moving_usd_per_year)} a year"

@@ -22,6 +22,7 @@ SMALL, LARGE = (7e9, 0.5), (13e9, 0.1)
 """The two points of the source: parameters of a model, and the utilization from which it beats an
 API.
 """
+WORDS = {"rent": "rented", "own": "owned"}
 
 
 def source_utilization(parameters):
@@ -50,6 +51,16 @@ def source_rule(parameters, utilization, months, accelerators: int = 1):
     matrix = capex_opex.source_rule(HOURS_PER_DAY * utilization, months, accelerators)
     return where(
         utilization < source_utilization(parameters), "API", where(matrix == "buy", "own", "rent")
+    )
+
+
+def _against_the_api(name: str, load: float, utilization: float) -> str:
+    """What the load from which hardware beats the API says of it."""
+    return (
+        f"{WORDS[name]} hardware beats the API above {100 * load:.3g} % of its speed; it"
+        f" runs at {100 * utilization:.3g} %"
+        if load <= 1
+        else f"{WORDS[name]} hardware is dearer than the API even at full load"
     )
 
 
@@ -93,25 +104,16 @@ def unit_economics(
         months = ownership.years * MONTHS_PER_YEAR
     ranked = names_by(prices)
     rule = source_rule(parameters, utilization, months, accelerators)
-    words = {"rent": "rented", "own": "owned"}
     reasons = [
         "a million tokens cost " + ", ".join(f"{usd(prices[name])} ({name})" for name in ranked),
-        *(
-            (
-                f"{words[name]} hardware beats the API above {100 * load:.3g} % of its speed; it"
-                f" runs at {100 * utilization:.3g} %"
-                if load <= 1
-                else f"{words[name]} hardware is dearer than the API even at full load"
-            )
-            for name, load in loads.items()
-        ),
+        *(_against_the_api(name, load, utilization) for name, load in loads.items()),
         (
             f"S2 asks for {100 * source_utilization(parameters):.3g} % at this size, whatever the"
             " prices"
         ),
     ]
     numbers = {name: (price, "USD / 1e6 token") for name, price in prices.items()}
-    numbers |= {f"break-even load, {words[name]}": (load, "1") for name, load in loads.items()}
+    numbers |= {f"break-even load, {WORDS[name]}": (load, "1") for name, load in loads.items()}
     return Verdict(
         "API, rent or own?", ranked[0], tuple(reasons), numbers, SOURCE, rule, ranked[0] == rule
     )
