@@ -4,7 +4,7 @@ what of it is left in money and power.
 "35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an
 hour. Each system is a curve of tokens per second and chip against the speed that a user sees; the
 lead is the ratio of two curves, and where the old system comes to its end the lead grows without
-bound. The curves come from `inference.frontier` or from published measurements.
+bound. The curves come from `inference.frontier` or from published measurements (`vendor_points`).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, model, remembered, table
+from scaleright.catalog import accelerator, model, remembered, table
+from scaleright.decisions.vendor_points import (
+    DRAFTS,
+    PUBLISHED,
+    measured_points,
+    published_use,
+    serving_points,
+)
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import (
     FRACTION,
@@ -23,36 +30,47 @@ from scaleright.formulas import (
     POSITIVE,
     Breakdown,
     closed_form,
-    lookup,
     search,
 )
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.frontier import frontier
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
-from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
 from scaleright.order import first_greatest, noiseless
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
+__all__ = [
+    "CHECKED_SPEEDS",
+    "DRAFTS",
+    "PUBLISHED",
+    "RACK_CHIPS",
+    "SOURCE",
+    "Returns",
+    "advantage",
+    "best_rate",
+    "checked_leads",
+    "lead",
+    "measured_points",
+    "published_use",
+    "returns",
+    "serving_points",
+    "vendor_claim",
+]
+
 SOURCE = "S0, vendor economics"
 RACK_CHIPS = 72
-GROUP, ENGINE = 64, "TensorRT-LLM 1.2"
-"""Chips that may serve one copy of a model together, over the network where their fabric ends; and
-the software of both generations.
-"""
-PUBLISHED = ("H100 SXM", "H200 SXM", "B200", "B300", "GB200", "GB300")
-"""Chips for which the publisher of the measurements that the vendor quotes states an hour's price
-and the power.
-"""
+LAYOUT = [
+    "model",
+    "precision",
+    "tensor_parallel",
+    "expert_parallel",
+    "input_tokens",
+    "output_tokens",
+    "accelerator",
+]
+"""What tells the layouts apart in which chips were measured."""
 CHECKED_SPEEDS = 10
 """Speeds per user at which measured leads are compared with predicted ones."""
-DRAFTED = Speculation(draft_tokens=3, acceptance=0.7)
-"""Three tokens guessed ahead, which gains 2.5 a step: DeepSeek-V3 keeps its first guess 85 to 90 %
-of the time [deepseekv3, section 5.4.3], later ones less.
-"""
-DRAFTS = ("none", "new", "both")
-"""Which chips guess tokens ahead: none, those of the newer generation, all."""
 
 
 @closed_form(rate_ratio=POSITIVE, new_use=POSITIVE, old_use=POSITIVE)
@@ -128,121 +146,6 @@ def returns(
     return Returns(million_tokens * usd_per_million, -years * running_usd_per_year, -investment_usd)
 
 
-@lookup
-def published_use(name: str) -> dict[str, float]:
-    """Price of an hour and power of a chip as the publisher of the vendor's measurements takes them
-    [inferencex2026constants].
-
-    Returns
-    -------
-    usd : what an hour costs a hyperscaler that owns it, without margin [USD/h]
-    kw : power of the utility for one chip with servers, network and cooling [kW]
-
-    >>> published_use("GB300")["usd"] / published_use("H200 SXM")["usd"] > 1.8
-    True
-    """
-    key = (
-        one_of(name, PUBLISHED, "chip with a published price of ownership")
-        .lower()
-        .replace(" ", "_")
-    )
-    return {"usd": fact(f"inferencex_usd_per_hour_{key}"), "kw": fact(f"inferencex_kw_{key}")}
-
-
-@remembered
-def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.DataFrame:
-    """Published operating points of a model whose speed per user and throughput were both measured,
-    lengths within 15 %.
-
-    Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s
-    (output, of one chip) [token/s], source.
-    """
-    rows = (
-        table("measured/serving")
-        .query("model == @name")
-        .rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
-    )
-    near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (
-        rows["output_tokens"] / output_tokens
-    ).between(0.85, 1.15)
-    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(
-        subset=["interactivity", "tokens_per_s"]
-    )
-    return rows[
-        [
-            "accelerator",
-            "precision",
-            "software",
-            "concurrency",
-            "interactivity",
-            "tokens_per_s",
-            "source",
-        ]
-    ].reset_index(drop=True)
-
-
-@remembered
-def _front(
-    name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None
-) -> pd.DataFrame:
-    """The front of one chip, see `serving_points`."""
-    load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return pd.concat(
-        [
-            frontier(
-                model(name),
-                load,
-                [chip],
-                precision,
-                most_chips=GROUP,
-                split=split,
-                software=ENGINE,
-                pipeline=1,
-            )
-            for split in (False, True)
-        ]
-    )
-
-
-@search
-def serving_points(
-    name: str,
-    input_tokens: float,
-    output_tokens: float,
-    drafts: str = "none",
-    chips: tuple[str, ...] = PUBLISHED,
-    precision: str | None = None,
-) -> pd.DataFrame:
-    """Operating points of a model by the book's own model of serving: the front of each chip over
-    all layouts of up to `GROUP` chips without pipelines, prompts computed beside answers or on
-    chips apart.
-
-    Parameters
-    ----------
-    name : shape of the catalog; in the format of its published weights where that is MXFP4, else in
-        the leanest of each chip
-    input_tokens, output_tokens : mean lengths [token]
-    drafts : who guesses tokens ahead, of `DRAFTS`; the newer generation is what computes in FP4
-    precision : one format for all chips instead
-
-    Columns: those of `inference.frontier`, and tokens_per_s (output, of one chip) [token/s].
-    """
-    one_of(drafts, DRAFTS, "drafts")
-    published = str(table("models").set_index("name").loc[model(name).name, "precision"])
-    form = precision or ("MXFP4" if published.startswith("MXFP4") else None)
-    guesses = (
-        drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips
-    )
-    points = pd.concat(
-        [
-            _front(name, chip, (input_tokens, output_tokens), guess, form)
-            for chip, guess in zip(chips, guesses, strict=True)
-        ],
-        ignore_index=True,
-    )
-    return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
-
-
 @search
 def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     """Most tokens per second of one chip while each user gets at least a speed [token/s]; 0 where
@@ -291,15 +194,11 @@ def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
         return rates[0] / rates[1]
 
 
-@search
-@remembered
-def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
-    """Leads at one speed per user between chips that were measured in many layouts with one engine,
-    beside those of the model in the same ones.
+def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
+    """Points measured with one engine, beside the speed per user and the tokens per second of one
+    chip that the model predicts in their layouts [token/s].
 
-    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of
-    one chip over the other's) [1]; only at speeds that lie within the measured ones of both chips,
-    and that both reach by the model.
+    Columns: those of `measured/serving`, and measured_speed, measured, predicted_speed, predicted.
     """
     rows = (
         table("measured/serving")
@@ -315,16 +214,7 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
         predicted_speed=0.0,
         predicted=0.0,
     )
-    layout = [
-        "model",
-        "precision",
-        "tensor_parallel",
-        "expert_parallel",
-        "input_tokens",
-        "output_tokens",
-        "accelerator",
-    ]
-    for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(layout):
+    for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(LAYOUT):
         engine = Deployment(
             model(name),
             accelerator(chip),
@@ -337,39 +227,58 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
         rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack(
             [found.interactivity, found.output_tokens_per_s_per_chip], axis=1
         )
-    leads = []
-    for lengths, group in rows.groupby(["input_tokens", "output_tokens"]):
-        for older, newer in combinations(
-            [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
-        ):
-            ends = (
-                group.groupby("accelerator")["measured_speed"]
-                .agg(["min", "max"])
-                .loc[[older, newer]]
+    return rows
+
+
+def _leads(group: pd.DataFrame, older: str, newer: str) -> pd.DataFrame:
+    """Measured and predicted leads of two chips at speeds within the measured ones of both; `group`
+    holds the points of one load.
+    """
+    ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
+    speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
+    both = {
+        kind: lead(
+            group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
+            newer,
+            older,
+            speeds,
+        )
+        for kind in ("measured", "predicted")
+    }
+    load = group.iloc[0]
+    return pd.DataFrame(
+        {
+            "newer": newer,
+            "older": older,
+            "input_tokens": load["input_tokens"],
+            "output_tokens": load["output_tokens"],
+            "speed": speeds,
+        }
+        | both
+    )
+
+
+@search
+@remembered
+def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
+    """Leads at one speed per user between chips that were measured in many layouts with one engine,
+    beside those of the model in the same ones.
+
+    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of
+    one chip over the other's) [1]; only at speeds that lie within the measured ones of both chips,
+    and that both reach by the model.
+    """
+    rows = _measured_and_predicted(software, source)
+    found = pd.concat(
+        [
+            _leads(group, older, newer)
+            for _, group in rows.groupby(["input_tokens", "output_tokens"])
+            for older, newer in combinations(
+                [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
             )
-            speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
-            both = {
-                kind: lead(
-                    group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
-                    newer,
-                    older,
-                    speeds,
-                )
-                for kind in ("measured", "predicted")
-            }
-            leads.append(
-                pd.DataFrame(
-                    {
-                        "newer": newer,
-                        "older": older,
-                        "input_tokens": lengths[0],
-                        "output_tokens": lengths[1],
-                        "speed": speeds,
-                    }
-                    | both
-                )
-            )
-    found = pd.concat(leads, ignore_index=True)
+        ],
+        ignore_index=True,
+    )
     return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
@@ -406,17 +315,18 @@ def vendor_claim(
             " tokens/s per user together"
         )
     leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
-    most, held, ends = first_greatest(leads), speed[leads >= claimed], speed[reached]
+    most, held = first_greatest(leads), speed[leads >= claimed]
     at = f"{speed[most]:g} tokens/s per user"
     answer = (
         f"from {held.min():g} to {held.max():g} tokens/s per user"
         if held.size
         else f"nowhere: at most {leads[most]:.2g} times, at {at}"
     )
+    ends, at_ends = speed[reached], leads[reached]
     reasons = (
         (
-            f"tokens for the same use: {leads[reached][0]:.2g} times at {ends[0]:g} and"
-            f" {leads[reached][-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
+            f"tokens for the same use: {at_ends[0]:.2g} times at {ends[0]:g} and"
+            f" {at_ends[-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
             f" {leads[most]:.2g} at {at}"
         ),
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
@@ -425,15 +335,10 @@ def vendor_claim(
     )
     numbers = {
         "most": (float(leads[most]), "1"),
-        "at slow speed": (float(leads[reached][0]), "1"),
+        "at slow speed": (float(at_ends[0]), "1"),
         "claimed": (claimed, "1"),
     }
+    question = f"Is {claimed:g} times true for {new} over {old}?"
     return Verdict(
-        f"Is {claimed:g} times true for {new} over {old}?",
-        answer,
-        reasons,
-        numbers,
-        SOURCE,
-        f"{claimed:g} times",
-        bool(held.size),
+        question, answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held.size)
     )
