@@ -29,7 +29,7 @@ def row(benchmark: str, accelerator: str, scenario: str, **changes):
 
 
 def again(changed) -> dict[str, s4.Cell]:
-    return {cell.figure: cell for cell in s4._result_cells(changed, s4._held(changed), MOST)}
+    return {cell.figure: cell for cell in s4._result_cells(changed, s4.at_hand(changed), MOST)}
 
 
 def test_every_printed_figure_has_a_claim():
@@ -115,14 +115,14 @@ def test_a_perturbed_figure_changes_its_verdict(place, figure):
     explained by nothing.
     """
     printed, column = ROWS[place], s4.FIGURES[figure][0]
-    if s4._held(printed).empty:
+    if s4.at_hand(printed).empty:
         return
     found = again(printed._replace(**{column: 3 * getattr(printed, column)}))[figure]
     assert found.finding.verdict == ledger.OFF and found.reason == s4.UNEXPLAINED
 
 
 def test_a_planted_mistake_is_found_by_its_name():
-    mixed = s4._averages(s4._held(row("gptj", "L40S", "Offline")))
+    mixed = s4.averages(s4.at_hand(row("gptj", "L40S", "Offline")))
     columns = [column for column, _ in s4.FIGURES.values()]
     found = again(row("gptj", "L40S", "Offline", **dict(zip(columns, mixed, strict=True))))
     assert found["per chip"].reason == found["total"].reason == s4.MIXED
@@ -130,7 +130,7 @@ def test_a_planted_mistake_is_found_by_its_name():
     of_node = again(
         several._replace(
             **dict(
-                zip(columns, s4._averages(s4._held(several), "accelerators_per_node"), strict=True)
+                zip(columns, s4.averages(s4.at_hand(several), "accelerators_per_node"), strict=True)
             )
         )
     )
@@ -139,7 +139,7 @@ def test_a_planted_mistake_is_found_by_its_name():
         and of_node["total"].reason == of_node["chips"].reason == s4.AGREES
     )
     right = again(
-        several._replace(**dict(zip(columns, s4._averages(s4._held(several)), strict=True)))
+        several._replace(**dict(zip(columns, s4.averages(s4.at_hand(several)), strict=True)))
     )
     assert {cell.reason for cell in right.values()} == {s4.AGREES}
 
@@ -149,7 +149,9 @@ def test_an_unseen_round_saves_no_rate_that_the_chip_never_had():
     H100 in one unit a mixture.
     """
     for benchmark, chip in (("llama3.1-405b", "GB200"), ("gptj", "H100 SXM")):
-        for account in s4._accounts(found := row(benchmark, chip, "Offline"), s4._held(found), 100):
+        for account in s4.accounts(
+            found := row(benchmark, chip, "Offline"), s4.at_hand(found), 100
+        ):
             assert account.mistakes and account.unseen
 
 

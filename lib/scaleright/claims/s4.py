@@ -28,32 +28,30 @@ from scaleright.claims.ledger import (
     Claim,
     Condition,
     Finding,
+    Recomputed,
     Slip,
     judge,
     point,
     span,
 )
+from scaleright.claims.s4_accounts import (
+    FIGURES,
+    MIXED,
+    NODE,
+    OLD_UNIT,
+    PART,
+    ROUNDS,
+    UNSEEN,
+    Account,
+    accounts,
+    at_hand,
+    averages,
+    newest,
+)
 from scaleright.mlperf import results
 from scaleright.names import one_of
 from scaleright.units import significant
 
-ROUNDS = ("v3.1", "v4.0", "v4.1", "v5.1")
-"""Rounds of S4 that are at hand; it also names v5.0."""
-FIGURES = {
-    "total": ("average_total", 2),
-    "per chip": ("average_per_accelerator", 2),
-    "chips": ("average_accelerators", 1),
-}
-"""What S4 prints of each chip, benchmark and scenario: the column of the table, and decimals."""
-NODE, MIXED = (
-    "divided by the chips of one node, not of the system",
-    "tokens/s and samples/s averaged together",
-)
-PART, UNSEEN = (
-    "only some of the rounds in which the chip ran",
-    "includes round v5.0, which is not at hand",
-)
-OLD_UNIT = "only the rounds in samples/s, while newer ones are in tokens/s"
 SPARSE, PAIR, OTHER = (
     "with 2:4 sparsity, not dense",
     "of a pair, not of one GPU",
@@ -61,33 +59,9 @@ SPARSE, PAIR, OTHER = (
 )
 SET = "the highest power a system may set it to"
 AGREES, UNEXPLAINED = "agrees", "unexplained"
-METHODS = (("accelerators", ()), ("accelerators_per_node", (NODE,)))
-SLACK = 1.15
-"""How far outside the rates at hand an unseen submission may lie: half of what software gains in a
-year (v4.1 to v5.1).
-"""
-CLOSE = 0.01
-"""How exactly an account with unseen submissions must give the printed average: they need not all
-be of one size.
-"""
 QUANTITIES = {"fp16_tflops": "TFLOP/s", "memory_gb_per_s": "GB/s", "tdp_watts": "W"}
 HIGHEST = {("GH200", "tdp_watts"): "gh200_watts_high"}
 """Chips whose power is set by the system that holds them: the fact that says how high."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """How the three figures of a row come about: mistakes made; rounds, if not all, and unit; what
-    of v5.0 it takes, at what rate.
-    """
-
-    figures: tuple[float, float, float]
-    mistakes: tuple[str, ...] = ()
-    rounds: str = ""
-    unit: str = ""
-    unseen: int = 0
-    chips: int = 0
-    per_chip: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -103,103 +77,6 @@ class Cell:
     at_hand: float | None
     reason: str
     finding: Finding
-
-
-def _held(row) -> pd.DataFrame:
-    """The submissions at hand of a row's chip in any memory size, at its usual power, in a virtual
-    machine or not as S4 says.
-    """
-    rows = results(ROUNDS)
-    rows = rows[(rows["benchmark"] == row.benchmark) & (rows["scenario"] == row.scenario)]
-    rows = rows[rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?", na=False)]
-    if not pd.isna(row.accuracy_target):
-        rows = rows[rows["accuracy_target"] == row.accuracy_target]
-    return rows[
-        ~rows["flags"].str.contains("raised_power")
-        & (rows["flags"].str.contains("virtualized") == row.virtualized)
-    ]
-
-
-def _newest(rows: pd.DataFrame) -> pd.DataFrame:
-    """Submissions in the unit of the newest round: where a benchmark changed its unit, no average
-    spans both.
-    """
-    return rows[rows["unit"] == rows.sort_values("round", kind="stable")["unit"].iloc[-1]]
-
-
-def _averages(rows: pd.DataFrame, divisor: str = "accelerators") -> tuple[float, float, float]:
-    """S4's averages over submissions: of the result, of the result per `divisor`, of the number of
-    chips.
-    """
-    return tuple(
-        float(column.mean())
-        for column in (rows["value"], rows["value"] / rows[divisor], rows["accelerators"])
-    )
-
-
-def _fits(row, figures: tuple[float, float, float], within: float) -> bool:
-    """Whether figures are those printed, but for the rounding of the last decimal and a relative
-    difference.
-    """
-    printed = ((getattr(row, column), decimals) for column, decimals in FIGURES.values())
-    return all(
-        abs(value - found) <= max(0.5 * 10**-decimals + 1e-9, within * value)
-        for (value, decimals), found in zip(printed, figures, strict=True)
-    )
-
-
-def _ways(rows: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, str, tuple[str, ...]]]:
-    """Ways to average submissions: those in one unit, or by mistake all of two units; by which
-    column; the mistakes made.
-    """
-    for chosen, mixed in [(_newest(rows), ()), (rows, (MIXED,))][: rows["unit"].nunique()]:
-        for divisor, node in METHODS:
-            yield chosen, divisor, mixed + node
-
-
-def _accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
-    """Accounts that give a row's figures: from all rounds at hand, from the first or last of them,
-    from them and v5.0.
-    """
-    rounds = sorted(held["round"].unique())
-    for part in [
-        rounds,
-        *(part for n in range(len(rounds) - 1, 0, -1) for part in (rounds[:n], rounds[-n:])),
-    ]:
-        for rows, divisor, mistakes in _ways(held[held["round"].isin(part)]):
-            if _fits(row, figures := _averages(rows, divisor), AGREEMENT):
-                yield Account(
-                    figures,
-                    mistakes,
-                    "" if part == rounds else " and ".join(part),
-                    rows["unit"].iloc[0],
-                )
-    rates, largest = _newest(held)["per_accelerator"], held["accelerators"].max()
-    slowest, fastest = rates.min() / SLACK, rates.max() * SLACK
-    for rows, divisor, mistakes in _ways(held):
-        sums = [
-            float(column.sum())
-            for column in (rows["value"], rows["value"] / rows[divisor], rows["accelerators"])
-        ]
-        node = (
-            rows["accelerators_per_node"].mode().max()
-            if divisor == "accelerators_per_node"
-            else largest
-        )
-        for unseen, rounding in product(range(1, most + 1), (0.0, -0.05, 0.05)):
-            n = len(rows) + unseen
-            missing, chips = (
-                row.average_total * n - sums[0],
-                round((row.average_accelerators + rounding) * n - sums[2]),
-            )
-            if unseen <= chips <= unseen * largest and slowest <= missing / chips <= fastest:
-                figures = (
-                    row.average_total,
-                    float(sums[1] + missing / min(chips / unseen, node)) / n,
-                    (sums[2] + chips) / n,
-                )
-                if _fits(row, figures, CLOSE):
-                    yield Account(figures, mistakes, "", "", unseen, chips, missing / chips)
 
 
 def _kind(row) -> str:
@@ -239,57 +116,65 @@ def _reason(account: Account | None, figure: str, unit: str) -> str:
     return " and ".join(made) or (UNSEEN if account.unseen else UNEXPLAINED)
 
 
+def _missing(account: Account, found: float, held: int, unit: str) -> str:
+    """What of round v5.0 would give a figure that the submissions at hand do not."""
+    of = (
+        f"{_submissions(account.unseen)} of {account.chips} chips in all, at"
+        f" {significant(account.per_chip)} {unit} each"
+    )
+    return (
+        f"round v5.0; {of}, would give this row ({significant(found)} over the"
+        f" {_submissions(held)} at hand)"
+    )
+
+
+def _others(
+    account: Account | None, place: int, reason: str, ends: tuple[float, float]
+) -> tuple[Condition | Slip, ...]:
+    """What else could explain a figure: the rounds it is of, or the mistake made."""
+    if account is None or reason in (UNSEEN, UNEXPLAINED):
+        return ()
+    figure = account.figures[place]
+    if reason in (PART, OLD_UNIT):
+        unit = f", in {account.unit}" * (reason == OLD_UNIT)
+        return (Condition(f"{account.rounds} alone{unit}", figure),)
+    return (Slip(reason, sum(ends) / 2 / figure),)
+
+
+def _judged(
+    row, held: pd.DataFrame, account: Account | None, place: int, found: float | None, unit: str
+) -> tuple[Recomputed | None, str, str]:
+    """What recomputes a figure, or None; why it differs, if it does; what a check would need."""
+    if found is None:
+        missing = "submissions of round v5.0: the rounds at hand have none of this chip"
+        return None, UNSEEN, missing
+    figure, (column, decimals) = list(FIGURES.items())[place]
+    printed, reason = getattr(row, column), _reason(account, figure, unit)
+    agrees = abs(printed - found) <= max(0.5 * 10**-decimals, AGREEMENT * printed)
+    if reason == UNSEEN and not agrees:
+        return None, reason, _missing(account, found, len(held), unit)
+    ends = (
+        (found, row.average_total / row.average_accelerators)
+        if reason == NODE and account.unseen
+        else (found, found)
+    )
+    return span(*ends, *_others(account, place, reason, ends)), reason, ""
+
+
 def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
     """The three figures of one row, judged."""
-    account = next(_accounts(row, held, most), None) if len(held) else None
-    unit = _newest(held)["unit"].iloc[0] if len(held) else ""
+    account = next(accounts(row, held, most), None) if len(held) else None
+    unit = newest(held)["unit"].iloc[0] if len(held) else ""
     right = (
-        (*_averages(_newest(held))[:2], float(held["accelerators"].mean()))
+        (*averages(newest(held))[:2], float(held["accelerators"].mean()))
         if len(held)
         else (None, None, None)
     )
     for place, (figure, (column, decimals)) in enumerate(FIGURES.items()):
-        printed, found, reason, missing, other = (
-            getattr(row, column),
-            right[place],
-            _reason(account, figure, unit),
-            "",
-            (),
-        )
-        agrees = found is not None and abs(printed - found) <= max(
-            0.5 * 10**-decimals, AGREEMENT * printed
-        )
-        ends = (
-            (found, row.average_total / row.average_accelerators)
-            if reason == NODE and account.unseen
-            else (found, found)
-        )
-        if not len(held):
-            reason, missing = (
-                UNSEEN,
-                "submissions of round v5.0: the rounds at hand have none of this chip",
-            )
-        elif reason == UNSEEN and not agrees:
-            of = (
-                f"{_submissions(account.unseen)} of {account.chips} chips in all, at"
-                f" {significant(account.per_chip)} {unit} each"
-            )
-            missing = (
-                f"round v5.0; {of}, would give this row ({significant(found)} over the"
-                f" {_submissions(len(held))} at hand)"
-            )
-        elif reason in (PART, OLD_UNIT):
-            other = (
-                Condition(
-                    f"{account.rounds} alone" + f", in {account.unit}" * (reason == OLD_UNIT),
-                    account.figures[place],
-                ),
-            )
-        elif reason not in (UNSEEN, UNEXPLAINED):
-            other = (Slip(reason, sum(ends) / 2 / account.figures[place]),)
+        recomputed, reason, missing = _judged(row, held, account, place, right[place], unit)
         claim = _claim(
             f"{row.benchmark} {row.scenario}, {_kind(row)}: {figure}",
-            printed,
+            getattr(row, column),
             decimals,
             "chips" if figure == "chips" else unit,
             f"mean over mlperf.results({ROUNDS})",
@@ -297,13 +182,13 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
             f"average of {_submissions(len(held))} at hand",
             missing,
         )
-        finding = judge(claim, None if missing else span(*ends, *other))
+        finding = judge(claim, recomputed)
         yield Cell(
             row.benchmark,
             _kind(row),
             row.scenario,
             figure,
-            found,
+            right[place],
             AGREES if finding.verdict == REPRODUCED else reason,
             finding,
         )
@@ -396,7 +281,7 @@ def judged() -> tuple[Cell, ...]:
         *(
             cell
             for row in rows
-            for cell in _result_cells(row, _held(row), int(most[row.benchmark, row.scenario]))
+            for cell in _result_cells(row, at_hand(row), int(most[row.benchmark, row.scenario]))
         ),
     )
 
