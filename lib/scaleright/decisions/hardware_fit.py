@@ -157,13 +157,14 @@ def _step_times(of: Work, sequences: Any, flops: Any, bytes_per_s: Any) -> tuple
 
 
 def _groups(
-    of: Work, chip: Mapping[str, Any], terms: Terms, whole_step: Any, keep: Keep
+    of: Work, chip: Mapping[str, Any], terms: Terms, times: tuple[Any, Any], keep: Keep
 ) -> tuple[Any, Any, Any]:
     """Chips of a server that may share the model, the fewest that hold all sequences of a step, and
-    the fewest that keep the limit on its time, too [1].
+    the fewest that keep the limit on its time, too [1]; `times` are those of the step on one chip.
     """
     kept = of.held_bytes + of.sequence_bytes * of.sequences
     memory = chip["memory_bytes"] * terms.memory_share
+    whole_step = keep("whole_step", terms.slowdown * token_seconds(*times))
     # Chips on a slower fabric share no model: each works alone, on as many sequences as it holds.
     alone = chip["scale_up_bytes_per_s"] < terms.fabric_bytes_per_s
     server = keep("server", where(alone, 1.0, minimum(chip["joined"], terms.most_chips)))
@@ -209,11 +210,8 @@ def fit(
     'one chip'
     """
     flops, bytes_per_s = _reached(of, chip, terms, keep)
-    whole_step = keep(
-        "whole_step",
-        terms.slowdown * token_seconds(*_step_times(of, of.sequences, flops, bytes_per_s)),
-    )
-    server, holds, group = _groups(of, chip, terms, whole_step, keep)
+    times = _step_times(of, of.sequences, flops, bytes_per_s)
+    server, holds, group = _groups(of, chip, terms, times, keep)
     batch = keep(
         "batch",
         batch_that_fits(
