@@ -158,7 +158,8 @@ def _write_quotes(root: Path) -> None:
     (root / "epoch/ai_chip_counts/Nvidia_annual_prices.csv").write_text(
         "Year,A100 low,A100 high,Notes,H100 low,H100 high,GB200 low,GB200 high,GB300 low,GB300"
         " high,H20 low,H20 high\n"
-        "2024,9000,19000,,23000,30000,25000,40000,25000,40000,8000,13000\n2025,10000,15000,,20000,27000,30000,45000,30000,45000,9000,12000"
+        "2024,9000,19000,,23000,30000,25000,40000,25000,40000,8000,13000\n"
+        "2025,10000,15000,,20000,27000,30000,45000,30000,45000,9000,12000"
     )
 
 
@@ -216,31 +217,7 @@ def _write_rates(root: Path) -> None:
 
 def _write_history(root: Path) -> None:
     """Rents over time."""
-    write_csv(
-        root / prices_history.MONTHLY,
-        _MONTHLY,
-        dict(
-            zip(
-                _MONTHLY,
-                (
-                    "2026-01",
-                    "H200",
-                    3.5,
-                    3,
-                    3,
-                    4,
-                    3.6,
-                    3.7,
-                    0.5,
-                    "lambda=3.0;nebius=3.5;runpod=4.0",
-                ),
-                strict=True,
-            )
-        ),
-        dict(
-            zip(_MONTHLY, ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"), strict=True)
-        ),
-    )
+    _write_index(root)
     write_csv(
         root / prices_history.GIX,
         ("date", "gpu", "usd_per_gpu_hr"),
@@ -259,23 +236,41 @@ def _write_history(root: Path) -> None:
             )
         ),
     )
+    _write_daily(root)
+
+
+def _write_index(root: Path) -> None:
+    """A chip's price of two months, with the providers behind it."""
+    of_three = "lambda=3.0;nebius=3.5;runpod=4.0"
+    write_csv(
+        root / prices_history.MONTHLY,
+        _MONTHLY,
+        *(
+            dict(zip(_MONTHLY, cells, strict=True))
+            for cells in (
+                ("2026-01", "H200", 3.5, 3, 3, 4, 3.6, 3.7, 0.5, of_three),
+                ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"),
+            )
+        ),
+    )
+
+
+def _write_daily(root: Path) -> None:
+    """Prices of three days, of rate cards and of marketplaces."""
+    series_of = {
+        ("B300", "index"): (7.89, 4.2, 7.89),
+        ("H100", "marketplace"): (2.48, 3.14, 2.5),
+        ("MI300X", "marketplace"): (0.5, 0.5, 0.5),
+        ("Z9", "index"): (1, 1, 1),
+    }
+    columns = ("date", "gpu_model", "series", "usd_per_gpu_hour")
     write_csv(
         root / prices_history.WYLUDA,
-        ("date", "gpu_model", "series", "usd_per_gpu_hour"),
+        columns,
         *(
-            {
-                "date": f"2026-09-{day}",
-                "gpu_model": chip,
-                "series": series,
-                "usd_per_gpu_hour": price,
-            }
-            for chip, series, prices_of_days in (
-                ("B300", "index", (7.89, 4.2, 7.89)),
-                ("H100", "marketplace", (2.48, 3.14, 2.5)),
-                ("MI300X", "marketplace", (0.5, 0.5, 0.5)),
-                ("Z9", "index", (1, 1, 1)),
-            )
-            for day, price in zip((28, 29, 30), prices_of_days, strict=True)
+            dict(zip(columns, (f"2026-09-{day}", chip, series, price), strict=True))
+            for (chip, series), prices in series_of.items()
+            for day, price in zip((28, 29, 30), prices, strict=True)
         ),
     )
 

@@ -4,8 +4,6 @@ by hand.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 from scaleright import catalog, market, mlperf
 from scaleright.mlperf.compare import CELL, entry, summarize
 from scaleright.mlperf.gains import gain_interval, gain_ratio, power_runs, prices
+from scaleright.press.parameters import declared
 
-TEXT = Path(__file__).resolve().parents[1] / "notebooks" / "text" / "mlperf.md"
 PAIR = ("B200", "H200 SXM", "llama2-70b", "Offline")
 ROWS = mlperf.comparable()
 FEW = ROWS[
@@ -306,12 +304,8 @@ def test_prices_leave_out_what_is_not_known():
 
 
 def test_the_chapter_offers_every_benchmark_on_which_two_chips_meet():
-    line = next(
-        line
-        for line in TEXT.read_text(encoding="utf-8").splitlines()
-        if line.startswith("benchmark: ")
-    )
-    offered = set(line.rpartition("(")[2].rstrip(")").split(" | "))
+    benchmark = next(p for p in declared("mlperf") if p.name == "benchmark")
+    offered = set(benchmark.choices)
     rows = mlperf.summary().assign(entry=entry)
     best = rows.set_index(["benchmark", "accuracy_target", "scenario", "round", "accelerator"])[
         "best"

@@ -6,8 +6,8 @@ import functools
 import hashlib
 import itertools
 import uuid
-from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,19 +105,9 @@ def sweep(
     with results.Journal(out, identity | scenario.fingerprint(), fresh) as journal:
         keep = functools.partial(_tabulate, out, scenarios, journal, parameters, chapter)
         todo = _todo(scenarios, refused, journal, shown, say)
-        try:
+        with _kept_when_cut_off(out, scenarios, journal, keep, say):
             if todo:
                 _run(program, todo, journal, shown, scheduler, workers, say)
-        except BaseException:
-            if kept := sum(map(journal.answered, scenarios)):
-                say(
-                    f"{kept} of {len(scenarios)} scenarios are done and kept in {out}; the same"
-                    " command goes on from there"
-                )
-                # The journal has it all; a full disk may be what has brought us here.
-                with suppress(OSError):
-                    keep()
-            raise
         frame, kinds = keep()
         moved = [p for name in swept for p in parameters if p.name == name]
         drawn = picture.draw(out, frame, kinds, moved, chapter, shown)
@@ -146,6 +136,29 @@ def _todo(
         _check_shown(shown, journal, done[0])
     ready = (values for values, said in zip(scenarios, refused, strict=True) if not said)
     return [values for values in ready if not journal.answered(values)]
+
+
+@contextmanager
+def _kept_when_cut_off(
+    out: Path,
+    scenarios: list[dict[str, Any]],
+    journal: results.Journal,
+    keep: Callable[[], Any],
+    say: Callable[[str], None],
+) -> Iterator[None]:
+    """Write the table of what is finished, and say how to go on, if the work is cut off."""
+    try:
+        yield
+    except BaseException:
+        if kept := sum(map(journal.answered, scenarios)):
+            say(
+                f"{kept} of {len(scenarios)} scenarios are done and kept in {out}; the same"
+                " command goes on from there"
+            )
+            # The journal has it all; a full disk may be what has brought us here.
+            with suppress(OSError):
+                keep()
+        raise
 
 
 def _tabulate(
