@@ -106,7 +106,8 @@ def _vendor(url: str) -> str:
     """The site a price was read on, behind the archive that kept it.
 
     >>> _vendor(
-    ...     "https://web.archive.org/web/20241217210350/https://www.deltacomputer.com/nvidia-dgx-b200-1440gb.html")
+    ...     "https://web.archive.org/web/20241217210350/"
+    ...     "https://www.deltacomputer.com/nvidia-dgx-b200-1440gb.html")
     'deltacomputer.com'
     """
     site = re.search(

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from multiprocessing import util
 from pathlib import Path
 
-import jupytext  # noqa: F401 - asks for pandoc's version as it is imported, before tests are guarded
+import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import nbval.kernel
 import pytest
 from hypothesis import HealthCheck, settings

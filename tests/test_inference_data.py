@@ -92,7 +92,8 @@ def test_lengths_of_a_trace(tmp_path):
             )
     for name in ("mooncake conversation", "mooncake synthetic"):
         (tmp_path / inference.TRACES[name]).write_text(
-            "timestamp_ms,input_length,output_length,n_hash_blocks,first_hash_id,last_hash_id\n0,100,10,1,0,0\n0,300,30,1,0,0\n"
+            "timestamp_ms,input_length,output_length,n_hash_blocks,first_hash_id,last_hash_id\n"
+            "0,100,10,1,0,0\n0,300,30,1,0,0\n"
         )
     found, _ = sift(inference.length_rows(tmp_path))
     figures = {row["quantity"]: row["value"] for row in found if row["trace"] == "azure code"}

@@ -73,7 +73,8 @@ def own(tmp_path, text):
 def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
     path = own(
         tmp_path,
-        "model,quantity,published,layers,hidden,heads,kv_heads,head_dim,ffn,gated_ffn,vocab,tied_embeddings\n"
+        "model,quantity,published,layers,hidden,heads,kv_heads,head_dim,ffn,gated_ffn,"
+        "vocab,tied_embeddings\n"
         "Llama-2-7B,total_parameters,6738415616,,,,,,,,,\n"
         "mine,total_parameters,6738415616,32,4096,32,32,128,11008,true,32000,false\n",
     )

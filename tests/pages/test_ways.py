@@ -96,7 +96,8 @@ def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, na
         min(last.values()) + timedelta(days=1),
         max(last.values()) + timedelta(days=400),
     ):
-        opened.page.clock.set_fixed_time(datetime(day.year, day.month, day.day, 12))  # noqa: DTZ001, the reader's own noon
+        noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001, the reader's own
+        opened.page.clock.set_fixed_time(noon)
         opened.page.goto(opened.site + name, wait_until="domcontentloaded")
         old = [fact for fact in facts if last[fact["title"]] < day]
         assert opened.page.locator(".sr-stale").is_visible() == bool(old)

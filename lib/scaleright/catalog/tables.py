@@ -19,7 +19,8 @@ from scaleright.catalog.package import DataError, Problem, data_dir, package, re
 from scaleright.catalog.reading import read
 from scaleright.names import nearest
 
-_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: B039, replaced, never added to
+# The default is replaced, never added to.
+_READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: B039
 _SHOWN = 3
 
 Unnoted = Callable[[str], pd.DataFrame]

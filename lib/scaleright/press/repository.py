@@ -79,7 +79,8 @@ def _settings(config: str) -> dict[str, Any]:
     import yaml
 
     try:
-        found = yaml.load(config, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  one of the safe ones
+        safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        found = yaml.load(config, safe)  # noqa: S506, one of the safe ones
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""

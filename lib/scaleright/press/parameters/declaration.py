@@ -20,7 +20,8 @@ FORM = (
     "(low..high, or a | b, or accelerators, or models, or date first..last)"
 )
 _LINE = re.compile(
-    r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?\s*=\s*(?P<default>[^#=]+?)\s*"
+    r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?"
+    r"\s*=\s*(?P<default>[^#=]+?)\s*"
     r"#\s*(?P<meaning>[^#=]+?)(?:\s*\[(?P<unit>[^\]]+)\])?(?:\s*\((?P<allowed>[^()]*)\))?\s*"
 )
 _ANNOTATED = re.compile(r"[A-Za-z]\w*\s*:[^=]+=[^=]")

@@ -38,9 +38,9 @@ _ADDRESS = re.compile(
 def check_address(address: str) -> None:
     """Refuse what cannot be a scheduler's address, and one where nobody listens.
 
-    >>> check_address("localhost")
+    >>> check_address("here")
     Traceback (most recent call last):
-    scaleright.press.PressError: --scheduler 'localhost': expected an address such as tcp://HOST:8786
+    scaleright.press.PressError: --scheduler 'here': expected an address such as tcp://HOST:8786
     """
     found = _ADDRESS.fullmatch(address)
     if not found or not 0 < int(found["port"]) < 65536:
@@ -113,7 +113,7 @@ def _remote(address: str, workers: int, say: Callable[[str], None]) -> Iterator[
 
     try:
         found = asyncio.run(asyncio.wait_for(_greet(address), CONNECT_S))
-    except Exception as error:  # noqa: BLE001, whatever else may listen there, and answer as it likes
+    except Exception as error:  # noqa: BLE001, whatever else may listen there, answers as it likes
         found = type(error).__name__
     if found != "Scheduler":
         raise PressError(
