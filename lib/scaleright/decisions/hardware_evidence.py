@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, remembered, table
 from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_radar import (
+from scaleright.decisions.hardware_figures import (
     WORKLOAD,
     chip_facts,
     every_figure,

@@ -4,7 +4,7 @@ nobody measured.
 S2 sorts whole technologies by feel. Here a chip is placed on each axis by how many times better it
 is than one and the same reference chip, so that no third chip can change the order of two. What is
 not known stays open: a chip with a missing axis gets the range that the axis could make of its
-score, and cannot win while it weighs.
+score, and cannot win while it weighs. `hardware_figures` says what is known.
 """
 
 import functools
@@ -14,33 +14,56 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import Accelerator, DataError, accelerator, accelerators, remembered
-from scaleright.costs.ownership import Ownership
-from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.catalog import DataError, accelerator
+from scaleright.decisions.hardware_figures import (
+    LIMIT,
+    MEASURED,
+    REFERENCES,
+    STAND_IN,
+    chip_facts,
+    chip_hour_usd,
+    figures,
+    reached_flops,
+    workloads,
+)
 from scaleright.decisions.hardware_maturity import maturity
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import POSITIVE, Domain, closed_form, simulation
-from scaleright.market import matmul_chips, recent_rental_price
-from scaleright.mlperf import summary
-from scaleright.mlperf.gains import power_runs
-from scaleright.names import nearest, one_of
+from scaleright.names import one_of
 from scaleright.ops import log, where
 from scaleright.order import noiseless, ordered
-from scaleright.units import HOURS_PER_DAY
+
+__all__ = [
+    "AXES",
+    "FULL",
+    "LIMIT",
+    "MEASURED",
+    "REFERENCES",
+    "SOURCE",
+    "SPAN",
+    "STAND_IN",
+    "chip_facts",
+    "chip_hour_usd",
+    "figures",
+    "hardware_radar",
+    "maturity",
+    "points",
+    "reached_flops",
+    "scores",
+    "shift",
+    "source_rule",
+    "standings",
+    "weight_shares",
+    "weighted",
+    "workloads",
+]
 
 AXES = ("cost", "speed", "energy", "memory", "maturity")
 FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
-REFERENCES = ("H100 SXM", "B200")
-"""The reference chip of a benchmark: the first of these that was measured on it."""
-WORKLOAD = ["benchmark", "scenario"]
 SOURCE = "S2, Hardware Selection Radar"
-MEASURED, STAND_IN, SYSTEM, LIMIT = "measured", "datasheet", "measured system power", "power limit"
-"""What a figure rests on: MLPerf or a datasheet; the power of the whole system, measured, or the
-limit of the chip.
-"""
 
 
 @closed_form(ratio=POSITIVE, span=Domain(1.0, float("inf"), (2.0, 100.0), open_low=True))
@@ -93,226 +116,6 @@ def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = S
     """
     gained = points(ratio, span) - points(1.0, span)
     return weighted([gained if axis in axes else 0.0 for axis in AXES], weights)
-
-
-@remembered
-def best_rates() -> pd.DataFrame:
-    """The best rate per accelerator that each chip reached on each benchmark, in any round;
-    derived, not an official MLPerf metric.
-
-    Columns: benchmark, scenario, accelerator, rate, unit, round, id, submitters, reference (the
-    workload's reference chip, empty if none was measured). Where a benchmark changed its unit, only
-    rounds with the newest one count.
-
-    >>> set(REFERENCES) >= set(best_rates()["reference"]) - {""}
-    True
-    """
-    rows = summary().sort_values("round", kind="stable")
-    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")].sort_values(
-        ["best", "round"], kind="stable"
-    )
-    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last").rename(
-        columns={"best": "rate", "best_id": "id"}
-    )
-    reference = best.groupby(WORKLOAD)["accelerator"].agg(
-        lambda chips: next((name for name in REFERENCES if name in set(chips)), "")
-    )
-    best = best.join(reference.rename("reference"), on=WORKLOAD)
-    return best[
-        [*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]
-    ]
-
-
-def workloads() -> pd.DataFrame:
-    """Benchmarks and scenarios on which a radar can stand: those with a reference chip and another.
-    Columns: benchmark, scenario, chips.
-
-    >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
-    True
-    """
-    rates = best_rates()
-    chips = rates[rates["reference"] != ""].groupby(WORKLOAD).size()
-    return chips[chips > 1].rename("chips").reset_index()
-
-
-def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0) -> float:
-    """Price of a chip for every hour of a service: the median rent, or owning at that utilization
-    [USD/h]; nan where there is none.
-
-    >>> chip_hour_usd(accelerator("MI355X"), own=True) > 0
-    True
-    """
-    if not own:
-        return listed.median if (listed := recent_rental_price(chip.name)) else np.nan
-    if not (chip.purchase_usd and chip.tdp_watts):
-        return np.nan
-    terms = Ownership.typical(chip.name, "home" if chip.segment == "consumer" else "data center")
-    return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
-
-
-@remembered
-def chip_facts(own: bool = False, utilization: float = 1.0) -> pd.DataFrame:
-    """Of every chip: vendor, kind, usd_per_hour (`chip_hour_usd`), watts, memory_bytes,
-    memory_bytes_per_s, maturity; nan where not known.
-
-    >>> float(chip_facts().loc["H100 SXM", "watts"])
-    700.0
-    """
-    figures_of = ["usd_per_hour", "watts", "memory_bytes", "memory_bytes_per_s"]
-    rows = {
-        name: (
-            chip.vendor,
-            chip.kind,
-            chip_hour_usd(chip, own, utilization),
-            chip.tdp_watts,
-            chip.memory_bytes,
-            chip.memory_bytes_per_s,
-        )
-        for name, chip in accelerators().items()
-    }
-    facts = pd.DataFrame.from_dict(rows, orient="index", columns=["vendor", "kind", *figures_of])
-    return facts.astype(dict.fromkeys(figures_of, float)).assign(
-        maturity=maturity().reindex(facts.index)
-    )
-
-
-def reached_flops() -> dict[str, float]:
-    """BF16 arithmetic that matrix products reach, by chip [FLOP/s]: what stands in for speed where
-    nobody measured it.
-
-    >>> reached_flops()["B200"] > reached_flops()["H100 SXM"]
-    True
-    """
-    return {
-        name: spec["bf16_flops"] * spec["compute_efficiency"]
-        for name, spec in matmul_chips().items()
-    }
-
-
-@remembered
-def measured_efficiency() -> pd.DataFrame:
-    """Rate per watt of whole systems, measured, over that of the reference chip in the same round
-    and at the same clocks.
-
-    Index: benchmark, scenario, accelerator. Columns: ratio [1], said (clocks and round), of the
-    newest round in which both stand.
-
-    >>> bool(measured_efficiency().loc[("resnet50", "Offline", "Cloud AI 100 Ultra"), "ratio"] > 1)
-    True
-    """
-    best = (
-        power_runs()
-        .groupby([*WORKLOAD, "round", "kind", "accelerator"])["per_accelerator"]
-        .max()
-        .rename("rate")
-        .reset_index()
-    )
-    best = best.merge(best_rates()[[*WORKLOAD, "reference"]].drop_duplicates())
-    over = best[best["accelerator"] == best["reference"]].drop(columns="accelerator")
-    both = best[best["accelerator"] != best["reference"]].merge(
-        over, on=[*WORKLOAD, "round", "kind", "reference"], suffixes=("", "_of")
-    )
-    both = both.sort_values("round", kind="stable").drop_duplicates(
-        [*WORKLOAD, "accelerator"], keep="last"
-    )
-    both = both.assign(
-        ratio=both["rate"] / both["rate_of"], said=both["kind"] + ", " + both["round"]
-    )
-    return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
-
-
-@remembered
-def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
-    """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
-    accelerator and reference lead.
-    """
-    rates = best_rates().assign(basis=MEASURED)
-    rates = rates[rates["reference"] != ""]
-    if stand_ins:
-        reached = reached_flops()
-        chips = pd.DataFrame(
-            {"accelerator": [name for name in reached if accelerator(name).status == "shipping"]}
-        )
-        more = rates[rates["accelerator"] == rates["reference"]][
-            [*WORKLOAD, "reference", "rate"]
-        ].merge(chips, how="cross")
-        more["rate"] = (
-            more["rate"] * more["accelerator"].map(reached) / more["reference"].map(reached)
-        )
-        rates = pd.concat([rates, more.assign(basis=STAND_IN)]).drop_duplicates(
-            [*WORKLOAD, "accelerator"]
-        )
-    known = rates.join(chip_facts(own), on="accelerator").reset_index(drop=True)
-    known["usd_per_million"] = usd_per_million_tokens(
-        known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0
-    )
-    known["usd_per_million"] = known["usd_per_million"].where(known["usd_per_hour"].notna())
-    known["joules"] = known["watts"] / known["rate"]
-    over = known[WORKLOAD].join(
-        known[known["accelerator"] == known["reference"]].set_index(WORKLOAD), on=WORKLOAD
-    )
-    known["cost"], known["speed"] = (
-        over["usd_per_million"] / known["usd_per_million"],
-        known["rate"] / over["rate"],
-    )
-    known["memory"] = np.sqrt(
-        known["memory_bytes"]
-        / over["memory_bytes"]
-        * known["memory_bytes_per_s"]
-        / over["memory_bytes_per_s"]
-    )
-    known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
-    known["energy"] = known["ratio"].fillna(over["joules"] / known["joules"])
-    known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
-    return known.drop(columns=["ratio", "said"])
-
-
-def figures(
-    benchmark: str, scenario: str, own: bool = False, stand_ins: bool = False
-) -> pd.DataFrame:
-    """What is known of each chip on a benchmark, and how many times better than the reference chip
-    it is on each axis.
-
-    Parameters
-    ----------
-    benchmark, scenario : of MLPerf Inference, see `workloads`
-    own : whether the chips are bought; rented otherwise
-    stand_ins : whether shipping chips that nobody submitted are placed by their datasheets: their
-        speed is then the BF16 arithmetic that matrix products reach over that of the reference
-        chip, and cost and energy follow from it
-
-    Columns: vendor, kind, rate, unit, round, id, submitters, basis (of the speed), usd_per_hour,
-    usd_per_million (of units, at full load), joules (of a unit, at the chip's power limit), power
-    (what the energy axis rests on), memory_bytes, memory_bytes_per_s; then `AXES`: ratios over the
-    reference chip, for maturity its points. nan where nothing is known. `attrs["reference"]` names
-    the reference chip.
-
-    Raises
-    ------
-    LookupError : no such benchmark or scenario with a rate, or none with a reference chip; the
-        nearest are offered.
-
-    >>> known = figures("llama2-70b", "Offline")
-    >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
-    ('H100 SXM', 1.0)
-    """
-    known, rates = every_figure(own, stand_ins), best_rates()
-    for column, wanted, what in (
-        ("benchmark", benchmark, "benchmark"),
-        ("scenario", scenario, f"scenario of {benchmark}"),
-    ):
-        one_of(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
-        known, rates = (rows[rows[column] == wanted] for rows in (known, rates))
-    if known.empty:
-        nearest(
-            f"{benchmark} {scenario}",
-            list(workloads()["benchmark"] + " " + workloads()["scenario"]),
-            "workload with a reference chip",
-        )
-    reference = known["reference"].iloc[0]
-    known = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
-    known.attrs["reference"] = reference
-    return known
 
 
 def scores(known: pd.DataFrame, span: float = SPAN) -> pd.DataFrame:
@@ -417,6 +220,60 @@ def source_rule(weights: Sequence[Any]) -> Any:
     return where(speed + mature >= cost + energy, "GPU", "TPU")
 
 
+def _chosen(
+    known: pd.DataFrame, among: Sequence[str] | None, benchmark: str, scenario: str
+) -> pd.DataFrame:
+    """The chips to choose among, by name or alias; all if None.
+
+    Raises
+    ------
+    LookupError : a chip that is not among those placed on the benchmark.
+    """
+    if among is None:
+        return known
+    chips = [
+        one_of(accelerator(name).name, known.index, f"accelerator on {benchmark} {scenario}")
+        for name in among
+    ]
+    return known.loc[list(dict.fromkeys(chips))]
+
+
+def _reasons(
+    ranked: pd.DataFrame, chip: pd.Series, scored: pd.Series, weights: Sequence[float]
+) -> list[str]:
+    """Why the first of the standings leads: its score, its points by axis, and what they rest on;
+    `chip` is what is known of it, `scored` its points.
+    """
+    second = (
+        f"; next comes {ranked.index[1]} with {ranked.iloc[1]['low']:.2f}"
+        if ranked["complete"].sum() > 1
+        else ""
+    )
+    unweighted = [axis for axis, weight in zip(AXES, weights, strict=True) if not weight]
+    best_first = ordered(scored.drop(unweighted), ascending=False)
+    speed = (
+        f"that of MLPerf {chip['round']}"
+        if chip["basis"] == MEASURED
+        else "its datasheet alone, since nobody submitted it"
+    )
+    return [
+        f"it has {ranked.iloc[0]['low']:.2f} of {FULL:g} points{second}",
+        "by axis: " + ", ".join(f"{axis} {score:.1f}" for axis, score in best_first.items()),
+        f"its speed is {speed}, its energy that of its {chip['power']}",
+    ]
+
+
+def _not_ruled_out(ranked: pd.DataFrame) -> list[str]:
+    """The chips that might lead if what is missing of them were known, in one reason, or none."""
+    open_ = ranked[~ranked["complete"] & (ranked["high"] > ranked.iloc[0]["low"])]
+    if open_.empty:
+        return []
+    named = {other: gaps for other, gaps in open_["missing"].items() if gaps.count(" and ") < 2}
+    gaps = [f"{other} ({gaps})" for other, gaps in named.items()]
+    gaps += [f"{len(open_) - len(named)} with more gaps"] * (len(open_) > len(named))
+    return [f"not ruled out, for want of figures: {', '.join(gaps)}"]
+
+
 def hardware_radar(
     benchmark: str,
     scenario: str,
@@ -444,57 +301,24 @@ def hardware_radar(
     >>> hardware_radar("llama2-70b", "Offline").rule
     'GPU'
     """
-    known = figures(benchmark, scenario, own, stand_ins)
-    if among is not None:
-        chips = [
-            one_of(accelerator(name).name, known.index, f"accelerator on {benchmark} {scenario}")
-            for name in among
-        ]
-        known = known.loc[list(dict.fromkeys(chips))]
+    known = _chosen(figures(benchmark, scenario, own, stand_ins), among, benchmark, scenario)
     scored = scores(known, span)
     ranked = standings(scored, weights)
-    if not ranked["complete"].any():
+    complete = ranked[ranked["complete"]]
+    if complete.empty:
         raise DataError(
             f"hardware_radar: no chip has all axes that have weight on {benchmark} {scenario};"
             " missing: "
             + "; ".join(f"{name} lacks {gaps}" for name, gaps in ranked["missing"].head(4).items())
         )
-    name, best = ranked.index[0], ranked.iloc[0]
-    chip, open_ = known.loc[name], ranked[~ranked["complete"] & (ranked["high"] > best["low"])]
-    named = {other: gaps for other, gaps in open_["missing"].items() if gaps.count(" and ") < 2}
-    second = (
-        f"; next comes {ranked.index[1]} with {ranked.iloc[1]['low']:.2f}"
-        if ranked["complete"].sum() > 1
-        else ""
-    )
-    unweighted = [axis for axis, weight in zip(AXES, weights, strict=True) if not weight]
-    best_first = ordered(scored.loc[name].drop(unweighted), ascending=False)
-    speed = (
-        f"that of MLPerf {chip['round']}"
-        if chip["basis"] == MEASURED
-        else "its datasheet alone, since nobody submitted it"
-    )
-    reasons = [
-        f"it has {best['low']:.2f} of {FULL:g} points{second}",
-        "by axis: " + ", ".join(f"{axis} {score:.1f}" for axis, score in best_first.items()),
-        f"its speed is {speed}, its energy that of its {chip['power']}",
-    ]
-    if len(open_):
-        gaps = [f"{other} ({gaps})" for other, gaps in named.items()]
-        gaps += [f"{len(open_) - len(named)} with more gaps"] * (len(open_) > len(named))
-        reasons.append(f"not ruled out, for want of figures: {', '.join(gaps)}")
-    numbers, rule = (
-        {
-            other: (low, "points")
-            for other, low in ranked[ranked["complete"]]["low"].head(4).items()
-        },
-        source_rule(weights),
-    )
+    name, rule = ranked.index[0], source_rule(weights)
+    chip = known.loc[name]
+    reasons = [*_reasons(ranked, chip, scored.loc[name], weights), *_not_ruled_out(ranked)]
     return Verdict(
         "Which hardware should I bet on?",
         name,
         tuple(reasons),
-        numbers,
+        {other: (low, "points") for other, low in complete["low"].head(4).items()},
         SOURCE,
         rule,
         chip["kind"] == rule,
