@@ -14,36 +14,31 @@ import pandas as pd
 from scaleright.catalog import (
     Accelerator,
     accelerator,
-    accelerators,
     model,
     models,
     remembered,
     table,
 )
-from scaleright.costs.ownership import Ownership
+from scaleright.costs.clusters import SETTING, cluster_chips, format_on, goodput, hourly_usd
 from scaleright.formulas import (
     COUNT,
     FRACTION,
     NON_NEGATIVE,
     POSITIVE,
     Breakdown,
-    Domain,
     closed_form,
     lookup,
     search,
 )
-from scaleright.market import cost_factor, recent_rental_price
+from scaleright.market import cost_factor
 from scaleright.names import one_of
-from scaleright.power import energy_kwh
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION, model_flop
-from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR, figure, figures
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, figure, figures
 
-SETTING = "data center"
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 """Cost factors behind the goodput of a run."""
 STEP_PARTS = {
@@ -60,39 +55,6 @@ USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
 """Taken for a published run that states neither: the size at which such clusters are rented, and
 the batch of Llama 2.
 """
-
-
-@closed_form(
-    chips=COUNT,
-    chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
-    checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True),
-    restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
-)
-def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
-    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as
-    often as is best [1].
-
-    Parameters
-    ----------
-    chips : accelerators of the job, each of which stops it [1]
-    chip_hours_per_interruption : accelerator-hours between two unexpected interruptions [h]
-    checkpoint_stall_s : time that a checkpoint stops the work [s]
-    restart_s : time from an interruption until work goes on [s]
-
-    Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports
-    more than 90 %.
-
-    >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0),
-    ...     3)
-    (0.908, 0.994)
-    """
-    mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
-    return useful_share(
-        best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s),
-        checkpoint_stall_s,
-        restart_s,
-        mtbf_s,
-    )
 
 
 @dataclass(frozen=True)
@@ -228,21 +190,6 @@ def reliability(end: str = "best") -> dict[str, float]:
 
 
 @lookup
-def cluster_chips() -> dict[str, Accelerator]:
-    """Accelerators that clusters are built of and that are listed for rent: both of their networks
-    are known.
-    """
-    return {
-        name: chip
-        for name, chip in accelerators().items()
-        if "bf16" in chip.dense
-        and chip.scale_up_bytes_per_s
-        and chip.scale_out_bytes_per_s
-        and recent_rental_price(name)
-    }
-
-
-@lookup
 def cluster_chip(name: str) -> Accelerator:
     """One of `cluster_chips` by name or alias.
 
@@ -330,16 +277,6 @@ def best_step(
     return figures(found)
 
 
-@lookup
-def format_on(chip_name: str, precision: str) -> str:
-    """The format in which a chip trains: the one asked, or BF16 where its tensor cores lack that.
-
-    >>> format_on("H100 SXM", "FP8"), format_on("A100 SXM 80GB", "FP8")
-    ('FP8', 'BF16')
-    """
-    return precision if PEAK_NAMES[precision] in accelerator(chip_name).dense else "BF16"
-
-
 @search
 @remembered
 def best_published_mfu(
@@ -379,42 +316,6 @@ def best_published_mfu(
     return max(
         (one for one in found if one["mfu"] > 0), key=lambda one: figure(one["mfu"]), default=None
     )
-
-
-@lookup
-def hourly_usd(chip_name: str) -> dict[str, float]:
-    """An hour of a chip: rented, at the median of its listings, and owned and busy around the
-    clock, power apart.
-
-    Returns
-    -------
-    rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
-    rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
-    """
-    listed, chip = recent_rental_price(chip_name), accelerator(chip_name)
-    found = {
-        "rent": listed.median,
-        "rent_low": listed.low / listed.median,
-        "rent_high": listed.high / listed.median,
-    }
-    if not chip.purchase_usd:
-        found |= {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
-        return figures(found)
-    owned, *ends = (
-        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
-        for usd, end in zip(
-            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"), strict=True
-        )
-    )
-    low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
-    power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
-    found |= {
-        "owned": owned.fixed_usd_per_year / HOURS_PER_YEAR,
-        "owned_low": low,
-        "owned_high": high,
-        "power": power,
-    }
-    return figures(found)
 
 
 @search

@@ -25,12 +25,35 @@ from scaleright.formulas import (
 )
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
+from scaleright.training.activations import layer_bytes
 from scaleright.training.layout import TASKS, Layout, TrainingRun
-from scaleright.transformer.memory import bytes_per_parameter
+from scaleright.training.rank_parameters import LORA_RANK, adapter_parameters, rank_parameters
+from scaleright.training.software import (
+    FSDP,
+    FSDP_FUSED_LOSS,
+    HALF_BYTES,
+    MEGATRON,
+    MEGATRON_2022,
+    Software,
+)
 from scaleright.transformer.parameters import Parameters, parameters
 
-HALF_BYTES, FULL_BYTES = 2, 4
-"""Bytes of a 16-bit and of a 32-bit number."""
+__all__ = [
+    "COMMUNICATOR_BYTES",
+    "CONTEXT_BYTES",
+    "FRAGMENTATION",
+    "FSDP",
+    "FSDP_FUSED_LOSS",
+    "LORA_RANK",
+    "MEGATRON",
+    "MEGATRON_2022",
+    "OPTIMIZER_BYTES",
+    "Software",
+    "TrainingMemory",
+    "adapter_parameters",
+    "fewest_ranks",
+    "training_memory",
+]
 
 OPTIMIZER_BYTES = {
     "adamw": 12.0,  # FP32 master weight and two FP32 moments [zero2020, section 3.1]
@@ -42,51 +65,6 @@ OPTIMIZER_BYTES = {
     "offloaded": 0.0,  # all of it in the memory of the host
 }
 """Bytes of optimizer state for each trained parameter, master weight included."""
-LORA_RANK = 32
-"""Rank of the adapters where a run says only that it trains adapters: the default of NeMo
-[nemolora].
-"""
-
-
-@dataclass(frozen=True)
-class Software:
-    """How a training framework keeps what the mathematics needs.
-
-    flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both
-        of size sequence^2
-    dropout : masks of three dropouts a layer, as GPT-3's generation trained with
-    gradient_bytes : of the buffer that gradients are summed in
-    keeps_shard : sharded weights stay in 16 bits as well; FSDP keeps the FP32 master alone, and
-        frozen weights
-    logit_bytes : at the peak of the loss, for each entry of tokens x vocabulary
-    selective_ops : selective recomputation keeps attention and every other matrix product instead
-        of all but the attention core
-    low_inputs : inputs of matrix products are kept in the 8- or 4-bit format in which they were
-        multiplied
-    """
-
-    flash: bool = True
-    dropout: bool = False
-    gradient_bytes: float = FULL_BYTES
-    keeps_shard: bool = True
-    logit_bytes: float = HALF_BYTES + FULL_BYTES
-    selective_ops: bool = False
-    low_inputs: bool = True
-
-
-MEGATRON = Software()
-"""Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the
-BF16 ones.
-"""
-MEGATRON_2022 = Software(flash=False, dropout=True)
-"""Megatron-LM as [korthikanti2022] describes it."""
-FSDP = Software(keeps_shard=False, logit_bytes=14, selective_ops=True, low_inputs=False)
-"""PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient
-of the loss in FP32.
-"""
-FSDP_FUSED_LOSS = Software(keeps_shard=False, logit_bytes=4, selective_ops=True, low_inputs=False)
-"""FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
-
 CONTEXT_BYTES = 0.92 * 2**30
 """What PyTorch holds on a chip before any tensor, its kernels loaded: measured on an A100
 [bekman2026training].
@@ -127,103 +105,6 @@ class TrainingMemory(Breakdown):
         return self.total <= run.chip.require("memory_bytes")
 
 
-def _layer_bytes(
-    run: TrainingRun, layout: Layout, software: Software, mixture: bool
-) -> tuple[Any, Any]:
-    """Activations of one token in one layer: kept for the backward pass, and all of them; on one
-    chip.
-
-    The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h,
-    feed-forward 19 h.
-    """
-    m, low = run.model, _low_bytes(run.precision, software)
-    keys = minimum(
-        maximum(m.kv_heads, layout.tensor), m.heads
-    )  # more ranks than key heads: each holds one of them
-    queries, values = m.heads * m.head_dim, m.heads * m.v_head_dim
-    stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(
-        m.norms_per_layer, 2
-    )
-    stream = (
-        stream
-        + 2 * m.hidden * software.dropout
-        + 2 * HALF_BYTES * (m.q_lora_rank + m.kv_lora_rank)
-        + HALF_BYTES * m.qk_rope_head_dim
-    )
-    attention = (
-        HALF_BYTES * (queries + keys * (m.head_dim + m.v_head_dim) + values)
-        + (low < HALF_BYTES) * low * values
-    )
-    attention = attention + (m.qk_norm_width > 0) * HALF_BYTES * (queries + keys * m.head_dim)
-    core = m.heads * (
-        FULL_BYTES
-        if software.flash
-        else run.sequence * (HALF_BYTES + (1 + HALF_BYTES) * software.dropout)
-    )
-    inner = HALF_BYTES * (1 + m.gated_ffn) + low
-    if mixture:
-        stream = stream + FULL_BYTES * m.experts
-        visited = m.experts_per_token * (m.expert_ffn * inner + m.hidden * (low + HALF_BYTES))
-        forward, first = (
-            visited + m.shared_ffn * inner,
-            m.experts_per_token * m.expert_ffn + m.shared_ffn,
-        )
-    else:
-        forward, first = m.ffn * inner, m.ffn
-    split = where(layout.sequence_parallel > 0, layout.tensor, 1)
-    whole = stream / split + (attention + core + forward) / layout.tensor
-    entry = HALF_BYTES * m.hidden / split
-    if software.selective_ops:
-        products = HALF_BYTES * (queries + keys * m.v_head_dim + values + first) + core
-        selective = 2 * entry + products / layout.tensor
-    else:
-        selective = whole - core / layout.tensor
-    return (
-        where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)),
-        whole,
-    )
-
-
-def _low_bytes(precision: str, software: Software) -> float:
-    """Bytes of a number as it is kept for a matrix product: 2, or fewer in FP8 and FP4."""
-    known = bytes_per_parameter(precision)
-    return min(known, HALF_BYTES) if software.low_inputs else HALF_BYTES
-
-
-def _stored_bytes(precision: str, software: Software) -> float:
-    """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside BF16
-    [megatronbridge2026memory].
-    """
-    low = _low_bytes(precision, software)
-    return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
-
-
-@counting
-def adapter_parameters(m: Transformer, rank: Any = LORA_RANK) -> Any:
-    """Parameters of low-rank adapters at the attention and dense feed-forward matrices of every
-    layer.
-
-    Source: [nemolora], default targets: query-key-value, attention output, and both (gated: three)
-    feed-forward matrices.
-
-    >>> from scaleright.catalog import model
-    >>> round(adapter_parameters(model("Llama-2-7B")) / 1e6, 1)
-    67.4
-    """
-    queries, values, inner = m.heads * m.head_dim, m.heads * m.v_head_dim, (1 + m.gated_ffn) * m.ffn
-    widths = (
-        queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
-    )
-    return m.layers * rank * widths
-
-
-def _of_stage(total: Any, count: Any, held: Any) -> Any:
-    """Parameters of `held` layers, of the `count` layers that have `total` together; none where no
-    layer has any.
-    """
-    return total / maximum(count, 1) * held
-
-
 def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
     """Micro-batches whose activations a stage holds at once, each of all its layers.
 
@@ -234,6 +115,71 @@ def _in_flight(layout: Layout, micro_batches: Any, index: Any) -> Any:
     after = layout.pipeline - index
     chunks = 2 * after - 1 + (layout.virtual - 1) * layout.pipeline
     return minimum(where(layout.virtual > 1, chunks / layout.virtual, after), micro_batches)
+
+
+def _states(
+    run: TrainingRun,
+    layout: Layout,
+    state_bytes: Any,
+    software: Software,
+    held: tuple[Any, Any, Any],
+    layers: Any,
+) -> dict[str, Any]:
+    """Weights, gradients and optimizer state of the parameters that a rank of a stage holds."""
+    (dense, experts, tables), m, tensor = held, run.model, layout.tensor
+    group = layout.data * layout.context
+    expert_group = group * tensor / maximum(layout.expert, tensor)
+    stored = software.stored_bytes(run.precision)
+    # Tables are in 16 bits whatever the precision.
+    weights, tables_bytes = stored * (dense + experts), HALF_BYTES * tables
+    deep = maximum(layers, 1)  # a stage may hold the head alone
+    layer = stored * (dense + experts) / deep
+    frozen = run.task == "lora"
+    shard = where(frozen, 1, int(software.keeps_shard)) * (
+        stored * (dense / group + experts / expert_group) + tables_bytes / group
+    )
+    gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
+    adapters = adapter_parameters(m) / m.layers * layers / tensor
+    trained, trained_experts = where(frozen, adapters, dense + tables), where(frozen, 0.0, experts)
+    sharded = trained / group + trained_experts / expert_group
+    summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / deep)
+    return dict(
+        weights_bytes=where(layout.zero > 2, gathered, weights + tables_bytes),
+        gradients_bytes=software.gradient_bytes
+        * where(layout.zero > 1, summed, trained + trained_experts),
+        optimizer_bytes=state_bytes * where(layout.zero > 0, sharded, trained + trained_experts),
+    )
+
+
+def _activations(
+    run: TrainingRun,
+    layout: Layout,
+    software: Software,
+    index: Any,
+    layers: Any,
+    mixtures: Any,
+    heads: Any,
+) -> dict[str, Any]:
+    """Activations and logits of a stage with so many output heads."""
+    m = run.model
+    tokens = layout.micro_batch * run.sequence / layout.context
+    (kept, whole), (kept_mixture, whole_mixture) = (
+        layer_bytes(run, layout, software, mixture) for mixture in (False, True)
+    )
+    micro_batches = layout.micro_batches(run.global_batch)
+    held = _in_flight(layout, micro_batches, index) * (
+        kept * (layers - mixtures) + kept_mixture * mixtures
+    )
+    logits = heads * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / layout.tensor
+    again = where(
+        layout.recompute > (0 if software.selective_ops else 1),
+        where(mixtures > 0, whole_mixture, whole),
+        0,
+    )
+    return dict(
+        activations_bytes=tokens * (held + maximum(again - logits, 0)),
+        logits_bytes=tokens * logits,
+    )
 
 
 def _stage(
@@ -249,72 +195,35 @@ def _stage(
     """One pipeline stage of so many layers and mixtures among them; the first embeds, the last has
     the head and the loss.
     """
-    m, tensor = run.model, layout.tensor
+    m = run.model
     is_first, is_last = where(index == 0, 1, 0), where(index == layout.pipeline - 1, 1, 0)
     heads = is_last * (1 + run.mtp_modules)  # each module is one more layer, and one more loss
     layers, mixtures = (
         layers + is_last * run.mtp_modules,
         mixtures + is_last * run.mtp_modules * (m.experts > 0),
     )
-    # Parameters of this rank: experts apart, since fewer ranks share them; tables in 16 bits
-    # whatever the precision.
-    spread = maximum(layout.expert, tensor)
-    experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
-    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(
-        p.ffn, m.layers - m.moe_layers, layers - mixtures
+    held = rank_parameters(m, layout, p, (is_first, is_last), layers, mixtures)
+    tensors = _states(run, layout, state_bytes, software, held, layers) | _activations(
+        run, layout, software, index, layers, mixtures, heads
     )
-    dense = (dense + _of_stage(p.shared_experts, m.moe_layers, mixtures)) / tensor
-    dense = (
-        dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
-    )
-    tied = (
-        m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)
-    )  # a second copy for the last stage
-    tables = (is_first * (p.embedding + p.positions) + is_last * (p.head + tied)) / tensor
-    group = layout.data * layout.context
-    expert_group = group * tensor / spread
-
-    stored = _stored_bytes(run.precision, software)
-    weights, tables_bytes = stored * (dense + experts), HALF_BYTES * tables
-    deep = maximum(layers, 1)  # a stage may hold the head alone
-    layer = stored * (dense + experts) / deep
-    frozen = run.task == "lora"
-    shard = where(frozen, 1, int(software.keeps_shard)) * (
-        stored * (dense / group + experts / expert_group) + tables_bytes / group
-    )
-    gathered = minimum(weights + tables_bytes, shard + 2 * layer + tables_bytes)
-    adapters = adapter_parameters(m) / m.layers * layers / tensor
-    trained, trained_experts = where(frozen, adapters, dense + tables), where(frozen, 0.0, experts)
-    sharded = trained / group + trained_experts / expert_group
-    summed = minimum(trained + trained_experts, sharded + (trained + trained_experts) / deep)
-
-    tokens = layout.micro_batch * run.sequence / layout.context
-    (kept, whole), (kept_mixture, whole_mixture) = (
-        _layer_bytes(run, layout, software, mixture) for mixture in (False, True)
-    )
-    micro_batches = layout.micro_batches(run.global_batch)
-    held = _in_flight(layout, micro_batches, index) * (
-        kept * (layers - mixtures) + kept_mixture * mixtures
-    )
-    logits = heads * (software.logit_bytes * m.vocab + 2 * HALF_BYTES * m.hidden) / tensor
-    degrees = (tensor, layout.pipeline, layout.context, layout.expert, layout.data)
-    again = where(
-        layout.recompute > (0 if software.selective_ops else 1),
-        where(mixtures > 0, whole_mixture, whole),
-        0,
-    )
-    tensors = dict(
-        weights_bytes=where(layout.zero > 2, gathered, weights + tables_bytes),
-        gradients_bytes=software.gradient_bytes
-        * where(layout.zero > 1, summed, trained + trained_experts),
-        optimizer_bytes=state_bytes * where(layout.zero > 0, sharded, trained + trained_experts),
-        activations_bytes=tokens * (held + maximum(again - logits, 0)),
-        logits_bytes=tokens * logits,
-    )
+    degrees = (layout.tensor, layout.pipeline, layout.context, layout.expert, layout.data)
     context = CONTEXT_BYTES + COMMUNICATOR_BYTES * sum(
         where(degree > 1, 1, 0) for degree in degrees
     )
     return TrainingMemory(**tensors, reserve_bytes=context + FRAGMENTATION * sum(tensors.values()))
+
+
+def _mixtures(m: Transformer, index: Any, layers: Any) -> Any:
+    """Mixtures of experts among the layers of a stage.
+
+    Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they
+    alternate (Llama 4).
+    """
+    late = minimum(
+        m.moe_layers,
+        layers - where(index == 0, 1, 0) * minimum(m.layers - m.moe_layers, layers),
+    )
+    return where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
 
 
 def _fuller(one: TrainingMemory, other: TrainingMemory) -> TrainingMemory:
@@ -348,6 +257,21 @@ _ALLOWED |= {
     "sequence_parallel": FLAG,
     "optimizer": NON_NEGATIVE,
 }
+
+
+def _checked(run: TrainingRun, layout: Layout, optimizer: Any) -> Any:
+    """Bytes of optimizer state for each trained parameter, once all that is given is allowed."""
+    state_bytes = (
+        OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
+        if isinstance(optimizer, str)
+        else optimizer
+    )
+    given = vars(run) | vars(layout) | {"optimizer": state_bytes}
+    for name, allowed in _ALLOWED.items():
+        allowed.check("training_memory", name, given[name])
+    if isinstance(run.task, str):
+        one_of(run.task, TASKS, "task")
+    return state_bytes
 
 
 @counting
@@ -392,28 +316,13 @@ def training_memory(
     >>> round(memory.activations_bytes / 2**30, 4)
     9.5625
     """
-    state_bytes = (
-        OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
-        if isinstance(optimizer, str)
-        else optimizer
-    )
-    given = vars(run) | vars(layout) | {"optimizer": state_bytes}
-    for name, allowed in _ALLOWED.items():
-        allowed.check("training_memory", name, given[name])
-    if isinstance(run.task, str):
-        one_of(run.task, TASKS, "task")
+    state_bytes = _checked(run, layout, optimizer)
     m, p = run.model, counted or parameters(run.model)
     if not is_expression(layout.pipeline) and np.all(np.equal(layout.pipeline, 1)):
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 
     def stage(index: Any, layers: Any) -> TrainingMemory:
-        # Where mixtures are the rule, the few dense layers come first (DeepSeek, GLM); else they
-        # alternate (Llama 4).
-        late = minimum(
-            m.moe_layers,
-            layers - where(index == 0, 1, 0) * minimum(m.layers - m.moe_layers, layers),
-        )
-        mixtures = where(2 * m.moe_layers > m.layers, late, layers * m.moe_layers / m.layers)
+        mixtures = _mixtures(m, index, layers)
         return _stage(run, layout, state_bytes, software, p, index, layers, mixtures)
 
     full = ceil(m.layers / (layout.pipeline * layout.virtual)) * layout.virtual

@@ -119,10 +119,9 @@ def _run_rules(run: TrainingRun) -> Iterator[Rule]:
     )
 
 
-def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
-    """The rules on layouts whose fields are whole numbers already."""
-    model, tensor, pipeline, data = run.model, layout.tensor, layout.pipeline, layout.data
-
+def _model_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """Tensor and pipeline parallelism share out heads and layers."""
+    model, tensor, pipeline = run.model, layout.tensor, layout.pipeline
     chunks = pipeline * layout.virtual
     beside = range(MODULES_BESIDE_LAYERS + 1)
 
@@ -134,34 +133,6 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
         return (
             f"pipeline x virtual = {one.pipeline} x {one.virtual} does not divide layers ="
             f" {model.layers}; {near}"
-        )
-
-    def chips(one: Layout) -> str:
-        others = one.chips // one.data
-        fits = run.chips % others == 0
-        near = (
-            f"nearest: data = {run.chips // others}"
-            if fits
-            else f"{nearest_of(others, divisors(run.chips))} in one copy of the model"
-        )
-        return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
-
-    def experts(one: Layout) -> str:
-        ranks = one.chips // one.pipeline
-        near = nearest_of(
-            one.expert, [d for d in divisors(max(model.experts, 1)) if ranks % d == 0]
-        )
-        return (
-            f"expert = {one.expert} does not divide experts = {model.experts} and the {ranks:,}"
-            f" chips of a stage; {near}"
-        )
-
-    def sequences(one: Layout) -> str:
-        parts = 2 * one.context if one.context > 1 else one.tensor
-        near = max(1, round(run.sequence / parts)) * parts
-        return (
-            f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor);"
-            f" nearest: {near:,}"
         )
 
     yield model.heads % tensor == 0, _divides("tensor", "heads", model.heads)
@@ -184,12 +155,41 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
         (layout.virtual == 1) | (pipeline > 1),
         lambda one: f"virtual = {one.virtual} needs pipeline > 1; nearest: virtual = 1",
     )
+
+
+def _cluster_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """The degrees take the chips of the cluster, and experts those of a stage."""
+    experts = max(run.model.experts, 1)
+
+    def chips(one: Layout) -> str:
+        others = one.chips // one.data
+        fits = run.chips % others == 0
+        near = (
+            f"nearest: data = {run.chips // others}"
+            if fits
+            else f"{nearest_of(others, divisors(run.chips))} in one copy of the model"
+        )
+        return f"chips: the layout takes {one.chips:,}, the cluster has {run.chips:,}; {near}"
+
+    def shares(one: Layout) -> str:
+        ranks = one.chips // one.pipeline
+        near = nearest_of(one.expert, [d for d in divisors(experts) if ranks % d == 0])
+        return (
+            f"expert = {one.expert} does not divide experts = {run.model.experts} and the {ranks:,}"
+            f" chips of a stage; {near}"
+        )
+
     yield layout.chips == run.chips, chips
     yield (
-        (max(model.experts, 1) % layout.expert == 0)
-        & (tensor * layout.context * data % layout.expert == 0),
-        experts,
+        (experts % layout.expert == 0)
+        & (layout.tensor * layout.context * layout.data % layout.expert == 0),
+        shares,
     )
+
+
+def _batch_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """The batch divides into copies and micro-batches, these into rounds of interleaved stages."""
+    data, pipeline = layout.data, layout.pipeline
     yield run.global_batch % data == 0, _divides("data", "global_batch", run.global_batch)
     yield (
         run.global_batch % (data * layout.micro_batch) == 0,
@@ -208,17 +208,42 @@ def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
             " virtual = 1"
         ),
     )
-    parts = np.where(
-        layout.context > 1, 2 * layout.context, np.where(layout.sequence_parallel, tensor, 1)
-    )
+
+
+def _sequence_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """The sequence divides into the parts of context or sequence parallelism."""
+
+    def sequences(one: Layout) -> str:
+        parts = 2 * one.context if one.context > 1 else one.tensor
+        near = max(1, round(run.sequence / parts)) * parts
+        return (
+            f"sequence = {run.sequence:,} does not split into {parts} parts (context or tensor);"
+            f" nearest: {near:,}"
+        )
+
+    of_tensor = np.where(layout.sequence_parallel, layout.tensor, 1)
+    parts = np.where(layout.context > 1, 2 * layout.context, of_tensor)
     yield run.sequence % parts == 0, sequences
+
+
+def _sharding_rules(layout: Layout) -> Iterator[Rule]:
+    """Weights are sharded without a pipeline."""
     yield (
-        (layout.zero < 3) | (pipeline == 1),
+        (layout.zero < 3) | (layout.pipeline == 1),
         lambda one: (
             f"zero = 3 goes without a pipeline, but pipeline = {one.pipeline}; nearest: zero = 2,"
             " or pipeline = 1"
         ),
     )
+
+
+def _layout_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
+    """The rules on layouts whose fields are whole numbers already."""
+    yield from _model_rules(run, layout)
+    yield from _cluster_rules(run, layout)
+    yield from _batch_rules(run, layout)
+    yield from _sequence_rules(run, layout)
+    yield from _sharding_rules(layout)
 
 
 def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:

@@ -1,12 +1,8 @@
 """All layouts of a training run, weighed in a few broadcast calls: the fastest, the cheapest, or
 the front of time and headroom.
 
-What can run at all is decided by `rules`, what fits by `memory`, how long it takes by `step`.
-Layouts that cannot be better than another are left out unless they are asked for: ZeRO 0 keeps more
-than ZeRO 1 and sends as much, and without sequence parallelism activations are whole while no fewer
-bytes are sent [korthikanti2022, section 4.2.2]. Tensor parallelism stays within the chips that
-share a fabric [narayanan2021, takeaway 1]: no published run crosses it, so its constants are not
-known beyond.
+Which there are is enumerated by `layouts`, what fits is told by `memory`, how long it takes by
+`step`.
 """
 
 import math
@@ -21,115 +17,23 @@ from scaleright.formulas import search as looks_for
 from scaleright.names import one_of
 from scaleright.order import noiseless
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layouts import layouts, pick
 from scaleright.training.memory import TrainingMemory, training_memory
-from scaleright.training.rules import (
-    FIELDS,
-    MODULES_BESIDE_LAYERS,
-    check,
-    check_run,
-    divisors,
-    valid,
-)
+from scaleright.training.rules import FIELDS, check
 from scaleright.training.step import StepTime, mfu, step_time, tokens_per_s_per_chip
 from scaleright.units import SECONDS_PER_HOUR
 
-AIMS = ("time", "cost", "pareto")
-LEAST_CHUNK = 128
-"""Tokens that context parallelism leaves in each of its chunks at least: a tile of flash attention.
-"""
+ORDERS = {
+    "time": ["step_s"],
+    "cost": ["chip_hours_per_billion_tokens"],
+    "pareto": ["chips", "step_s"],
+}
+"""Aims of a search, and the columns by which its layouts are put in order."""
 LEAN = {"micro_batch": 1, "virtual": 1, "recompute": 2}
 """Choices with which a layout takes the least memory."""
 CHIPS_TRIED = 64
 """How many chips less or more are tried where no layout divides a run."""
 MOST_DOUBLINGS = 12
-
-
-@looks_for
-def pick(layout: Layout, which: Any) -> Layout:
-    """Some of the layouts of an array, by mask, indices or one index.
-
-    >>> pick(Layout(tensor=np.array([1, 2, 4])), 2).tensor.item()
-    4
-    """
-    columns = np.broadcast_arrays(*(getattr(layout, name) for name in FIELDS))
-    which = np.flatnonzero(which) if np.ndim(which) and np.asarray(which).dtype == bool else which
-    return Layout(**{name: column[which] for name, column in zip(FIELDS, columns, strict=True)})
-
-
-def _crossed(layout: Layout, axes: dict[str, Any]) -> Layout:
-    """Each layout with every combination of further choices."""
-    index, *chosen = (
-        grid.ravel()
-        for grid in np.meshgrid(np.arange(np.size(layout.tensor)), *axes.values(), indexing="ij")
-    )
-    return replace(pick(layout, index), **dict(zip(axes, chosen, strict=True)))
-
-
-@looks_for
-def layouts(run: TrainingRun, **fixed: Any) -> Layout:
-    """Every layout that keeps the rules, as one `Layout` of arrays; it may be empty.
-
-    Parameters
-    ----------
-    run : what is trained, on what
-    fixed : fields of a layout with the value, or the values, to which they are held
-
-    Raises
-    ------
-    LookupError : no such field. ValueError : the run itself is impossible (see `rules.check_run`).
-
-    >>> from scaleright import catalog
-    >>> run = TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 8, 8192,
-    ...     128)
-    >>> found = layouts(run, micro_batch=1, recompute=0, context=1, virtual=1)
-    >>> [(int(t), int(p), int(d), int(z)) for t, p, d,
-    ...     z in zip(found.tensor, found.pipeline, found.data, found.zero)][:4]
-    [(1, 1, 8, 1), (1, 1, 8, 2), (1, 1, 8, 3), (1, 2, 4, 1)]
-    """
-    check_run(run)
-    fixed = {
-        one_of(name, FIELDS, "field of a layout"): np.atleast_1d(value)
-        for name, value in fixed.items()
-    }
-    model, of_chips = run.model, divisors(run.chips)
-    stages = {
-        d for extra in range(MODULES_BESIDE_LAYERS + 1) for d in divisors(model.layers + extra)
-    }
-    axes = {
-        "tensor": [
-            d
-            for d in of_chips
-            if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)
-        ],
-        "pipeline": [d for d in of_chips if d in stages],
-        "context": [d for d in of_chips if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],
-        "expert": divisors(max(model.experts, 1)),
-        "virtual": sorted(stages),
-        "micro_batch": divisors(run.global_batch),
-        "zero": [1, 2, 3],
-        "recompute": [0, 1, 2],
-        "sequence_parallel": [1],
-    } | fixed
-    found = Layout(tensor=np.ones(1, dtype=int))
-    for step in (
-        ("tensor", "pipeline", "context"),
-        ("expert", "virtual"),
-        ("micro_batch",),
-        ("zero", "recompute", "sequence_parallel"),
-    ):
-        found = _crossed(found, {name: axes[name] for name in step})
-        if "tensor" in step:
-            found = replace(
-                found,
-                data=np.maximum(run.chips // (found.tensor * found.pipeline * found.context), 1),
-            )
-        found = pick(found, valid(run, found))
-    alone = found.data * found.context == 1  # nothing to share out
-    return pick(
-        found,
-        np.isin(found.data, fixed.get("data", found.data))
-        & ((found.zero == axes["zero"][0]) | ~alone),
-    )
 
 
 @dataclass(frozen=True)
@@ -263,6 +167,31 @@ def _frame(found: Candidates, best: np.ndarray, usd_per_hour: float) -> pd.DataF
     return pd.DataFrame(columns | step.parts())
 
 
+def _of_sizes(
+    run: TrainingRun, sizes: Iterable[int], optimizer: str, fixed: dict[str, Any]
+) -> list[Candidates]:
+    """The candidates on each cluster size on which something fits."""
+    found, first = [], None
+    for size in sizes:
+        try:
+            found.append(candidates(replace(run, chips=size), optimizer, **fixed))
+        except ValueError as error:
+            first = first or error
+    if first and not found:
+        raise first
+    return found
+
+
+def _best(found: Candidates, by: str, limit: int) -> np.ndarray:
+    """Indices of the candidates that an aim picks, the fastest first."""
+    time_s = found.step.total
+    return (
+        _front(time_s, found.memory.total)
+        if by == "pareto"
+        else np.argsort(noiseless(time_s), kind="stable")[:limit]
+    )
+
+
 @looks_for
 def search(
     run: TrainingRun,
@@ -304,32 +233,13 @@ def search(
     >>> bool(best["step_s"].is_monotonic_increasing), bool((best["headroom"] >= 0).all())
     (True, True)
     """
-    one_of(by, AIMS, "aim of a search")
-    found, first = [], None
-    for size in tuple(chips) or (run.chips,):
-        try:
-            found.append(candidates(replace(run, chips=size), optimizer, **fixed))
-        except ValueError as error:
-            first = first or error
-    if first and not found:
-        raise first
-    frames = []
-    for each in found:
-        time_s = each.step.total
-        best = (
-            _front(time_s, each.memory.total)
-            if by == "pareto"
-            else np.argsort(noiseless(time_s), kind="stable")[:limit]
-        )
-        frames.append(_frame(each, best, usd_per_hour))
-    key = {
-        "time": ["step_s"],
-        "cost": ["chip_hours_per_billion_tokens"],
-        "pareto": ["chips", "step_s"],
-    }[by]
+    one_of(by, ORDERS, "aim of a search")
+    sizes = tuple(chips) or (run.chips,)
+    found = _of_sizes(run, sizes, optimizer, fixed)
+    frames = [_frame(each, _best(each, by, limit), usd_per_hour) for each in found]
     return (
         pd.concat(frames)
-        .sort_values(key, key=noiseless, kind="stable", ignore_index=True)
+        .sort_values(ORDERS[by], key=noiseless, kind="stable", ignore_index=True)
         .head(limit)
     )
 

@@ -1,0 +1,109 @@
+"""The chips that clusters are built of: which they are, in which format each trains, what an hour
+of one costs, and how much of its time goes into work that is kept.
+"""
+
+from scaleright.catalog import Accelerator, accelerator, accelerators
+from scaleright.costs.ownership import Ownership
+from scaleright.formulas import COUNT, Domain, closed_form, lookup
+from scaleright.market import recent_rental_price
+from scaleright.power import energy_kwh
+from scaleright.roofline import PEAK_NAMES
+from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
+from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, figures
+
+SETTING = "data center"
+"""Where clusters stand: the setting of their cost factors."""
+
+
+@lookup
+def cluster_chips() -> dict[str, Accelerator]:
+    """Accelerators that clusters are built of and that are listed for rent: both of their networks
+    are known.
+    """
+    return {
+        name: chip
+        for name, chip in accelerators().items()
+        if "bf16" in chip.dense
+        and chip.scale_up_bytes_per_s
+        and chip.scale_out_bytes_per_s
+        and recent_rental_price(name)
+    }
+
+
+@lookup
+def format_on(chip_name: str, precision: str) -> str:
+    """The format in which a chip trains: the one asked, or BF16 where its tensor cores lack that.
+
+    >>> format_on("H100 SXM", "FP8"), format_on("A100 SXM 80GB", "FP8")
+    ('FP8', 'BF16')
+    """
+    return precision if PEAK_NAMES[precision] in accelerator(chip_name).dense else "BF16"
+
+
+@lookup
+def hourly_usd(chip_name: str) -> dict[str, float]:
+    """An hour of a chip: rented, at the median of its listings, and owned and busy around the
+    clock, power apart.
+
+    Returns
+    -------
+    rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
+    rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
+    """
+    listed, chip = recent_rental_price(chip_name), accelerator(chip_name)
+    found = {
+        "rent": listed.median,
+        "rent_low": listed.low / listed.median,
+        "rent_high": listed.high / listed.median,
+    }
+    if not chip.purchase_usd:
+        found |= {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
+        return figures(found)
+    owned, *ends = (
+        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
+        for usd, end in zip(
+            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"), strict=True
+        )
+    )
+    low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
+    power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
+    found |= {
+        "owned": owned.fixed_usd_per_year / HOURS_PER_YEAR,
+        "owned_low": low,
+        "owned_high": high,
+        "power": power,
+    }
+    return figures(found)
+
+
+@closed_form(
+    chips=COUNT,
+    chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
+    checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True),
+    restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
+)
+def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
+    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as
+    often as is best [1].
+
+    Parameters
+    ----------
+    chips : accelerators of the job, each of which stops it [1]
+    chip_hours_per_interruption : accelerator-hours between two unexpected interruptions [h]
+    checkpoint_stall_s : time that a checkpoint stops the work [s]
+    restart_s : time from an interruption until work goes on [s]
+
+    Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports
+    more than 90 %.
+
+    >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0),
+    ...     3)
+    (0.908, 0.994)
+    """
+    mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
+    return useful_share(
+        best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s),
+        checkpoint_stall_s,
+        restart_s,
+        mtbf_s,
+    )
