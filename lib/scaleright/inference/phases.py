@@ -24,7 +24,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine import LIBRARY_START_S, Machine, sum_seconds
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
 from scaleright.roofline import TILE
-from scaleright.training.parts import EXPOSED_SOFTMAX, exchange_seconds
+from scaleright.training.layer_parts import EXPOSED_SOFTMAX, exchange_seconds
 from scaleright.transformer.flops import attended_positions
 from scaleright.transformer.memory import bytes_per_parameter, experts_touched
 

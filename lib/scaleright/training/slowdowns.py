@@ -16,7 +16,8 @@ from scaleright import catalog, pooling
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
 from scaleright.training.layout import TrainingRun
-from scaleright.training.parts import KINDS, Stack
+from scaleright.training.layer_parts import Stack
+from scaleright.training.parts import KINDS
 
 FAMILIES = {
     "A100": "Ampere",

@@ -1,0 +1,292 @@
+"""One layer's part of a training step, and the output head's: how long each kind of work of a
+micro-batch takes at measured peaks, on one rank.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from scaleright.architecture import Transformer
+from scaleright.collectives import all_gather_seconds, network
+from scaleright.formulas import search
+from scaleright.ops import ceil, maximum, minimum, where
+from scaleright.roofline import matmul_seconds, speeds
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.transformer.flops import attended_positions
+
+COMPUTE = ("matmul", "grouped", "attention", "elementwise", "routing")
+"""Kinds that keep the chip itself busy, behind which communication and launches hide."""
+
+ELEMENT_BYTES = {"BF16": 2.0, "FP16": 2.0, "FP8": 1.0, "MXFP8": 1.0, "NVFP4": 0.5, "MXFP4": 0.5}
+CAST_BYTES = {"BF16": 0.0, "FP16": 0.0, "FP8": 6.0, "MXFP8": 7.0, "NVFP4": 18.0, "MXFP4": 18.0}
+"""Bytes moved to turn one BF16 element into operands. FP8 with one scale a tensor: read for the
+largest value, read again, written and written transposed. MXFP8: read and written by rows and by
+columns, scales put in order. NVFP4: read for the largest value, and both orientations rotated
+(random Hadamard transform), read again, rounded at random and written.
+"""
+BACKWARD_ATTENTION = 3.5
+"""Backward over forward time of fused attention: five products instead of two, at 0.7 of the rate
+[flashattention2026].
+"""
+EXPOSED_SOFTMAX = 0.5
+"""Share of the exponentials that the matrix units wait for; the other half runs beside them."""
+UNFUSED_BYTES = 12.0
+"""Bytes moved for each score of unfused attention: written, softmax, dropout with its mask, read
+again (each in 16 bit).
+"""
+LOGIT_BYTES = 24.0
+"""Bytes moved for each logit, forward and backward: 16-bit logits, their FP32 copy, softmax, its
+gradient, and the 16-bit one.
+"""
+PACKED = 0.5
+"""Share of a sequence that fine-tuning attends to: examples packed into one see only their own;
+publications do not say how many.
+"""
+LAUNCHES, LAUNCHES_ROUTED, LAUNCHES_EXPERT = 84, 270, 150
+"""Kernels of a layer, forward and backward; more with routed experts; more for each expert on the
+chip.
+"""
+HIDING = 1.2
+"""Time of computing in practice over that at measured peaks, where it decides what hides behind it.
+"""
+START_S = 1e-5
+"""Launch and synchronization of an exchange between experts."""
+
+_matmul, _gather, _attended = (
+    f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, attended_positions)
+)  # runs and layouts are checked once, by `rules`
+
+
+Pair = tuple[Any, Any]
+"""Forward and backward time."""
+
+
+def _scaled(pair: Pair, by) -> Pair:
+    return pair[0] * by, pair[1] * by
+
+
+def _sum(*pairs: Pair) -> Pair:
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the time of a step depends on in a software stack.
+
+    native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
+    compiled : its operations are fused by a compiler
+    by_op : selective recomputation runs memory-bound work and every other matrix product again
+        (PyTorch), not attention
+    low_gather : sharded weights of FP8 runs are gathered in FP8 (torchtitan)
+    fused_attention : attention keeps no scores in memory (FlashAttention, in Megatron since 2023)
+    fused_experts : experts' products and casts fused, the whole step one CUDA graph
+        (Megatron-Bridge since 26.06)
+    """
+
+    native: bool = False
+    compiled: bool = False
+    by_op: bool = False
+    low_gather: bool = False
+    fused_attention: bool = True
+    fused_experts: bool = True
+
+
+class Machine:
+    """Achieved speeds of a run's chip, in its format and in 16 bit, and its networks."""
+
+    def __init__(self, run: TrainingRun):
+        self.low, self.plain, links = (
+            speeds(run.chip, run.precision),
+            speeds(run.chip, "BF16"),
+            network(run.chip),
+        )
+        self.bandwidth, self.links, self.domain = (
+            self.low.memory_bytes_per_s,
+            links.terms,
+            links.up.chips,
+        )
+        self.element_bytes, self.cast_bytes = (
+            ELEMENT_BYTES[run.precision],
+            CAST_BYTES[run.precision],
+        )
+        self.trained = run.task != "lora"
+
+    def products(self, tokens, columns, inner, count=1.0, low=True) -> Pair:
+        """Products with one weight matrix: forward, the gradient of the input, and that of the
+        weights where they are trained.
+        """
+        of = self.low if low else self.plain
+        rest = of.matmul_flops, self.bandwidth, self.element_bytes if low else 2.0, of.units, count
+        inputs, weights = (
+            _matmul(tokens, inner, columns, *rest),
+            self.trained * _matmul(columns, inner, tokens, *rest),
+        )
+        return _matmul(tokens, columns, inner, *rest), inputs + weights
+
+    def feed_forward(
+        self, t: Transformer, tokens, width, outside=1.0, count=1.0
+    ) -> tuple[Pair, Pair]:
+        """Products of feed-forward blocks of a width, and their memory-bound work: activation and
+        casts.
+        """
+        if not np.any(width):
+            return (0.0, 0.0), (0.0, 0.0)
+        gates, narrow = 1 + t.gated_ffn, t.hidden / outside
+        work = _sum(
+            *(
+                self.products(tokens, *shape, count)
+                for shape in ((gates * width, t.hidden), (t.hidden, width))
+            )
+        )
+        activation = (2 * gates + 2) * width
+        moved = (
+            activation + self.cast_bytes * (narrow + width),
+            2 * activation + self.cast_bytes * (narrow + gates * width),
+        )
+        return work, _scaled(moved, tokens * count / self.bandwidth)
+
+
+def _attention(
+    t: Transformer, of: Machine, stack: Stack, tokens, sequence, tp, outside
+) -> tuple[Pair, Pair, Pair, Any]:
+    """One layer's attention: products, scores, memory-bound work, and the width of its keys and
+    values on a rank.
+    """
+    query, out, groups = (
+        t.heads * t.head_dim / tp,
+        t.heads * t.v_head_dim / tp,
+        maximum(t.kv_heads / tp, 1.0),
+    )
+    keys = groups * (t.head_dim + t.v_head_dim)
+    shapes = [(query + keys, t.hidden)]
+    if t.kv_lora_rank:
+        expanded = t.heads * (t.head_dim - t.qk_rope_head_dim + t.v_head_dim) / tp
+        down = t.q_lora_rank + t.kv_lora_rank + t.qk_rope_head_dim
+        shapes = [(down, t.hidden), (query, t.q_lora_rank or t.hidden), (expanded, t.kv_lora_rank)]
+    products = _sum(*(of.products(tokens, *shape) for shape in (*shapes, (t.hidden, out))))
+    width = 2 * (t.head_dim + t.v_head_dim) / of.plain.matmul_flops
+    if stack.fused_attention:
+        local = t.window_layers / t.layers
+        near = _attended(sequence, t.window or sequence, 1, t.chunked_window)
+        scores = (
+            tokens
+            * (local * near + (1 - local) * _attended(sequence, t.selected_tokens or sequence))
+            * t.heads
+            / tp
+        )
+        softmax = EXPOSED_SOFTMAX * scores / of.low.exponentials_per_s
+        core = scores * width + softmax, BACKWARD_ATTENTION * scores * width + softmax
+    else:
+        scores, bytes_s = (
+            tokens * sequence * t.heads / tp,
+            tokens * sequence * t.heads / tp * UNFUSED_BYTES / of.bandwidth,
+        )
+        core = scores * width + bytes_s, 2 * scores * width + 1.6 * bytes_s
+    narrow = t.hidden / outside
+    rotated = 8 * query + 8 * groups * t.head_dim + 4 * (groups * t.v_head_dim + out)
+    moved = (
+        20 * narrow + rotated + of.cast_bytes * (narrow + out),
+        40 * narrow + 2 * rotated + of.cast_bytes * (narrow + query + keys),
+    )
+    return products, core, _scaled(moved, tokens / of.bandwidth), keys
+
+
+@search
+def exchange_seconds(t: Transformer, links: Mapping[str, float], domain, tokens, ep):
+    """Moving tokens to their experts, or back: once to each node and once to each rank, however
+    many of its experts are there [s].
+
+    links : terms of the chip's networks (`collectives.Links`)
+    domain : chips of a node [1]
+    tokens : of one rank [token]
+    ep : ranks that share the experts [1]
+
+    Source: dispatch of [deepep2025]; experts are balanced, so that a token misses a node with
+    probability (1 - 1 / nodes)^k.
+    """
+    ranks = minimum(ep, domain)
+    nodes = ceil(ep / ranks)
+    abroad = (nodes - 1) * (1 - (1 - 1 / nodes) ** t.experts_per_token)
+    at_home = (ranks - 1) * nodes * (1 - (1 - 1 / ep) ** t.experts_per_token)
+    slowest = maximum(abroad / links["out_bytes_per_s"], at_home / links["up_bytes_per_s"])
+    return where(ep > 1, START_S + tokens * t.hidden * 2 * slowest, 0.0)
+
+
+def _layer(
+    run: TrainingRun, of: Machine, stack: Stack, lay: Layout
+) -> tuple[dict[str, Pair], dict[str, Pair]]:
+    """Time of a micro-batch by kind, in a mean layer and in the output head."""
+    t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
+    outside = where(lay.sequence_parallel > 0, tp, 1.0)
+    tokens, moe = lay.micro_batch * run.sequence / cp, t.moe_layers / t.layers
+    attended = run.sequence if run.task == "pretrain" else PACKED * run.sequence
+    products, core, moved, keys = _attention(t, of, stack, tokens, attended, tp, outside)
+    dense, shared = (
+        of.feed_forward(t, tokens, width / tp, outside) for width in (t.ffn, t.shared_ffn)
+    )
+    layer = {
+        "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)),
+        "attention": core,
+        "elementwise": _sum(moved, _scaled(dense[1], 1 - moe), _scaled(shared[1], moe)),
+    }
+    launches = LAUNCHES
+    if t.experts:
+        local, held = tokens / tp, maximum(t.experts / ep, 1.0)
+        routed = local * t.experts_per_token
+        expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
+        permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
+        exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, ep)
+        moving = _sum(expert[1], (permuted, 2 * permuted))
+        layer |= {
+            "grouped": _scaled(expert[0], moe),
+            "routing": _scaled(moving, moe),
+            "expert": (exchange, exchange),
+        }
+        launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)
+    busy = sum(sum(layer[kind]) for kind in COMPUTE if kind in layer)
+    host = maximum(launches * of.low.launch_s - HIDING * busy, 0.0) / 3
+    tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
+    ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)
+    around = maximum(ring - core[0], 0.1 * ring), maximum(2 * ring - core[1], 0.2 * ring)
+    layer |= {"tensor": (tensor, tensor), "host": (host, 2 * host), "context": around}
+    logits = tokens * t.vocab / tp * LOGIT_BYTES / 2 / of.bandwidth
+    head = {
+        "matmul": of.products(tokens, t.vocab / tp, t.hidden, low=False),
+        "elementwise": (logits, logits),
+    }
+    return layer, {kind: _scaled(pair, 1 + run.mtp_modules) for kind, pair in head.items()}
+
+
+_SHARED = ("tensor", "context", "expert", "micro_batch", "sequence_parallel")
+"""Fields of a layout on which the time of a layer depends: a million layouts have a few hundred
+combinations of them.
+"""
+
+
+@search
+def layer_seconds(run: TrainingRun, of: Machine, stack: Stack, lay: Layout):
+    """`_layer`, worked out once for each combination of the fields that it depends on where there
+    are many layouts.
+    """
+    size = max(np.size(getattr(lay, name)) for name in _SHARED)
+    if size < 64:
+        return _layer(run, of, stack, lay)
+    shared = [
+        np.broadcast_to(np.asarray(getattr(lay, name), dtype=float), size) for name in _SHARED
+    ]
+    key = shared[0]
+    for values in shared[1:]:
+        key = key * (values.max() + 1) + values
+    _, first, back = np.unique(key, return_index=True, return_inverse=True)
+    few = replace(
+        lay, **{name: values[first] for name, values in zip(_SHARED, shared, strict=True)}
+    )
+    return tuple(
+        {
+            kind: tuple(value[back] if np.ndim(value) else value for value in pair)
+            for kind, pair in part.items()
+        }
+        for part in _layer(run, of, stack, few)
+    )
