@@ -15,8 +15,8 @@ import numpy as np
 from scaleright import catalog, pooling
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
-from scaleright.training.layout import TrainingRun
 from scaleright.training.layer_parts import Stack
+from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS
 
 FAMILIES = {
