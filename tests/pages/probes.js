@@ -108,6 +108,7 @@
     await frame();
     await new Promise((done) => { setTimeout(done, 100); });
     await Promise.all(Object.values(window.scaleright?.views ?? {}).map((view) => view.runAsync()));
+    document.getAnimations().forEach((fading) => fading.finish()); // as of buttons from light to dark
     await frame();
   }
 
