@@ -140,6 +140,43 @@ def _making_kg(chip: Accelerator, end: str) -> float:
     )
 
 
+def _factor(chip: Accelerator, which: str, end: str, place: str | None = None) -> float:
+    """A cost factor where the chip stands, or in another place."""
+    at_home = chip.segment == "consumer"
+    return getattr(cost_factor(which, place or ("home" if at_home else "data center")), end)
+
+
+def _tpu_watts(chip: Accelerator, tdp: float, end: str) -> tuple[float, float, float]:
+    """What a TPU draws at work, and its share of a host at work and idle [W]."""
+    at_work = (
+        _factor(chip, "tpu_busy_share_of_tdp", end) * tdp
+        if chip.busy_watts is None
+        else chip.busy_watts[ENDS.index(end)]
+    )
+    return (
+        at_work,
+        _factor(chip, "host_watts_per_tpu", end),
+        _factor(chip, "host_idle_watts_per_tpu", end),
+    )
+
+
+def _server_watts(chip: Accelerator, tdp: float, end: str) -> tuple[float, float, float]:
+    """What a chip of a server or of a home draws at work, and its share of the host at work and
+    idle [W].
+    """
+    at_home = chip.segment == "consumer"
+    busy = _factor(chip, "training_share_of_server_watts", end, "data center")
+    servers = {
+        of.name: of.server_watts - of.tdp_watts
+        for of in accelerators().values()
+        if of.server_watts and of.tdp_watts
+    }
+    most = _factor(chip, "host_watts_per_chip", end) if at_home else _of_power(chip, servers)
+    # against the host of the cost factors
+    size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best
+    return busy * tdp, busy * most, _factor(chip, "host_idle_watts_per_chip", end) * size
+
+
 @lookup
 @remembered
 def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Machine:
@@ -169,46 +206,20 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     """
     one_of(end, ENDS, "end of a range")
     chip = accelerator(name)
-    at_home = chip.segment == "consumer"
-
-    def factor(
-        which: str, place: str = "home" if at_home else "data center", at: str = end
-    ) -> float:
-        return getattr(cost_factor(which, place), at)
-
-    tdp, busy = chip.require("tdp_watts"), factor("training_share_of_server_watts", "data center")
-    if chip.kind == "TPU":
-        at_work = (
-            factor("tpu_busy_share_of_tdp") * tdp
-            if chip.busy_watts is None
-            else chip.busy_watts[ENDS.index(end)]
-        )
-        host, host_idle = factor("host_watts_per_tpu"), factor("host_idle_watts_per_tpu")
-    else:
-        servers = {
-            of.name: of.server_watts - of.tdp_watts
-            for of in accelerators().values()
-            if of.server_watts and of.tdp_watts
-        }
-        most = factor("host_watts_per_chip") if at_home else _of_power(chip, servers)
-        size = (
-            1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best
-        )  # against the host of the cost factors
-        at_work, host, host_idle = (
-            busy * tdp,
-            busy * most,
-            factor("host_idle_watts_per_chip") * size,
-        )
+    tdp = chip.require("tdp_watts")
+    drawn = _tpu_watts if chip.kind == "TPU" else _server_watts
+    at_work, host, host_idle = drawn(chip, tdp, end)
     return Machine(
         chip_watts=at_work if chip_watts is None else chip_watts,
         chip_idle_watts=(
-            factor("idle_share_of_tdp") * tdp if chip.idle_watts is None else chip.idle_watts
+            _factor(chip, "idle_share_of_tdp", end) * tdp
+            if chip.idle_watts is None
+            else chip.idle_watts
         ),
         host_watts=host,
         host_idle_watts=host_idle,
-        network_watts=factor("network_watts_per_chip"),
+        network_watts=_factor(chip, "network_watts_per_chip", end),
         machine_kg=_making_kg(chip, end),
-        life_years=factor(
-            "useful_life_years", at={"low": "high", "high": "low"}.get(end, end)
-        ),  # the longer, the less a year
+        # the longer, the less a year
+        life_years=_factor(chip, "useful_life_years", {"low": "high", "high": "low"}.get(end, end)),
     )

@@ -16,23 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator
-from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import DEGREES, Deployment, check, valid
+from scaleright.formulas import search
+from scaleright.inference.deployment import DEGREES, Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
+from scaleright.inference.nodes import engines, usual_format
 from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import FRONT_S, SEQUENCES, slots
+from scaleright.inference.serving import FRONT_S, SEQUENCES
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import Keep, as_it_is, floor, item, log2, maximum, minimum, where
 
-RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
-"""Models whose weights were published in four bits [gptoss; kimik2]."""
+__all__ = ["Curve", "CurvePoint", "Paced", "curves", "engines", "fastest", "usual_format"]
+
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
-_USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
 _DECODING, _READING = (
     tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
 )
@@ -236,26 +234,32 @@ def curves(
     d = replace(
         found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES}
     )
-    t, replicas, factors = (
-        d.model,
-        d.attention_data * d.pipeline,
-        stored(d) if slowdowns is None else slowdowns,
-    )
+    factors = stored(d) if slowdowns is None else slowdowns
+    columns = _columns(d, factors, kinds)
+    cut = [
+        [[float(f"{value:.{_DIGITS}g}") for value in row] for row in columns[name].astype(float)]
+        for name in Curve.__dataclass_fields__
+    ]
+    tables = ("decoding", "reading", "grouped", "look", "read", "hold")
+    return [
+        Curve(
+            **{
+                name: of if name in tables else of[0]
+                for name, of in zip(Curve.__dataclass_fields__, row, strict=True)
+            }
+        )
+        for row in zip(*cut, strict=True)
+    ]
+
+
+def _columns(
+    d: Deployment, factors: Mapping[str, float], kinds: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """The fields of a `Curve`, a row for each deployment."""
+    t, replicas = d.model, d.attention_data * d.pipeline
     near = float(t.selected_tokens or t.window * (t.window_layers > 0))
     contexts = np.array([max(near, 1.0), max(4 * near, _FAR), max(8 * near, 2 * _FAR)])
-    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [
-        (0.0, 0.0, tokens, 0.0) for tokens in _READING
-    ]
-    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
-        (0.0, 0.0, _LONG, context) for context in contexts
-    ]
-    steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
-    parts = step_parts(d, *np.array(steps).T)
-    slowed = {
-        kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (len(found), len(steps)))
-        for kind in kinds
-    }
-    ends = np.cumsum([len(_DECODING), len(_READING), 3, 3])
+    slowed, ends = _slowed_steps(d, factors, kinds, contexts)
     decoding, reading, look, _, bases = np.split(sum(slowed.values()), ends, axis=1)
     none = np.zeros_like(slowed[kinds[0]])
     grouped = sum(slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise"))[
@@ -271,36 +275,43 @@ def curves(
 
     free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
     hold = cache_per_chip(d, contexts) / (np.maximum(free, 1.0) * d.attention_data)
-    most = (d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))) * d.attention_data
-    columns = (
-        d.chips,
-        replicas,
-        waiting,
-        d.chunk_tokens * replicas,
-        most,
-        decoding,
-        reading - grouped,
-        grouped,
-        (bases[:, 2:] - bases[:, 1:2]) / _MANY,
-        np.full_like(free, near),
-        slopes((look - bases[:, :1]) / _MANY),
-        slopes(scores / wide),
-        slopes(hold),
-    )
-    cut = [
-        [[float(f"{value:.{_DIGITS}g}") for value in row] for row in column.astype(float)]
-        for column in columns
+    most = d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))
+    return {
+        "chips": d.chips,
+        "replicas": replicas,
+        "waiting": waiting,
+        "budget": d.chunk_tokens * replicas,
+        "most": most * d.attention_data,
+        "decoding": decoding,
+        "reading": reading - grouped,
+        "grouped": grouped,
+        "each_s": (bases[:, 2:] - bases[:, 1:2]) / _MANY,
+        "near": np.full_like(free, near),
+        "look": slopes((look - bases[:, :1]) / _MANY),
+        "read": slopes(scores / wide),
+        "hold": slopes(hold),
+    }
+
+
+def _slowed_steps(
+    d: Deployment, factors: Mapping[str, float], kinds: Sequence[str], contexts: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Seconds of the steps that make a curve by kind of work, a row for each deployment; and where
+    one group of them ends: of answers alone, of prompts alone, of each at the contexts.
+    """
+    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [
+        (0.0, 0.0, tokens, 0.0) for tokens in _READING
     ]
-    tables = ("decoding", "reading", "grouped", "look", "read", "hold")
-    return [
-        Curve(
-            **{
-                name: of if name in tables else of[0]
-                for name, of in zip(Curve.__dataclass_fields__, row, strict=True)
-            }
-        )
-        for row in zip(*cut, strict=True)
+    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
+        (0.0, 0.0, _LONG, context) for context in contexts
     ]
+    steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
+    parts = step_parts(d, *np.array(steps).T)
+    slowed = {
+        kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (d.tensor.size, len(steps)))
+        for kind in kinds
+    }
+    return slowed, np.cumsum([len(_DECODING), len(_READING), 3, 3])
 
 
 @dataclass(frozen=True)
@@ -374,52 +385,3 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
         )
         most = score if most is None else maximum(score, most)
     return Paced(**{key: name(f"of_{key}", value) for key, value in vars(best).items()})
-
-
-@lookup
-def usual_format(model: Transformer, chip: Accelerator) -> str:
-    """Format in which hosts serve a model on a chip: that of its release where it has four bits,
-    FP8 where the chip has it, else 16 bit.
-    """
-    return RELEASED_IN.get(model.name, "FP8" if "fp8" in chip.dense else "BF16")
-
-
-@search
-def engines(
-    model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM"
-) -> list[Deployment]:
-    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
-    hold it, and all eight, which share every layer; between them half as many in ratio, or of a
-    mixture of experts eight that attend to requests of their own.
-
-    None where no node holds it.
-
-    Raises
-    ------
-    ValueError : the chip cannot serve the format; those that it can are named.
-
-    >>> from scaleright import catalog
-    >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
-    [2, 4, 8]
-    """
-    form = precision or usual_format(model, chip)
-    check(Deployment(model, chip, form))
-
-    def fits(**degrees: int) -> list[Deployment]:
-        d = Deployment(
-            model,
-            chip,
-            form,
-            software=software,
-            expert=(
-                degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1
-            ),
-            **degrees,
-        )
-        return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
-
-    whole = [d for chips in _NODE for d in fits(tensor=chips)]
-    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2 :][:1]
-    return list(
-        {(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values()
-    )

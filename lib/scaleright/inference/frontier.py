@@ -276,6 +276,37 @@ def _weighed(
     )
 
 
+def _served(
+    model: Transformer,
+    load: Load,
+    chips: Iterable[str] | None,
+    precision: str | None,
+    most_chips: int,
+    split: bool,
+    slowdowns: Mapping | None,
+    fixed: Mapping[str, Any],
+) -> list[pd.DataFrame]:
+    """The points of each chip, as `frontier` is asked for them: of those named or of all that can
+    serve the model.
+    """
+    every_chip = catalog.accelerators().values()
+    found = []
+    for chip in every_chip if chips is None else map(catalog.accelerator, chips):
+        try:
+            every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
+            at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
+            found.append(_weighed(every, load, at, slowdowns))
+        except (ValueError, LookupError):  # no format, no room, or no figures of this chip
+            if chips is not None:
+                raise
+    if not found:
+        raise ValueError(
+            f"{model.name}: no accelerator of the catalog serves it in"
+            f" {precision or 'its leanest format'}"
+        )
+    return found
+
+
 def _front(points: pd.DataFrame) -> pd.DataFrame:
     """The points than which no other is both quicker and of more throughput, the quickest first."""
     quickest = points.sort_values(
@@ -330,21 +361,7 @@ def frontier(
     >>> sorted(set(front["accelerator"])), bool((front["tokens_per_s_per_chip"] > 0).all())
     (['H100 SXM', 'L40S'], True)
     """
-    every_chip = catalog.accelerators().values()
-    found = []
-    for chip in every_chip if chips is None else map(catalog.accelerator, chips):
-        try:
-            every = layouts(model, chip, precision or leanest(chip), load, most_chips, **fixed)
-            at = partial(disaggregated, reader(every, load, slowdowns)) if split else steady
-            found.append(_weighed(every, load, at, slowdowns))
-        except (ValueError, LookupError):  # no format, no room, or no figures of this chip
-            if chips is not None:
-                raise
-    if not found:
-        raise ValueError(
-            f"{model.name}: no accelerator of the catalog serves it in"
-            f" {precision or 'its leanest format'}"
-        )
+    found = _served(model, load, chips, precision, most_chips, split, slowdowns, fixed)
     kept = [points[(points["tpot_s"] <= tpot_s) & (points["ttft_s"] <= ttft_s)] for points in found]
     front = pd.concat(map(_front, kept), ignore_index=True)
     if front.empty:

@@ -265,12 +265,7 @@ def step_parts(
     # p micro-batches pass the busiest stage
     step = {kind: ceil(t.layers / pp) * pp * value for kind, value in layer.items()}
     step |= {kind: step[kind] + value for kind, value in _head(d, of, asked).items()}
-    message, links = rows * t.hidden * 2.0 / d.tensor, of.links
-    near, far = (
-        _send(message, links[f"{way}_latency_s"], links[f"{way}_bytes_per_s"])
-        for way in ("up", "out")
-    )
-    step["pipeline"] = where(pp > 1, pp * where(d.chips <= of.domain, near, far), 0.0)
+    step["pipeline"] = where(pp > 1, pp * _handed_on(d, of, rows), 0.0)
     return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
 
 
@@ -304,6 +299,16 @@ def _blocks(d: Deployment, of: Machine, layer: dict[str, Any], tokens, rows):
         }
         kernels = kernels + moe * (KERNELS["experts"] + of.casts["experts"])
     return layer, kernels
+
+
+def _handed_on(d: Deployment, of: Machine, rows):
+    """Seconds in which a stage sends its tokens to the next one."""
+    message, links = rows * d.model.hidden * 2.0 / d.tensor, of.links
+    near, far = (
+        _send(message, links[f"{way}_latency_s"], links[f"{way}_bytes_per_s"])
+        for way in ("up", "out")
+    )
+    return where(d.chips <= of.domain, near, far)
 
 
 def _head(d: Deployment, of: Machine, asked) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """The market: what accelerators rent and sell for, what tokens and power cost, and what owning
 hardware takes, from the tables.
 
-Rooms: `rentals` (listings and the price to decide on), `history` (rents as they were, and
-commitments), `purchases` (what chips sold for), `offers` (one chip, bought or rented), `inputs`
-(power, facility, people), `tokens` (what APIs ask).
+Rooms: `rentals` (listings and the price to decide on), `quotes` (where to rent so many, and whether
+a rent can be right), `history` (rents as they were, and commitments), `compare` (prices beside each
+other), `purchases` (what chips sold for), `offers` (one chip, bought or rented), `inputs` (power,
+facility, people), `tokens` (what APIs ask).
 """
 
 from scaleright.market.history import (
@@ -17,13 +18,11 @@ from scaleright.market.history import (
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import Offer, offer, rent_or_buy_market
 from scaleright.market.purchases import hardware_table
+from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (
     RECENT_YEARS,
     PriceRange,
-    cheapest,
-    check_rent,
     listing_age,
-    paid_accelerators,
     recent_rental_price,
     rental_price,
     rental_prices,

@@ -8,6 +8,24 @@ from scaleright.catalog import table
 from scaleright.market.history import LEAST_PROVIDERS
 from scaleright.market.rentals import CHIP_ALONE, RAW, rental_prices
 
+MONTHLY = ["source", "accelerator", "month"]
+COLUMNS = [
+    "source",
+    "accelerator",
+    "month",
+    "providers",
+    "low",
+    "median",
+    "high",
+    "of_cards",
+    "index_source",
+    "index",
+    "index_usd_per_hour",
+    "inside",
+    "ratio",
+]
+"""What `index_agreement` says of a range and an index."""
+
 
 def price_ends(rows: pd.DataFrame) -> pd.DataFrame:
     """Of each chip the cheapest, the median and the dearest provider of a whole instance, and how
@@ -81,6 +99,38 @@ def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_deman
     raise LookupError(f"no {pricing} card of {accelerator} {span}; {hint}")
 
 
+def _ranges(prices: pd.DataFrame) -> pd.DataFrame:
+    """Range of providers of each source, chip and month, where there are enough of them."""
+    cards = prices[prices["basis"].isin([*RAW, "normalized"])]
+    cards = cards.assign(
+        of_cards=cards["basis"].isin(RAW).map({True: "as listed", False: "scaled"})
+    )
+    one_each = cards.groupby([*MONTHLY, "of_cards", "provider"])["usd"].median()
+    ranges = (
+        one_each.groupby([*MONTHLY, "of_cards"])
+        .agg(low="min", median="median", high="max", providers="count")
+        .reset_index()
+    )
+    return ranges[ranges["providers"] >= LEAST_PROVIDERS]
+
+
+def _indexes(prices: pd.DataFrame) -> pd.DataFrame:
+    """Indexes of each source, chip and month, none of hyperscalers or marketplaces alone."""
+    indexes = prices[
+        (prices["basis"] == "index") & ~prices["segment"].isin(["hyperscaler", "marketplace"])
+    ]
+    # Of a source that has an index of all segments, that one.
+    whole = indexes["segment"].eq("index")
+    indexes = indexes[whole | ~indexes["source"].isin(indexes["source"][whole])]
+    indexes = (
+        indexes.assign(index=indexes["provider"] + ", " + indexes["sku"])
+        .groupby([*MONTHLY, "index"])["usd"]
+        .median()
+        .reset_index()
+    )
+    return indexes.rename(columns={"source": "index_source", "usd": "index_usd_per_hour"})
+
+
 def index_agreement() -> pd.DataFrame:
     """Range of providers of one source against an index of another source, same chip and month, on
     demand.
@@ -103,32 +153,7 @@ def index_agreement() -> pd.DataFrame:
     prices = prices.assign(
         month=prices["date"].dt.strftime("%Y-%m"), usd=prices["usd_per_accelerator_hour"]
     )
-    where = ["source", "accelerator", "month"]
-    cards = prices[prices["basis"].isin([*RAW, "normalized"])]
-    cards = cards.assign(
-        of_cards=cards["basis"].isin(RAW).map({True: "as listed", False: "scaled"})
-    )
-    one_each = cards.groupby([*where, "of_cards", "provider"])["usd"].median()
-    ranges = (
-        one_each.groupby([*where, "of_cards"])
-        .agg(low="min", median="median", high="max", providers="count")
-        .reset_index()
-    )
-    ranges = ranges[ranges["providers"] >= LEAST_PROVIDERS]
-    indexes = prices[
-        (prices["basis"] == "index") & ~prices["segment"].isin(["hyperscaler", "marketplace"])
-    ]
-    # Of a source that has an index of all segments, that one.
-    whole = indexes["segment"].eq("index")
-    indexes = indexes[whole | ~indexes["source"].isin(indexes["source"][whole])]
-    indexes = (
-        indexes.assign(index=indexes["provider"] + ", " + indexes["sku"])
-        .groupby([*where, "index"])["usd"]
-        .median()
-        .reset_index()
-    )
-    indexes = indexes.rename(columns={"source": "index_source", "usd": "index_usd_per_hour"})
-    both = ranges.merge(indexes, on=["accelerator", "month"])
+    both = _ranges(prices).merge(_indexes(prices), on=["accelerator", "month"])
     makers = (
         both[side].str.extract(r"^([a-z]+)")[0] for side in ("source", "index_source")
     )  # a key is its maker and the year
@@ -137,19 +162,4 @@ def index_agreement() -> pd.DataFrame:
     both = both.assign(
         inside=value.between(both["low"], both["high"]), ratio=value / both["median"]
     )
-    columns = [
-        "source",
-        "accelerator",
-        "month",
-        "providers",
-        "low",
-        "median",
-        "high",
-        "of_cards",
-        "index_source",
-        "index",
-        "index_usd_per_hour",
-        "inside",
-        "ratio",
-    ]
-    return both[columns].reset_index(drop=True)
+    return both[COLUMNS].reset_index(drop=True)

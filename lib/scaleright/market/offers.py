@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators
-from scaleright.market.rentals import check_rent, listing_age, recent_rental_price
+from scaleright.market.quotes import check_rent
+from scaleright.market.rentals import listing_age, recent_rental_price
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 physics.
 """
 
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import accelerators, table
+from scaleright.catalog import Accelerator, accelerators, table
 from scaleright.market.history import cloud_table
 from scaleright.market.rentals import RAW, as_day
 
@@ -53,27 +55,30 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     rented_of, rows = dict(tuple(rents.groupby("accelerator"))), []
     for chip in accelerators().values():
         rented, quote = rented_of.get(chip.name, rents.iloc[:0]), quotes.get(chip.name, {})
-        listed = rented["usd_per_accelerator_hour"]
-        if (listed.empty and not quote) or chip.released is None or chip.released > day.date():
+        if (rented.empty and not quote) or chip.released is None or chip.released > day.date():
             continue
-        rows.append(
-            {
-                "accelerator": chip.name,
-                "vendor": chip.vendor,
-                "segment": chip.segment,
-                "released": chip.released,
-                "usd_per_accelerator": quote.get("usd_per_accelerator"),
-                "purchase_kind": quote.get("kind"),
-                "purchase_date": quote.get("date"),
-                "rent_usd_per_hour": listed.median(),
-                "rent_low": listed.min(),
-                "rent_high": listed.max(),
-                "clouds": len(listed),
-                "days_apart": rented["days_apart"].abs().max(),
-                "memory_bytes": chip.memory_bytes,
-                "memory_bytes_per_s": chip.memory_bytes_per_s,
-                "dense_16bit_flops": chip.dense.get("bf16", chip.dense.get("fp16")),
-                "tdp_watts": chip.tdp_watts,
-            }
-        )
+        rows.append(_row(chip, quote, rented))
     return pd.DataFrame(rows)
+
+
+def _row(chip: Accelerator, quote: Mapping[str, Any], rented: pd.DataFrame) -> dict[str, Any]:
+    """A chip in `hardware_table`."""
+    listed = rented["usd_per_accelerator_hour"]
+    return {
+        "accelerator": chip.name,
+        "vendor": chip.vendor,
+        "segment": chip.segment,
+        "released": chip.released,
+        "usd_per_accelerator": quote.get("usd_per_accelerator"),
+        "purchase_kind": quote.get("kind"),
+        "purchase_date": quote.get("date"),
+        "rent_usd_per_hour": listed.median(),
+        "rent_low": listed.min(),
+        "rent_high": listed.max(),
+        "clouds": len(listed),
+        "days_apart": rented["days_apart"].abs().max(),
+        "memory_bytes": chip.memory_bytes,
+        "memory_bytes_per_s": chip.memory_bytes_per_s,
+        "dense_16bit_flops": chip.dense.get("bf16", chip.dense.get("fp16")),
+        "tdp_watts": chip.tdp_watts,
+    }

@@ -12,9 +12,7 @@ from typing import NoReturn
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, table
-from scaleright.formulas import COUNT, closed_form
 from scaleright.names import one_of
-from scaleright.ops import ceil
 
 RAW = ("list", "median offer")
 """Bases of figures that somebody can rent at; an index, a median over providers or a scaled value
@@ -108,22 +106,13 @@ def newest_cards(prices: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def _window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFrame:
+def in_window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFrame:
+    """Listings of so many months up to a day."""
     return prices[(prices["date"] <= day) & (prices["date"] > day - pd.DateOffset(months=months))]
 
 
-def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -> pd.DataFrame:
-    """The newest card of each provider up to a day, none a year older than the chip's newest one by
-    then.
-    """
-    listed = rental_prices(accelerator_name, pricing)
-    if listed.empty:
-        _unlisted(accelerator_name, pricing)
-    listed = listed[listed["date"] <= as_day(day, listed)]
-    return newest_cards(_window(listed, listed["date"].max(), WINDOW_MONTHS))
-
-
-def _unlisted(accelerator_name: str, pricing: str) -> NoReturn:
+def refuse_unlisted(accelerator_name: str, pricing: str) -> NoReturn:
+    """Refuse a chip that nobody lists, and name those with a listing."""
     raise LookupError(
         f"no {pricing} listing of {accelerator_name!r}; chips with one:"
         f" {', '.join(sorted(_prices_now(pricing)))}"
@@ -167,7 +156,7 @@ def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRang
     True
     """
     listed, name = _prices_now(pricing), accelerator(accelerator_name).name
-    return listed[name] if name in listed else _unlisted(accelerator_name, pricing)
+    return listed[name] if name in listed else refuse_unlisted(accelerator_name, pricing)
 
 
 def one_each(cards: pd.DataFrame) -> pd.DataFrame:
@@ -224,7 +213,7 @@ def spread(
         raise ValueError(f"months={months}; allowed: from 1")
     prices = rental_prices(pricing=pricing)
     day = as_day(day, prices)
-    recent = _window(prices, day, months)
+    recent = in_window(prices, day, months)
     if recent.empty:
         newest = prices["date"].max()
         raise ValueError(
@@ -232,101 +221,6 @@ def spread(
             f" {newest:%Y-%m-%d}"
         )
     return one_each(newest_cards(recent))
-
-
-@closed_form(accelerators=COUNT, per_instance=COUNT)
-def paid_accelerators(accelerators, per_instance):
-    """Accelerators that are paid for where they come in whole instances only [1].
-
-    >>> paid_accelerators(9, 8), paid_accelerators(9, 1)
-    (16.0, 9.0)
-    """
-    return ceil(accelerators / per_instance) * per_instance
-
-
-def cheapest(
-    accelerator_name: str,
-    accelerators: int = 1,
-    region: str | None = None,
-    pricing: str = "on_demand",
-    day: date | str | None = None,
-    provider: str | None = None,
-) -> pd.DataFrame:
-    """Where to rent so many of a chip, cheapest first, from each provider's newest card in the
-    chip's newest year.
-
-    Whoever needs one chip and finds it in a node of eight pays for eight: the ranking goes by the
-    whole bill.
-
-    Parameters
-    ----------
-    accelerator_name : chip by name or alias
-    accelerators : chips wanted [1]
-    region : only listings of this region, and those that hold everywhere; any if None
-    pricing : kind of contract, see `rental_prices`
-    day : the cards as of then; by default the day of the table's newest listing
-    provider : only this provider; all if None
-
-    Returns
-    -------
-    provider, segment, region, sku, pricing, instances (to rent), accelerators (in them),
-    usd_per_accelerator_hour, usd_per_hour (of all instances) [USD/h], date, age_days (on that day),
-    basis, source, note.
-
-    Raises
-    ------
-    LookupError : unknown chip, region, provider or kind of pricing, a chip without a listing, or a
-        provider without one in the region.
-    ValueError : no chip wanted, a day in the future or before the first listing.
-
-    >>> one, eight = cheapest("H100 SXM").iloc[0], cheapest("H100 SXM", 8).iloc[0]
-    >>> bool(eight["usd_per_hour"] == 8 * one["usd_per_hour"])
-    True
-    """
-    if accelerators < 1:
-        raise ValueError(f"accelerators={accelerators}; allowed: from 1")
-    cards = _cards(accelerator_name, pricing, day)
-    day = as_day(day, rental_prices(pricing=pricing))
-    chosen = cards
-    for column, wanted, also in (("provider", provider, ()), ("region", region, EVERYWHERE)):
-        if wanted is not None:
-            one_of(wanted, sorted(set(cards[column])), f"{column} of {accelerator_name} listings")
-            chosen = chosen[chosen[column].isin([wanted, *also])]
-    if chosen.empty:
-        places = sorted(set(cards.loc[cards["provider"] == provider, "region"]))
-        raise LookupError(
-            f"{provider} lists no {accelerator_name} in {region!r}; regions where it does:"
-            f" {', '.join(places)}"
-        )
-    in_each = chosen["accelerators"].astype(int)
-    cards = chosen.assign(
-        accelerators=paid_accelerators(accelerators, in_each.to_numpy()).astype(int),
-        note=chosen["note"].fillna(""),
-    )
-    cards = cards.assign(
-        instances=cards["accelerators"] // in_each,
-        usd_per_hour=cards["accelerators"] * cards["usd_per_accelerator_hour"],
-        age_days=(day - cards["date"]).dt.days,
-    )
-    columns = [
-        "provider",
-        "segment",
-        "region",
-        "sku",
-        "pricing",
-        "instances",
-        "accelerators",
-        "usd_per_accelerator_hour",
-        "usd_per_hour",
-        "date",
-        "age_days",
-        "basis",
-        "source",
-        "note",
-    ]
-    return cards.sort_values(["usd_per_hour", "provider", "sku", "region"], ignore_index=True)[
-        columns
-    ]
 
 
 def rental_span(name_begins: str, year: int) -> tuple[float, float]:
@@ -365,41 +259,6 @@ def recent_rental_price(accelerator_name: str) -> PriceRange | None:
         listed
         if listed and pd.Timestamp(listed.as_of) > newest - pd.DateOffset(years=RECENT_YEARS)
         else None
-    )
-
-
-def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
-    """Refuse a rent that no listing of the chip supports: mostly the price of a whole node.
-
-    Raises
-    ------
-    ValueError : not above 0; above three times the dearest recent listing, or above the dearest one
-        while an eighth of it lies among the listings; says what it would be per chip.
-
-    >>> check_rent(24.0, "H100 SXM")
-    Traceback (most recent call last):
-    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 14.1 on
-    2026-10-10); as the price of an 8-chip node it is 3 a chip
-    """
-    if not usd_per_hour > 0:
-        raise ValueError(
-            f"rent of {usd_per_hour:g} USD/h for one {accelerator_name}: a price is above 0"
-        )
-    listed = recent_rental_price(accelerator_name)
-    if listed is None or usd_per_hour <= listed.high:
-        return usd_per_hour
-    per_chip = usd_per_hour / 8
-    node = listed.low <= per_chip <= listed.high
-    if not node and usd_per_hour <= 3 * listed.high:
-        return usd_per_hour
-    hint = (
-        f"; as the price of an 8-chip node it is {per_chip:.3g} a chip"
-        if node
-        else f"; allowed: up to {3 * listed.high:.3g}"
-    )
-    raise ValueError(
-        f"rent of {usd_per_hour:g} USD/h for one {accelerator_name} is above every listing"
-        f" ({listed.low:.3g} to {listed.high:.3g} on {listed.as_of}){hint}"
     )
 
 

@@ -219,6 +219,48 @@ def generation_gains(
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
+def _divisors(
+    pair: tuple[str, str], metric: str, price: tuple[float, float] | None
+) -> dict[str, float]:
+    """What the rate of each chip is divided by, that of a pair as given; refused where it is not
+    above 0.
+    """
+    divisors = prices(metric) | (dict(zip(pair, price, strict=True)) if price else {})
+    if none := [name for name in pair if divisors.get(name, 1) <= 0]:
+        hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
+        raise ValueError(
+            f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}"
+        )
+    return divisors
+
+
+def _gains_of_pair(
+    rows: pd.DataFrame | None,
+    pair: tuple[str, str],
+    asked: tuple[str, str],
+    divisors: dict[str, float],
+    metric: str,
+    statistic: str,
+) -> pd.DataFrame:
+    """The gains of two chips in a benchmark and scenario, rounds in order; refused where there are
+    none, with the reason.
+    """
+    found = _gains(
+        rows, asked, divisors, metric, one_of(statistic, STATISTICS, "statistic"), [pair]
+    )
+    if found.empty:
+        # refuses what never meets, and says what does
+        matched(*pair, *asked, rows=rows)
+        for name in pair:
+            one_of(name, divisors, f"accelerator with a figure {METRICS[metric]}")
+        where = f"one round of {' '.join(asked)}"
+        raise LookupError(
+            f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by"
+            " limits"
+        )
+    return found
+
+
 def gain(
     new: str,
     old: str,
@@ -253,30 +295,8 @@ def gain(
     True
     """
     pair = tuple(accelerator(name).name for name in (new, old))
-    divisors = prices(metric) | (dict(zip(pair, price, strict=True)) if price else {})
-    if none := [name for name in pair if divisors.get(name, 1) <= 0]:
-        hint = f"given {divisors[none[0]]:g}; where nobody lists a rent, set one"
-        raise ValueError(
-            f"a gain {METRICS[metric]} needs one above 0 for {' and '.join(none)}, {hint}"
-        )
-    found = _gains(
-        rows,
-        (benchmark, scenario),
-        divisors,
-        metric,
-        one_of(statistic, STATISTICS, "statistic"),
-        [pair],
-    )
-    if found.empty:
-        # refuses what never meets, and says what does
-        matched(pair[0], pair[1], benchmark, scenario, rows=rows)
-        for name in pair:
-            one_of(name, divisors, f"accelerator with a figure {METRICS[metric]}")
-        where = f"one round of {benchmark} {scenario}"
-        raise LookupError(
-            f"power of {' and '.join(pair)} was not measured in {where}; metric 'watt' goes by"
-            " limits"
-        )
+    divisors = _divisors(pair, metric, price)
+    found = _gains_of_pair(rows, pair, (benchmark, scenario), divisors, metric, statistic)
     rounds = tuple(found["round"])
     if in_round != "newest":
         found = found[

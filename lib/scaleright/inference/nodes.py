@@ -1,0 +1,65 @@
+"""Engines that are usual for a model on a chip: its format, and three of one node from cheap to
+quick.
+"""
+
+from __future__ import annotations
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import Accelerator
+from scaleright.formulas import lookup, search
+from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.inference.lengths import Load
+from scaleright.inference.serving import slots
+
+RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
+"""Models whose weights were published in four bits [gptoss; kimik2]."""
+_USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
+
+
+@lookup
+def usual_format(model: Transformer, chip: Accelerator) -> str:
+    """Format in which hosts serve a model on a chip: that of its release where it has four bits,
+    FP8 where the chip has it, else 16 bit.
+    """
+    return RELEASED_IN.get(model.name, "FP8" if "fp8" in chip.dense else "BF16")
+
+
+@search
+def engines(
+    model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM"
+) -> list[Deployment]:
+    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
+    hold it, and all eight, which share every layer; between them half as many in ratio, or of a
+    mixture of experts eight that attend to requests of their own.
+
+    None where no node holds it.
+
+    Raises
+    ------
+    ValueError : the chip cannot serve the format; those that it can are named.
+
+    >>> from scaleright import catalog
+    >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
+    [2, 4, 8]
+    """
+    form = precision or usual_format(model, chip)
+    check(Deployment(model, chip, form))
+
+    def fits(**degrees: int) -> list[Deployment]:
+        d = Deployment(
+            model,
+            chip,
+            form,
+            software=software,
+            expert=(
+                degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1
+            ),
+            **degrees,
+        )
+        return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
+
+    whole = [d for chips in _NODE for d in fits(tensor=chips)]
+    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2 :][:1]
+    return list(
+        {(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values()
+    )
