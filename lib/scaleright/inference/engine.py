@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_reduce_seconds, network
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup, search
 from scaleright.inference.deployment import Deployment
 from scaleright.ops import minimum, where
 from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
@@ -119,6 +119,7 @@ def quick_all_reduce_seconds(payload_bytes, group, link_bytes_per_s):
     )
 
 
+@search
 def sum_seconds(d: Deployment, of: Machine, payload_bytes):
     """All-reduce among the tensor-parallel chips: by quick kernels inside a node, or by the
     collective library where that is sooner.
