@@ -11,7 +11,7 @@ from scaleright import catalog
 calls = []
 
 
-@catalog.remembered
+@catalog.shared
 def shapes(layers: int) -> pd.DataFrame:
     """The models with so many layers."""
     calls.append(layers)
@@ -19,7 +19,7 @@ def shapes(layers: int) -> pd.DataFrame:
     return models[models["layers"] == layers].reset_index(drop=True)
 
 
-@catalog.remembered
+@catalog.shared
 def frozen() -> MappingProxyType:
     """A mapping that nobody can change."""
     calls.append("frozen")
@@ -30,7 +30,6 @@ def frozen() -> MappingProxyType:
 def process(monkeypatch, tmp_path):
     """Begins a process anew: nothing remembered, nothing read; the build's folder stays."""
     monkeypatch.setenv("SCALERIGHT_REMEMBERED", str(tmp_path / "remembered"))
-    monkeypatch.setattr(catalog.memory, "_DEAR_S", -1.0)
 
     def begin():
         calls.clear()
@@ -63,8 +62,8 @@ def test_a_damaged_file_is_found_anew(process, tmp_path):
 
 
 def test_what_cannot_be_named_or_written_is_kept_in_the_process_alone(process, tmp_path):
-    catalog.remembered(lambda: len(catalog.table("models")))()
-    assert catalog.remembered(_unwritable)() is catalog.remembered(_unwritable)()
+    catalog.shared(lambda: len(catalog.table("models")))()
+    assert catalog.shared(_unwritable)() is catalog.shared(_unwritable)()
     assert not (tmp_path / "remembered").exists()
 
 
@@ -75,3 +74,8 @@ def _unwritable():
 def test_chips_are_kept_with_all_their_figures(process):
     chip = catalog.accelerator("H100 SXM")
     assert pickle.loads(pickle.dumps(chip)) == chip and chip.dense
+
+
+def test_what_is_cheap_to_find_is_kept_in_the_process_alone(process, tmp_path):
+    assert catalog.fitted("training_constants")
+    assert not (tmp_path / "remembered").exists()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 from press_cases import SCENARIO, declare, executed, finish
-from scaleright.press import Book, PressError, scenarios, staleness
+from scaleright.catalog.memory import REMEMBERED
+from scaleright.press import Book, PressError, build, scenarios, staleness
 from scaleright.press.execute import Job, Run
 from scaleright.press.staleness import Inputs
 
@@ -165,3 +170,28 @@ def test_a_wrong_scenario_is_named_with_its_line(book, old, new, says):
 def test_two_scenarios_of_one_name_are_refused(book):
     with pytest.raises(PressError, match=r"line 8: tiny has a scenario 'busy' on line 1"):
         declare(book, SCENARIO * 2)
+
+
+def test_later_builds_have_what_was_found_in_the_same_tables_and_no_others(tmp_path, monkeypatch):
+    monkeypatch.delenv(REMEMBERED, raising=False)
+    states = iter(["a" * 64, "a" * 64, "b" * 64, "b" * 64])
+    inputs = SimpleNamespace(book=Book(tmp_path), state=lambda: next(states))
+    found = []
+    for anew in (False, False, False, True):
+        with build._remembering(inputs, anew):
+            folder = Path(os.environ[REMEMBERED])
+            found.append(folder.is_dir())
+            folder.mkdir(parents=True, exist_ok=True)
+        assert REMEMBERED not in os.environ
+    assert found == [False, True, False, False]
+    assert [folder.name for folder in (tmp_path / "_build" / "remembered").iterdir()] == ["b" * 16]
+
+
+def test_the_state_of_the_tables_is_that_of_each_and_of_no_chapter(book):
+    before = Inputs(book).state()
+    text = book.text(book.chapters()[0])
+    text.write_text(text.read_text() + "\nMore.\n")
+    assert Inputs(book).state() == before
+    table = next(book.data.rglob("*.csv"))
+    table.write_text(table.read_text() + "\n")
+    assert Inputs(book).state() != before

@@ -25,7 +25,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
+from scaleright.catalog import Accelerator, accelerator, accelerators, shared, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup
 from scaleright.ops import INFINITY, ceil, log2, maximum, minimum, where
 from scaleright.order import ordered
@@ -293,7 +293,7 @@ def exposed(communication_s, compute_s, overlap_share):
     return communication_s - minimum(overlap_share * communication_s, compute_s)
 
 
-@remembered
+@shared
 def _achieved() -> tuple[Mapping[float, float], float]:
     """Shares of the datasheet's bandwidth that the largest all-reduces achieve: of a node's link
     [B/s], by rings, and of an adapter.

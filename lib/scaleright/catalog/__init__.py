@@ -8,7 +8,7 @@ source, license and date of every table it has read.
 
 from scaleright.catalog import chips as _chips
 from scaleright.catalog import shapes as _shapes  # both register their judges
-from scaleright.catalog.memory import fitted, remembered
+from scaleright.catalog.memory import fitted, remembered, shared
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reading import read_csv
 from scaleright.catalog.record import (
@@ -50,6 +50,7 @@ __all__ = [
     "read_csv",
     "remembered",
     "resource",
+    "shared",
     "table",
     "unnoted",
 ]

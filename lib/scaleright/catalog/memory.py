@@ -1,8 +1,8 @@
 """What is found in the tables is remembered: in a process, and among the processes of a build.
 
-A build sets `SCALERIGHT_REMEMBERED` to a folder that lives as long as the build itself, and so
-stands for one state of library and tables. A dear finding is kept there with the names of the
-tables behind it: it is computed once a build and not once a page.
+A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of library and tables. A
+`shared` finding is kept there with the names of the tables behind it: it is computed once and not
+once a page.
 """
 
 import copyreg
@@ -10,7 +10,6 @@ import functools
 import hashlib
 import os
 import pickle
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -25,8 +24,8 @@ from scaleright.catalog.tables import table
 
 _FOUND: dict[tuple, tuple[Any, set[str]]] = {}
 tables._KEPT.append(_FOUND.clear)
-_DEAR_S = 0.01
-"""What took longer is worth a file: to read one takes about a millisecond."""
+REMEMBERED = "SCALERIGHT_REMEMBERED"
+"""The variable that names the folder."""
 
 
 def _frozen(mapping: dict) -> MappingProxyType:
@@ -47,12 +46,22 @@ def remembered(function: Callable) -> Callable:
     >>> most_layers() == most_layers() > 100
     True
     """
+    return _remembering(function, _find)
 
+
+def shared(function: Callable) -> Callable:
+    """As `remembered`, and kept for all processes of a build: for what takes longer to find than
+    the millisecond it takes to read a file.
+    """
+    return _remembering(function, _find_once)
+
+
+def _remembering(function: Callable, find: Callable) -> Callable:
     @functools.wraps(function)
     def look(*given: Any, **named: Any) -> Any:
         key = (function, data_dir(), given, *named.items())
         if key not in _FOUND:
-            _FOUND[key] = _find(function, given, named)
+            _FOUND[key] = find(function, given, named)
         value, read = _FOUND[key]
         tables._READ.get().update(read)
         return value.copy() if isinstance(value, pd.DataFrame) else value
@@ -61,26 +70,30 @@ def remembered(function: Callable) -> Callable:
 
 
 def _find(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:
-    """What a function finds, and the tables behind it; another process may have found it."""
-    place = _place(function, given, named)
-    if place and (kept := _kept(place)):
-        return kept
-    start, outside = time.perf_counter(), tables._READ.set(read := set())
+    """What a function finds, and the tables behind it."""
+    outside = tables._READ.set(read := set())
     try:
-        value = function(*given, **named)
+        return function(*given, **named), read
     finally:
         tables._READ.reset(outside)
         tables._READ.get().update(read)
-    if place and time.perf_counter() - start > _DEAR_S:
-        _keep(place, (value, read))
-    return value, read
+
+
+def _find_once(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:
+    """What a function finds, unless another process of the build has found it."""
+    place = _place(function, given, named)
+    if place is None:
+        return _find(function, given, named)
+    if (kept := _kept(place)) is None:
+        _keep(place, kept := _find(function, given, named))
+    return kept
 
 
 def _place(function: Callable, given: tuple, named: Mapping) -> Path | None:
     """Where the build keeps what this call finds; None if there is none, or if it cannot be told
     from other calls.
     """
-    folder, name = os.environ.get("SCALERIGHT_REMEMBERED"), getattr(function, "__qualname__", "<")
+    folder, name = os.environ.get(REMEMBERED), getattr(function, "__qualname__", "<")
     if not folder or "<" in name or function.__module__ == "__main__":
         return None
     try:
@@ -99,7 +112,7 @@ def _kept(place: Path) -> tuple[Any, set[str]] | None:
 def _keep(place: Path, found: tuple[Any, set[str]]) -> None:
     with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):  # then each finds it
         content = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         part = place.with_name(f".{place.name}.{os.getpid()}.part")
         part.write_bytes(content)
         part.replace(place)

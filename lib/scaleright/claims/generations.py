@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scaleright import transformer
-from scaleright.catalog import accelerator, fact, model, remembered, table
+from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.claims import s4
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span
 from scaleright.claims.s4 import printed
@@ -29,7 +29,7 @@ R1, DENSE, IMAGES, LLAMA, GPTJ = (
 BOTH = ("Offline", "Server")
 
 
-@remembered
+@shared
 def _ratios(
     new: str, old: str, benchmark: str, *scenarios: str, rounds: tuple[str, ...] = s4.ROUNDS
 ) -> tuple[float, ...]:

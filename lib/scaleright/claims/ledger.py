@@ -170,7 +170,7 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
     return found
 
 
-@catalog.remembered
+@catalog.shared
 def claims() -> tuple[Claim, ...]:
     """The rows of `data/claims.csv`; an empty end of an interval is open."""
     rows = catalog.table("claims").rename(columns={"claimed_low": "low", "claimed_high": "high"})
@@ -239,9 +239,7 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     """
     known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    written = [
-        judge(c, catalog.remembered(known[c.id])() if c.id in known else None) for c in chosen
-    ]
+    written = [judge(c, catalog.shared(known[c.id])() if c.id in known else None) for c in chosen]
     return written if chapter or ids else [*written, *generated()]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, remembered, table
+from scaleright.catalog import accelerator, fact, shared, table
 from scaleright.claims.ledger import (
     ABSENT,
     AGREEMENT,
@@ -257,7 +257,7 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
         )
 
 
-@remembered
+@shared
 def judged() -> tuple[Cell, ...]:
     """Every cell of S4's tables: the specifications of 14 chips, then 76 rows of three averages."""
     chips, rows = (list(table(name).itertuples()) for name in ("s4_specifications", "s4_results"))
@@ -286,7 +286,7 @@ def judged() -> tuple[Cell, ...]:
     )
 
 
-@remembered
+@shared
 def _printed() -> dict[tuple[str, str, str], Any]:
     return {
         (row.benchmark, _kind(row), row.scenario): row for row in table("s4_results").itertuples()

@@ -16,7 +16,7 @@ from scaleright.catalog import (
     accelerator,
     model,
     models,
-    remembered,
+    shared,
     table,
 )
 from scaleright.costs.clusters import SETTING, cluster_chips, format_on, goodput, hourly_usd
@@ -226,7 +226,7 @@ def _layout_words(row: pd.Series) -> str:
 
 
 @search
-@remembered
+@shared
 def best_step(
     model_name: str,
     chip_name: str,
@@ -278,7 +278,7 @@ def best_step(
 
 
 @search
-@remembered
+@shared
 def best_published_mfu(
     model_name: str, chip_name: str, precision: str = "BF16"
 ) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, remembered, table
+from scaleright.catalog import DataError, accelerator, shared, table
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
@@ -51,7 +51,7 @@ SERVER = 8
 """Chips of a server; S4 takes a larger domain for a bet on mixtures."""
 
 
-@remembered
+@shared
 def benchmarks() -> pd.DataFrame:
     """Benchmarks of the three kinds of model by name: kind (a key of `ARCHITECTURES`), model (of
     the catalog, or empty).
@@ -61,7 +61,7 @@ def benchmarks() -> pd.DataFrame:
     return rows.assign(kind=kind)[kind.notna()][["kind", "model"]].fillna("")
 
 
-@remembered
+@shared
 def measured(benchmark: str, scenario: str) -> pd.DataFrame:
     """Best rate of each chip, a row for each round and accuracy target, the newest and strictest
     first; 0 where nobody submitted.
@@ -109,7 +109,7 @@ def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Ser
     return both.iloc[0]
 
 
-@remembered
+@shared
 def rents() -> pd.DataFrame:
     """Rent of each chip of `GENERATIONS` by the hour, and what it is: a median of listings, or a
     stand-in where there is none.

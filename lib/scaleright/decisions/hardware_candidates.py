@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerators, remembered
+from scaleright.catalog import Accelerator, accelerators, shared
 from scaleright.costs.break_even import break_even_usd_per_hour
 from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
@@ -93,7 +93,7 @@ SLOTS = 8.0
 """PCIe cards that a server takes."""
 
 
-@remembered
+@shared
 def _candidates() -> pd.DataFrame:
     """Every candidate."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, remembered, table
+from scaleright.catalog import accelerator, accelerators, shared, table
 from scaleright.costs.price_performance import GIGA
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_figures import (
@@ -24,7 +24,7 @@ from scaleright.mlperf import ROUNDS, power_efficiency, results
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 
-@remembered
+@shared
 def alternatives() -> pd.DataFrame:
     """What else could do the work, with what is public about it, counted from the tables of
     measurements and prices.
@@ -67,7 +67,7 @@ def alternatives() -> pd.DataFrame:
     return rows.join(rows.apply(counts, axis=1))
 
 
-@remembered
+@shared
 def datasheet_test() -> pd.DataFrame:
     """Speed by datasheet arithmetic and energy by power limits beside what was measured, over the
     reference chip of each workload.

@@ -5,7 +5,7 @@ maturity, each beside those of one and the same reference chip.
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, remembered
+from scaleright.catalog import Accelerator, accelerator, accelerators, shared
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_maturity import maturity
@@ -24,7 +24,7 @@ limit of the chip.
 """
 
 
-@remembered
+@shared
 def best_rates() -> pd.DataFrame:
     """The best rate per accelerator that each chip reached on each benchmark, in any round;
     derived, not an official MLPerf metric.
@@ -79,7 +79,7 @@ def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0
     return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
 
 
-@remembered
+@shared
 def chip_facts(own: bool = False, utilization: float = 1.0) -> pd.DataFrame:
     """Of every chip: vendor, kind, usd_per_hour (`chip_hour_usd`), watts, memory_bytes,
     memory_bytes_per_s, maturity; nan where not known.
@@ -118,7 +118,7 @@ def reached_flops() -> dict[str, float]:
     }
 
 
-@remembered
+@shared
 def measured_efficiency() -> pd.DataFrame:
     """Rate per watt of whole systems, measured, over that of the reference chip in the same round
     and at the same clocks.
@@ -150,7 +150,7 @@ def measured_efficiency() -> pd.DataFrame:
     return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
 
 
-@remembered
+@shared
 def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
     """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
     accelerator and reference lead.

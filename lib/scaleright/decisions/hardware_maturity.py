@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, remembered, table
+from scaleright.catalog import accelerator, accelerators, shared, table
 from scaleright.market import rental_prices, spread
 from scaleright.mlperf import ROUNDS, comparable
 from scaleright.units import DAYS_PER_YEAR
@@ -24,7 +24,7 @@ COUNTED = {"MLPerf submitters": (1, 3), "clouds": (3, 10), "years on the market"
 RECENT_ROUNDS = ROUNDS[-3:]
 
 
-@remembered
+@shared
 def maturity_criteria() -> pd.DataFrame:
     """Every criterion for every chip that ships on a platform of the table.
 

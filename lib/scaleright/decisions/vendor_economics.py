@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, model, remembered, table
+from scaleright.catalog import accelerator, model, shared, table
 from scaleright.decisions.vendor_points import (
     DRAFTS,
     PUBLISHED,
@@ -259,7 +259,7 @@ def _leads(group: pd.DataFrame, older: str, newer: str) -> pd.DataFrame:
 
 
 @search
-@remembered
+@shared
 def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
     """Leads at one speed per user between chips that were measured in many layouts with one engine,
     beside those of the model in the same ones.

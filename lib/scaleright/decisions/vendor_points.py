@@ -4,7 +4,7 @@ own model of serving, and what an hour of each chip takes.
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, model, remembered, table
+from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.formulas import lookup, search
 from scaleright.inference.frontier import frontier
 from scaleright.inference.lengths import Load
@@ -48,7 +48,7 @@ def published_use(name: str) -> dict[str, float]:
     return {"usd": fact(f"inferencex_usd_per_hour_{key}"), "kw": fact(f"inferencex_kw_{key}")}
 
 
-@remembered
+@shared
 def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.DataFrame:
     """Published operating points of a model whose speed per user and throughput were both measured,
     lengths within 15 %.
@@ -80,7 +80,7 @@ def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.
     ].reset_index(drop=True)
 
 
-@remembered
+@shared
 def _front(
     name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None
 ) -> pd.DataFrame:

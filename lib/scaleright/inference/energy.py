@@ -25,7 +25,7 @@ def _least_hungry(runs: pd.DataFrame, joules: str, variant: str) -> pd.DataFrame
 
 
 @lookup
-@catalog.remembered
+@catalog.shared
 def chat_energy() -> pd.DataFrame:
     """The least hungry published configuration of each model, chip and number of sequences that run
     together.
@@ -68,7 +68,7 @@ def chat_energy() -> pd.DataFrame:
 
 
 @lookup
-@catalog.remembered
+@catalog.shared
 def image_energy() -> pd.DataFrame:
     """The least hungry published configuration of each image generator and chip, at full speed.
 

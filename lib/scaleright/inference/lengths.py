@@ -110,7 +110,7 @@ class Load:
 
 
 @lookup
-@catalog.remembered
+@catalog.shared
 def trace(name: str) -> Load:
     """The lengths of the requests of a published trace.
 

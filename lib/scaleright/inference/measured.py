@@ -23,7 +23,7 @@ SYSTEM = (
 
 
 @lookup
-@catalog.remembered
+@catalog.shared
 def operating_points(model: str | None = None, accelerator: str | None = None) -> pd.DataFrame:
     """Measured throughput, of one model's shape if given, one row a system and shape of request;
     `flag` says what is odd.

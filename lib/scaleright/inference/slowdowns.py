@@ -83,7 +83,7 @@ def families(d: Deployment) -> dict[str, str]:
     }
 
 
-@catalog.remembered
+@catalog.shared
 def _constant(name: str, kind: str) -> tuple[float, bool]:
     """A family's stored constant of a kind of work, and whether it is borrowed."""
     return kin_constant(

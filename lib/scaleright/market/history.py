@@ -7,7 +7,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, remembered, table
+from scaleright.catalog import accelerator, shared, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import one_of
 from scaleright.ranges import Range
@@ -22,7 +22,7 @@ TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 """Years of each committed kind of pricing."""
 
 
-@remembered
+@shared
 def price_history(accelerator_name: str) -> pd.DataFrame:
     """Monthly rent of a chip on demand, over rate cards [USD/h], those as listed and those scaled
     to one contract apart.
@@ -154,7 +154,7 @@ def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
     return rows.assign(days_apart=(rows["date"] - day).dt.days)
 
 
-@remembered
+@shared
 def paired_ratios() -> pd.DataFrame:
     """Committed over on-demand price [1] of the same product: provider, chip, size, region, date
     and SKU alike.

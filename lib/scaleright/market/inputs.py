@@ -4,7 +4,7 @@ chip computes.
 
 from statistics import median
 
-from scaleright.catalog import accelerators, remembered, table
+from scaleright.catalog import accelerators, shared, table
 from scaleright.names import one_of
 from scaleright.ranges import Range
 
@@ -40,7 +40,7 @@ def matmul_chips() -> dict[str, dict[str, float]]:
     }
 
 
-@remembered
+@shared
 def _ranges(
     name: str, keys: tuple[str, str], ends: tuple[str, str, str]
 ) -> dict[str, dict[str, Range]]:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, remembered, resource, table
+from scaleright.catalog import accelerator, resource, shared, table
 from scaleright.names import one_of
 
 RAW = ("list", "median offer")
@@ -39,7 +39,7 @@ class PriceRange:
     as_of: date
 
 
-@remembered
+@shared
 def rental_prices(
     accelerator_name: str | None = None, pricing: str = "on_demand", basis: tuple[str, ...] = RAW
 ) -> pd.DataFrame:
@@ -119,7 +119,7 @@ def refuse_unlisted(accelerator_name: str, pricing: str) -> NoReturn:
     )
 
 
-@remembered
+@shared
 def _prices_now(pricing: str) -> dict[str, PriceRange]:
     """The price of each listed chip, as `rental_price` hands it out."""
     prices = rental_prices(pricing=pricing)
@@ -189,7 +189,7 @@ def one_each(cards: pd.DataFrame) -> pd.DataFrame:
     return rows.reset_index().sort_values(["accelerator", usd, "provider"], ignore_index=True)
 
 
-@remembered
+@shared
 def spread(
     day: date | str | None = None, pricing: str = "on_demand", months: int = WINDOW_MONTHS
 ) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, remembered
+from scaleright.catalog import accelerator, accelerators, shared
 from scaleright.mlperf.results import comparable
 from scaleright.names import nearest, one_of
 from scaleright.units import figure
@@ -34,7 +34,7 @@ GENERATIVE = ("dense language model", "mixture of experts", "diffusion", "agent"
 """Architectures whose software still moves fast; the others are what MLPerf began with."""
 
 
-@remembered
+@shared
 def _submissions() -> pd.DataFrame:
     return submissions(comparable())
 
@@ -102,7 +102,7 @@ def summarize(rows: pd.DataFrame, key: Iterable[str] = ("accelerator", *CELL)) -
     return pd.DataFrame(found).reset_index()
 
 
-@remembered
+@shared
 def summary() -> pd.DataFrame:
     """What the submissions of each chip reached in each round, per accelerator; derived, not an
     official MLPerf metric.
@@ -303,7 +303,7 @@ def drift(architecture: str, quantile: float = 0.9) -> float:
     return _drift(architecture in GENERATIVE, quantile)
 
 
-@remembered
+@shared
 def _drift(generative: bool, quantile: float) -> float:
     changes = round_changes()
     return moved_by(changes[changes["generative"] == generative], quantile)
@@ -314,7 +314,7 @@ def moved_by(changes: pd.DataFrame, quantile: float = 0.9) -> float:
     return figure(np.exp(changes["change"].abs().quantile(quantile)))
 
 
-@remembered
+@shared
 def round_changes() -> pd.DataFrame:
     """The ratio of two chips in a round and in the next in which both stood: before, after (best
     over best), change (log).

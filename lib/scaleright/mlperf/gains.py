@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, remembered
+from scaleright.catalog import accelerator, accelerators, shared
 from scaleright.market import recent_rental_price
 from scaleright.mlperf.compare import (
     CELL,
@@ -343,7 +343,7 @@ def matched_words(row: pd.Series) -> str:
     return f"{row['round']}{target}: {side('new')} against {side('old')}"
 
 
-@remembered
+@shared
 def range_test() -> pd.DataFrame:
     """Whether the range of a ratio in one round held the ratio of the next: a test out of sample.
 

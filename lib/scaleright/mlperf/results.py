@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from scaleright.catalog import remembered, table
+from scaleright.catalog import shared, table
 from scaleright.names import one_of
 
 ROUNDS = ("v3.0", "v3.1", "v4.0", "v4.1", "v5.1", "v6.0", "v6.1")
@@ -50,7 +50,7 @@ first.
 """
 
 
-@remembered
+@shared
 def _results() -> pd.DataFrame:
     rows = table("mlperf_inference")
     kinds = table("mlperf_benchmarks").drop_duplicates("benchmark")[

@@ -113,7 +113,7 @@ def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
     return None
 
 
-@catalog.remembered
+@catalog.shared
 def training_results() -> pd.DataFrame:
     """Every result, with what follows from it; cells are empty where the tables do not say.
 
@@ -153,7 +153,7 @@ def training_results() -> pd.DataFrame:
     return runs
 
 
-@catalog.remembered
+@catalog.shared
 def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     """Results of one benchmark, fastest first, in one round or in all; rows kept in doubt are left
     out.

@@ -6,7 +6,7 @@ Every figure per accelerator is derived, not an official MLPerf metric.
 
 import pandas as pd
 
-from scaleright.catalog import accelerators, remembered
+from scaleright.catalog import accelerators, shared
 from scaleright.mlperf.compare import CELL, QUESTION, submissions, summarize, summary
 from scaleright.mlperf.gains import power_runs
 
@@ -22,7 +22,7 @@ SYSTEM = [
 ]
 
 
-@remembered
+@shared
 def software_gains() -> pd.DataFrame:
     """The same chip on the same question in one round and in the next in which it stands: what
     software brought.
@@ -60,7 +60,7 @@ def software_gains() -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-@remembered
+@shared
 def power_efficiency() -> pd.DataFrame:
     """Runs with measured power: rate per watt of the whole system, and what that system draws
     beside its chips' limits.
@@ -95,7 +95,7 @@ def power_efficiency() -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-@remembered
+@shared
 def server_to_offline() -> pd.DataFrame:
     """What a system keeps of its Offline rate once requests arrive at random and must be answered
     in time.
@@ -120,7 +120,7 @@ def server_to_offline() -> pd.DataFrame:
     return each.agg(systems="size", lowest="min", median="median", highest="max").reset_index()
 
 
-@remembered
+@shared
 def size_scaling() -> pd.DataFrame:
     """The best rate per accelerator of a chip by size of system, where one round has several sizes:
     does more together cost?

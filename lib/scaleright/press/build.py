@@ -5,8 +5,11 @@ what is whole is published.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from scaleright.catalog.memory import REMEMBERED
 from scaleright.press import Book, PressError, notebooks, site
 from scaleright.press.execute import Job, run_all
 from scaleright.press.staleness import Inputs
@@ -26,16 +29,17 @@ def publish(book: Book, jobs: int | None, force: bool, say: Say) -> None:
     with book.locked():
         site.recover(book)
         inputs = Inputs(book)
-        stale = _stale(inputs, force, cases=True)
-        current = not force and not stale and site.current(book)
-        if not current:
-            _check(inputs, stale)
-            _run(inputs, stale, jobs, say, "chapters and scenarios")
-        if changed := force or not (current or site.current(book)):
-            say("rendering the site ...")
-            site.build(book, anew=force)
-        elif stale:
-            site.note_runs(book)
+        with _remembering(inputs, anew=force):
+            stale = _stale(inputs, force, cases=True)
+            current = not force and not stale and site.current(book)
+            if not current:
+                _check(inputs, stale)
+                _run(inputs, stale, jobs, say, "chapters and scenarios")
+            if changed := force or not (current or site.current(book)):
+                say("rendering the site ...")
+                site.build(book, anew=force)
+            elif stale:
+                site.note_runs(book)
         if outdated := notebooks.outdated(book):
             say(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
         done = "built" if stale or changed else "nothing changed"
@@ -52,15 +56,35 @@ def store(book: Book, jobs: int | None, check: bool, say: Say) -> None:
     """
     with book.locked():
         inputs = Inputs(book)
-        stale = _stale(inputs, force=False)
-        _check(inputs, stale)
-        _run(inputs, stale, jobs, say, "chapters")
+        with _remembering(inputs):
+            stale = _stale(inputs, force=False)
+            _check(inputs, stale)
+            _run(inputs, stale, jobs, say, "chapters")
         if check and (outdated := notebooks.outdated(book)):
             raise PressError(
                 f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)"
             )
         stored = [] if check else notebooks.store(book)
     say(f"stored: {', '.join(stored)}" if stored else "stored notebooks are up to date")
+
+
+@contextmanager
+def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
+    """Let the processes of this build, and later builds of the same library and tables, have what
+    one of them found in the tables; what was found in others goes, or everything if `anew`.
+    """
+    folder = inputs.book.build / "remembered" / inputs.state()[:16]
+    for other in folder.parent.glob("*"):
+        if anew or other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    before = os.environ.get(REMEMBERED)
+    os.environ[REMEMBERED] = str(folder)
+    try:
+        yield
+    finally:
+        del os.environ[REMEMBERED]
+        if before is not None:
+            os.environ[REMEMBERED] = before
 
 
 def _stale(inputs: Inputs, force: bool, cases: bool = False) -> list[Job]:

@@ -7,6 +7,7 @@ that raises, or that writes to stderr, fails its chapter; the other chapters fin
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from scaleright.catalog.memory import REMEMBERED
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.processes import Child, workplace
 from scaleright.press.repository import setup_source
@@ -78,12 +80,11 @@ def load(text: Path):
     """A chapter's text as a notebook, with the cell before its code that fetches the library where
     there is none.
     """
-    import jupytext
     import nbformat
 
-    from scaleright.press.parameters import tagged
+    from scaleright.press.parameters import chapter_notebook, tagged
 
-    notebook = jupytext.read(text, fmt="md:myst")
+    notebook = chapter_notebook(text)
     notebook.metadata = nbformat.from_dict(_METADATA)
     source = setup_source(text.parents[2])
     if source and tagged(notebook.cells, "setup") is None:
@@ -217,7 +218,7 @@ def _outcomes(
     settings = Settings(
         folder=book.root / "notebooks",
         environment=kernel_environment(folder)
-        | {"SCALERIGHT_REMEMBERED": str(folder / "remembered")},
+        | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
         warm=len(jobs) > workers,  # what a warm start takes is paid once a worker
     )
     waiting, idle, busy = deque(jobs), list[Child](), dict[Connection, tuple[Child, Job]]()

@@ -99,6 +99,12 @@ class Inputs:
             json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()
         ).hexdigest()
 
+    def state(self) -> str:
+        """Hash of all that what is found in the tables depends on, whichever chapter asks."""
+        return hashlib.sha256(
+            json.dumps([self._shared, sorted(self._tables.items())]).encode()
+        ).hexdigest()
+
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""
         return [chapter for chapter in self._texts if not self._fresh(chapter)]

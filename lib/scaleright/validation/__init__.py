@@ -65,7 +65,7 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     return Validation(kind, definition, definition.judge(rows, Path(file).name))
 
 
-@catalog.remembered
+@catalog.shared
 def _published(kind: str) -> pd.DataFrame:
     """The book's own table of a kind, judged."""
     definition = KINDS[kind]

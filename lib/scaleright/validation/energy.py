@@ -150,7 +150,7 @@ def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
     return found
 
 
-@catalog.remembered
+@catalog.shared
 def books() -> tuple[tuple, tuple]:
     """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose
     throughput the rows of energy share.

@@ -54,7 +54,7 @@ def serving_figures(source: str) -> list[str]:
     return [words for figure, words in FIGURES.items() if figure in found]
 
 
-@catalog.remembered
+@catalog.shared
 def _judged_training() -> tuple[tuple[str, str], ...]:
     rows = catalog.table("measured/training")
     found = []

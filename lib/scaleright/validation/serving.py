@@ -115,7 +115,7 @@ def book(lengths: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Ca
     )
 
 
-@catalog.remembered
+@catalog.shared
 def _book(lengths: tuple[tuple[str, float], ...]) -> tuple[pd.DataFrame, list[Case]]:
     return cases(
         pd.concat([catalog.table(KIND.table), _energy_rows(dict(lengths))], ignore_index=True),

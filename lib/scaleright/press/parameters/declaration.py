@@ -5,10 +5,13 @@ the form.
 from __future__ import annotations
 
 import ast
+import copy
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from scaleright.press import Book, PressError
@@ -151,6 +154,18 @@ def tagged(cells: Iterable[Any], tag: str) -> Any | None:
     return next((cell for cell in cells if tag in cell.metadata.get("tags", ())), None)
 
 
+def chapter_notebook(text: Path) -> Any:
+    """A chapter's text as a notebook of the caller's own; the same text is parsed once."""
+    return copy.deepcopy(_parsed(text.read_text(encoding="utf-8")))
+
+
+@functools.cache
+def _parsed(text: str) -> Any:
+    import jupytext
+
+    return jupytext.reads(text, fmt="md:myst")
+
+
 def declared(chapter: str, book: Book | None = None) -> Declared:
     """The parameters of a chapter, from its text.
 
@@ -158,11 +173,8 @@ def declared(chapter: str, book: Book | None = None) -> Declared:
     ------
     PressError : no such chapter, no cell tagged `parameters`, or a malformed line in it.
     """
-    import jupytext
-
     book = book or Book.find()
-    notebook = jupytext.read(book.text(book.chapter(chapter)), fmt="md:myst")
-    cell = tagged(notebook.cells, "parameters")
+    cell = tagged(chapter_notebook(book.text(book.chapter(chapter))).cells, "parameters")
     if cell is None:
         raise DeclarationError(f"{chapter}: no cell is tagged parameters; its lines are {FORM}")
     return parse(cell.source, f"{chapter}, parameters cell")
