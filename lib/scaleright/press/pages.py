@@ -136,7 +136,8 @@ def _long(part: Any) -> Iterator[str]:
     if key := _key(part):
         yield key
     for item in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        yield from _long(item)
+        if isinstance(item, (str, list, dict)):
+            yield from _long(item)
 
 
 def _share(notebook: dict) -> None:
@@ -161,6 +162,8 @@ def _share(notebook: dict) -> None:
     shared: dict[str, Any] = {}
 
     def lean(part: Any) -> Any:
+        if not isinstance(part, (str, list, dict)):
+            return part
         if counts[key := _key(part)] > 1:
             shared[key] = part
             return {"sr-shared": key}
