@@ -121,7 +121,7 @@ def _records() -> list[Run]:
 
 
 def _cases() -> list[Case]:
-    return cases(runs(), "measured/training", own=False)
+    return cases(runs())
 
 
 def _error_percent(predicted: list[float], measured: list[float]) -> float:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment, kernel_sockets
+from shares import share
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -136,14 +136,6 @@ _FIRST = (
     "notebooks/",
 )
 """One test that builds the site, beside it what takes long without it; the pages follow."""
-
-
-def share(nodeid: str) -> str:
-    """What runs on one worker, because its tests share what is dear: the tests of one page of the
-    site, else those of one file.
-    """
-    page = re.match(r"tests/pages/.*\[(?:light-|dark-)?(.+?\.html)", nodeid)
-    return page[1] if page else nodeid.partition("::")[0]
 
 
 class Shares(LoadScopeScheduling):

@@ -8,7 +8,7 @@ import subprocess
 from multiprocessing import get_context
 
 import pytest
-from conftest import share
+from shares import share
 
 
 @pytest.mark.parametrize(

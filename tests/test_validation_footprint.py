@@ -68,18 +68,18 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
     [
         (
             "run,accelerator,accelerator_hours,measured_kwh\nmine,H10,1000,1\n",
-            "line 2: unknown accelerator 'H10'",
+            "line 2, column accelerator: unknown accelerator 'H10'; nearest: H100",
         ),
         (
             "run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n",
-            "line 2: 'mine' states neither measured_kwh nor measured_kg_co2e",
+            "line 2: states neither measured_kwh nor measured_kg_co2e",
         ),
         (
             (
                 "run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100"
                 " SXM,1000,Frnace,1\n"
             ),
-            "line 2: unknown grid .*: France",
+            "line 2, column zone: unknown grid .*: France",
         ),
         (
             "run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n",
@@ -87,7 +87,7 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
         ),
         (
             "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,0,1\n",
-            "line 2, column accelerator_hours: 0: needs a finite",
+            "line 2, column accelerator_hours: 0 is not above 0",
         ),
         (
             "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,-10,1\n",

@@ -34,7 +34,7 @@ def refuse(label: str, problems: Iterable[Problem]) -> None:
 
     >>> refuse("mine.csv", [Problem(3, "batch", "0 is below 1"), Problem(2, "", "repeats line 5")])
     Traceback (most recent call last):
-    scaleright.catalog.tables.DataError: mine.csv, line 2: repeats line 5
+    scaleright.catalog.package.DataError: mine.csv, line 2: repeats line 5
     mine.csv, line 3, column batch: 0 is below 1
     """
     found = sorted(set(problems))

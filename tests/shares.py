@@ -1,0 +1,13 @@
+"""How tests are divided among workers."""
+
+from __future__ import annotations
+
+import re
+
+
+def share(nodeid: str) -> str:
+    """What runs on one worker, because its tests share what is dear: the tests of one page of the
+    site, else those of one file.
+    """
+    page = re.match(r"tests/pages/.*\[(?:light-|dark-)?(.+?\.html)", nodeid)
+    return page[1] if page else nodeid.partition("::")[0]
