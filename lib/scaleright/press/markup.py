@@ -71,6 +71,15 @@ def _scoped(rows: str, scope: str, span: str) -> str:
     return _HEAD.sub(say, rows.replace("<th></th>", "<td></td>"))
 
 
+def plain_citations(body: str) -> str:
+    """A page whose list of sources has no role that browsers have given up.
+
+    >>> plain_citations('<div class="citation" id="a1" role="doc-biblioentry">')
+    '<div class="citation" id="a1">'
+    """
+    return body.replace(' role="doc-biblioentry"', "")
+
+
 def plain_frames(body: str) -> str:
     """A page whose data frames have headings that say what they head, and none of the styles that
     pandas writes beside each.

@@ -83,7 +83,8 @@ def turn(app, pagename, _templatename, context, _doctree) -> None:
 def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
     """Mend what the tools beneath write, and tell the theme what the page may load and run."""
     if context.get("body"):
-        context["body"] = markup.distinct_regions(markup.plain_frames(context["body"]))
+        body = markup.plain_citations(markup.plain_frames(context["body"]))
+        context["body"] = markup.distinct_regions(body)
     contents = context["toctree"]
     context["toctree"] = lambda **options: markup.captions(contents(**options))
     scripts = [getattr(js, "attributes", {}).get("body") for js in context["script_files"]]
