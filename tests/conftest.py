@@ -129,13 +129,16 @@ def pytest_runtest_protocol(item: pytest.Item):
 # ---- how tests are sorted, and divided among workers
 
 _FIRST = (
-    "tests/pages/test_looks.py::test_a_reader_who_prefers_dark_pages",
+    "tests/test_site_is_built.py",
     "tests/test_processors",
     "tests/test_press",
     "tests/sweep/",
     "notebooks/",
 )
-"""One test that builds the site, beside it what takes long without it; the pages follow."""
+"""One test that builds the site, beside it what takes long without it."""
+
+_LAST = "tests/pages/"
+"""The browser's driver leaves an event loop running in its worker, in which no other can be run."""
 
 
 class Shares(LoadScopeScheduling):
@@ -151,6 +154,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> Shares:
 
 def _rank(item: pytest.Item) -> int:
     places = [rank for rank, name in enumerate(_FIRST) if item.nodeid.startswith(name)]
+    if item.nodeid.startswith(_LAST):
+        return len(_FIRST) + 2
     return places[0] if places else len(_FIRST) + (not item.get_closest_marker("processes"))
 
 

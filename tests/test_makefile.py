@@ -18,7 +18,7 @@ def test_the_library_is_found_in_a_folder_whose_name_no_ascii_locale_can_read(tm
     """Python reads the path of an editable install in the locale's encoding, before all else."""
     place = tmp_path / "grün"
     (place / "lib").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "requirements.txt"):
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, place)
     ascii_only = os.environ | {"LC_ALL": "C"}
 

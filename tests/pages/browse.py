@@ -49,7 +49,11 @@ class Visit:
         )
         self.page.on("pageerror", lambda error: self.troubles.append(f"uncaught: {error}"))
         self.page.on(
-            "requestfailed", lambda r: self.troubles.append(f"failed: {r.url} {r.failure}")
+            "requestfailed",
+            lambda r: (
+                r.failure != "net::ERR_ABORTED"  # the window has gone on to another page
+                and self.troubles.append(f"failed: {r.url} {r.failure}")
+            ),
         )
         self.page.on(
             "response", lambda r: r.status >= 400 and self.troubles.append(f"{r.status}: {r.url}")
