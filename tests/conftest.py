@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from multiprocessing import util
+from multiprocessing import forkserver, util
 from pathlib import Path
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
@@ -110,9 +110,11 @@ def _guarded(start: Callable) -> Callable:
     return guarded
 
 
-# Popen stands for asyncio's processes as well, spawnv_passfds for all of multiprocessing's.
+# Popen stands for asyncio's processes as well, spawnv_passfds for all of multiprocessing's but
+# those of a fork server that an earlier test has started.
 subprocess.Popen.__init__ = _guarded(subprocess.Popen.__init__)
 util.spawnv_passfds = _guarded(util.spawnv_passfds)
+forkserver.connect_to_new_process = _guarded(forkserver.connect_to_new_process)
 for _name in ("fork", "forkpty", "posix_spawn", "system"):
     setattr(os, _name, _guarded(getattr(os, _name)))
 
