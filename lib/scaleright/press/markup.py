@@ -72,12 +72,12 @@ def _scoped(rows: str, scope: str, span: str) -> str:
 
 
 def plain_citations(body: str) -> str:
-    """A page whose list of sources has no role that browsers have given up.
+    """A page whose sources are items of their list, and of no role that browsers have given up.
 
     >>> plain_citations('<div class="citation" id="a1" role="doc-biblioentry">')
-    '<div class="citation" id="a1">'
+    '<div class="citation" id="a1" role="listitem">'
     """
-    return body.replace(' role="doc-biblioentry"', "")
+    return body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
 def plain_frames(body: str) -> str:
