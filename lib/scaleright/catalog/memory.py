@@ -7,12 +7,9 @@ once a page.
 
 import copyreg
 import functools
-import hashlib
 import os
 import pickle
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -80,42 +77,31 @@ def _find(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[st
 
 
 def _find_once(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:
-    """What a function finds, unless another process of the build has found it."""
-    place = _place(function, given, named)
-    if place is None:
-        return _find(function, given, named)
-    if (kept := _kept(place)) is None:
-        _keep(place, kept := _find(function, given, named))
-    return kept
-
-
-def _place(function: Callable, given: tuple, named: Mapping) -> Path | None:
-    """Where the build keeps what this call finds; None if there is none, or if it cannot be told
-    from other calls.
+    """What a function finds, unless another process of the build has found it; where its calls
+    cannot be told from others, each process finds it.
     """
     folder, name = os.environ.get(REMEMBERED), getattr(function, "__qualname__", "<")
     if not folder or "<" in name or function.__module__ == "__main__":
-        return None
+        return _find(function, given, named)
     try:
-        call = pickle.dumps((given, sorted(named.items())))
-    except (pickle.PicklingError, TypeError, AttributeError):
-        return None
-    return Path(folder) / f"{function.__module__}.{name}-{hashlib.sha256(call).hexdigest()[:24]}"
+        return _kept_in(folder)(f"{function.__module__}.{name}", function, given, named)
+    except pickle.PicklingError:
+        return _find(function, given, named)
 
 
-def _kept(place: Path) -> tuple[Any, set[str]] | None:
-    with suppress(Exception):  # missing or damaged: it is found anew
-        return pickle.loads(place.read_bytes())  # noqa: S301, written by this build
-    return None
+def _find_named(
+    name: str, function: Callable, given: tuple, named: Mapping
+) -> tuple[Any, set[str]]:
+    """`_find` of a function that its full name tells from others."""
+    return _find(function, given, named)
 
 
-def _keep(place: Path, found: tuple[Any, set[str]]) -> None:
-    with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):  # then each finds it
-        content = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".{place.name}.{os.getpid()}.part")
-        part.write_bytes(content)
-        part.replace(place)
+@functools.cache
+def _kept_in(folder: str) -> Callable:
+    """`_find_named`, kept in this folder."""
+    from joblib import Memory
+
+    return Memory(folder, verbose=0).cache(_find_named, ignore=["function"])
 
 
 @remembered
