@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scaleright import catalog, claims
 from scaleright.claims import ledger
 from scaleright.costs import pretraining
+from scaleright.costs.clusters import hourly_usd
 from scaleright.costs.pretraining import (
     goodput,
     pretraining_usd,
@@ -117,6 +118,11 @@ def test_what_cannot_run_is_refused_and_says_why(call, message):
 def test_a_chip_that_no_cluster_is_built_of_is_refused(name, message):
     with pytest.raises(LookupError, match=message):
         pretraining.cluster_chip(name)
+
+
+def test_an_hour_of_a_chip_that_nobody_rents_out_has_no_price():
+    with pytest.raises(catalog.DataError, match="no recent listing of P100 PCIe"):
+        hourly_usd("P100 PCIe")
 
 
 def test_all_platforms_are_compared_at_once(platforms):

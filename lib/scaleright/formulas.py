@@ -165,6 +165,7 @@ lookup = functools.partial(_register, kind="lookup")
 """Register a function that reads figures from the catalog and computes nothing."""
 
 
+@dataclass(frozen=True)
 class Breakdown:
     """Base of results whose named parts, all in one unit, add up to the total.
 

@@ -40,18 +40,18 @@ def ordered(
     ['C', 'A', 'B']
     """
     if isinstance(rows, pd.Series):
-        frame, by = rows.rename(0).to_frame(), [0]
+        frame, keyed = rows.rename(0).to_frame(), [0]
     else:
-        frame, by = rows, [by] if isinstance(by, str) else list(by)
-    texts = [name for name in frame if name not in by and _is_text(frame[name])]
-    keys = [_key(frame[name]) for name in by] + [frame[name].map(str) for name in texts]
+        frame, keyed = rows, [by] if isinstance(by, str) else list(by)
+    texts = [name for name in frame if name not in keyed and _is_text(frame[name])]
+    keys = [_key(frame[name]) for name in keyed] + [frame[name].map(str) for name in texts]
     if not isinstance(frame.index, pd.RangeIndex):
         levels = (frame.index.get_level_values(i) for i in range(frame.index.nlevels))
         keys += [pd.Series(level) for level in levels if _is_text(level)]
-    sides = [ascending] * len(by) if isinstance(ascending, bool) else list(ascending)
+    sides = [ascending] * len(keyed) if isinstance(ascending, bool) else list(ascending)
     table = pd.DataFrame({place: key.to_numpy() for place, key in enumerate(keys)})
     order = table.sort_values(
-        list(table), ascending=sides + [True] * (len(keys) - len(by)), kind="stable"
+        list(table), ascending=sides + [True] * (len(keys) - len(keyed)), kind="stable"
     ).index
     found = rows.iloc[order.to_numpy()]
     return found.reset_index(drop=True) if ignore_index else found

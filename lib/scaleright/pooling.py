@@ -45,15 +45,15 @@ def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int
 
     # A row shows few of the families, and products of what it shows alone add up in one order on
     # every processor.
-    shares = csr_array(shares)
-    weights, factors = np.ones(shares.shape[0]), prior
+    shown = csr_array(shares)
+    weights, factors = np.ones(shown.shape[0]), prior
     for _ in range(rounds):
         held = ties / np.maximum(np.abs(factors / prior - 1), 1.0)
-        curvature = (shares.T @ (diags_array(weights) @ shares)).toarray()
+        curvature = (shown.T @ (diags_array(weights) @ shown)).toarray()
         factors = _non_negative(
-            curvature + np.diag(held / prior**2), shares.T @ weights + held / prior
+            curvature + np.diag(held / prior**2), shown.T @ weights + held / prior
         )
-        weights = TOLERANCE / np.maximum(np.abs(shares @ factors - 1), TOLERANCE)
+        weights = TOLERANCE / np.maximum(np.abs(shown @ factors - 1), TOLERANCE)
     return factors
 
 

@@ -119,7 +119,7 @@ def formatted(value: Any, form: str):
         return expr.format(value, form)
     if form.endswith("f"):
         return _signed(_fixed(value, form))
-    text = significant(value, int(re.search("[0-9]+", form)[0]))
+    text = significant(value, int(re.sub("[^0-9]", "", form)))
     return text.rstrip("0").rstrip(".") if "~" in form and "." in text else text
 
 

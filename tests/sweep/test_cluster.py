@@ -7,10 +7,13 @@ import json
 import os
 import re
 import socket
+from types import SimpleNamespace
 
+import distributed
 import psutil
 import pytest
 from distributed import CancelledError, KilledWorker
+from jupyter_client.provisioning import local_provisioner
 from scaleright.charts.machine import ANSWER_MIME
 from scaleright.press import PressError, execute
 from scaleright.press.execute import Job, run_all
@@ -190,6 +193,18 @@ def test_a_scenario_whose_workers_all_die_fails_and_one_whose_answer_was_lost_ru
     assert outcome(TimeoutError()) is None
     with pytest.raises(PressError, match="scheduler is lost"):
         outcome(CancelledError())
+
+
+def test_a_kernel_that_cannot_be_started_is_a_scenario_to_try_again(tmp_path, monkeypatch):
+    def refuse(*given, **options):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(local_provisioner, "launch_kernel", refuse)
+    worker = SimpleNamespace(local_directory=str(tmp_path))
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    with pytest.raises(scenario.KernelDied, match="its kernel did not start"):
+        scenario._Kernel(scenario.Program("sweep", (), (), ANSWER_MIME, "", 1.0))
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_full_disk_keeps_what_was_finished(scaleright, place, dask, monkeypatch):

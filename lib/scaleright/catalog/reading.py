@@ -48,7 +48,7 @@ def read(path: Path, schema: dict, label: str) -> Read:
     if broken := list(_form(text, header, rows, schema, label)):
         return Read(None, {}, broken)
     typed, problems = {}, []
-    columns = dict(
+    columns: dict[str, Sequence[str]] = dict(
         zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True)
     )
     for spec, cells in zip(schema["fields"], columns.values(), strict=True):

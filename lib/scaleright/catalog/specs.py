@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, overload
 
 import pandas as pd
 
@@ -65,7 +65,13 @@ class Accelerator:
         """
         return self.dense[one_of(precision, self.dense, f"precision of {self.name}")]
 
-    def require(self, quantity: str) -> float:
+    @overload
+    def require(self, quantity: Literal["purchase_usd"]) -> tuple[float, float]: ...
+
+    @overload
+    def require(self, quantity: str) -> float: ...
+
+    def require(self, quantity: str) -> Any:
         """A quantity that a calculation cannot do without.
 
         Raises
@@ -109,7 +115,10 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
             if "busy_watts" in spec
             else None
         )
-        about = {
+        known: dict[str, Any] = {
+            quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)
+        }
+        known |= {
             "name": row.name,
             "vendor": row.vendor,
             "kind": row.kind,
@@ -122,9 +131,7 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
             "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"),
             "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),
         }
-        chips[row.name] = Accelerator(
-            **{quantity.name: spec.get(quantity.name) for quantity in fields(Accelerator)} | about
-        )
+        chips[row.name] = Accelerator(**known)
     return chips
 
 

@@ -44,7 +44,7 @@ def dots(
     5
     """
     frame = frame_of(rows).reset_index(drop=True)
-    ends = [[*frame[column], *end] for column, end in zip((x, y), within, strict=True)]
+    ends = [*frame[x], *within[0]], [*frame[y], *within[1]]
     frame = _with_sides(frame, label, ends, own, most)
     shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y)), strict=True))
     said = {
@@ -70,7 +70,11 @@ def dots(
 
 
 def _with_sides(
-    frame: pd.DataFrame, label: str, ends: Sequence[Sequence[float]], own: int, most: int
+    frame: pd.DataFrame,
+    label: str,
+    ends: tuple[Sequence[float], Sequence[float]],
+    own: int,
+    most: int,
 ) -> pd.DataFrame:
     """Rows with the side on which the name of each stands, on a wide page and on a narrow one."""
     for key, width, count in (("_wide", 480, most), ("_narrow", 210, most // 2)):

@@ -276,8 +276,9 @@ class Controls:
             )
         )
         params = [
-            {"name": name, "value": getattr(self._case, name), "bind": self._bind(name)}
+            {"name": name, "value": entry["value"], "bind": _bound(entry)}
             for name in names
+            if (entry := self.describe(name))
         ]
         params += [self._defined[name] for name in defined]
         taken = {entry["name"] for entry in params}
@@ -288,21 +289,22 @@ class Controls:
         usermeta = spec.get("usermeta", {}) | {"scaleright": told}
         return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
-    def _bind(self, name: str) -> dict:
-        entry = self.describe(name)
-        label = f"{entry['label']} [{entry['unit']}] " if entry["unit"] else f"{entry['label']} "
-        if entry["kind"] == "flag":
-            return {"input": "checkbox", "name": label}
-        if entry["kind"] == "choice":
-            return {"input": "select", "options": entry["choices"], "name": label}
-        step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
-        return {
-            "input": "range",
-            "min": entry["low"],
-            "max": entry["high"],
-            "step": step,
-            "name": label,
-        }
+
+def _bound(entry: dict) -> dict:
+    """The input that Vega binds to a parameter, as `Controls.describe` says it."""
+    label = f"{entry['label']} [{entry['unit']}] " if entry["unit"] else f"{entry['label']} "
+    if entry["kind"] == "flag":
+        return {"input": "checkbox", "name": label}
+    if entry["kind"] == "choice":
+        return {"input": "select", "options": entry["choices"], "name": label}
+    step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
+    return {
+        "input": "range",
+        "min": entry["low"],
+        "max": entry["high"],
+        "step": step,
+        "name": label,
+    }
 
 
 def _shortest(value: float) -> float:

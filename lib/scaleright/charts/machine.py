@@ -84,7 +84,7 @@ def answer(
     ...     {"low": (1.5, "usd")})["quantities"]
     {'usd_per_hour': {'value': 2.0, 'unit': 'usd'}, 'low': {'value': 1.5, 'unit': 'usd'}}
     """
-    found = {}
+    found: dict[str, tuple[Any, str]] = {}
     for slot, value in slots.items():
         if isinstance(value, LiveNumber):
             found[value.name] = (

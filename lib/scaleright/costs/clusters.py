@@ -5,7 +5,7 @@ of one costs, and how much of its time goes into work that is kept.
 from scaleright.catalog import Accelerator, accelerator, accelerators
 from scaleright.costs.ownership import Ownership
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
-from scaleright.market import recent_rental_price
+from scaleright.market import recent_rental_price, require_recent_rental_price
 from scaleright.power import energy_kwh
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
@@ -49,8 +49,13 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
     -------
     rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
     rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
+
+    Raises
+    ------
+    LookupError : unknown chip.
+    DataError : none of its listings is recent.
     """
-    listed, chip = recent_rental_price(chip_name), accelerator(chip_name)
+    listed, chip = require_recent_rental_price(chip_name), accelerator(chip_name)
     found = {
         "rent": listed.median,
         "rent_low": listed.low / listed.median,

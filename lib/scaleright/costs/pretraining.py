@@ -158,7 +158,8 @@ def pretraining_usd(
     hours = (compute_hours, recompute_hours, communication_hours, bubble_hours, failures_hours)
     power = sum(hours[1:], hours[0]) * power_usd_per_hour
     paid = [part * usd_per_hour for part in hours]
-    return PretrainingCost(*paid, power, (sum(paid[1:], paid[0]) + power) * experiments, people_usd)
+    tries = (sum(paid[1:], paid[0]) + power) * experiments
+    return PretrainingCost(*paid, power_usd=power, experiments_usd=tries, people_usd=people_usd)
 
 
 @closed_form(chip_hours=NON_NEGATIVE, chips=COUNT)

@@ -132,7 +132,7 @@ class UncertainBreakEven:
             "service_years": over_typical("service_years", cheap_is_low=False),
             "value_kept_per_year": (kept[0], kept[1], minimum(kept[2], 0.98)),
             "cost_of_capital": (maximum(capital[0], 0.0), best["cost_of_capital"], capital[1]),
-            "rest": tuple(self.factors(end) for end in ("cheap", "typical", "dear")),
+            "rest": (self.factors("cheap"), self.factors("typical"), self.factors("dear")),
         }
 
     def interval(self) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from scaleright.catalog import DataError, accelerator, shared, table
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import recent_rental_price
+from scaleright.market import require_recent_rental_price
 from scaleright.mlperf import generation_gains, per_chip, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.names import one_of
@@ -119,7 +119,7 @@ def rents() -> pd.DataFrame:
     rows = {}
     for name in dict.fromkeys(name for pair in GENERATIONS for name in pair):
         used = STAND_INS.get(name, (name,))
-        prices = [recent_rental_price(chip) for chip in used]
+        prices = [require_recent_rental_price(chip) for chip in used]
         usd = prices[0].median * (prices[1].median / prices[2].median if len(used) > 1 else 1.0)
         words = (
             "median of listings"

@@ -124,8 +124,9 @@ def _of_power(chip: Accelerator, known: dict[str, float]) -> float:
     """A figure that grows with the power of a chip: its own, else its power at the median of the
     known ones per watt.
     """
-    watts = {name: accelerator(name).tdp_watts for name in known}
-    scale = median(value / watts[name] for name, value in known.items() if watts[name])
+    scale = median(
+        value / watts for name, value in known.items() if (watts := accelerator(name).tdp_watts)
+    )
     return known.get(chip.name, chip.require("tdp_watts") * scale)
 
 

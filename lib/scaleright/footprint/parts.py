@@ -157,7 +157,7 @@ def carbon_kg(
     """
     return Carbon(
         *(part * kg_co2e_per_kwh for part in (chips_kwh, host_kwh, network_kwh, facility_kwh)),
-        embodied_kg,
+        embodied_kg=embodied_kg,
     )
 
 

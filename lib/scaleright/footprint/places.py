@@ -12,6 +12,8 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
+
 from scaleright.catalog import DataError, remembered, table
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
@@ -152,7 +154,9 @@ def grid(zone: str, year: int | None = None) -> Grid:
     ('FRA', 'lifecycle', True)
     """
     called, figures = _known("grids")
-    codes = sorted(called, key=len, reverse=True)  # Georgia is the country, not the state
+    codes: list[str] = sorted(
+        called, key=len, reverse=True
+    )  # Georgia is the country, not the state
     spoken = {called[code][0].casefold(): code for code in codes} | {
         code.casefold(): code for code in codes
     }
@@ -292,6 +296,6 @@ def intensity_spread() -> tuple[float, float]:
     ratios = (
         (by_source[one] / by_source[other]).dropna() for one, other in combinations(by_source, 2)
     )
-    ratio = max(ratios, key=len)  # of the two sources with most zones in common
+    ratio: pd.Series = max(ratios, key=len)  # of the two sources with most zones in common
     high = float(ratio.where(ratio > 1, 1 / ratio).quantile(0.9))
     return 1 / high, high

@@ -27,6 +27,7 @@ from scaleright.market.rentals import (
     rental_price,
     rental_prices,
     rental_span,
+    require_recent_rental_price,
     spread,
 )
 from scaleright.market.tokens import TokenPrice, api_price, api_prices, open_models

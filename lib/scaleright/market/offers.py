@@ -39,11 +39,14 @@ def offer(
         raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
     if chip_usd is None and not chip.purchase_usd:
         raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
-    if rent_usd_per_hour is None and listed is None:
+    if rent_usd_per_hour is not None:
+        rent = check_rent(rent_usd_per_hour, chip.name)
+    elif listed is not None:
+        rent = listed.median
+    else:
         raise DataError(
             f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]"
         )
-    rent = listed.median if rent_usd_per_hour is None else check_rent(rent_usd_per_hour, chip.name)
     return Offer(
         chip.purchase_mid_usd if chip_usd is None else chip_usd, rent, listing_age(chip.name)
     )

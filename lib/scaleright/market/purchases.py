@@ -43,9 +43,9 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     rents = cloud_table(day, window_days)
     rents = rents[rents["basis"].isin(RAW)]
     sold = table("purchase_prices")
-    day = as_day(day, sold)
+    until = as_day(day, sold)
     sold = (
-        sold[sold["date"] <= day]
+        sold[sold["date"] <= until]
         .assign(single=sold["kind"].isin(SINGLE))
         .sort_values(["single", "date", "usd_per_accelerator"])
     )
@@ -55,7 +55,7 @@ def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
     rented_of, rows = dict(tuple(rents.groupby("accelerator"))), []
     for chip in accelerators().values():
         rented, quote = rented_of.get(chip.name, rents.iloc[:0]), quotes.get(chip.name, {})
-        if (rented.empty and not quote) or chip.released is None or chip.released > day.date():
+        if (rented.empty and not quote) or chip.released is None or chip.released > until.date():
             continue
         rows.append(_row(chip, quote, rented))
     return pd.DataFrame(rows)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, resource, shared, table
+from scaleright.catalog import DataError, accelerator, resource, shared, table
 from scaleright.names import one_of
 
 RAW = ("list", "median offer")
@@ -260,6 +260,24 @@ def recent_rental_price(accelerator_name: str) -> PriceRange | None:
         if listed and pd.Timestamp(listed.as_of) > newest - pd.DateOffset(years=RECENT_YEARS)
         else None
     )
+
+
+def require_recent_rental_price(accelerator_name: str) -> PriceRange:
+    """The on-demand price of a chip, one of whose listings must be recent.
+
+    Raises
+    ------
+    LookupError : unknown chip.
+    DataError : none of its listings is recent.
+
+    >>> require_recent_rental_price("P100 PCIe")
+    Traceback (most recent call last):
+    scaleright.catalog.package.DataError: no recent listing of P100 PCIe in the rental prices
+    """
+    if not (listed := recent_rental_price(accelerator_name)):
+        name = accelerator(accelerator_name).name
+        raise DataError(f"no recent listing of {name} in the rental prices")
+    return listed
 
 
 def listing_age(accelerator_name: str) -> str:

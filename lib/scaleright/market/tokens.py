@@ -113,7 +113,7 @@ def api_price(model: str, day: date | str | None = None) -> TokenPrice:
         )
     each = _by_company(offers)
     spans = [Range(*map(float, each[name].quantile([0, 0.5, 1]))) for name in _PRICES]
-    return TokenPrice(*spans, len(each), offers["date"].max().date())
+    return TokenPrice(*spans, companies=len(each), as_of=offers["date"].max().date())
 
 
 def _by_company(offers: pd.DataFrame) -> pd.DataFrame:

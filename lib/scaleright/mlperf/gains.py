@@ -178,6 +178,11 @@ def _gains(
     return both.sort_values([*MEETING, "round"], kind="stable", ignore_index=True)
 
 
+def _named(new: str, old: str) -> tuple[str, str]:
+    """Two chips by the catalog's names."""
+    return accelerator(new).name, accelerator(old).name
+
+
 def generation_gains(
     metric: str = "chip",
     statistic: str = "best",
@@ -208,11 +213,7 @@ def generation_gains(
     >>> bool((gains["low"] <= gains["value"]).all() and (gains["value"] <= gains["high"]).all())
     True
     """
-    pairs = (
-        None
-        if pairs is None
-        else [tuple(accelerator(name).name for name in pair) for pair in pairs]
-    )
+    pairs = None if pairs is None else [_named(*pair) for pair in pairs]
     found = _gains(
         rows, (), prices(metric), metric, one_of(statistic, STATISTICS, "statistic"), pairs
     )
@@ -294,7 +295,7 @@ def gain(
     >>> found.low < found.value < found.high
     True
     """
-    pair = tuple(accelerator(name).name for name in (new, old))
+    pair = _named(new, old)
     divisors = _divisors(pair, metric, price)
     found = _gains_of_pair(rows, pair, (benchmark, scenario), divisors, metric, statistic)
     rounds = tuple(found["round"])
@@ -303,17 +304,17 @@ def gain(
             found["round"] == one_of(in_round, rounds, f"round in which {' and '.join(pair)} meet")
         ]
     row = found.iloc[-1]
-    ends, ids = (
-        (float(row[end]) for end in ("value", "low", "high")),
-        (row["best_id_new"], row["best_id_old"]),
-    )
+    value, low, high = (float(row[end]) for end in ("value", "low", "high"))
+    ids = (row["best_id_new"], row["best_id_old"])
     return Gain(
         *pair,
         row["benchmark"],
         scenario,
         metric,
         statistic,
-        *ends,
+        value,
+        low,
+        high,
         row["round"],
         rounds,
         matched_words(row),
@@ -356,10 +357,12 @@ def range_test() -> pd.DataFrame:
         moves = moved_by(
             changes[(changes["benchmark"] != benchmark) & (changes["generative"] == generative)]
         )
-        rates = (
-            [rows[f"before_{name}_{side}"].to_numpy() for name in ("tail_low", "best", "tail_high")]
+        new, old = (
+            tuple(
+                rows[f"before_{end}_{side}"].to_numpy() for end in ("tail_low", "best", "tail_high")
+            )
             for side in ("new", "old")
         )
-        low, high = gain_interval(*map(tuple, rates), moves)
+        low, high = gain_interval(new, old, moves)
         found.append(rows.assign(low=low, high=high, inside=rows["after"].between(low, high)))
     return pd.concat(found, ignore_index=True)

@@ -369,7 +369,7 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     forward = forward_flop(shape, float(row["sequence"]))
     frozen = forward.total - forward.scores_and_values_flop if row["start"] == "adapter" else 0.0
     flop = training_flop_per_token(forward.total, frozen_flop=frozen) / row["accelerators"]
-    rates = {}
+    rates: dict[str, Any] = {}
     if not pd.isna(row["samples_to_converge"]):
         rates["from_samples_flops"] = float(
             flop * row["samples_to_converge"] * row["sequence"] / row["unscaled_time_s"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -210,7 +210,7 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
 
 def _outcomes(
     book: Book, jobs: Sequence[Job], workers: int, folder: Path
-) -> Iterator[tuple[Job, Run | str]]:
+) -> Generator[tuple[Job, Run | str], None, None]:
     """The run of each job as it ends, or what is to be said of its failure.
 
     A worker that is lost costs its own job and no other.
@@ -221,7 +221,8 @@ def _outcomes(
         | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
         warm=len(jobs) > workers,  # what a warm start takes is paid once a worker
     )
-    waiting, idle, busy = deque(jobs), list[Child](), dict[Connection, tuple[Child, Job]]()
+    waiting, idle = deque(jobs), list[Child]()
+    busy = dict[Any, tuple[Child, Job]]()  # by the connection to wait for
     try:
         while waiting or busy:
             while waiting and len(busy) < workers:
@@ -236,7 +237,7 @@ def _outcomes(
             for connection in wait(list(busy)):
                 child, job = busy.pop(connection)
                 try:
-                    outcome = connection.recv()
+                    outcome = child.connection.recv()
                     idle.append(child)
                 except (EOFError, OSError):
                     child.dismiss()

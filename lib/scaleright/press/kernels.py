@@ -43,6 +43,7 @@ class _Forked:
     def __init__(self, *given: Any):
         self._process = _CONTEXT.Process(target=_serve, args=given)
         self._process.start()
+        assert self._process.pid is not None
         self.pid = self._process.pid
 
     def poll(self) -> int | None:
@@ -66,7 +67,8 @@ class WarmKernelManager(AsyncKernelManager):
     """Starts its kernel by forking it, where Jupyter starts a new interpreter."""
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
-        self.provisioner.process = _Forked(
+        provisioner: Any = self.provisioner  # Jupyter's local one
+        provisioner.process = _Forked(
             self.connection_file, options.get("cwd") or Path.cwd(), dict(options["env"])
         )
-        self.provisioner.pid = self.provisioner.process.pid
+        provisioner.pid = provisioner.process.pid

@@ -136,7 +136,7 @@ def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:
             ready.append(Job(scenario.chapter, values, scenario.name))
         except ParameterError as error:
             for problem in error.problems:
-                line = scenario.lines.get(re.match(r"\w*", problem)[0], scenario.line)
+                line = scenario.lines.get(re.split(r"\W", problem, maxsplit=1)[0], scenario.line)
                 problems.append(f"{FILE}, line {line}, scenario {scenario.name}: {problem}")
         except PressError as error:
             problems.append(f"{FILE}, line {scenario.line}, scenario {scenario.name}: {error}")

@@ -123,10 +123,10 @@ def verdicts() -> tuple[list[str], list[list[str]]]:
 
     count = Counter((f.verdict, f.claim.source) for f in claims.findings())
     sources = sorted({source for _, source in count})
-    rows = [[v, *(count[v, s] for s in sources)] for v in VERDICTS]
-    rows.append(["all", *(sum(row[i] for row in rows) for i in range(1, len(sources) + 1))])
+    rows = {verdict: [count[verdict, s] for s in sources] for verdict in VERDICTS}
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
     return ["verdict", "all", *sources], [
-        [row[0], *map(str, (sum(row[1:]), *row[1:]))] for row in rows if sum(row[1:])
+        [verdict, *map(str, (sum(row), *row))] for verdict, row in rows.items() if sum(row)
     ]
 
 

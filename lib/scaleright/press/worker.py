@@ -69,7 +69,8 @@ class _Client(PapermillNotebookClient):
         if message["msg_type"] in _OUTPUTS and self._shown <= OUTPUT_LIMIT:
             self._shown += len(str(message["content"]))
             if self._shown > OUTPUT_LIMIT:
-                self.km.provisioner.process.kill()
+                manager: Any = self.km
+                manager.provisioner.process.kill()
         if self._shown > OUTPUT_LIMIT:
             return None
         return super().process_message(message, cell, cell_index)
@@ -79,7 +80,9 @@ class _Engine(NBClientEngine):
     """Papermill's own engine with the client above."""
 
     @classmethod
-    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> Any:
+    def execute_managed_notebook(
+        cls, nb_man: Any, kernel_name: str, *_: Any, **options: Any
+    ) -> Any:
         """Run the cells; the time limits are guards, no verdicts on a busy machine."""
         given = {key: options[key] for key in ("kernel_manager_class", "config") if key in options}
         return _Client(

@@ -93,9 +93,8 @@ def _objective(
 ) -> tuple[float, np.ndarray]:
     """The sum of Huber losses of one fit and its gradient, as SciPy asks for them."""
     residual, slopes = _residuals(coefficients[:, None], logs)
-    return _huber(residual, weights), (slopes * (weights * np.clip(residual, -DELTA, DELTA))).sum(
-        axis=-1
-    )
+    slope = (slopes * (weights * np.clip(residual, -DELTA, DELTA))).sum(axis=-1)
+    return float(_huber(residual, weights)), slope
 
 
 def _descend(

@@ -106,7 +106,7 @@ class Parameter:
                 f" {show(self.high)}{unit}{hint}"
             )
         if self.days:
-            return self._day(value)
+            return self._day(value, *self.days)
         if self.catalog:
             from scaleright import catalog
 
@@ -124,7 +124,7 @@ class Parameter:
         return value
 
     def _within(self, value: Any) -> bool:
-        return self.low is None or self.low <= value <= self.high
+        return self.low is None or self.high is None or self.low <= value <= self.high
 
     def _typed(self, given: Any) -> Any:
         text = str(given).strip()
@@ -201,8 +201,7 @@ class Parameter:
         own, said = words(self.unit or self.meaning), words(unit)
         return bool(said) and (said == own[: len(said)] if self.unit else set(said) <= set(own))
 
-    def _day(self, given: str) -> str:
-        first, last = self.days
+    def _day(self, given: str, first: str, last: str) -> str:
         try:
             if not _DAY.fullmatch(given.strip()):
                 raise ValueError
@@ -221,15 +220,13 @@ class Parameter:
         return day.isoformat()
 
     def _slip(self, value: float) -> str:
-        if (
-            self.unit in ("1", "share")
-            and self.high <= 1 < value <= 100
-            and self.low <= value / 100 <= self.high
-        ):
+        low, high = self.low, self.high
+        assert low is not None and high is not None
+        if self.unit in ("1", "share") and high <= 1 < value <= 100 and low <= value / 100 <= high:
             return f"; did you mean {show(value / 100)} ({show(value)} %)?"
         if (
-            value > self.high
-            and self.low <= value / 8 <= self.high
+            value > high
+            and low <= value / 8 <= high
             and _PER_CHIP.search(f"{self.meaning} {self.unit}")
         ):
             return f"; looks like the price of an 8-GPU node: per GPU {value / 8:.2f}"

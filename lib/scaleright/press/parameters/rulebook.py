@@ -300,7 +300,7 @@ def keeps_pace(
     load = Load(input_tokens, output_tokens, cached_share)
     found = engines(catalog.model(model), catalog.accelerator(accelerator))
     known = curves(found) if found else []
-    best = known and fastest(known, load, 1 / pace_tokens_per_s)
+    best = fastest(known, load, 1 / pace_tokens_per_s) if known else None
     if best and best.kept:
         return
     alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]

@@ -55,8 +55,8 @@ def read(check: str, known: Iterable[str]) -> tuple[Rule, ...]:
     (Rule(name='different', parameters=('bet', 'rival')),)
     """
     try:
-        found = ast.parse(f"[{check}]", mode="eval").body.elts
-        rules = [Rule(call.func.id, tuple(name.id for name in call.args)) for call in found]
+        found: Any = ast.parse(f"[{check}]", mode="eval").body
+        rules = [Rule(call.func.id, tuple(name.id for name in call.args)) for call in found.elts]
     except (SyntaxError, AttributeError):
         rules = []
     if not rules:

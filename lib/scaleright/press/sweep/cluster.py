@@ -10,7 +10,7 @@ import os
 import queue
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -182,7 +182,7 @@ def _compare(client: Any) -> None:
 
 def outcomes(
     client: Any, program: scenario.Program, injected: Sequence[str]
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Generator[tuple[int, dict[str, Any]], None, None]:
     """Run scenarios and yield (index, outcome) as they finish.
 
     A scenario whose process is lost runs again, up to `ATTEMPTS` times, on whichever worker is

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scaleright.names import nearest
+from scaleright.names import one_of
 from scaleright.press import Book, PressError
 from scaleright.press.sweep import cluster, grid, picture, results, scenario
 
@@ -199,9 +199,6 @@ def _run(
 
 def _check_shown(shown: str | None, journal: results.Journal, values: dict[str, Any]) -> None:
     """Refuse to draw what the answer does not have, which is known with the first answer."""
-    if (
-        shown is not None
-        and journal.answered(values)
-        and shown not in (known := results.quantities(journal.outcome(values)))
-    ):
-        nearest(shown, known, "quantity of the answer")
+    outcome = journal.outcome(values)
+    if shown is not None and outcome is not None and "error" not in outcome:
+        one_of(shown, results.quantities(outcome), "quantity of the answer")

@@ -218,7 +218,7 @@ def draw(
 
     frame = frame.infer_objects()
     quantity = shown or headline(frame, kinds, [p.name for p in swept])
-    if quantity not in frame or frame[quantity].dtype.kind not in "iuf":
+    if quantity is None or quantity not in frame or frame[quantity].dtype.kind not in "iuf":
         return None
     drawn, words = chart(frame[frame[quantity].notna()], quantity, kinds[quantity], swept, chapter)
     spec = specification(drawn, words)

@@ -88,7 +88,7 @@ class _Kernel:
         self._manager = KernelManager(
             kernel_spec_manager=specs, connection_file=str(home / "kernel.json"), context=context
         )
-        self._client = None
+        self._client: Any = None  # before it has started
         # "always": a warning that one scenario raised must not be passed over in the next.
         environment = os.environ | kernel_environment(home) | {"PYTHONWARNINGS": "always"}
         folder = program.folder if Path(program.folder).is_dir() else str(home)
@@ -104,11 +104,13 @@ class _Kernel:
             raise KernelDied(f"its kernel did not start: {error}") from None
 
     @property
+    def _process(self) -> Any:
+        """By the names of `subprocess.Popen`; None before it has started."""
+        return getattr(self._manager.provisioner, "process", None)
+
+    @property
     def alive(self) -> bool:
-        return (
-            self._manager.provisioner is not None
-            and self._manager.provisioner.process.poll() is None
-        )
+        return self._process is not None and self._process.poll() is None
 
     def run(self, program: Program, injected: str) -> list[dict[str, Any]]:
         """What the answer's cell displays when the cells run with these parameters."""
@@ -163,8 +165,8 @@ class _Kernel:
     def end(self) -> None:
         """End the process; whoever waits for it gets `KernelDied`."""
         if self.alive:
-            self._manager.provisioner.process.kill()
-            self._manager.provisioner.process.wait()
+            self._process.kill()
+            self._process.wait()
         if self._client and self._lock.acquire(
             blocking=False
         ):  # else it is in use, and its user will come here
