@@ -11,7 +11,7 @@ from importlib import import_module
 import scaleright
 
 sys.modules.setdefault("debugpy", None)  # nobody debugs a build
-for _name in ("ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
+for _name in ("joblib", "ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
     import_module(_name)
 # What fails here fails again, and is reported, in the chapter that needs it.
 for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
