@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, shared, table
+from scaleright.catalog import accelerator, fact, remembered, shared, table
 from scaleright.claims.ledger import (
     ABSENT,
     AGREEMENT,
@@ -286,7 +286,7 @@ def judged() -> tuple[Cell, ...]:
     )
 
 
-@shared
+@remembered
 def _printed() -> dict[tuple[str, str, str], Any]:
     return {
         (row.benchmark, _kind(row), row.scenario): row for row in table("s4_results").itertuples()
