@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,8 +79,8 @@ class Transformer:
     gated_ffn: bool
     vocab: int
     tied_embeddings: bool
-    v_head_dim: int | None = None
-    embedding_width: int | None = None
+    v_head_dim: int = cast("int", None)  # that of `head_dim`
+    embedding_width: int = cast("int", None)  # that of `hidden`
     position_rows: int = 0
     relative_projection: bool = False
     q_lora_rank: int = 0

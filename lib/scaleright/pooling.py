@@ -13,6 +13,8 @@ import numpy as np
 
 from scaleright.formulas import lookup, search
 
+Constants = Mapping[tuple[str, str], float]
+"""Constants by family and kind of work."""
 ANY = "any"
 """The family of what all rows share: the mean of all families of a kind."""
 SHRINKAGE, POOLING, POOLED_ROWS, FIRM, TOLERANCE = 1e-3, 2e-4, 2.0, 1e3, 0.03
@@ -59,7 +61,7 @@ def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int
 
 def _families(
     shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: np.ndarray
-) -> dict[tuple[str, str], float]:
+) -> Constants:
     """One constant a family and kind, tied to the mean of all families by so many rows."""
     seen = shares > 1e-4
     typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
@@ -86,7 +88,7 @@ def _families(
 @search
 def fit(
     shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: Mapping[str, float]
-) -> dict[tuple[str, str], float]:
+) -> Constants:
     """Constants from measurements, by (family, kind of work), each tied to a known mean of all
     families.
 
@@ -114,7 +116,7 @@ def fit(
 @search
 def fit_pooled(
     shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = ()
-) -> dict[tuple[str, str], float]:
+) -> Constants:
     """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied
     to a prior.
 
@@ -134,9 +136,7 @@ def fit_pooled(
 
 
 @lookup
-def constant(
-    constants: Mapping[tuple[str, str], float], names: Sequence[str], kind: str
-) -> tuple[float, bool]:
+def constant(constants: Constants, names: Sequence[str], kind: str) -> tuple[float, bool]:
     """The constant of the first of these families that has one of a kind of work, and whether it is
     borrowed from all families.
 
@@ -150,9 +150,7 @@ def constant(
 
 
 @lookup
-def kin_constant(
-    constants: Mapping[tuple[str, str], float], name: str, kind: str
-) -> tuple[float, bool]:
+def kin_constant(constants: Constants, name: str, kind: str) -> tuple[float, bool]:
     """The constant of a family, and whether it is borrowed: from those that share what its name
     says before the comma, else from all.
 

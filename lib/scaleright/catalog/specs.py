@@ -69,6 +69,9 @@ class Accelerator:
     def require(self, quantity: Literal["purchase_usd"]) -> tuple[float, float]: ...
 
     @overload
+    def require(self, quantity: Literal["released"]) -> date: ...
+
+    @overload
     def require(self, quantity: str) -> float: ...
 
     def require(self, quantity: str) -> Any:

@@ -108,7 +108,7 @@ def s4_h200_30() -> Recomputed:
 
 def s4_gptj_h200() -> Recomputed:
     right = [
-        s4.cell(GPTJ, chip, "Offline", "per chip").at_hand / printed(GPTJ, chip)
+        s4.figure_at_hand(GPTJ, chip, "Offline", "per chip") / printed(GPTJ, chip)
         for chip in (H200, H100)
     ]
     return span(*_ratios(H200, H100, GPTJ), Slip(s4.MIXED, right[0] / right[1]))
@@ -135,9 +135,8 @@ def _virtual(benchmark: str, *scenarios: str) -> list[float]:
 
 
 def s4_virtual_sdxl() -> Recomputed:
-    older = (
-        printed(IMAGES, f"virtualized {H200}")
-        / s4.cell(IMAGES, H200, "Offline", "per chip").at_hand
+    older = printed(IMAGES, f"virtualized {H200}") / s4.figure_at_hand(
+        IMAGES, H200, "Offline", "per chip"
     )
     return span(
         *_virtual(IMAGES, "Offline"),
@@ -154,7 +153,7 @@ def _samples(benchmark: str) -> Recomputed:
         .iloc[0]
     )
     return point(
-        s4.cell(benchmark, B200, "Offline", "total").at_hand / tokens,
+        s4.figure_at_hand(benchmark, B200, "Offline", "total") / tokens,
         Slip("tokens/s printed as samples/s", 1 / tokens),
     )
 

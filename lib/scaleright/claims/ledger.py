@@ -9,6 +9,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from types import ModuleType
+from typing import cast
 
 import pandas as pd
 
@@ -77,7 +78,7 @@ class Condition:
 
     text: str
     low: float
-    high: float | None = None
+    high: float = cast("float", None)  # that of `low`
 
     def __post_init__(self) -> None:
         if self.high is None:
@@ -114,7 +115,8 @@ def span(*found: float | Condition | Slip, internal: bool = False) -> Recomputed
     what else could explain it.
     """
     numbers = [float(number) for number in found if not isinstance(number, (Condition, Slip))]
-    return Recomputed(min(numbers), max(numbers), found[len(numbers) :], internal)
+    others = tuple(other for other in found if isinstance(other, (Condition, Slip)))
+    return Recomputed(min(numbers), max(numbers), others, internal)
 
 
 def point(value: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:

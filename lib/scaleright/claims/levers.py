@@ -6,6 +6,7 @@ claim.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from scaleright.catalog import accelerator, fact, model, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
@@ -20,11 +21,11 @@ LOAD = Load(1150, 210, input_cv=1.0, output_cv=1.0)
 """Lengths about as wide as those of published conversations."""
 
 
-def _services(**changed: object) -> list[Service]:
+def _services(**changed: Any) -> list[Service]:
     """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of
     three times the mean, many groups.
     """
-    usual = {
+    usual: dict[str, Any] = {
         "peak_to_mean": 3.0,
         "together": 0.3,
         "services": 4,
@@ -43,7 +44,7 @@ def _services(**changed: object) -> list[Service]:
     ]
 
 
-def _savings(**changed: object) -> list[float]:
+def _savings(**changed: Any) -> list[float]:
     names = [name for rung in rungs_of_source().values() for name in rung]
     paths = (climb(service, names) for service in _services(**changed))
     return [100 * (1 - rungs[-1].chips / rungs[0].chips) for rungs in paths]

@@ -151,11 +151,11 @@ def _judged(
     figure, (column, decimals) = list(FIGURES.items())[place]
     printed, reason = getattr(row, column), _reason(account, figure, unit)
     agrees = abs(printed - found) <= max(0.5 * 10**-decimals, AGREEMENT * printed)
-    if reason == UNSEEN and not agrees:
+    if account and reason == UNSEEN and not agrees:
         return None, reason, _missing(account, found, len(held), unit)
     ends = (
         (found, row.average_total / row.average_accelerators)
-        if reason == NODE and account.unseen
+        if account and reason == NODE and account.unseen
         else (found, found)
     )
     return span(*ends, *_others(account, place, reason, ends)), reason, ""
@@ -224,7 +224,9 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
             if quantity == "fp16_tflops"
             else [(PAIR, 2)]
         )
-        tried = [(text, Slip(text, 1 / factor)) for text, factor in doubled]
+        tried: list[tuple[str, Condition | Slip]] = [
+            (text, Slip(text, 1 / factor)) for text, factor in doubled
+        ]
         if (row.accelerator, quantity) in HIGHEST:
             tried.append((SET, Condition(SET, fact(HIGHEST[row.accelerator, quantity]))))
         for (text, factor), name in product([("", 1), *doubled], others):
@@ -300,12 +302,13 @@ def printed(
     return float(getattr(_printed()[benchmark, chip, scenario], FIGURES[figure][0]))
 
 
-def cell(benchmark: str, chip: str, scenario: str, figure: str) -> Cell:
-    """One judged figure of the results; `chip` as in `cells`."""
+def figure_at_hand(benchmark: str, chip: str, scenario: str, figure: str) -> float:
+    """What the submissions at hand give for a figure of the results; `chip` as in `cells`."""
+    asked = (benchmark, chip, scenario, figure)
     return next(
-        c
+        c.at_hand
         for c in judged()
-        if (c.benchmark, c.chip, c.scenario, c.figure) == (benchmark, chip, scenario, figure)
+        if c.at_hand is not None and (c.benchmark, c.chip, c.scenario, c.figure) == asked
     )
 
 

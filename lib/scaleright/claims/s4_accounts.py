@@ -83,10 +83,8 @@ def averages(rows: pd.DataFrame, divisor: str = "accelerators") -> tuple[float, 
     """S4's averages over submissions: of the result, of the result per `divisor`, of the number of
     chips.
     """
-    return tuple(
-        float(column.mean())
-        for column in (rows["value"], rows["value"] / rows[divisor], rows["accelerators"])
-    )
+    result, count, each = rows["value"], rows["accelerators"], rows["value"] / rows[divisor]
+    return float(result.mean()), float(each.mean()), float(count.mean())
 
 
 def _fits(row, figures: tuple[float, float, float], within: float) -> bool:

@@ -94,7 +94,7 @@ def scorecard(of: Deployment) -> pd.DataFrame:
     if of.chip in known:
         named = f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"
         rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", named))
-    if of.shape is not None:
+    if of.weight_bytes is not None:
         seen = chat_energy()
         kinds = set(zip(seen["model"], seen["precision"], strict=True))
         held = [
@@ -288,7 +288,7 @@ def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
     ...     place("France")).rule
     'scores poorly'
     """
-    if of.shape is None:
+    if of.weight_bytes is None:
         raise ValueError(
             "eco_efficiency: a training run states no tokens; rate it with `scorecard`"
         )

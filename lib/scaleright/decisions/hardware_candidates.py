@@ -134,15 +134,15 @@ def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float)
     """What owning a chip costs a year by the ends of its price, and its power; nothing where it is
     not sold.
     """
-    bought = bool(chip.purchase_usd and chip.tdp_watts)
-    low, high = chip.purchase_usd if bought else (1.0, 1.0)
-    prices = {"": chip.purchase_mid_usd if bought else 1.0, "_low": low, "_high": high}
+    ends = chip.purchase_usd if chip.tdp_watts else None
+    low, high = ends or (1.0, 1.0)
+    prices = {"": chip.purchase_mid_usd if ends else 1.0, "_low": low, "_high": high}
     terms = {
         end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors)
         for end, price in prices.items()
     }
     return (
-        {"bought": bought}
+        {"bought": bool(ends)}
         | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()}
         | terms[""].power
     )

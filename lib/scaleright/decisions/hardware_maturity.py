@@ -52,10 +52,8 @@ def maturity_criteria() -> pd.DataFrame:
             continue
         platform = own["platform"].iloc[0]
         for row in own.itertuples():
-            old = (
-                isinstance(row.first_chip, str)
-                and chip.released < accelerator(row.first_chip).released
-            )
+            first = row.first_chip
+            old = isinstance(first, str) and chip.released < accelerator(first).require("released")
             value = "no" if old else row.value
             rows.append(
                 (name, platform, row.criterion, value, SUPPORT[value], row.source, row.note)

@@ -68,7 +68,9 @@ def _largest(parts: Breakdown, other: Breakdown) -> str:
 
 
 def _of_chip(run: TrainingRun, memory: TrainingMemory) -> str:
-    return f"{memory.total / 1e9:,.0f} GB of a chip's {run.chip.memory_bytes / 1e9:,.0f} GB"
+    return (
+        f"{memory.total / 1e9:,.0f} GB of a chip's {run.chip.require('memory_bytes') / 1e9:,.0f} GB"
+    )
 
 
 def _against(run: TrainingRun, name: str, other: tuple, step: StepTime) -> str:
@@ -141,11 +143,12 @@ def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
     True
     """
     found = contenders(run, optimizer)
-    times = {name: float(step.total) for name, (_, _, step, _) in found.items() if step is not None}
+    fitting = {name: step for name, (_, _, step, _) in found.items() if step is not None}
+    times = {name: float(step.total) for name, step in fitting.items()}
     if not times:
         candidates(run, optimizer)  # refuses, and says what would fit
     what = choose(times)
-    layout, memory, step, _ = found[what]
+    (layout, memory, _, _), step = found[what], fitting[what]
     rule = source_rule(run)
     others = sorted(
         (name for name in found if name != what), key=lambda name: times.get(name, float("inf"))

@@ -231,9 +231,10 @@ def curves(
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     13.4
     """
-    d = replace(
-        found[0], **{name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES}
-    )
+    degrees: dict[str, Any] = {
+        name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES
+    }
+    d = replace(found[0], **degrees)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
     cut = [
@@ -262,9 +263,8 @@ def _columns(
     slowed, ends = _slowed_steps(d, factors, kinds, contexts)
     decoding, reading, look, _, bases = np.split(sum(slowed.values()), ends, axis=1)
     none = np.zeros_like(slowed[kinds[0]])
-    grouped = sum(slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise"))[
-        :, ends[0] : ends[1]
-    ]
+    grouped = sum((slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise")), none)
+    grouped = grouped[:, ends[0] : ends[1]]
     scores = slowed.get("attention", none)[:, ends[2] : ends[3]]
     waiting = d.attention_data if t.experts else np.ones_like(d.attention_data)
     wide = replicas * busiest_prompt(_LONG / replicas, 2 * contexts, waiting, d.chunk_tokens)

@@ -6,7 +6,15 @@ from __future__ import annotations
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_reduce_seconds, network
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup, search
+from scaleright.formulas import (
+    COUNT,
+    NON_NEGATIVE,
+    POSITIVE,
+    closed_form,
+    lookup,
+    search,
+    unchecked,
+)
 from scaleright.inference.deployment import Deployment
 from scaleright.ops import minimum, where
 from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
@@ -35,9 +43,8 @@ CASTS = 2
 product.
 """
 
-_matmul, _reduce = (
-    f.__wrapped__ for f in (matmul_seconds, all_reduce_seconds)
-)  # a deployment is checked once, by `deployment.check`
+# A deployment is checked once, by `deployment.check`.
+_matmul, _reduce = unchecked(matmul_seconds), unchecked(all_reduce_seconds)
 
 
 @lookup

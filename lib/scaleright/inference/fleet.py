@@ -136,6 +136,7 @@ def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
     [blom1958].
     """
     load, batch = service.load, service.batch
+    assert batch is not None  # else requests are not served in batches
     score, variance = (
         NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)),
         np.log(1 + load.output_cv**2),

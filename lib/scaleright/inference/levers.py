@@ -165,7 +165,7 @@ def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
         after.split,
     )
     found[key] = found.get(key) or groups(after)
-    return Rung(name, "", after, *found[key], losses)
+    return Rung(name, "", after, *found[key], losses=losses)
 
 
 @search

@@ -45,16 +45,15 @@ def engines(
     form = precision or usual_format(model, chip)
     check(Deployment(model, chip, form))
 
-    def fits(**degrees: int) -> list[Deployment]:
+    def fits(tensor: int = 1, attention_data: int = 1) -> list[Deployment]:
         d = Deployment(
             model,
             chip,
             form,
             software=software,
-            expert=(
-                degrees.get("tensor", 1) * degrees.get("attention_data", 1) if model.experts else 1
-            ),
-            **degrees,
+            tensor=tensor,
+            attention_data=attention_data,
+            expert=tensor * attention_data if model.experts else 1,
         )
         return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
 

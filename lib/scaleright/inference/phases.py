@@ -19,7 +19,7 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds, send_recv_seconds
-from scaleright.formulas import COUNT, NON_NEGATIVE, Breakdown, closed_form, search
+from scaleright.formulas import COUNT, NON_NEGATIVE, Breakdown, closed_form, search, unchecked
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine import LIBRARY_START_S, Machine, sum_seconds
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
@@ -70,10 +70,9 @@ KERNELS = {"attention": 6, "latent": 6, "ffn": 4, "experts": 9, "shared": 3}
 """Kernels of a layer by block: norms, products, rotation, attention and its reduction, routing and
 sorting.
 """
-_gather, _send, _attended, _touched = (
-    f.__wrapped__
-    for f in (all_gather_seconds, send_recv_seconds, attended_positions, experts_touched)
-)  # a deployment is checked once, by `deployment.check`
+# A deployment is checked once, by `deployment.check`.
+_gather, _send = unchecked(all_gather_seconds), unchecked(send_recv_seconds)
+_attended, _touched = unchecked(attended_positions), unchecked(experts_touched)
 
 
 def _longer(a, b):
@@ -206,7 +205,7 @@ def busiest_prompt(mean_tokens, length, groups, chunk_tokens):
     return minimum(mean_tokens + sqrt(2 * log(groups) * mean_tokens * length), most)
 
 
-_busiest = busiest_prompt.__wrapped__
+_busiest = unchecked(busiest_prompt)
 
 
 @search

@@ -10,7 +10,8 @@ from importlib import import_module
 
 import scaleright
 
-sys.modules.setdefault("debugpy", None)  # nobody debugs a build
+# Nobody debugs a build: what is None is not imported, though typeshed has only modules here.
+sys.modules.setdefault("debugpy", None)  # pyrefly: ignore[no-matching-overload]
 for _name in ("joblib", "ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
     import_module(_name)
 # What fails here fails again, and is reported, in the chapter that needs it.

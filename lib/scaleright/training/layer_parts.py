@@ -10,7 +10,7 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds, network
-from scaleright.formulas import search
+from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, maximum, minimum, where
 from scaleright.roofline import matmul_seconds, speeds
 from scaleright.training.layout import Layout, TrainingRun
@@ -54,9 +54,9 @@ HIDING = 1.2
 START_S = 1e-5
 """Launch and synchronization of an exchange between experts."""
 
-_matmul, _gather, _attended = (
-    f.__wrapped__ for f in (matmul_seconds, all_gather_seconds, attended_positions)
-)  # runs and layouts are checked once, by `rules`
+# Runs and layouts are checked once, by `rules`.
+_matmul, _gather = unchecked(matmul_seconds), unchecked(all_gather_seconds)
+_attended = unchecked(attended_positions)
 
 
 Pair = tuple[Any, Any]

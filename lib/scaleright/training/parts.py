@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.collectives import all_gather_seconds, exposed, send_recv_seconds
-from scaleright.formulas import search
+from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, maximum, where
 from scaleright.training.layer_parts import COMPUTE, Machine, Pair, Stack, layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
@@ -42,9 +42,9 @@ and the 16-bit weight.
 OVERLAP = 0.5
 """Share of the traffic of weights and gradients that is issued beside computing."""
 
-_gather, _send, _exposed = (
-    f.__wrapped__ for f in (all_gather_seconds, send_recv_seconds, exposed)
-)  # runs and layouts are checked once, by `rules`
+# Runs and layouts are checked once, by `rules`.
+_gather, _send = unchecked(all_gather_seconds), unchecked(send_recv_seconds)
+_exposed = unchecked(exposed)
 
 
 @dataclass(frozen=True)

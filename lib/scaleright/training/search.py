@@ -91,7 +91,8 @@ def _refuse(run: TrainingRun, optimizer: str, fixed: dict[str, Any]) -> NoReturn
         if enough
         else "nothing fits on more chips; take a smaller model or a larger chip"
     )
-    of_chip = f"{taken / 1e9:,.0f} GB of the {run.chip.memory_bytes / 1e9:,.0f} GB of a chip"
+    whole = run.chip.require("memory_bytes")
+    of_chip = f"{taken / 1e9:,.0f} GB of the {whole / 1e9:,.0f} GB of a chip"
     raise ValueError(f"{where}{held}: the leanest layout takes {of_chip}; {hint}")
 
 

@@ -110,7 +110,7 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
 
 
 @search
-def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
+def fit(shares: np.ndarray, named: np.ndarray) -> pooling.Constants:
     """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all
     (see `pooling.fit_pooled`).
 
@@ -127,9 +127,7 @@ def fit(shares: np.ndarray, named: np.ndarray) -> dict[tuple[str, str], float]:
 
 
 @lookup
-def constant(
-    constants: Mapping[tuple[str, str], float], name: str, kind: str
-) -> tuple[float, bool]:
+def constant(constants: pooling.Constants, name: str, kind: str) -> tuple[float, bool]:
     """A family's constant of a kind of work, and whether it is borrowed from all families.
 
     A chip whose attention was seen in one software alone lends it to the other.

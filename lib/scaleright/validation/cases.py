@@ -3,7 +3,7 @@ software, how long a step took.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,10 @@ _STATED = (
     "pipeline_parallel",
     "context_parallel",
 )
+UNDETERMINED: Any = None
+"""What stands in a case for what its row does not determine: the case says `why`, and whoever takes
+cases looks at that first.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,9 @@ class Configuration:
     """What a row ran, or `why` that does not determine the time of its step."""
 
     why: str = ""
-    run: TrainingRun | None = None
-    layout: Layout | None = None
-    software: Stack | None = None
+    run: TrainingRun = UNDETERMINED
+    layout: Layout = UNDETERMINED
+    software: Stack = UNDETERMINED
 
     @cached_property
     def flop(self) -> float:
@@ -76,15 +80,15 @@ class Case:
     """
 
     why: str = ""
-    run: TrainingRun | None = None
+    run: TrainingRun = UNDETERMINED
     measured_s: float = math.nan
-    layout: Layout | None = None
+    layout: Layout = UNDETERMINED
     flop: float = math.nan
-    seconds: np.ndarray | None = None
-    families: dict[str, str] | None = None
+    seconds: np.ndarray = UNDETERMINED
+    families: dict[str, str] = UNDETERMINED
 
 
-def given(row: dict[str, Any], column: str, default: Any) -> Any:
+def given(row: Mapping[str, Any], column: str, default: Any) -> Any:
     """A cell, or what stands for an empty one or a column that is not there."""
     return default if pd.isna(row.get(column)) else row[column]
 
@@ -146,9 +150,9 @@ def configuration(row: dict[str, Any]) -> Configuration:
         model,
         chip,
         *(int(row[name]) for name in ("accelerators", "sequence", "global_batch")),
-        row["precision"],
-        row["task"],
-        int(given(row, "mtp_modules", 0)),
+        precision=row["precision"],
+        task=row["task"],
+        mtp_modules=int(given(row, "mtp_modules", 0)),
     )
     layout = _layout(row, run, of)
     check(run, layout)

@@ -30,7 +30,7 @@ from scaleright.inference.serving import OperatingPoint
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
-from scaleright.validation.cases import given
+from scaleright.validation.cases import UNDETERMINED, given
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -67,7 +67,7 @@ class Case:
 
     why: str
     timed: serving_cases.Case = serving_cases.Case("throughput")
-    work: np.ndarray | None = None
+    work: np.ndarray = UNDETERMINED
     joules: float = math.nan
     design_watts: float = math.nan
     host_watts: float = 0.0
@@ -166,7 +166,7 @@ def books() -> tuple[tuple, tuple]:
     return (table, every, fitted), (timed_rows, timed, timing)
 
 
-def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
+def constants(of: Iterable[Case]) -> pooling.Constants:
     """The draws fitted to cases, at their measured speeds."""
     of = list(of)
     shares = np.array(
@@ -177,7 +177,7 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     )
 
 
-def predicted(of: tuple[Case, float], draws: dict[tuple[str, str], float]) -> float:
+def predicted(of: tuple[Case, float], draws: pooling.Constants) -> float:
     """Energy of an output token of a case at a speed [token/s of a chip], by fitted draws [J]."""
     one, speed = of
     return one.predict(
@@ -211,7 +211,8 @@ def _left_out(
     pairs = (
         [(one, at) if one.known else None for one, at in zip(of, end, strict=True)] for end in ends
     )
-    return speeds, *(left_out(each, its, *meters, constants, predicted) for each in pairs)
+    energies, metered = (left_out(each, its, *meters, constants, predicted) for each in pairs)
+    return speeds, energies, metered
 
 
 def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -234,7 +235,8 @@ def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ]
         for end in ends
     )
-    return speeds, *map(np.array, found)
+    energies, metered = map(np.array, found)
+    return speeds, energies, metered
 
 
 def refit() -> pd.DataFrame:

@@ -64,7 +64,7 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
     tdp = catalog.accelerator(chip).require("tdp_watts")
     usual = cost_factor("pue", "data center")
     stated = 1.0 if boundary == "accelerator" else row["pue"]
-    uncertain = {
+    uncertain: dict[str, Any] = {
         "watts": (
             (tdp,) * 3
             if row["basis"] == "design power"

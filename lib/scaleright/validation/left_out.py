@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-Constants = Mapping[tuple[str, str], float]
+from scaleright.pooling import Constants
+
 COVERAGE = 0.9
 """Share of measurements that a stated range is to hold."""
 TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
@@ -192,7 +193,7 @@ def with_ranges(
         np.where(counted, published / predicted, math.nan), kinds, judged["model"].to_numpy(str)
     )
     for place in np.flatnonzero(unseen):
-        span[place] = interval(place)
+        span[place] = interval(int(place))
     low, high = (predicted * span[:, side] for side in (0, 1))
     inside = (low <= published) & (published <= high)
     return judged.assign(

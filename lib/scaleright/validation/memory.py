@@ -1,6 +1,7 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -76,8 +77,8 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
             catalog.model(row["model"]),
             chip,
             *(row[name] for name in _BATCH),
-            row["precision"],
-            row["task"],
+            precision=row["precision"],
+            task=row["task"],
         )
         memory = training_memory(
             run, Layout(**degrees, recompute=RECOMPUTE.index(kept)), software=software
@@ -104,7 +105,8 @@ def _predicted(row: dict) -> float:
     shape = catalog.model(row["model"])
     if row["part"] == "layer state":
         shape = replace(shape, vocab=1, position_rows=0)
-    run = TrainingRun(shape, None, *(row[name] for name in _BATCH), row["precision"])
+    chip: Any = None  # of any size
+    run = TrainingRun(shape, chip, *(row[name] for name in _BATCH), precision=row["precision"])
     bill = training_memory(run, layout, row["optimizer"], SOFTWARE[row["software"]])
     state = bill.weights_bytes + bill.gradients_bytes + bill.optimizer_bytes
     return {

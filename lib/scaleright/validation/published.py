@@ -55,7 +55,7 @@ def serving_figures(source: str) -> list[str]:
 
 
 @catalog.shared
-def _judged_training() -> tuple[tuple[str, str], ...]:
+def _judged_training() -> tuple[tuple[str | None, str], ...]:
     rows = catalog.table("measured/training")
     found = []
     for row, one in zip(rows.to_dict("records"), cases(rows), strict=True):

@@ -63,18 +63,18 @@ BENCHMARK_ROUNDS = 10
 """
 
 
-def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
+def constants(of: Iterable[Case]) -> pooling.Constants:
     """The constants fitted to cases."""
     shares, named = zip(*((one.shares, one.names) for one in of), strict=True)
     return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES)
 
 
-def factors(one: Case, by: dict[tuple[str, str], float]) -> dict[str, float]:
+def factors(one: Case, by: pooling.Constants) -> dict[str, float]:
     """A case's slowdowns by kind of work, of fitted constants."""
     return {kind: pooling.kin_constant(by, name, kind)[0] for kind, name in one.families.items()}
 
 
-def predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
+def predicted(one: Case, by: pooling.Constants) -> float:
     """A case's figure by fitted constants, in its own unit."""
     slow = factors(one, by)
     if one.figure == "TTFT":

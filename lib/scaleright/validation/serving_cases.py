@@ -20,7 +20,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
-from scaleright.validation.cases import configuring, given
+from scaleright.validation.cases import UNDETERMINED, configuring, given
 from scaleright.validation.problems import FIRST_LINE, bar
 from scaleright.validation.shapes import model_of
 
@@ -48,12 +48,12 @@ class Case:
     figure: str
     why: str = ""
     value: float = math.nan
-    deployment: Deployment | None = None
-    load: Load | None = None
-    asked: Mapping[str, float] | None = None
-    point: OperatingPoint | None = None
-    seconds: np.ndarray | None = None
-    families: dict[str, str] | None = None
+    deployment: Deployment = UNDETERMINED
+    load: Load = UNDETERMINED
+    asked: Mapping[str, float] = UNDETERMINED
+    point: OperatingPoint = UNDETERMINED
+    seconds: np.ndarray = UNDETERMINED
+    families: dict[str, str] = UNDETERMINED
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -250,7 +250,7 @@ def of_row(
             why or ("" if values[name] > 0 else f"states no {name}"),
             values[name],
             **served,
-            seconds=_seconds(name, served["point"]) if served else None,
+            seconds=_seconds(name, served["point"]) if served else UNDETERMINED,
         )
         for name in stated
     ]

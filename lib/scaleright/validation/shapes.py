@@ -1,5 +1,8 @@
 """The model of a row: by its name, or by its shape in columns of the row."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from scaleright import catalog
@@ -13,7 +16,7 @@ SHAPE_TYPES = {
 """Columns of a shape and their types."""
 
 
-def model_of(row: dict) -> Transformer:
+def model_of(row: Mapping[str, Any]) -> Transformer:
     """The model of a row: by its shape columns if they are filled, else by name."""
     shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
     try:

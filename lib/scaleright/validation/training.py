@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright import catalog
+from scaleright import catalog, pooling
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import FIXED, constant, family, fit, interval
@@ -46,7 +46,7 @@ the headline.
 """
 
 
-def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
+def constants(of: Iterable[Case]) -> pooling.Constants:
     """The constants fitted to cases."""
     of = list(of)
     return fit(
@@ -55,7 +55,7 @@ def constants(of: Iterable[Case]) -> dict[tuple[str, str], float]:
     )
 
 
-def _predicted(one: Case, by: dict[tuple[str, str], float]) -> float:
+def _predicted(one: Case, by: pooling.Constants) -> float:
     """A case's step time [s] by fitted constants."""
     return float(one.seconds @ [constant(by, name, kind)[0] for kind, name in one.families.items()])
 
