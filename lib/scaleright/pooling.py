@@ -39,23 +39,28 @@ def _non_negative(curvature: np.ndarray, pull: np.ndarray) -> np.ndarray:
     return nnls(root.T, np.linalg.solve(root, pull))[0]
 
 
-def _robust(shares: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8) -> np.ndarray:
+def _robust(
+    shares: np.ndarray, places: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8
+) -> np.ndarray:
     """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and
     factors beyond twice the prior, count less (IRLS).
-    """
-    from scipy.sparse import csr_array, diags_array
 
-    # A row shows few of the families, and products of what it shows alone add up in one order on
-    # every processor.
-    shown = csr_array(shares)
-    weights, factors = np.ones(shown.shape[0]), prior
+    shares, places : what a row shows of each kind, and which factor that is of, (kinds, rows)
+    """
+    many = len(prior)
+    products = shares[:, None] * shares  # of what a row shows of two kinds, (kinds, kinds, rows)
+    pairs = (places[:, None] * many + places).ravel()
+    weights, factors = np.ones(shares.shape[1]), prior
     for _ in range(rounds):
         held = ties / np.maximum(np.abs(factors / prior - 1), 1.0)
-        curvature = (shown.T @ (diags_array(weights) @ shown)).toarray()
+        # Counted one by one, and so in one order on every processor.
+        curvature = np.bincount(pairs, (products * weights).ravel(), many * many)
+        pull = np.bincount(places.ravel(), (shares * weights).ravel(), many)
         factors = _non_negative(
-            curvature + np.diag(held / prior**2), shown.T @ weights + held / prior
+            curvature.reshape(many, many) + np.diag(held / prior**2), pull + held / prior
         )
-        weights = TOLERANCE / np.maximum(np.abs(shown @ factors - 1), TOLERANCE)
+        error = np.abs((shares * factors[places]).sum(axis=0) - 1)
+        weights = TOLERANCE / np.maximum(error, TOLERANCE)
     return factors
 
 
@@ -66,16 +71,14 @@ def _families(
     seen = shares > 1e-4
     typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     tied = dict(zip(mean, ties * len(shares) + POOLED_ROWS * typical, strict=True))
-    found = [np.unique(column.astype(str), return_inverse=True) for column in named.T]
-    keys = [
-        (str(name), kind) for kind, (names, _) in zip(mean, found, strict=True) for name in names
-    ]
-    spread, first = np.zeros((len(shares), len(keys))), 0
-    for column, (names, codes) in zip(shares.T, found, strict=True):
-        spread[np.arange(len(shares)), first + codes] = column
-        first += len(names)
+    keys, places = [], []
+    for kind, column in zip(mean, named.T, strict=True):
+        names, codes = np.unique(column.astype(str), return_inverse=True)
+        places.append(len(keys) + codes)
+        keys += [(str(name), kind) for name in names]
     own = _robust(
-        spread,
+        shares.T,
+        np.array(places),
         np.array([mean[kind] for _, kind in keys]),
         np.array([tied[kind] for _, kind in keys]),
         rounds=10,
@@ -129,7 +132,10 @@ def fit_pooled(
     """
     held = np.array([kind in fixed for kind in prior])
     pooled = _robust(
-        shares, np.array(list(prior.values())), np.where(held, FIRM, SHRINKAGE) * len(shares)
+        shares.T,
+        np.broadcast_to(np.arange(len(prior))[:, None], shares.T.shape),
+        np.array(list(prior.values())),
+        np.where(held, FIRM, SHRINKAGE) * len(shares),
     )
     mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled, strict=True)}
     return _families(shares, named, mean, np.where(held, FIRM, POOLING))
