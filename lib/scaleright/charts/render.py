@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
+from altair.expr.core import Expression
 from altair.utils import schemapi
 
 from scaleright.charts import theme
@@ -26,6 +27,16 @@ from scaleright.charts.machine import ANSWER_MIME, answer, rounded
 VEGALITE = "application/vnd.vegalite.v6+json"
 # or Altair checks every part of a chart as it is made, and the whole once more for `show`
 schemapi.disable_debug_mode()
+
+
+def _shared(part: Any, _memo: Any = None) -> Any:
+    return part
+
+
+# or each layer of a chart is copied four times over, down to every term of its formulas, which
+# nobody changes
+for _part in (Expression, alt.Transform, alt.FacetedEncoding):
+    _part.__deepcopy__ = _shared
 
 
 class Display:
