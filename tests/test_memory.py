@@ -66,10 +66,9 @@ def test_what_cannot_be_named_is_kept_in_the_process_alone(process, tmp_path):
     assert not (tmp_path / "remembered").exists()
 
 
-def test_what_cannot_be_written_is_said_and_kept_in_the_process(process):
-    with pytest.warns(FutureWarning, match="Unable to cache to disk.*_unwritable"):
-        found = catalog.shared(_unwritable)()
-    assert catalog.shared(_unwritable)() is found
+def test_what_cannot_be_written_is_refused(process):
+    with pytest.raises(TypeError, match="_unwritable: what it finds cannot be shared"):
+        catalog.shared(_unwritable)()
 
 
 def _unwritable():

@@ -2,10 +2,12 @@
 maturity, each beside those of one and the same reference chip.
 """
 
+from typing import NoReturn
+
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, shared
+from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, shared
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_maturity import maturity
@@ -225,20 +227,31 @@ def figures(
     >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
     ('H100 SXM', 1.0)
     """
-    known, rates = every_figure(own, stand_ins), best_rates()
+    found = _by_workload(own, stand_ins).get((benchmark, scenario))
+    if found is None:
+        _refuse(benchmark, scenario)
+    return found.copy()
+
+
+@remembered
+def _by_workload(own: bool, stand_ins: bool) -> dict[tuple[str, str], pd.DataFrame]:
+    """`figures` by benchmark and scenario."""
+    found = {}
+    for place, known in every_figure(own, stand_ins).groupby(WORKLOAD, sort=False):
+        reference = known["reference"].iloc[0]
+        found[place] = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
+        found[place].attrs["reference"] = reference
+    return found
+
+
+def _refuse(benchmark: str, scenario: str) -> NoReturn:
+    """Refuse a workload on which nothing can be compared; says what is nearest."""
+    rates = best_rates()
     for column, wanted, what in (
         ("benchmark", benchmark, "benchmark"),
         ("scenario", scenario, f"scenario of {benchmark}"),
     ):
         one_of(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
-        known, rates = (rows[rows[column] == wanted] for rows in (known, rates))
-    if known.empty:
-        nearest(
-            f"{benchmark} {scenario}",
-            list(workloads()["benchmark"] + " " + workloads()["scenario"]),
-            "workload with a reference chip",
-        )
-    reference = known["reference"].iloc[0]
-    known = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
-    known.attrs["reference"] = reference
-    return known
+        rates = rates[rates[column] == wanted]
+    places = list(workloads()["benchmark"] + " " + workloads()["scenario"])
+    nearest(f"{benchmark} {scenario}", places, "workload with a reference chip")

@@ -8,13 +8,15 @@ score, and cannot win while it weighs. `hardware_figures` says what is known.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator
+from scaleright.catalog import DataError, accelerator, shared
 from scaleright.decisions.hardware_figures import (
     LIMIT,
     MEASURED,
@@ -46,6 +48,7 @@ __all__ = [
     "chip_hour_usd",
     "figures",
     "hardware_radar",
+    "leaders",
     "maturity",
     "points",
     "reached_flops",
@@ -204,6 +207,32 @@ def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 2026112
         .reindex(complete.index, fill_value=0.0)
         .sort_values(ascending=False, kind="stable")
     )
+
+
+@shared
+def leaders(span: float = SPAN) -> Mapping[tuple[str, str, bool, bool], tuple]:
+    """On every workload, the chips that win some of all weightings, each with its share
+    (`weight_shares`), the largest first; none where no chip is known on all axes.
+
+    Parameters
+    ----------
+    span : as in `points`
+
+    Keys are the arguments of `figures`: benchmark, scenario, own, stand_ins.
+
+    >>> chip, share = leaders()["llama2-70b", "Offline", False, False][0]
+    >>> bool(0 < share <= 1)
+    True
+    """
+    ways = product((False, True), repeat=2)
+    places = workloads()[["benchmark", "scenario"]].itertuples(index=False, name=None)
+    found = {}
+    for case in ((*place, *way) for place, way in product(places, ways)):
+        scored = scores(figures(*case), span)
+        known = not scored[list(AXES)].dropna().empty
+        shares = weight_shares(scored) if known else pd.Series(dtype=float)
+        found[case] = tuple(shares[shares > 0].items())
+    return MappingProxyType(found)
 
 
 def source_rule(weights: Sequence[Any]) -> Any:

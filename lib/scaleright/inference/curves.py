@@ -3,8 +3,7 @@ pace is a closed form.
 
 The time of a step is a sum over kinds of work, and each depends on little: products on the tokens
 of the step, attention on the tokens that each sequence looks back on. So two tables over the tokens
-of a step and a few slopes stand for `phases.step_seconds`; the tests hold how far the two lie
-apart.
+of a step and a few slopes stand for `phases.step_seconds`; the tests hold how far they differ.
 """
 
 from __future__ import annotations
@@ -237,10 +236,7 @@ def curves(
     d = replace(found[0], **degrees)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
-    cut = [
-        [[float(f"{value:.{_DIGITS}g}") for value in row] for row in columns[name].astype(float)]
-        for name in Curve.__dataclass_fields__
-    ]
+    cut = [list(map(_cut, columns[name].astype(float))) for name in Curve.__dataclass_fields__]
     tables = ("decoding", "reading", "grouped", "look", "read", "hold")
     return [
         Curve(
@@ -251,6 +247,23 @@ def curves(
         )
         for row in zip(*cut, strict=True)
     ]
+
+
+def _cut(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.{_DIGITS}g}") for value in values]
+
+
+@search
+def writing_parts(d: Deployment, *groups: Sequence[str]) -> list[list[float]]:
+    """The part that each group of kinds of work has in the table `decoding` of a curve [s].
+
+    >>> from scaleright import catalog
+    >>> d = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))
+    >>> writing_parts(d, KINDS) == [curves([d])[0].decoding]
+    True
+    """
+    parts, slow, none = step_parts(d, np.array(_DECODING), 0.0), stored(d), np.zeros(len(_DECODING))
+    return [_cut(sum((slow[kind] * parts[kind] for kind in kinds), none)) for kinds in groups]
 
 
 def _columns(

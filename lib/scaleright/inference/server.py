@@ -2,6 +2,10 @@
 requests.
 """
 
+from typing import Any
+
+import numpy as np
+
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import search
@@ -38,22 +42,18 @@ def server(
     """
     if not _published_in(model, precision):
         return None
-    tried = [
-        Deployment(
-            model,
-            chip,
-            precision,
-            tensor=int(degree),
-            expert=int(degree) if model.experts else 1,
-            software="vLLM",
-        )
-        for degree in ([chips] if chips else DEGREES)
-    ]
-    held = [(one, slots(one, _USUAL)) for one in tried if valid(one)]
-    return next(
-        (one for one, room in held if room >= ROOM),
-        next((one for one, room in reversed(held) if room >= LEAST_ROOM), None),
-    )
+    degrees = np.array([chips] if chips else DEGREES)
+
+    def of(degree: Any) -> Deployment:
+        expert = degree if model.experts else 1
+        return Deployment(model, chip, precision, tensor=degree, expert=expert, software="vLLM")
+
+    rooms = np.where(valid(of(degrees)), slots(of(degrees), _USUAL), 0.0)
+    held = list(zip(degrees.tolist(), rooms, strict=True))
+    enough = [degree for degree, room in held if room >= ROOM]
+    least = [degree for degree, room in held if room >= LEAST_ROOM]
+    found = enough[:1] or least[-1:]
+    return of(found[0]) if found else None
 
 
 @search

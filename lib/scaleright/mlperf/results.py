@@ -81,7 +81,9 @@ def results(rounds: Iterable[str] | None = None) -> pd.DataFrame:
     ['v6.0']
     """
     rows = _results()
-    for name in (wanted := list(rounds or ROUNDS)):
+    if rounds is None:
+        return rows
+    for name in (wanted := list(rounds)):
         one_of(name, ROUNDS, "round of MLPerf Inference")
     return rows[rows["round"].isin(wanted)].reset_index(drop=True)
 
