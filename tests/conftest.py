@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from multiprocessing import forkserver, util
 from pathlib import Path
+from typing import Any
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import nbval.kernel
 import pytest
 from hypothesis import HealthCheck, settings
+from scaleright.catalog.memory import REMEMBERED
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment, kernel_sockets
+from scaleright.press.staleness import Inputs
 from shares import share
 from xdist.scheduler import LoadScopeScheduling
 
@@ -52,11 +55,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def warm_kernel_manager() -> type:
-    """The press's warm kernels for nbval, which does not wait asynchronously."""
+    """The press's warm kernels for nbval, which does not wait asynchronously; they have what builds
+    of the same library and tables have found.
+    """
     from jupyter_client import KernelManager
     from scaleright.press.kernels import WarmKernelManager
 
-    launch = WarmKernelManager._async_launch_kernel
+    found = str(Inputs(Book(ROOT)).remembered())
+
+    async def launch(self: KernelManager, command: list[str], **options: Any) -> None:
+        options["env"] = options["env"] | {REMEMBERED: found}
+        await WarmKernelManager._async_launch_kernel(self, command, **options)
+
     return type("WarmKernelManager", (KernelManager,), {"_async_launch_kernel": launch})
 
 

@@ -1,5 +1,6 @@
 """Other processors, simulated on this one: `processors.py FOLDER` runs all chapters and fits on the
-processor that the environment describes, and writes into the folder what they give.
+processor that the environment describes, and writes into the folder what they give. What chapters
+and fits have found in the tables they find once.
 
 NumPy's vector paths, OpenBLAS's kernels and the C library's functions are each chosen by what the
 processor can do, and each can be told, before it is loaded, to do with less.
@@ -7,6 +8,7 @@ processor can do, and each can be told, before it is loaded, to do with less.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -84,6 +86,13 @@ def run_fits(folder: Path) -> None:
         (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
 
 
+def main(folder: Path) -> None:
+    from scaleright.catalog.memory import REMEMBERED
+
+    os.environ[REMEMBERED] = str(folder / "remembered")  # of this processor alone
+    run_chapters(folder)
+    run_fits(folder)
+
+
 if __name__ == "__main__":
-    run_chapters(Path(sys.argv[1]))
-    run_fits(Path(sys.argv[1]))
+    main(Path(sys.argv[1]))

@@ -174,8 +174,9 @@ def test_two_scenarios_of_one_name_are_refused(book):
 
 def test_later_builds_have_what_was_found_in_the_same_tables_and_no_others(tmp_path, monkeypatch):
     monkeypatch.delenv(REMEMBERED, raising=False)
-    states = iter(["a" * 64, "a" * 64, "b" * 64, "b" * 64])
-    inputs = SimpleNamespace(book=Book(tmp_path), state=lambda: next(states))
+    kept = Book(tmp_path).build / "remembered"
+    states = iter(["a", "a", "b", "b"])
+    inputs = SimpleNamespace(book=Book(tmp_path), remembered=lambda: kept / next(states))
     found = []
     for anew in (False, False, False, True):
         with build._remembering(inputs, anew):
@@ -184,14 +185,14 @@ def test_later_builds_have_what_was_found_in_the_same_tables_and_no_others(tmp_p
             folder.mkdir(parents=True, exist_ok=True)
         assert REMEMBERED not in os.environ
     assert found == [False, True, False, False]
-    assert [folder.name for folder in (tmp_path / "_build" / "remembered").iterdir()] == ["b" * 16]
+    assert [folder.name for folder in kept.iterdir()] == ["b"]
 
 
-def test_the_state_of_the_tables_is_that_of_each_and_of_no_chapter(book):
-    before = Inputs(book).state()
+def test_what_is_remembered_is_of_every_table_and_of_no_chapter(book):
+    before = Inputs(book).remembered()
     text = book.text(book.chapters()[0])
     text.write_text(text.read_text() + "\nMore.\n")
-    assert Inputs(book).state() == before
+    assert Inputs(book).remembered() == before
     table = next(book.data.rglob("*.csv"))
     table.write_text(table.read_text() + "\n")
-    assert Inputs(book).state() != before
+    assert Inputs(book).remembered() != before

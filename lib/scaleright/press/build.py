@@ -73,7 +73,7 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
     """Let the processes of this build, and later builds of the same library and tables, have what
     one of them found in the tables; what was found in others goes, or everything if `anew`.
     """
-    folder = inputs.book.build / "remembered" / inputs.state()[:16]
+    folder = inputs.remembered()
     for other in folder.parent.glob("*"):
         if anew or other != folder:
             shutil.rmtree(other, ignore_errors=True)

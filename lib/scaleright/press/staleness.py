@@ -99,11 +99,12 @@ class Inputs:
             json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()
         ).hexdigest()
 
-    def state(self) -> str:
-        """Hash of all that what is found in the tables depends on, whichever chapter asks."""
-        return hashlib.sha256(
-            json.dumps([self._shared, sorted(self._tables.items())]).encode()
-        ).hexdigest()
+    def remembered(self) -> Path:
+        """Where builds keep what they find in the tables: a folder for each state of all that this
+        depends on, whichever chapter asks.
+        """
+        state = json.dumps([self._shared, sorted(self._tables.items())])
+        return self.book.build / "remembered" / hashlib.sha256(state.encode()).hexdigest()[:16]
 
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""
