@@ -49,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
     opened = ExitStack()
     config.add_cleanup(opened.close)
+    # For a log of whole messages that nobody reads: half of nbval's own time.
+    nbval.kernel.pformat = lambda message: message["msg_type"]
     nbval.kernel.KernelManager = lambda **options: warm_kernel_manager()(
         config=opened.enter_context(kernel_sockets()), **options
     )
