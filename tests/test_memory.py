@@ -83,3 +83,18 @@ def test_chips_are_kept_with_all_their_figures(process):
 def test_what_is_cheap_to_find_is_kept_in_the_process_alone(process, tmp_path):
     assert catalog.fitted("training_constants")
     assert not (tmp_path / "remembered").exists()
+
+
+def test_a_frame_is_told_from_others_by_what_it_holds(process):
+    models = catalog.table("models")
+    found = deepest(models)
+    process()
+    assert deepest(models.copy()) == found and not calls
+    assert deepest(models.assign(layers=models["layers"] + 1)) == found + 1 == calls[0]
+
+
+@catalog.shared
+def deepest(models: pd.DataFrame) -> int:
+    """The most layers of the models."""
+    calls.append(int(models["layers"].max()))
+    return calls[-1]

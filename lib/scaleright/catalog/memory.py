@@ -48,7 +48,8 @@ def remembered(function: Callable) -> Callable:
 
 def shared(function: Callable) -> Callable:
     """As `remembered`, and kept for all processes of a build: for what takes longer to find than
-    the millisecond it takes to read a file.
+    the millisecond it takes to read a file. Arguments that can be changed, such as frames, are told
+    apart by what they hold.
     """
     return _remembering(function, _find_once)
 
@@ -56,7 +57,7 @@ def shared(function: Callable) -> Callable:
 def _remembering(function: Callable, find: Callable) -> Callable:
     @functools.wraps(function)
     def look(*given: Any, **named: Any) -> Any:
-        key = (function, data_dir(), given, *named.items())
+        key = (function, data_dir(), _told(given, named))
         if key not in _FOUND:
             _FOUND[key] = find(function, given, named)
         value, read = _FOUND[key]
@@ -64,6 +65,18 @@ def _remembering(function: Callable, find: Callable) -> Callable:
         return value.copy() if isinstance(value, pd.DataFrame) else value
 
     return look
+
+
+def _told(given: tuple, named: Mapping) -> Any:
+    """What tells arguments from others: themselves, or their content where they can be changed."""
+    told = (given, *named.items())
+    try:
+        hash(told)
+    except TypeError:
+        from joblib import hash as content
+
+        return content(told)
+    return told
 
 
 def _find(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:

@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import table
+from scaleright.catalog import shared, table
 from scaleright.formulas import lookup, search, simulation
 from scaleright.scaling_laws.laws import Law, tokens_for_compute
 from scaleright.units import figure
@@ -149,6 +149,7 @@ def _resampled(runs: int, draws: int) -> np.ndarray:
 
 
 @search
+@shared
 def fit(runs: pd.DataFrame) -> Law:
     """The law that fits runs best: the least sum of Huber losses, searched from the paper's grid of
     starts.
@@ -196,6 +197,7 @@ def fit(runs: pd.DataFrame) -> Law:
 
 
 @simulation
+@shared
 def bootstrap(runs: pd.DataFrame, law: Law, draws: int = 400) -> Law:
     """The same fit to runs drawn again and again with replacement: a law whose fields have shape
     (draws,).
@@ -217,6 +219,7 @@ def bootstrap(runs: pd.DataFrame, law: Law, draws: int = 400) -> Law:
 
 
 @simulation
+@shared
 def stalled_bootstrap(runs: pd.DataFrame, law: Law, draws: int = 50) -> Law:
     """A bootstrap that does not move: the mean in place of the sum, at the solver's default
     tolerance, started from a law.
