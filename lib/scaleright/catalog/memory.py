@@ -57,9 +57,9 @@ def shared(function: Callable) -> Callable:
 def _remembering(function: Callable, find: Callable) -> Callable:
     @functools.wraps(function)
     def look(*given: Any, **named: Any) -> Any:
-        key = (function, data_dir(), _told(given, named))
+        key = (function, data_dir(), told := _told(given, named))
         if key not in _FOUND:
-            _FOUND[key] = find(function, given, named)
+            _FOUND[key] = find(function, given, named, told)
         value, read = _FOUND[key]
         tables._READ.get().update(read)
         return value.copy() if isinstance(value, pd.DataFrame) else value
@@ -79,7 +79,9 @@ def _told(given: tuple, named: Mapping) -> Any:
     return told
 
 
-def _find(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:
+def _find(
+    function: Callable, given: tuple, named: Mapping, told: Any = None
+) -> tuple[Any, set[str]]:
     """What a function finds, and the tables behind it."""
     outside = tables._READ.set(read := set())
     try:
@@ -89,7 +91,7 @@ def _find(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[st
         tables._READ.get().update(read)
 
 
-def _find_once(function: Callable, given: tuple, named: Mapping) -> tuple[Any, set[str]]:
+def _find_once(function: Callable, given: tuple, named: Mapping, told: Any) -> tuple[Any, set[str]]:
     """What a function finds, unless another process of the build has found it; where its calls
     cannot be told from others, each process finds it.
     """
@@ -98,14 +100,14 @@ def _find_once(function: Callable, given: tuple, named: Mapping) -> tuple[Any, s
         return _find(function, given, named)
     try:
         full = f"{function.__module__}.{name}"
-        return pickle.loads(_kept_in(folder)(full, function, given, named))  # noqa: S301, ours
+        return pickle.loads(_kept_in(folder)(full, told, function, given, named))  # noqa: S301, ours
     except pickle.PicklingError:
         return _find(function, given, named)
 
 
-def _find_named(name: str, function: Callable, given: tuple, named: Mapping) -> bytes:
-    """`_find` of a function that its full name tells from others, as pickled by Python itself: ten
-    times as fast as joblib, which looks for large arrays.
+def _find_named(name: str, told: Any, function: Callable, given: tuple, named: Mapping) -> bytes:
+    """`_find` of a function and arguments that the first two tell from others, as pickled by Python
+    itself: ten times as fast as joblib, which looks for large arrays.
 
     Raises
     ------
@@ -123,7 +125,7 @@ def _kept_in(folder: str) -> Callable:
     """`_find_named`, kept in this folder."""
     from joblib import Memory
 
-    return Memory(folder, verbose=0).cache(_find_named, ignore=["function"])
+    return Memory(folder, verbose=0).cache(_find_named, ignore=["function", "given", "named"])
 
 
 @remembered

@@ -114,16 +114,19 @@ def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
     >>> int(chat_energy_at("Llama-3.1-70B", "H100 SXM", 70)["batch"])
     64
     """
-    rows, name, chip = (
-        chat_energy(),
-        catalog.model(model).name,
-        catalog.accelerator(accelerator).name,
-    )
-    rows = rows[rows["model"] == one_of(name, rows["model"], "model with measured energy")]
-    if chip not in set(rows["accelerator"]):
+    name, chip = catalog.model(model).name, catalog.accelerator(accelerator).name
+    rows = _chat_energy_by_pair().get((name, chip))
+    if rows is None:
+        known = chat_energy()
+        known = known[known["model"] == one_of(name, known["model"], "model with measured energy")]
         raise LookupError(
             f"nobody measured the energy of {name} on {chip}; measured on:"
-            f" {', '.join(sorted(set(rows['accelerator'])))}"
+            f" {', '.join(sorted(set(known['accelerator'])))}"
         )
-    rows = rows[rows["accelerator"] == chip]
     return rows.iloc[np.argmin(noiseless(np.abs(np.log(rows["batch"] / batch))))]
+
+
+@catalog.remembered
+def _chat_energy_by_pair() -> dict[tuple[str, str], pd.DataFrame]:
+    """The rows of `chat_energy` by model and accelerator."""
+    return dict(iter(chat_energy().groupby(["model", "accelerator"], sort=False)))

@@ -4,6 +4,7 @@ from datetime import date
 
 import pandas as pd
 
+from scaleright.catalog import shared
 from scaleright.formulas import COUNT, closed_form
 from scaleright.market.rentals import (
     EVERYWHERE,
@@ -47,6 +48,7 @@ def paid_accelerators(accelerators, per_instance):
     return ceil(accelerators / per_instance) * per_instance
 
 
+@shared
 def _cards(accelerator_name: str, pricing: str, day: date | str | None = None) -> pd.DataFrame:
     """The newest card of each provider up to a day, none a year older than the chip's newest one by
     then.

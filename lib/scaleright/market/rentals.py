@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, resource, shared, table
+from scaleright.catalog import DataError, accelerator, remembered, resource, shared, table
 from scaleright.names import one_of
 
 RAW = ("list", "median offer")
@@ -59,14 +59,19 @@ def rental_prices(
     >>> set(rental_prices("H100 NVL", "spot")["pricing"])
     {'spot'}
     """
-    prices = table("rental_prices")
-    one_of(pricing, sorted(prices["pricing"].unique()), "kind of pricing")
-    prices = prices[(prices["pricing"] == pricing) & prices["basis"].isin(basis)]
+    prices = _of_kind(pricing, tuple(basis))
     return (
         prices
         if accelerator_name is None
         else prices[prices["accelerator"] == accelerator(accelerator_name).name]
     )
+
+
+@remembered
+def _of_kind(pricing: str, basis: tuple[str, ...]) -> pd.DataFrame:
+    prices = table("rental_prices")
+    one_of(pricing, sorted(prices["pricing"].unique()), "kind of pricing")
+    return prices[(prices["pricing"] == pricing) & prices["basis"].isin(basis)]
 
 
 def as_day(day: date | str | None, prices: pd.DataFrame) -> pd.Timestamp:
@@ -245,6 +250,7 @@ RECENT_YEARS = 2
 """
 
 
+@remembered
 def recent_rental_price(accelerator_name: str) -> PriceRange | None:
     """The on-demand price of a chip if one of its listings is recent, else None.
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import remembered, resource, table
+from scaleright.catalog import remembered, resource, shared, table
 from scaleright.market.rentals import as_day
 from scaleright.names import nearest, one_of
 from scaleright.ranges import Range
@@ -55,6 +55,13 @@ def api_prices(
     >>> bool((api_prices("DeepSeek-R1", day="2026-07-15")["output_usd_per_million"] > 0).all())
     True
     """
+    prices = _offers(tuple(offers), day)
+    return prices if model is None else prices[prices["release"] == _release(model)]
+
+
+@shared
+def _offers(offers: tuple[str, ...], day: date | str | None) -> pd.DataFrame:
+    """The `api_prices` of all models."""
     prices = table("api_prices")
     for offer in offers:
         one_of(offer, sorted(prices["offer"].unique()), "kind of offer")
@@ -65,8 +72,7 @@ def api_prices(
     prices = prices.sort_values("date", kind="stable").drop_duplicates(
         ["provider", "model_id"], keep="last"
     )
-    chosen = prices if model is None else prices[prices["release"] == _release(model)]
-    return chosen.sort_values(["provider", "model_id"], kind="stable")
+    return prices.sort_values(["provider", "model_id"], kind="stable")
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class TokenPrice:
     as_of: date
 
 
-@remembered
+@shared
 def api_price(model: str, day: date | str | None = None) -> TokenPrice:
     """Lowest, median and highest paid price of an open model, one figure a company for each kind.
 

@@ -14,6 +14,7 @@ from scaleright.mlperf.compare import (
     summary,
 )
 from scaleright.mlperf.gains import METRICS, Gain, gain, generation_gains, range_test
+from scaleright.mlperf.records import record
 from scaleright.mlperf.results import (
     FLAGS,
     ROUNDS,
@@ -28,7 +29,6 @@ from scaleright.mlperf.training import (
     benchmark_results,
     implied_mfu,
     pretraining_share,
-    record,
     run_chip_hours,
     run_cost_usd,
     run_energy_kwh,

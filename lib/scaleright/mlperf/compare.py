@@ -209,6 +209,7 @@ def meetings(
     )
 
 
+@shared
 def matched(
     new: str,
     old: str,

@@ -213,11 +213,19 @@ def generation_gains(
     >>> bool((gains["low"] <= gains["value"]).all() and (gains["value"] <= gains["high"]).all())
     True
     """
-    pairs = None if pairs is None else [_named(*pair) for pair in pairs]
-    found = _gains(
-        rows, (), prices(metric), metric, one_of(statistic, STATISTICS, "statistic"), pairs
-    )
+    pairs = None if pairs is None else tuple(_named(*pair) for pair in pairs)
+    find = _known_gains if rows is None else _every_gain
+    found = find(metric, one_of(statistic, STATISTICS, "statistic"), pairs, rows)
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
+
+
+def _every_gain(
+    metric: str, statistic: str, pairs: tuple | None, rows: pd.DataFrame | None
+) -> pd.DataFrame:
+    return _gains(rows, (), prices(metric), metric, statistic, pairs)
+
+
+_known_gains = shared(_every_gain)
 
 
 def _divisors(
@@ -295,9 +303,21 @@ def gain(
     >>> found.low < found.value < found.high
     True
     """
-    pair = _named(new, old)
+    find = _known_gain if rows is None else _gain
+    return find(_named(new, old), (benchmark, scenario), metric, statistic, in_round, price, rows)
+
+
+def _gain(
+    pair: tuple[str, str],
+    asked: tuple[str, str],
+    metric: str,
+    statistic: str,
+    in_round: str,
+    price: tuple[float, float] | None,
+    rows: pd.DataFrame | None,
+) -> Gain:
     divisors = _divisors(pair, metric, price)
-    found = _gains_of_pair(rows, pair, (benchmark, scenario), divisors, metric, statistic)
+    found = _gains_of_pair(rows, pair, asked, divisors, metric, statistic)
     rounds = tuple(found["round"])
     if in_round != "newest":
         found = found[
@@ -309,7 +329,7 @@ def gain(
     return Gain(
         *pair,
         row["benchmark"],
-        scenario,
+        asked[1],
         metric,
         statistic,
         value,
@@ -320,6 +340,9 @@ def gain(
         matched_words(row),
         ids,
     )
+
+
+_known_gain = shared(_gain)
 
 
 def matched_words(row: pd.Series) -> str:

@@ -153,7 +153,7 @@ def training_results() -> pd.DataFrame:
     return runs
 
 
-@catalog.shared
+@catalog.remembered
 def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     """Results of one benchmark, fastest first, in one round or in all; rows kept in doubt are left
     out.
@@ -186,28 +186,6 @@ def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
         )
     chosen = runs if round is None else runs[runs["round"] == round]
     return chosen.sort_values(["time_to_train_s", "round", "system"], ignore_index=True)
-
-
-def record(benchmark: str, round: str | None = None, least: str = "time_to_train_s") -> pd.Series:
-    """The result with the least of something: time, `chip_hours`, `cost_usd` or `chips_kwh`, where
-    that is known.
-
-    A price lent by another chip decides nothing: the least `cost_usd` is of chips with listings of
-    their own.
-
-    Raises
-    ------
-    LookupError : as `benchmark_results`, or nobody's is known.
-
-    >>> int(record("llama31_405b")["accelerators"]), round(
-    ...     float(record("llama31_405b")["time_to_train_s"]) / 60, 2)
-    (5120, 9.99)
-    """
-    known = benchmark_results(benchmark, round).dropna(subset=least)
-    known = known[known["priced_as"] == known["accelerator"]] if least == "cost_usd" else known
-    if known.empty:
-        raise LookupError(f"no result of {benchmark} has a known {least}")
-    return known.sort_values(least, kind="stable").iloc[0]
 
 
 def _flagged(runs: pd.DataFrame, flag: str) -> pd.Series:

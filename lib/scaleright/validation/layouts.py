@@ -35,6 +35,7 @@ def published_layouts(name: str) -> pd.DataFrame:
     )
 
 
+@catalog.shared
 def ranks(rows: pd.DataFrame) -> pd.DataFrame:
     """Rank of each layout, by predicted time, among all that fit on the same chips; rows whose
     layout is not stated are left out.
