@@ -165,9 +165,11 @@ def kin_constant(constants: Constants, name: str, kind: str) -> tuple[float, boo
     ...     "host"), kin_constant(known, "SGLang, Ampere", "host")
     ((2.0, False), (2.0, True), (1.0, True))
     """
+    found, lent = constant(constants, (name,), kind)
+    if not lent:
+        return found, False
     parent = f"{name.partition(', ')[0]}, "
     kin = [
         value for (other, of), value in constants.items() if of == kind and other.startswith(parent)
     ]
-    found, lent = constant(constants, (name,), kind)
-    return (median(kin), True) if lent and kin else (found, lent)
+    return (median(kin) if kin else found), True

@@ -223,11 +223,7 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES
     name = names[one_of(precision, names, "format of matrix products")]
-    peak, bandwidth, others = (
-        chip.peak_flops(name),
-        chip.require("memory_bytes_per_s"),
-        accelerators().values(),
-    )
+    peak, bandwidth = chip.peak_flops(name), chip.require("memory_bytes_per_s")
     like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
     if name in chip.measured:
         matmul, basis = chip.measured[name], "measured"
@@ -236,7 +232,7 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
             chip,
             [
                 (other, other.measured[like] / other.dense[like])
-                for other in others
+                for other in accelerators().values()
                 if like in other.measured
             ],
         )
@@ -246,7 +242,7 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
             chip,
             [
                 (other, other.exponentials_per_s / other.dense["bf16"])
-                for other in others
+                for other in accelerators().values()
                 if other.exponentials_per_s
             ],
         )

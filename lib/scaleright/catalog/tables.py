@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from scaleright.catalog import constraints, plausibility
-from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
+from scaleright.catalog.package import DataError, Problem, data_dir, package
 from scaleright.catalog.reading import read
 from scaleright.names import nearest
 
@@ -152,9 +152,9 @@ def unnoted(name: str) -> pd.DataFrame:
 
 def noted(name: str) -> pd.DataFrame:
     """The one frame of a table, not to be changed; the read is noted."""
-    resource(name)
+    frame = unnoted(name)
     _READ.get().add(name)
-    return unnoted(name)
+    return frame
 
 
 def table(name: str) -> pd.DataFrame:
