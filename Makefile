@@ -6,6 +6,9 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
   --custom-compile-command "make lock"
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# Else each process of a build, and each run of the tests, compiles the library and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help book test quick lint units format notebooks check bench lock clean
