@@ -116,28 +116,31 @@ def _tidy(notebook: dict, page: str) -> None:
     _share(notebook)
 
 
-_SCRIPT = re.compile(
-    r'(?<=<script type="application/json" class=")(sr-spec|sr-model)">(.*?)(?=</script>)', re.DOTALL
-)
+_SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)">)([^<]*)')
 _LONG = 1000
 """Characters from which on a part of a script is told once."""
 
 
+def _may_be_long(part: Any) -> bool:
+    """Whether a part is long, or may hold what is; a text may be if all its characters are
+    escaped.
+    """
+    return isinstance(part, (list, dict)) or (isinstance(part, str) and 6 * len(part) + 2 > _LONG)
+
+
 def _key(part: Any) -> str:
     """What names a long text or list; empty for anything else."""
-    if not part or (isinstance(part, str) and 6 * len(part) + 2 <= _LONG):
-        return ""  # even if each of its characters is escaped
     text = page_json(part) if isinstance(part, (str, list)) else ""
     return hashlib.sha256(text.encode()).hexdigest()[:12] if len(text) > _LONG else ""
 
 
-def _long(part: Any) -> Iterator[str]:
-    """The keys of all long texts and lists in a part of a script."""
+def _long(part: Any) -> Iterator[tuple[int, str]]:
+    """All long texts and lists in a part of a script: the identity and the key of each."""
     if key := _key(part):
-        yield key
-    for item in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        if isinstance(item, (str, list, dict)):
-            yield from _long(item)
+        yield id(part), key
+    items = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for item in filter(_may_be_long, items):
+        yield from _long(item)
 
 
 def _share(notebook: dict) -> None:
@@ -153,27 +156,25 @@ def _share(notebook: dict) -> None:
         if _SCRIPT.search("".join(output["data"]["text/html"]))
     ]
     texts = ["".join(data["text/html"]) for data in outputs]
-    counts = Counter(
-        key
-        for text in texts
-        for script in _SCRIPT.finditer(text)
-        for key in _long(json.loads(script[2]))
-    )
+    scripts = [json.loads(script[2]) for text in texts for script in _SCRIPT.finditer(text)]
+    found = [pair for script in scripts for pair in _long(script)]
+    keys, counts = dict(found), Counter(key for _, key in found)
     shared: dict[str, Any] = {}
 
     def lean(part: Any) -> Any:
-        if not isinstance(part, (str, list, dict)):
+        if not _may_be_long(part):
             return part
-        if counts[key := _key(part)] > 1:
+        if counts[key := keys.get(id(part), "")] > 1:
             shared[key] = part
             return {"sr-shared": key}
         if isinstance(part, dict):
             return {name: lean(item) for name, item in part.items()}
         return [lean(item) for item in part] if isinstance(part, list) else part
 
+    rest = iter(scripts)
     for data, text in zip(outputs, texts, strict=True):
         data["text/html"] = _SCRIPT.sub(
-            lambda script: f'{script[1]}">{page_json(lean(json.loads(script[2])))}', text
+            lambda script: script[1] + page_json(lean(next(rest))), text
         )
     if shared:
         outputs[0]["text/html"] = (
@@ -242,7 +243,7 @@ def chapter_page(
         )
         place = next((i for i in heads if own is not None and i > own), len(notebook["cells"]))
         notebook["cells"].insert(place, _cases(scenarios, "##" if own is None else "###"))
-    return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
+    return json.dumps(notebook, ensure_ascii=False).encode()
 
 
 def scenario_page(scenario: Scenario, content: bytes) -> bytes:
@@ -261,4 +262,4 @@ def scenario_page(scenario: Scenario, content: bytes) -> bytes:
     lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook))}\n\n{case}\n"
     cell["source"] = "\n".join(lines)
     _tidy(notebook, scenario.page)
-    return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
+    return json.dumps(notebook, ensure_ascii=False).encode()

@@ -4,12 +4,14 @@ none a page lacks use for.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
 from multiprocessing import get_context
 from pathlib import Path
 
+import pybtex.plugin
 from sphinx.search import js_index
 
 from scaleright.press import markup
@@ -176,6 +178,8 @@ def forget_words(app, exception) -> None:
 
 def setup(app) -> dict:
     """Register the hooks."""
+    # asked for each citation, and answered from the files of all packages
+    pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out
