@@ -2,7 +2,7 @@
 as JSON.
 
 The numbers are the raw ones that the notebook carries beside each table, not those rounded for
-reading. The files lie in `downloads/` of the site; their names say page and table.
+reading. `addresses` says where the files lie.
 """
 
 from __future__ import annotations
@@ -16,19 +16,9 @@ from typing import Any
 
 from scaleright.charts.machine import TABLE_MIME
 from scaleright.press import Book
+from scaleright.press.addresses import notebook_file, table_file
 from scaleright.press.execute import carried
 from scaleright.press.scenarios import Scenario
-
-FOLDER = "downloads"
-
-
-def notebook_file(page: str) -> str:
-    """Where the executed notebook of a page lies in the site.
-
-    >>> notebook_file("notebooks/buy_or_rent/all_day")
-    'downloads/buy_or_rent-all_day.ipynb'
-    """
-    return f"{FOLDER}/{page.removeprefix('notebooks/').replace('/', '-')}.ipynb"
 
 
 def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[dict, dict]]:
@@ -40,11 +30,6 @@ def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[dict, dict]]:
         resource = output["data"][TABLE_MIME]
         seen[name := resource["name"]] += 1
         yield output, resource if seen[name] == 1 else resource | {"name": f"{name}-{seen[name]}"}
-
-
-def table_file(page: str, name: str) -> str:
-    """Where a table of a page lies in the site, without its suffix."""
-    return f"{notebook_file(page).removesuffix('.ipynb')}-{name}"
 
 
 def to_csv(resource: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from scaleright.catalog import TABLES_MIME
 from scaleright.charts.machine import ANSWER_MIME
 from scaleright.charts.render import page_json
 from scaleright.press import downloads
+from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
@@ -87,7 +88,7 @@ def title(notebook: Mapping[str, Any]) -> str:
 def _files(page: str, table: Mapping[str, Any]) -> str:
     """Links to the files of a table, under it."""
     stem, title = (
-        "../" * page.count("/") + downloads.table_file(page, table["name"]),
+        "../" * page.count("/") + table_file(page, table["name"]),
         escape(table["title"], quote=True),
     )
     links = (

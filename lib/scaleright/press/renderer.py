@@ -6,17 +6,21 @@ ended, so that none of them can write into the pages of another build.
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 
 
 def main() -> None:
-    """Run jupyter-book with the arguments that come after those of a `Child`."""
+    """Run jupyter-book with the arguments that the build sends when the stage is set; what it takes
+    to begin is imported meanwhile.
+    """
     from scaleright.press.processes import follow
 
-    follow()
+    _, given = follow()
     from jupyter_book.cli.main import main as jupyter_book
 
-    jupyter_book(sys.argv[3:], prog_name="jupyter-book")
+    for name in ("jupyter_book.sphinx", "myst_nb.sphinx_ext", "scaleright.press.sphinx_site"):
+        import_module(name)
+    jupyter_book(next(given), prog_name="jupyter-book")
 
 
 if __name__ == "__main__":

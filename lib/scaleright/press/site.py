@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,24 +148,20 @@ def render(book: Book) -> Path:
     ------
     PressError : it failed; what it said follows.
     """
-    files = staged(book)
-    now, source = frame(book, files), stage(book, files)
     output, stamp = book.build / "render", book.build / "render" / ".frame"
-    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
-        shutil.rmtree(output, ignore_errors=True)
-    stamp.unlink(
-        missing_ok=True
-    )  # without it the next build starts afresh, whatever this one leaves behind
     with workplace() as folder, (folder / "said").open("wb+") as said:
-        renderer = Child(
-            "scaleright.press.renderer",
-            folder,
-            *("build", str(source), "--toc", str(source / "book" / "_toc.yml")),
-            *("--path-output", str(output), "-W", "--keep-going", "-q"),
-            stdout=said,
-            stderr=said,
-        )
+        renderer = Child("scaleright.press.renderer", folder, stdout=said, stderr=said)
         try:
+            files = staged(book)
+            now, source = frame(book, files), stage(book, files)
+            if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
+                shutil.rmtree(output, ignore_errors=True)
+            # without it the next build starts afresh, whatever this one leaves behind
+            stamp.unlink(missing_ok=True)
+            asked = ["build", str(source), "--toc", str(source / "book" / "_toc.yml")]
+            asked += ["--path-output", str(output), "-W", "--keep-going", "-q"]
+            with suppress(OSError):  # it has ended, and says why
+                renderer.connection.send(asked)
             code = renderer.process.wait()
         finally:
             renderer.dismiss()

@@ -15,7 +15,7 @@ import pybtex.plugin
 from sphinx.search import js_index
 
 from scaleright.press import markup
-from scaleright.press.downloads import notebook_file
+from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
 
