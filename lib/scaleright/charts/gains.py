@@ -172,11 +172,11 @@ def _marks(data: alt.InlineData, by: str, vendors: Mapping[str, str], title: str
     return alt.layer(
         alt.Chart()
         .mark_rule(opacity=0.4, strokeWidth=3)
-        .encode(x=alt.X("_low:Q", title=title), x2="_high:Q", y=y),
+        .encode(x=alt.X("_low:Q", title=title), x2=alt.X2("_high:Q"), y=y),
         alt.Chart().mark_point(opacity=0.95, size=90).encode(x=x, y=y, color=ink, tooltip=tips),
         alt.Chart()
         .mark_text(style="row-value", dx=9)
-        .encode(x=alt.X("_high:Q", title=title), y=y, text="_label:N"),
+        .encode(x=alt.X("_high:Q", title=title), y=y, text=alt.Text("_label:N")),
         data=data,
     )
 

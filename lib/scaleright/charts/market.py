@@ -170,7 +170,7 @@ def spread(
         x=across("_value"), y=y, tooltip=shown, **_groups(frame, color)
     )
     span = whole.mark_rule(opacity=0.4, strokeWidth=3)
-    span = span.encode(x=across("_low"), x2="_high:Q", y=y)
+    span = span.encode(x=across("_low"), x2=alt.X2("_high:Q"), y=y)
     layers = [span, dots, *_medians(whole, kind, across, y)]
     return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
 
@@ -218,7 +218,9 @@ def _medians(whole: alt.Chart, kind: str, across: Any, y: alt.Y) -> list[alt.Cha
         whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(
             x=across("_middle"), y=y, opacity=ink
         ),
-        words.mark_text(style="row-value", dx=10).encode(x=across("_high"), y=y, text="_said:N"),
+        words.mark_text(style="row-value", dx=10).encode(
+            x=across("_high"), y=y, text=alt.Text("_said:N")
+        ),
     ]
 
 
@@ -280,7 +282,7 @@ def scatter(
     stairs = chart.transform_filter("datum._first").mark_line(
         interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.5, color=theme.GRAY
     )
-    stairs = stairs.encode(order="_x:Q", **place)
+    stairs = stairs.encode(order=alt.Order("_x:Q"), **place)
     return alt.layer(stairs, dots, ring, *texts).properties(height=340)
 
 

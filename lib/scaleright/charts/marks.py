@@ -88,7 +88,9 @@ def bars(
                 color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None
             )
         )
-    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
+    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(
+        x=x, y=y, text=alt.Text("_label:N")
+    )
     return alt.layer(mark, text).properties(height=ROW * frame[category].nunique())
 
 
@@ -168,7 +170,7 @@ def named_lines(
         # The page's script keeps names apart where lines end close together, and moves them inside
         # on a phone.
         ends.mark_text(style="line-name").encode(**place, text=alt.Text(series, type="nominal")),
-        ends.mark_text(style="line-dot").encode(**place, text=alt.value("●"), color=color),
+        ends.mark_text(style="line-dot").encode(**place, text=alt.TextValue("●"), color=color),
     ]
 
 
@@ -206,7 +208,7 @@ def stacked_parts(
     bars_ = stack.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=across,
         y=row_axis(category, order),
-        order="_order:Q",
+        order=alt.Order("_order:Q"),
         color=alt.Color(
             "_part:N",
             scale=color_scale(names),
@@ -215,7 +217,7 @@ def stacked_parts(
         tooltip=tooltip({"what": category, "part": "_part", title: "_label"}),
     )
     ends = chart.mark_text(style="row-value").encode(
-        x=alt.X("_total:Q", title=title), y=row_axis(category, order), text="_label:N"
+        x=alt.X("_total:Q", title=title), y=row_axis(category, order), text=alt.Text("_label:N")
     )
     return alt.layer(bars_, ends).properties(height=ROW * frame[category].nunique())
 
@@ -244,13 +246,13 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
     x = alt.X("start:Q", title=title, scale={"nice": False}, axis=value_axis(kind))
     steps = chart.mark_bar(height=alt.RelativeBandSize(0.62), cornerRadiusEnd=0).encode(
         x=x,
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         y=y,
         color=alt.Color("part:N", scale=colors, legend=None),
         tooltip=tooltip({"part": "part", title: "label"}),
     )
     text = chart.mark_text(style="row-value").encode(
-        x=alt.X("end:Q", title=title), y=y, text="label:N"
+        x=alt.X("end:Q", title=title), y=y, text=alt.Text("label:N")
     )
     return alt.layer(steps, text).properties(height=ROW * (len(names) + 1))
 
@@ -289,13 +291,11 @@ def rule(
         if horizontal
         else {"x": alt.X("at:Q", title=title, scale=scale)}
     )
-    end = (
-        {"x": alt.value(4)} if horizontal else {"y": alt.value("height") if foot else alt.value(0)}
-    )
+    end = {"x": alt.XValue(4)} if horizontal else {"y": alt.YValue("height" if foot else 0)}
     line = chart.mark_rule(strokeDash=[4, 3]).encode(**at)
     if not foot or horizontal:
         text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
-        return alt.layer(line, text.encode(text="rule:N", **at, **end))
+        return alt.layer(line, text.encode(text=alt.Text("rule:N"), **at, **end))
     # Whichever side has room: which one, only the drawn axis knows, so the other's words stay
     # empty.
     place = f"scale('x', {text_of(value)})"
@@ -340,8 +340,10 @@ def band(
     scale = {"type": "log"} if log else alt.Undefined
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
-    strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2="_low:Q")
+    strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2=alt.Y2("_low:Q"))
     text = chart.mark_text(
         baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right"
     )
-    return alt.layer(strip, text.encode(x=alt.value(0 if left else "width"), y=top, text="_rule:N"))
+    return alt.layer(
+        strip, text.encode(x=alt.XValue(0 if left else "width"), y=top, text=alt.Text("_rule:N"))
+    )

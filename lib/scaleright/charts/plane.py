@@ -53,13 +53,17 @@ def boundary(
     color = dict(zip((above, below), theme.colors_for([above, below]), strict=True))
     area = {"opacity": 0.32, "clip": True, "line": False}
     layers = [
-        grid.mark_area(color=color[above], **area).encode(x=across, y=up("_curve"), y2="_top:Q"),
-        grid.mark_area(color=color[below], **area).encode(x=across, y=up("_floor"), y2="_curve:Q"),
+        grid.mark_area(color=color[above], **area).encode(
+            x=across, y=up("_curve"), y2=alt.Y2("_top:Q")
+        ),
+        grid.mark_area(color=color[below], **area).encode(
+            x=across, y=up("_floor"), y2=alt.Y2("_curve:Q")
+        ),
         grid.mark_line(color=theme.INK, strokeWidth=1.5, clip=True).encode(
             x=across, y=up("_curve")
         ),
         grid.mark_rule(opacity=0, strokeWidth=9).encode(
-            x=across, y=up("_floor"), y2="_top:Q", tooltip=tips
+            x=across, y=up("_floor"), y2=alt.Y2("_top:Q"), tooltip=tips
         ),
         *_names(grid, above, below, {"x": across, "y": up("_place")}, here is not None),
     ]
@@ -157,7 +161,9 @@ def _names(
         free = free.transform_joinaggregate(_best="max(_score)")
         # Never empty: an empty layer has no extent.
         free = free.transform_filter("datum._score == datum._best")
-        texts.append(free.mark_text(fontSize=16, fontWeight="bold").encode(**place, text="_name:N"))
+        texts.append(
+            free.mark_text(fontSize=16, fontWeight="bold").encode(**place, text=alt.Text("_name:N"))
+        )
     return texts
 
 
@@ -171,5 +177,5 @@ def _own_case(place: dict[str, Any]) -> list[alt.Chart]:
     lift = alt.ExprRef(f"here_y * exp(0.15 * {_TALL}) > boundary_y2 ? 17 : -15")
     return [
         point.mark_point(size=110, color=theme.INK, opacity=1).encode(**place),
-        point.mark_text(dy=lift, align=side).encode(text="what:N", **place),
+        point.mark_text(dy=lift, align=side).encode(text=alt.Text("what:N"), **place),
     ]

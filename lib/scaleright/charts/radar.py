@@ -63,13 +63,13 @@ def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> li
     """The chosen names in the corner, one below the other, each with its mark if it has a row."""
     layers, one = [], alt.Chart(pd.DataFrame({"row": [0]}))
     for place, name in enumerate(chosen):
-        at = {"x": alt.value(6), "y": alt.value(10 + 19 * place)}
+        at = {"x": alt.XValue(6), "y": alt.YValue(10 + 19 * place)}
         layers.append(
             chart.transform_filter(f"datum._slot == '{place}'")
             .mark_point(size=80, opacity=1)
             .encode(**at, **look)
         )
-        at["x"] = alt.value(17)
+        at["x"] = alt.XValue(17)
         layers.append(
             one.mark_text(align="left", baseline="middle").encode(
                 **at, text=alt.Text(value=alt.ExprRef(text_of(name)))
@@ -94,7 +94,7 @@ def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
     ]
     grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
     rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
-        **at, detail="level:N", order="step:Q"
+        **at, detail=alt.Detail("level:N"), order=alt.Order("step:Q")
     )
     middle = rings.transform_filter(f"datum.level == {FULL / 2}")
     spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
@@ -107,11 +107,11 @@ def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
     return [
         rings.mark_line(strokeWidth=1, **thin),
         middle.mark_line(color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]),
-        spokes.mark_rule(**thin).encode(**at, x2="zero:Q", y2="zero:Q"),
+        spokes.mark_rule(**thin).encode(**at, x2=alt.X2("zero:Q"), y2=alt.Y2("zero:Q")),
         *(
             words.transform_filter(test)
             .mark_text(align=align, baseline="middle", fontWeight="bold")
-            .encode(**at, text="name:N")
+            .encode(**at, text=alt.Text("name:N"))
             for test, align in sides
         ),
     ]
@@ -165,7 +165,9 @@ def radar(
     )
     look = _look(category, chosen, more)
     layers.append(
-        edge.mark_rule(strokeWidth=2.5).encode(**at, x2="x2:Q", y2="y2:Q", color=look["color"])
+        edge.mark_rule(strokeWidth=2.5).encode(
+            **at, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=look["color"]
+        )
     )
     layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
     return alt.layer(*layers, *_key(chart, chosen, look)).properties(height=360)

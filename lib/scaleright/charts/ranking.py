@@ -72,12 +72,12 @@ def ranking(
     bars = chart.mark_bar(size=0.62 * ROW).encode(
         x=x, y=y, tooltip=tooltip({"what": category, title: "_label"})
     )
-    ink: Any = alt.value(theme.BLUE)
+    ink: Any = alt.ColorValue(theme.BLUE)
     if color:
         names = theme.ordered(frame[color])
         key = {"columns": len(names), "title": None}
         ink = alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
-    text = chart.mark_text(style="row-value").encode(x=x, y=y, text="_label:N")
+    text = chart.mark_text(style="row-value").encode(x=x, y=y, text=alt.Text("_label:N"))
     return alt.layer(bars.encode(color=ink), text).properties(
         height=ROW * min(most, frame[category].nunique())
     )

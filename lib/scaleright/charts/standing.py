@@ -65,19 +65,21 @@ def standing(
     y = row_axis(
         category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170
     )
-    ink: dict[str, Any] = {"color": alt.value(theme.BLUE)}
+    ink: dict[str, Any] = {"color": alt.ColorValue(theme.BLUE)}
     if color:
         names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
         key = {"columns": 6, "symbolOpacity": 1}
         ink["color"] = alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
-    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2="_high:Q", y=y, **ink)
+    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, **ink)
     tips = tooltip({"what": category, title: "_label"})
     dots = (
         chart.transform_filter(known)
         .mark_point(size=110, opacity=1)
         .encode(x=x, y=y, **ink, tooltip=tips)
     )
-    text = chart.mark_text(style="row-value", dx=9).encode(x=alt.X("_high:Q"), y=y, text="_label:N")
+    text = chart.mark_text(style="row-value", dx=9).encode(
+        x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N")
+    )
     return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))
 
 

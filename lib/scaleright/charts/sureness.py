@@ -57,7 +57,7 @@ def tornado(
     )
     tips = tooltip({"input": "input", "input from, to": "span", "result from": "low", "to": "high"})
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(
-        x=x, x2="to:Q", y=y, tooltip=tips
+        x=x, x2=alt.X2("to:Q"), y=y, tooltip=tips
     )
     # "$5.00 to $6.00 million" where both ends have the same unit.
     once = (
@@ -66,7 +66,7 @@ def tornado(
     )
     chart = chart.transform_calculate(both=once)
     text = chart.mark_text(style="row-value").encode(
-        x=alt.X("to:Q", title=title), y=y, text="both:N"
+        x=alt.X("to:Q", title=title), y=y, text=alt.Text("both:N")
     )
     middle = (
         alt.Chart(pd.DataFrame({"best": [best]}))
@@ -132,7 +132,7 @@ def predicted_vs_measured(
     texts = [
         named.transform_filter(condition)
         .mark_text(align=side, dx=shift, lineBreak="\n")
-        .encode(x=x, y=y, text="worst:N")
+        .encode(x=x, y=y, text=alt.Text("worst:N"))
         for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
     ]
     return alt.layer(diagonal, dots, *texts).properties(height=340)

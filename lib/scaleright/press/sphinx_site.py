@@ -179,7 +179,8 @@ def forget_words(app, exception) -> None:
 def setup(app) -> dict:
     """Register the hooks."""
     # asked for each citation, and answered from the files of all packages
-    pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
+    once = functools.cache(pybtex.plugin.entry_points)
+    pybtex.plugin.entry_points = once  # pyrefly: ignore[bad-assignment]
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out
