@@ -138,10 +138,10 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
     return chips
 
 
-def _lookup(name: str, known: Mapping[str, Any], rows: pd.DataFrame, what: str) -> Any:
+def _lookup(name: str, known: Mapping[str, Any], table: str, what: str) -> Any:
     if name in known:
         return known[name]
-    spoken = {n: n for n in known}
+    spoken, rows = {n: n for n in known}, unnoted(table)
     for row in rows[rows["aliases"].notna()].itertuples():
         for alias in row.aliases.split(";"):
             spoken.setdefault(alias.strip(), row.name)
@@ -167,7 +167,7 @@ def accelerator(name: str) -> Accelerator:
     >>> accelerator("h100").name
     'H100 SXM'
     """
-    return _lookup(name, accelerators(), unnoted("accelerators"), "accelerator")
+    return _lookup(name, accelerators(), "accelerators", "accelerator")
 
 
 @kept
@@ -197,4 +197,4 @@ def model(name: str) -> Transformer:
     >>> model("gpt-3 175b").layers
     96
     """
-    return _lookup(name, models(), unnoted("models"), "model")
+    return _lookup(name, models(), "models", "model")

@@ -11,6 +11,7 @@ from itertools import product
 
 import pandas as pd
 
+from scaleright.catalog import remembered
 from scaleright.claims.ledger import AGREEMENT
 from scaleright.mlperf import results
 
@@ -36,6 +37,17 @@ SLACK = 1.15
 """How far outside the rates at hand an unseen submission may lie: half of what software gains in a
 year (v4.1 to v5.1).
 """
+_NEEDED = (
+    "round",
+    "accelerator",
+    "accuracy_target",
+    "flags",
+    "unit",
+    "value",
+    "accelerators",
+    "accelerators_per_node",
+    "per_accelerator",
+)
 CLOSE = 0.01
 """How exactly an account with unseen submissions must give the printed average: they need not all
 be of one size.
@@ -57,12 +69,19 @@ class Account:
     per_chip: float = 0.0
 
 
+@remembered
+def _rounds(benchmark: str, scenario: str) -> pd.DataFrame:
+    """The submissions to one benchmark in the rounds at hand, as far as accounts need them."""
+    rows = results(ROUNDS)
+    of = (rows["benchmark"] == benchmark) & (rows["scenario"] == scenario)
+    return rows.loc[of, list(_NEEDED)].reset_index(drop=True)
+
+
 def at_hand(row) -> pd.DataFrame:
     """The submissions at hand of a row's chip in any memory size, at its usual power, in a virtual
     machine or not as S4 says.
     """
-    rows = results(ROUNDS)
-    rows = rows[(rows["benchmark"] == row.benchmark) & (rows["scenario"] == row.scenario)]
+    rows = _rounds(row.benchmark, row.scenario)
     rows = rows[rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?", na=False)]
     if not pd.isna(row.accuracy_target):
         rows = rows[rows["accuracy_target"] == row.accuracy_target]

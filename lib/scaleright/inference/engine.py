@@ -70,9 +70,11 @@ class Machine:
         self.switches_add = int(
             d.chip.vendor == "NVIDIA" and self.domain >= 8 and "fp8" in d.chip.dense
         )
-        self.speeds = {part: chip_speeds(d, part) for part in d.formats}
+        computed = {part: d.compute_format(part) for part in d.formats}
+        known = {form: speeds(d.chip, form) for form in {*computed.values()}}
+        self.speeds = {part: known[form] for part, form in computed.items()}
         self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
-        self.input_bytes = {part: bytes_per_parameter(d.compute_format(part)) for part in d.formats}
+        self.input_bytes = {part: bytes_per_parameter(form) for part, form in computed.items()}
         self.casts = {part: CASTS * (size < 2) for part, size in self.input_bytes.items()}
 
     def product(self, part: str, rows, columns, inner, count=1.0):

@@ -39,12 +39,14 @@ DeepSeek-V3's 61 and three make 16 stages of 4.
 
 
 @counting
-def whole(value: Any, low: int, high: float) -> np.ndarray:
+def whole(value: Any, low: int, high: float) -> Any:
     """Where a value is a whole number between its bounds.
 
     >>> whole(np.array([0, 1, 2.5]), 1, 8)
     array([False,  True, False])
     """
+    if type(value) is int:  # almost always one layout is asked about
+        return low <= value <= high
     number = np.asarray(value)
     fits = (number >= low) & (number <= high)
     return fits if number.dtype.kind == "i" else fits & (number == np.floor(number))
@@ -88,10 +90,9 @@ def divisors(number: int) -> list[int]:
 
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     """The message for a degree that does not divide a number."""
-    near = divisors(number)
     return lambda one: (
         f"{name} = {getattr(one, name):,} does not divide {what} = {number:,};"
-        f" {nearest_of(getattr(one, name), near)}"
+        f" {nearest_of(getattr(one, name), divisors(number))}"
     )
 
 
@@ -261,7 +262,9 @@ def _rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
             lambda one, name=name, low=low, high=high: wanted(name, getattr(one, name), low, high),
         )
         numbers[name] = (
-            np.where(fits, value, 1).astype(np.int64)
+            value
+            if fits is True
+            else np.where(fits, value, 1).astype(np.int64)
             if not np.all(fits)
             else np.asarray(value).astype(np.int64, copy=False)
         )
@@ -279,7 +282,7 @@ def refuse_first(
         message is about one of them
     """
     for holds, message in rules:
-        if not np.all(holds):
+        if holds is not True and not np.all(holds):
             broken, *columns = np.broadcast_arrays(
                 ~np.asarray(holds), *(getattr(layouts, name) for name in names)
             )

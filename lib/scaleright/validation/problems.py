@@ -86,5 +86,6 @@ def each(
 
 def where(rows: pd.DataFrame, bad: pd.Series, column: str, say: Callable[[Any], str]):
     """A problem for each row in which a condition holds; `say` gets the row as a named tuple."""
-    for row in rows[bad.fillna(False).to_numpy(bool)].itertuples():
+    holds = bad.fillna(False).to_numpy(bool)
+    for row in rows[holds].itertuples() if holds.any() else ():
         yield Problem(row.Index + FIRST_LINE, column, say(row))
