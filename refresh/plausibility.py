@@ -9,6 +9,8 @@ other, both are named: neighbors alone do not say which is wrong.
 
 from __future__ import annotations
 
+from statistics import median
+
 import numpy as np
 import pandas as pd
 
@@ -156,7 +158,7 @@ def _others(rows: pd.DataFrame) -> pd.Series:
         speed, value = speeds[places], values[places]
         for own in np.unique(value) if len(places) > 1 else ():
             if (other := value != own).any():
-                expected[places[~other]] = np.median(speed[other])
+                expected[places[~other]] = median(speed[other].tolist())
     return pd.Series(expected, rows.index)
 
 

@@ -112,29 +112,36 @@ def test_a_result_at_the_stricter_target_counts_for_the_looser_one():
     )
 
 
-@settings(max_examples=8)
-@given(factor=factors)
-def test_scaling_a_chip_scales_its_gain_and_nothing_else(factor):
-    as_it_is, faster = (
-        mlperf.gain(*PAIR, rows=rows) for rows in (FEW, scaled(FEW, "B200", factor))
-    )
-    for end in ("value", "low", "high"):
-        assert getattr(faster, end) == pytest.approx(factor * getattr(as_it_is, end))
+@pytest.fixture(scope="module")
+def as_it_is() -> mlperf.Gain:
+    return mlperf.gain(*PAIR, rows=FEW)
+
+
+def test_scaling_a_chip_scales_its_gain_and_nothing_else(as_it_is):
     other = ("H200 SXM", "H100 SXM", *PAIR[2:])
-    assert mlperf.gain(*other, rows=scaled(FEW, "B200", factor)) == mlperf.gain(*other, rows=FEW)
+    beside = mlperf.gain(*other, rows=FEW)
+
+    @settings(max_examples=5)
+    @given(factor=factors)
+    def scales(factor):
+        rows = scaled(FEW, "B200", factor)
+        faster = mlperf.gain(*PAIR, rows=rows)
+        for end in ("value", "low", "high"):
+            assert getattr(faster, end) == pytest.approx(factor * getattr(as_it_is, end))
+        assert mlperf.gain(*other, rows=rows) == beside
+
+    scales()
 
 
-@settings(max_examples=8)
-@given(factor=factors)
-def test_another_unit_or_another_size_changes_no_gain(factor):
-    everyone = FEW.assign(
-        value=FEW["value"] * factor, per_accelerator=FEW["per_accelerator"] * factor
+@settings(max_examples=5)
+@given(factor=factors, size=st.integers(1, 64))
+def test_another_unit_or_another_size_changes_no_gain(as_it_is, factor, size):
+    other = FEW.assign(
+        value=FEW["value"] * factor * size,
+        per_accelerator=FEW["per_accelerator"] * factor,
+        accelerators=FEW["accelerators"] * size,
     )
-    twice = FEW.assign(value=FEW["value"] * 2, accelerators=FEW["accelerators"] * 2)
-    for rows in (everyone, twice):
-        assert mlperf.gain(*PAIR, rows=rows).value == pytest.approx(
-            mlperf.gain(*PAIR, rows=FEW).value
-        )
+    assert mlperf.gain(*PAIR, rows=other).value == pytest.approx(as_it_is.value)
 
 
 @pytest.mark.parametrize("statistic", mlperf.STATISTICS)
@@ -147,30 +154,36 @@ def test_a_gain_turned_round_is_its_inverse(statistic):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     rates=st.lists(factors, min_size=1, max_size=6),
     sizes=st.lists(st.integers(1, 512), min_size=6, max_size=6),
 )
 def test_the_two_averages_lie_between_the_ends_and_agree_where_sizes_or_rates_do(rates, sizes):
-    def averages(sizes, rates):
-        frame = pd.DataFrame({"per_accelerator": rates, "accelerators": sizes[: len(rates)]})
-        texts = dict.fromkeys(
-            [*CELL, "submitter", "precision", "availability", "architecture", "accelerator"], "x"
-        )
-        frame = frame.assign(
-            value=frame["per_accelerator"] * frame["accelerators"],
-            id=[str(n) for n in frame.index],
-            **texts,
-        )
-        return summarize(frame).iloc[0]
-
-    row = averages(sizes, rates)
+    cases = {
+        "any": (sizes, rates),
+        "one size": ([8] * 6, rates),
+        "one rate": (sizes, [rates[0]] * len(rates)),
+    }
+    frame = pd.DataFrame(
+        [
+            {"accelerator": name, "per_accelerator": rate, "accelerators": size}
+            for name, (sizes, rates) in cases.items()
+            for size, rate in zip(sizes, rates, strict=False)
+        ]
+    )
+    texts = dict.fromkeys([*CELL, "submitter", "precision", "availability", "architecture"], "x")
+    frame = frame.assign(
+        value=frame["per_accelerator"] * frame["accelerators"],
+        id=[str(n) for n in frame.index],
+        **texts,
+    )
+    rows = summarize(frame).set_index("accelerator")
     for name in ("mean_of_ratios", "ratio_of_sums", "median"):
+        row = rows.loc["any"]
         assert row["lowest"] * (1 - 1e-9) <= row[name] <= row["best"] * (1 + 1e-9)
-    even = averages([8] * 6, rates)
+    even, alike = rows.loc["one size"], rows.loc["one rate"]
     assert even["ratio_of_sums"] == pytest.approx(even["mean_of_ratios"])
-    alike = averages(sizes, [rates[0]] * len(rates))
     assert (
         alike["ratio_of_sums"] == pytest.approx(alike["mean_of_ratios"]) == pytest.approx(rates[0])
     )

@@ -17,31 +17,6 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
 BENCHMARKS = read_table(DATA / "mlperf_benchmarks.csv")
 
-RESULT = {
-    "version": "v6.0",
-    "submitter": "S",
-    "availability": "available",
-    "division": "closed",
-    "suite": "datacenter",
-    "platform": "8xB200",
-    "system": "s (8x B200)",
-    "accelerator": "NVIDIA B200-SXM-180GB",
-    "accelerators_per_node": 8,
-    "nodes": 1,
-    "total_accelerators": 8,
-    "total_accelerators_source": "source",
-    "model": "llama2-70b-99.9",
-    "scenario": "Offline",
-    "metric_value": 100000,
-    "metric_unit": "Tokens/s",
-    "metric_unit_corrected": "Tokens/s",
-    "power_run": 0,
-    "weight_dtype": "fp4",
-    "notes": "N/A. N/A",
-    "id": "6.0-0001",
-    "source": "gbeezybez/inference_results_v6.0 (fork)@4d3916a",
-}
-
 
 def test_rules_name_raw_columns_known_flags_and_reasons():
     for line in facts("mlperf_rules.csv"):
