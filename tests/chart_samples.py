@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 from scaleright import charts, ranges
+from vega import computed
 
 
 def parameter(name, default, meaning="a thing", unit="", low=None, high=None, choices=()):
@@ -52,16 +52,8 @@ def bar_chart(value):
 
 def vega_text(expressions):
     """Texts of Vega expressions without fields, as Vega itself computes them."""
-    rows = [{"row": i} for i in range(len(expressions))]
-    pick = " : ".join(f"datum.row == {i} ? ({e})" for i, e in enumerate(expressions)) + " : ''"
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .transform_calculate(out=f"'@' + datum.row + '@' + ({pick})")
-        .mark_text()
-        .encode(y="row:O", text="out:N")
-    )
-    found = dict(re.findall(r">@(\d+)@([^<]*)<", vl_convert.vegalite_to_svg(chart.to_dict())))
-    return [html.unescape(found[str(i)]) for i in range(len(expressions))]
+    (texts,) = computed(expressions)
+    return texts
 
 
 PRICES = pd.DataFrame(

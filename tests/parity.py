@@ -4,15 +4,12 @@ expression.
 
 from __future__ import annotations
 
-import html
-import re
-
 import altair as alt
 import numpy as np
-import vl_convert as vlc
 from scaleright.charts.live import settled
 from scaleright.formulas import Breakdown, Domain, Formula
 from scaleright.units import figure
+from vega import computed
 
 
 def sample(domain: Domain, count: int, generator: np.random.Generator) -> np.ndarray:
@@ -43,29 +40,13 @@ def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np
     """
     expressions = named_parts(formula.function(**{name: alt.datum[name] for name in inputs}))
     rows = [
-        {name: float(values[i]) for name, values in inputs.items()} | {"row": i}
+        {name: float(values[i]) for name, values in inputs.items()}
         for i in range(len(next(iter(inputs.values()))))
     ]
-    written = (settled(str(expression)) for expression in expressions.values())
-    joined = " + ' ' + ".join(f"({expression})" for expression in written)
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_text()
-        .encode(y=alt.Y("row:O"), text=alt.Text("out:N"))
-        .transform_calculate(out=f"'@' + datum.row + ' ' + {joined}")
-    )
-    texts = re.findall(
-        r">@(\d+) ([^<]*)<",
-        vlc.vegalite_to_svg(
-            chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-        ),
-    )
-    found = {int(row): html.unescape(values).split() for row, values in texts}
+    written = [settled(str(expression)) for expression in expressions.values()]
     number = lambda text: float(text.replace("Infinity", "inf"))
-    return {
-        name: np.array([number(found[i][k]) for i in range(len(rows))])
-        for k, name in enumerate(expressions)
-    }
+    columns = zip(*(map(number, row) for row in computed(written, rows)), strict=True)
+    return dict(zip(expressions, map(np.array, columns), strict=True))
 
 
 def largest_difference(formula: Formula, count: int, seed: int) -> float:

@@ -1,0 +1,33 @@
+"""Expressions as Vega itself computes them, without a chart around them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import vl_convert
+
+_CELL, _ROW = "¦", "¶"
+
+
+def computed(
+    expressions: Sequence[str], rows: Sequence[Mapping[str, Any]] = ({},)
+) -> list[list[str]]:
+    """The value of each expression on each row, as Vega writes it into a text."""
+    cells = f" + '{_CELL}' + ".join(f"({expression})" for expression in expressions)
+    text = {"signal": f"'@' + join(pluck(data('rows'), '_said'), '{_ROW}')"}
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega/v6.json",
+        "data": [
+            {
+                "name": "rows",
+                "values": list(rows),
+                "transform": [{"type": "formula", "as": "_said", "expr": f"'' + {cells}"}],
+            }
+        ],
+        "marks": [{"type": "text", "encode": {"enter": {"text": text}}}],
+    }
+    (said,) = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
+    return [row.split(_CELL) for row in html.unescape(said).split(_ROW)]
