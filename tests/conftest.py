@@ -30,8 +30,13 @@ from xdist.scheduler import LoadScopeScheduling
 ROOT = Path(__file__).resolve().parents[1]
 
 # Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
+# The same forty examples each time: more of them would find what a change broke hardly more often.
 settings.register_profile(
-    "project", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "project",
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("project")
 

@@ -59,21 +59,14 @@ def test_showing_a_chart_leaves_altair_as_it_was():
 
 
 @pytest.mark.parametrize("form", EVERY)
-def test_every_form_draws_in_vega_itself(form, live):
+def test_every_form_draws_in_vega_itself_and_makes_it_warn_of_nothing(form, live, capfd):
     spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[
         charts.render.VEGALITE
     ]
-    drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
-    assert drawn.count("<path") > 3 and "NaN" not in drawn and "undefined" not in drawn
-
-
-@pytest.mark.parametrize("form", EVERY)
-def test_no_form_makes_vega_warn(form, live, capfd):
-    spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[
-        charts.render.VEGALITE
-    ]
-    vl_convert.vegalite_to_vega(spec, show_warnings=True)
+    vega = vl_convert.vegalite_to_vega(spec | {"width": 600, "autosize": "pad"}, show_warnings=True)
     assert "WARN" not in capfd.readouterr().err
+    drawn = vl_convert.vega_to_svg(vega)
+    assert drawn.count("<path") > 3 and "NaN" not in drawn and "undefined" not in drawn
 
 
 def computed_fields(spec):
@@ -165,8 +158,10 @@ CURVES = {
 }
 
 
-@pytest.mark.parametrize("spot", HERE)
-@pytest.mark.parametrize("names", CURVES)
+@pytest.mark.parametrize(
+    "names, spot",  # each with two of the other
+    [(names, list(HERE)[(i + j) % 4]) for i, names in enumerate(CURVES) for j in (0, 1)],
+)
 def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, spot):
     chart = charts.boundary(
         ("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd"

@@ -11,7 +11,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from parity import largest_difference
 from scaleright import catalog, mlperf
@@ -74,6 +74,7 @@ def test_the_reference_chip_stands_in_the_middle_of_every_axis_but_maturity():
         assert points.to_numpy() == pytest.approx(5.0), place
 
 
+@settings(max_examples=25)
 @given(weights=weightings, out=st.sets(st.integers(0, 11), max_size=10))
 def test_a_third_chip_never_changes_the_order_of_two(weights, out):
     every = scored()

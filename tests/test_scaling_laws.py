@@ -99,7 +99,7 @@ def test_the_bootstrap_spreads_as_published(draws):
 
 def test_the_bootstrap_finds_what_l_bfgs_finds(draws):
     logs, weights = _logs(sl.points()), _resampled(240, 400)
-    for k in range(0, 400, 40):
+    for k in range(0, 400, 80):
         start = _start(sl.Law(**{name: value[k] for name, value in vars(draws).items()}))
         assert _objective(start, logs, weights[k])[0] == pytest.approx(
             centered_search(start, logs, weights[k]), rel=1e-3

@@ -286,7 +286,7 @@ def test_a_package_in_another_encoding_or_a_folder_without_one_is_named(data, mo
 
 
 def _slipped(path: str, entry: dict, draw: random.Random) -> list[tuple[str, bool]]:
-    """For one cell of each column of numbers, wrong by a factor: where, and whether it is seen."""
+    """For two cells of each column of numbers, wrong by a factor: where, and whether it is seen."""
     frame, text, _ = read(ROOT / "data" / path, entry["schema"], path)
     slips = []
     for field in entry["schema"]["fields"]:
@@ -298,13 +298,17 @@ def _slipped(path: str, entry: dict, draw: random.Random) -> list[tuple[str, boo
         ]
         column = {"schema": {"fields": [field]}, "plausible": rules}
         filled = frame.index[frame[name].fillna(0) > 0]
-        for row in draw.sample(list(filled), min(2, len(filled))):
-            factor = draw.choice([1e3, 1e-3, 1e6, 1e9, 1e12])
-            slip = frame.assign(**{name: constraints.numbers(frame[name])})
+        rows = draw.sample(list(filled), min(2, len(filled)))
+        factors = {row: draw.choice([1e3, 1e-3, 1e6, 1e9, 1e12]) for row in rows}
+        slip = frame.assign(**{name: constraints.numbers(frame[name])})
+        for row, factor in factors.items():
             slip.loc[row, name] *= factor
-            found = [*constraints.problems(slip, text, column, path, lambda _: None)]
-            found += plausibility.problems(slip, text, column, path)
-            slips.append((f"{path}: {name} x {factor:g}", any(p.row == row + 2 for p in found)))
+        found = [*constraints.problems(slip, text, column, path, lambda _: None)]
+        found += plausibility.problems(slip, text, column, path)
+        seen = {problem.row for problem in found}
+        slips += [
+            (f"{path}: {name} x {factor:g}", row + 2 in seen) for row, factor in factors.items()
+        ]
     return slips
 
 

@@ -69,12 +69,9 @@ def boundary(
     ]
     if here is not None:
         layers += _own_case({"x": across, "y": up("_here")})
-    params = _corners(x, y, here)
-    return (
-        alt.layer(*layers)
-        .add_params(*(alt.param(name=name, expr=text) for name, text in params.items()))
-        .properties(height=320)
-    )
+    params = (alt.param(name=name, expr=text) for name, text in _corners(x, y, here).items())
+    layers[0] = layers[0].add_params(*params)  # every change of the whole would copy all layers
+    return alt.layer(*layers, height=320)
 
 
 def _corners(
