@@ -47,17 +47,20 @@ def cells() -> dict[str, str]:
 
 def too_long(source: str) -> dict[str, int]:
     """The functions of a module that are too long, with their lines."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    lines = {
-        node.name: node.end_lineno - node.lineno + 1
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, functions)
-    }
-    return {name: count for name, count in lines.items() if count > LONGEST_FUNCTION}
+    found, blocks = {}, [ast.parse(source)] if source.count("\n") >= LONGEST_FUNCTION else []
+    while blocks:
+        for node in ast.iter_child_nodes(blocks.pop()):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):  # none within is longer
+                found[node.name] = node.end_lineno - node.lineno + 1
+            elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+                blocks.append(node)
+    return {name: count for name, count in found.items() if count > LONGEST_FUNCTION}
 
 
 def unformatted(source: str) -> list[str]:
     """The comments that would keep a line from being formatted."""
+    if not UNFORMATTED.search(source):
+        return []
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return [t.string for t in tokens if t.type == tokenize.COMMENT and UNFORMATTED.search(t.string)]
 

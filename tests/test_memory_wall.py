@@ -4,6 +4,7 @@ wrong case is refused.
 
 from __future__ import annotations
 
+import functools
 import signal
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def bill(model: str, ranks: int, zero: int = 3, recompute: int = 2, sequence: in
     )
 
 
+@functools.cache
 def total(*given, **named) -> float:
     return bill(*given, **named).total
 
@@ -40,15 +42,16 @@ def test_the_headline_is_the_librarys():
     "model", ["Llama-3.2-1B", "Llama-3.1-8B", "LLaMA-13B", "Mixtral-8x7B", "Llama-3.1-70B"]
 )
 @pytest.mark.parametrize("zero, recompute", [(0, 2), (1, 2), (2, 1), (3, 0), (3, 2)])
-@pytest.mark.parametrize("chip", ["A100 SXM 40GB", "H100 SXM", "MI355X"])
-def test_the_fewest_chips_are_the_fewest(model, zero, recompute, chip):
-    room = catalog.accelerator(chip).require("memory_bytes")
-    found = fewest_ranks(room, *(total(model, ranks, zero, recompute) for ranks in (1, 64, 128)))
-    searched = next(
-        (ranks for ranks in range(1, 513) if total(model, ranks, zero, recompute) <= room),
-        float("inf"),
-    )
-    assert found == searched or (found > 512 and searched == float("inf"))
+def test_the_fewest_chips_are_the_fewest(model, zero, recompute):
+    few = [total(model, ranks, zero, recompute) for ranks in (1, 64, 128)]
+    for chip in ("A100 SXM 40GB", "H100 SXM", "MI355X"):
+        room = catalog.accelerator(chip).require("memory_bytes")
+        found = fewest_ranks(room, *few)
+        searched = next(
+            (ranks for ranks in range(1, 257) if total(model, ranks, zero, recompute) <= room),
+            float("inf"),
+        )
+        assert found == searched or (found > 256 and searched == float("inf")), chip
 
 
 def test_two_h100_do_not_hold_the_sources_13b_and_three_do():

@@ -115,6 +115,12 @@ FRAME = pd.DataFrame(
     ]
 )
 
+@pytest.fixture(autouse=True)
+def small_vega(monkeypatch):
+    """A word for Vega's bundle, which takes seconds to make: sweeps that are run have it whole."""
+    monkeypatch.setattr("scaleright.press.vendor.vega_bundle", lambda: "vega, all of it")
+
+
 LINES = """\
 hours: int = 8  # use [h/day] (0..24)
 plan: str = "spot"  # how it is paid (spot | on demand)
@@ -137,6 +143,7 @@ def test_a_chart_stands_alone_and_says_what_it_shows(tmp_path):
     )
     own = page[: page.index("<script>")] + page[page.rindex("<script>") :]
     assert not re.search(r'(src|href)="|@import|url\(', own) and "<i>" not in own
+    assert "vega, all of it" in page
     first = page
     picture.draw(tmp_path, FRAME, {"usd": "usd", "said": ""}, parse(LINES), "sweep")
     assert (tmp_path / picture.PAGE).read_text() == first

@@ -77,9 +77,8 @@ def standing(
         .mark_point(size=110, opacity=1)
         .encode(x=x, y=y, **ink, tooltip=tips)
     )
-    text = chart.mark_text(style="row-value", dx=9).encode(
-        x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N")
-    )
+    text = chart.mark_text(style="row-value", dx=9)
+    text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
     return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))
 
 
