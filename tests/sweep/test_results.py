@@ -115,6 +115,7 @@ FRAME = pd.DataFrame(
     ]
 )
 
+
 @pytest.fixture(autouse=True)
 def small_vega(monkeypatch):
     """A word for Vega's bundle, which takes seconds to make: sweeps that are run have it whole."""
