@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
+from scaleright import catalog
 
 from benchmarks import calibrate_chip, peers
 
@@ -31,6 +33,7 @@ def test_a_script_prints_ratios_against_a_loop(script, capsys):
     assert lines and all(re.search(r" [\d,]+\.\d x a loop$", line) for line in lines)
 
 
+@pytest.mark.long
 def test_peers_are_measured_on_the_same_runs_where_they_are_installed(capsys):
     peers.main(["--quick"])
     lines = capsys.readouterr().out.splitlines()
@@ -39,6 +42,35 @@ def test_peers_are_measured_on_the_same_runs_where_they_are_installed(capsys):
         assert all(re.search(r"off by \d+\.\d % .* x ours$", line) for line in lines)
     else:
         assert all(line.endswith("`make bench` installs it") for line in lines)
+
+
+LARGE = {
+    "run": "gpt3-175b/1024-a100",
+    "model": "GPT-3 175B",
+    "accelerators": 1024,
+    "tensor_parallel": 8,
+    "pipeline_parallel": 8,
+    "virtual_pipeline": 1,
+    "micro_batch": 1,
+    "global_batch": 1536,
+    "sequence": 2048,
+    "recompute": "selective",
+}
+"""The case beside the measured runs, as its note describes it."""
+
+
+if peers.PEERS.is_dir():  # defined only where they are, so that nobody takes a skip for a pass
+
+    @pytest.mark.long
+    @pytest.mark.parametrize(
+        "tool, make", [("llm-analysis", peers.llm_analysis), ("mlsysim", peers.mlsysim)]
+    )
+    def test_the_tables_of_the_book_hold_what_peers_answer(tool, make, monkeypatch):
+        monkeypatch.setattr(sys, "path", [*sys.path, str(peers.PEERS)])
+        table = catalog.table("other_tools").query("tool == @tool and quantity == 'step'")
+        step_s = make()
+        found = {run["run"]: round(step_s(run), 2) for run in [*peers._records(), LARGE]}
+        assert found == dict(zip(table["case"], table["value"], strict=True))
 
 
 def test_a_chip_is_measured_only_where_there_is_one(capsys, monkeypatch):

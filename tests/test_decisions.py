@@ -5,21 +5,10 @@ with cases where the source's rule differs.
 from __future__ import annotations
 
 import pytest
-from scaleright.costs.ownership import Ownership
+from ownership_samples import CARD
 from scaleright.decisions import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, cheapest_plan, fleet_bills, source_rule
 from scaleright.decisions.deployment import deployment, source_branch
-
-CARD = Ownership(
-    price_usd=2200.0,
-    resale_share=0.27,
-    years=2.0,
-    cost_of_capital=0.05,
-    busy_watts=550.0,
-    idle_watts=50.0,
-    pue=1.0,
-    usd_per_kwh=0.16,
-)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from ownership_samples import CARD
 from scaleright.costs import rent, tokens
-from scaleright.costs.ownership import Ownership
 from scaleright.power import energy_kwh_per_year
 
 money, speeds, loads = st.floats(0.01, 100), st.floats(1, 1e5), st.floats(0.001, 1)
@@ -21,16 +21,6 @@ POWER = {
     "pue": st.floats(1, 2),
     "usd_per_kwh": st.floats(0, 0.5),
 }
-CARD = Ownership(
-    price_usd=2200.0,
-    resale_share=0.27,
-    years=2.0,
-    cost_of_capital=0.05,
-    busy_watts=550.0,
-    idle_watts=50.0,
-    pue=1.0,
-    usd_per_kwh=0.16,
-)
 
 
 @given(price=money, speed=speeds, load=loads)
