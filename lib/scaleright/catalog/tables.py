@@ -182,7 +182,6 @@ def fact(name: str) -> float:
     >>> fact("gpt3_prompt_tokens")
     1024.0
     """
-    facts = noted("reference_facts").set_index("fact")["value"]
-    return (
-        float(facts[name]) if name in facts.index else nearest(name, facts.index, "reference fact")
-    )
+    facts = noted("reference_facts")
+    values = dict(zip(facts["fact"], facts["value"], strict=True))
+    return float(values[name]) if name in values else nearest(name, values, "reference fact")

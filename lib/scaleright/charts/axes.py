@@ -90,9 +90,9 @@ def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
     """
     return [
         (
-            alt.Tooltip(line, type="nominal", title=title)
+            alt.Tooltip(field=line, type="nominal", title=title)
             if isinstance(line, str)
-            else alt.Tooltip(line[0], type="quantitative", title=title, format=line[1])
+            else alt.Tooltip(field=line[0], type="quantitative", title=title, format=line[1])
         )
         for title, line in lines.items()
     ]

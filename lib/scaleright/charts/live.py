@@ -8,6 +8,7 @@ strip of controls for the whole page and keeps all charts and all live numbers o
 """
 
 import difflib
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -320,6 +321,7 @@ _LITERALS = re.compile(
 """Texts of an expression, which stay as they are, and its numbers that are no integers."""
 
 
+@functools.cache  # a definition stands on many charts
 def settled(expression: str) -> str:
     """An expression with the digits that its numbers mean: a page is the same from every processor.
 
@@ -352,14 +354,15 @@ def _expressions(spec: Any) -> list[str]:
     return own + [text for value in spec.values() for text in _expressions(value)]
 
 
-def _names(expression: str) -> set[str]:
+@functools.cache
+def _names(expression: str) -> frozenset[str]:
     """Names that an expression reads: neither words in its texts nor fields of a row.
 
     >>> sorted(_names("datum.price * rent + ({'own': [1, 2]})[chip][0]"))
     ['chip', 'datum', 'rent']
     """
     bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "''", expression)
-    return set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", bare))
+    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", bare))
 
 
 def _expression(expression: Any) -> str:

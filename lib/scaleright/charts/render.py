@@ -35,8 +35,10 @@ def _shared(part: Any, _memo: Any = None) -> Any:
 
 # or each layer of a chart is copied four times over, down to every term of its formulas, which
 # nobody changes
-for _part in (Expression, alt.Transform, alt.FacetedEncoding):
+for _part in (Expression, alt.Transform, alt.FacetedEncoding, alt.MarkDef):
     _part.__deepcopy__ = _shared
+# or a layer's data are written out to make a name for selections in it, of which there are none
+alt.Chart._compute_hash = lambda _: "view"
 
 
 class Display:

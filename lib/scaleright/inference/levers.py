@@ -79,6 +79,7 @@ service, or nothing if it cannot be.
 
 
 @lookup
+@catalog.remembered
 def quality_loss(lever: str, precision: str, size: float) -> float:
     """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0
     where no loss is to be expected.

@@ -20,6 +20,11 @@ for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
         with suppress(Exception):
             import_module(_module.name)
 with suppress(Exception):
+    from scaleright import charts
+
+    # what Altair imports only when it draws
+    charts.show(charts.bars([{"x": "one", "y": 1.0}], "x", "y", "number", "y"), "One bar drawn.")
+with suppress(Exception):
     from scaleright import catalog
 
     for _table in catalog.package(catalog.data_dir()):
