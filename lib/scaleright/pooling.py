@@ -47,18 +47,21 @@ def _robust(
 
     shares, places : what a row shows of each kind, and which factor that is of, (kinds, rows)
     """
-    many = len(prior)
-    products = shares[:, None] * shares  # of what a row shows of two kinds, (kinds, kinds, rows)
-    pairs = (places[:, None] * many + places).ravel()
-    weights, factors = np.ones(shares.shape[1]), prior
+    many, rows = len(prior), shares.shape[1]
+    # of what a row shows of two kinds, each pair of kinds once, and where it shows both
+    first, second = np.triu_indices(len(shares))
+    products = (shares[first] * shares[second]).ravel()
+    both = np.flatnonzero(products)
+    products, of = products[both], both % rows
+    pairs = (places[first] * many + places[second]).ravel()[both]
+    weights, factors = np.ones(rows), prior
     for _ in range(rounds):
         held = ties / np.maximum(np.abs(factors / prior - 1), 1.0)
         # Counted one by one, and so in one order on every processor.
-        curvature = np.bincount(pairs, (products * weights).ravel(), many * many)
+        half = np.bincount(pairs, products * weights[of], many * many).reshape(many, many)
+        curvature = half + half.T - np.diag(half.diagonal())
         pull = np.bincount(places.ravel(), (shares * weights).ravel(), many)
-        factors = _non_negative(
-            curvature.reshape(many, many) + np.diag(held / prior**2), pull + held / prior
-        )
+        factors = _non_negative(curvature + np.diag(held / prior**2), pull + held / prior)
         error = np.abs((shares * factors[places]).sum(axis=0) - 1)
         weights = TOLERANCE / np.maximum(error, TOLERANCE)
     return factors
