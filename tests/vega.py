@@ -31,3 +31,21 @@ def computed(
     }
     (said,) = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
     return [row.split(_CELL) for row in html.unescape(said).split(_ROW)]
+
+
+def signals(
+    case: Mapping[str, Any], expressions: Mapping[str, str], wanted: Sequence[str]
+) -> list[float]:
+    """The values of some of the signals at a case, each signal given by its expression."""
+    said = f" + '{_CELL}' + ".join(wanted)
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega/v6.json",
+        "signals": [
+            *({"name": name, "value": value} for name, value in case.items()),
+            *({"name": name, "update": told} for name, told in expressions.items()),
+        ],
+        "marks": [{"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}],
+    }
+    (found,) = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
+    texts = html.unescape(found).replace("Infinity", "inf").split(_CELL)
+    return [float(text) for text in texts]

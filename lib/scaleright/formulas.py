@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.ops import is_expression
+from scaleright.quantity import Quantity
 
 REGISTRY: dict[str, "Formula"] = {}
 
@@ -52,6 +53,10 @@ class Domain:
         """
         if type(value) in (int, float) and self.low < value <= self.high:
             return
+        if isinstance(value, Quantity):
+            if value.value != value.value:  # there is none, and whoever shows it says why
+                return
+            value = value.value
         if value is None or is_expression(value):
             return
         try:

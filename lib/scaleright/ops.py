@@ -1,8 +1,8 @@
-"""Element-wise operations that work on floats, NumPy arrays and Vega expressions alike.
+"""Element-wise operations that work on floats, NumPy arrays, quantities and Vega expressions alike.
 
 A formula written with ordinary operators and these functions returns a float for floats, broadcasts
-over arrays, and compiles to a Vega expression when an argument is one, so that a chart in the
-reader's browser recomputes the library's own formula.
+over arrays, and is a quantity, or compiles to a Vega expression, when an argument is one, so that a
+chart in the reader's browser recomputes the library's own formula.
 
 >>> maximum(1.0, 2.0)
 2.0
@@ -20,6 +20,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from scaleright.quantity import graph
+from scaleright.quantity.graph import Quantity
 
 INFINITY = float("inf")
 _NUMBERS = {bool, int, float, np.bool_, np.int64, np.float64}
@@ -60,6 +63,8 @@ def _apply(vega_name: str, scalar, array, *args):
         return scalar(*args)
     if kinds <= _ARRAYS:
         return array(*args)
+    if Quantity in kinds:
+        return graph.apply(graph.called(vega_name, array), *args)
     if any(map(is_expression, args)):
         from altair.expr.core import FunctionExpression
 
@@ -112,6 +117,9 @@ def log(a):
     return _apply("log", math.log, np.log, a)
 
 
+_LOG2 = graph.Operation("log2", lambda a: np.log(a) / np.log(2.0), lambda a: f"(log({a}) / LN2)")
+
+
 def log2(a):
     """Logarithm to base 2.
 
@@ -119,6 +127,8 @@ def log2(a):
     >>> log2(8.0), log2(altair.datum.chips)
     (3.0, (log(datum.chips) / LN2))
     """
+    if isinstance(a, Quantity):
+        return graph.apply(_LOG2, a)
     if is_expression(a):
         from altair.expr.core import ConstExpression
 
@@ -162,6 +172,9 @@ def item(values, index):
     >>> item([5.0, 6.0, 7.0], 2.0), item([5.0, 6.0], np.array([1.0, 0.0]))
     (7.0, array([6., 5.]))
     """
+    if isinstance(values, Quantity) or isinstance(index, Quantity):
+        listed = tuple(values) if isinstance(values, (list, np.ndarray)) else values
+        return graph.apply(graph.ELEMENT, listed, index)
     if is_expression(values) or is_expression(index):
         return values[index]
     return (

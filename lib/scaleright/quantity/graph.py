@@ -1,0 +1,247 @@
+"""The graph: quantities as its nodes, equal ones a single node.
+
+A node knows its operation, what it was computed from, and its value at the case.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+_NODES: WeakValueDictionary[tuple, Quantity] = WeakValueDictionary()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a node does with its inputs.
+
+    name : tells it from others
+    compute : its result of values, each a float, a truth value, a word or an array of them
+    vega : its expression of expressions
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    vega: Callable[..., str]
+
+
+class Quantity:
+    """A number, a truth value or a word, and how it was computed.
+
+    operation : what it was computed by; its `name` is the parameter's for one that was given
+    inputs : what it was computed from: quantities, numbers, truth values, words, tables
+    value : what it is at the case
+    """
+
+    __slots__ = ("__weakref__", "inputs", "operation", "value")
+    __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
+
+    def __init__(self, operation: Operation, inputs: tuple, value: Any):
+        self.operation, self.inputs, self.value = operation, inputs, value
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} may change with the case, so it decides no `if`, `and` or `or`: write"
+            " where(condition, this, that), a & b or a | b"
+        )
+
+    def __repr__(self) -> str:
+        return f"Quantity({self.value!r})"
+
+    def __add__(self, other):
+        return apply(ADD, self, other)
+
+    def __radd__(self, other):
+        return apply(ADD, other, self)
+
+    def __sub__(self, other):
+        return apply(SUBTRACT, self, other)
+
+    def __rsub__(self, other):
+        return apply(SUBTRACT, other, self)
+
+    def __mul__(self, other):
+        return apply(MULTIPLY, self, other)
+
+    def __rmul__(self, other):
+        return apply(MULTIPLY, other, self)
+
+    def __truediv__(self, other):
+        return apply(DIVIDE, self, other)
+
+    def __rtruediv__(self, other):
+        return apply(DIVIDE, other, self)
+
+    def __mod__(self, other):
+        return apply(REMAINDER, self, other)
+
+    def __rmod__(self, other):
+        return apply(REMAINDER, other, self)
+
+    def __pow__(self, other):
+        return apply(POWER, self, other)
+
+    def __rpow__(self, other):
+        return apply(POWER, other, self)
+
+    def __neg__(self):
+        return apply(NEGATIVE, self)
+
+    def __abs__(self):
+        return apply(ABSOLUTE, self)
+
+    def __lt__(self, other):
+        return apply(LESS, self, other)
+
+    def __le__(self, other):
+        return apply(AT_MOST, self, other)
+
+    def __gt__(self, other):
+        return apply(MORE, self, other)
+
+    def __ge__(self, other):
+        return apply(AT_LEAST, self, other)
+
+    def __eq__(self, other):
+        return apply(EQUAL, self, other)
+
+    def __ne__(self, other):
+        return apply(UNEQUAL, self, other)
+
+    def __and__(self, other):
+        return apply(AND, self, other)
+
+    def __rand__(self, other):
+        return apply(AND, other, self)
+
+    def __or__(self, other):
+        return apply(OR, self, other)
+
+    def __ror__(self, other):
+        return apply(OR, other, self)
+
+    def __invert__(self):
+        return apply(NOT, self)
+
+    def __getitem__(self, place):
+        return apply(ELEMENT, self, place)
+
+    __iter__ = None  # or Python would ask for one element after the other, without an end
+    __hash__ = object.__hash__
+
+
+def _infix(sign: str, compute: Callable) -> Operation:
+    return Operation(sign, compute, lambda a, b: f"({a} {sign} {b})")
+
+
+def called(name: str, compute: Callable) -> Operation:
+    """A function that Vega has under this name."""
+    return Operation(name, compute, lambda *inputs: f"{name}({','.join(inputs)})")
+
+
+ADD, SUBTRACT = _infix("+", operator.add), _infix("-", operator.sub)
+MULTIPLY, DIVIDE = _infix("*", operator.mul), _infix("/", operator.truediv)
+POWER = called("pow", operator.pow)
+REMAINDER = Operation("%", operator.mod, lambda a, b: f"((({a} % {b}) + {b}) % {b})")
+NEGATIVE, ABSOLUTE = Operation("-", operator.neg, lambda a: f"(-{a})"), called("abs", np.abs)
+LESS, AT_MOST = _infix("<", operator.lt), _infix("<=", operator.le)
+MORE, AT_LEAST = _infix(">", operator.gt), _infix(">=", operator.ge)
+EQUAL, UNEQUAL = _infix("===", operator.eq), _infix("!==", operator.ne)
+AND, OR = _infix("&&", np.logical_and), _infix("||", np.logical_or)
+NOT = Operation("!", np.logical_not, lambda a: f"(!{a})")
+
+
+def element(values: Any, place: Any) -> Any:
+    """The element of a list at a whole-numbered place; NaN, or no word, at a place outside."""
+    values, place = np.asarray(values), np.asarray(place)
+    inside = (place >= 0) & (place < values.shape[-1])
+    shape = np.broadcast_shapes(values.shape[:-1], place.shape)
+    found = np.take_along_axis(
+        np.broadcast_to(values, (*shape, values.shape[-1])),
+        np.broadcast_to(np.where(inside, place, 0).astype(int), shape)[..., None],
+        axis=-1,
+    )[..., 0]
+    return np.where(inside, found, "" if found.dtype.kind == "U" else np.nan)
+
+
+ELEMENT = Operation("element", element, lambda values, place: f"{values}[{place}]")
+GIVEN = "given"
+
+
+def given(name: str, value: Any) -> Quantity:
+    """A parameter of the case: a float, a whole number, a truth value or a word.
+
+    >>> given("chips", 8) is given("chips", 8), given("chips", 8) is given("chips", 16)
+    (True, False)
+    """
+    return leaf(Operation(f"{GIVEN} {name}", lambda: value, lambda: name), value, value)
+
+
+def parameter(node: Quantity) -> str | None:
+    """The name of the parameter that a node is, None if it is none."""
+    kind, _, name = node.operation.name.partition(" ")
+    return name if kind == GIVEN else None
+
+
+def leaf(operation: Operation, value: Any, identity: Any) -> Quantity:
+    """A quantity that is computed from no other; those of one operation and identity are one."""
+    return _node((operation.name, type(identity), identity), operation, (), value)
+
+
+def apply(operation: Operation, *inputs: Any) -> Quantity:
+    """The quantity that an operation makes of quantities, numbers, truth values and words."""
+    plain = tuple(i.item() if isinstance(i, np.generic) else i for i in inputs)
+    told = tuple(id(i) if isinstance(i, Quantity) else (type(i), i) for i in plain)
+    return _node((operation.name, *told), operation, plain, None)
+
+
+def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quantity:
+    """The one node of a key; its inputs, whose ids the key holds, live as long as it does."""
+    known = _NODES.get(key)
+    if known is None:
+        if inputs:
+            value = computed(operation, [value_of(given) for given in inputs])
+        known = _NODES[key] = Quantity(operation, inputs, value)
+    return known
+
+
+def value_of(given: Any) -> Any:
+    """The value of a quantity at its case; of anything else, itself."""
+    return given.value if isinstance(given, Quantity) else given
+
+
+def computed(operation: Operation, values: Iterable[Any]) -> Any:
+    """What an operation makes of values, as a page computes it: 1 / 0 is infinite and 0 / 0 is not
+    a number.
+    """
+    with np.errstate(all="ignore"):
+        found = operation.compute(*map(_as_on_a_page, values))
+    alone = isinstance(found, np.generic) or (isinstance(found, np.ndarray) and not found.ndim)
+    return found.item() if alone else found
+
+
+def _as_on_a_page(value: Any) -> Any:
+    """A number as a page has it, which knows no whole numbers; all else as it is."""
+    if type(value) in (int, float):
+        return np.float64(value)
+    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+    return value.astype(float) if whole else value
+
+
+def in_order(wanted: Iterable[Quantity]) -> list[Quantity]:
+    """Quantities and all that they are computed from, each once and after its inputs."""
+    order: dict[Quantity, None] = {}
+    waiting = [(node, False) for node in reversed(list(wanted))]
+    while waiting:
+        node, ready = waiting.pop()
+        if ready:
+            order[node] = None
+        elif node not in order:
+            waiting.append((node, True))
+            waiting += [(i, False) for i in reversed(node.inputs) if isinstance(i, Quantity)]
+    return list(order)

@@ -1,0 +1,52 @@
+"""Quantities from lists: the element at a place, and the least of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scaleright.quantity.graph import ELEMENT, Operation, Quantity, apply, element
+
+LIST = Operation(
+    "list",
+    lambda *values: np.stack(np.broadcast_arrays(*values), axis=-1),
+    lambda *values: f"[{','.join(values)}]",
+)
+
+
+def _place_of_least(values: np.ndarray) -> Any:
+    """The first place of the least number along the last axis, -1 where there is none."""
+    missing = np.isnan(values)
+    place = np.where(missing, np.inf, values).argmin(axis=-1)
+    return np.where(missing.all(axis=-1), -1, place)
+
+
+PLACE_OF_LEAST = Operation(
+    "place of least", _place_of_least, lambda v: f"indexof({v},extent({v})[0])"
+)
+
+
+def least(candidates: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
+    """The name of the least of several quantities, the first of equals, and its value; no word and
+    NaN where none is a number.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> price = given("price", 2.0)
+    >>> name, bill = least({"by the hour": 10 * price, "by the month": 30.0})
+    >>> (name.value, bill.value), evaluate([name, bill], {"price": 4.0})
+    (('by the hour', 20.0), ['by the month', 30.0])
+    """
+    values = apply(LIST, *candidates.values())
+    place = apply(PLACE_OF_LEAST, values)
+    names = apply(LIST, *candidates, "")
+    inside = place >= 0
+    return apply(_WORD, names, place, inside), apply(ELEMENT, values, place)
+
+
+_WORD = Operation(
+    "word",
+    lambda names, place, inside: element(names, place),
+    lambda names, place, inside: f"({inside} ? {names}[{place}] : '')",
+)

@@ -1,0 +1,135 @@
+"""Readings of the graph: its values at any case, and the expressions that compute it on a page."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scaleright.names import nearest
+from scaleright.quantity.graph import Quantity, computed, in_order, parameter
+
+
+def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
+    """Values of quantities at a case: each parameter that it names is given a value, or an array of
+    values, one for each of many cases; all others keep theirs.
+
+    Raises
+    ------
+    LookupError : a name on which none of the quantities depends; the nearest is offered.
+
+    >>> import numpy
+    >>> from scaleright.quantity import given
+    >>> evaluate([1.5 * given("price", 2.0)], {"price": numpy.array([1.0, 4.0])})
+    [array([1.5, 6. ])]
+    """
+    wanted = list(wanted)
+    order = in_order(wanted)
+    _refuse_strangers(order, case)
+    values: dict[Quantity, Any] = {}
+    for node in order:
+        if (name := parameter(node)) in case:
+            values[node] = case[name]
+        elif any(isinstance(i, Quantity) and i in values for i in node.inputs):
+            inputs = (values.get(i, i.value) if isinstance(i, Quantity) else i for i in node.inputs)
+            values[node] = computed(node.operation, inputs)
+    return [values.get(node, node.value) for node in wanted]
+
+
+def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
+    known = [name for node in order if (name := parameter(node))]
+    for name in case:
+        if name not in known:
+            nearest(name, known, "parameter of these quantities")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Expressions by name, each after those that it names.
+
+    signals : computed once for the page
+    formulas : computed for each row of a chart's data
+    """
+
+    signals: dict[str, str] = field(default_factory=dict)
+    formulas: dict[str, str] = field(default_factory=dict)
+
+
+def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = None) -> Compiled:
+    """The expressions of Vega that compute quantities, by their names; what is used more than once
+    is computed once, under a name of its own.
+
+    Parameters
+    ----------
+    along : parameters that a chart's rows give, with the field of each; what depends on one is a
+        formula of the rows
+
+    Raises
+    ------
+    LookupError : a name on which none of the quantities depends; the nearest is offered.
+
+    >>> from scaleright.quantity import given
+    >>> price, load = given("price", 2.0), given("load", 0.4)
+    >>> compiled({"unit": price / load, "twice": 2 * (price / load)}).signals
+    {'unit': '(price / load)', 'twice': '(2 * unit)'}
+    >>> compiled({"unit": (price + 1) / load}, along={"load": "x"}).formulas
+    {'unit': '((price + 1) / datum.x)'}
+    """
+    along = along or {}
+    order = in_order(wanted.values())
+    _refuse_strangers(order, along)
+    names = _names(order, wanted, along)
+    rows, found, said = set[Quantity](), Compiled(), dict[Quantity, str]()
+    for node in order:
+        inputs = [i for i in node.inputs if isinstance(i, Quantity)]
+        name = parameter(node)
+        if name in along or any(i in rows for i in inputs):
+            rows.add(node)
+        if name:
+            said[node] = f"datum.{along[name]}" if name in along else name
+            continue
+        expression = node.operation.vega(
+            *(said[i] if isinstance(i, Quantity) else literal(i) for i in node.inputs)
+        )
+        said[node] = expression
+        if named := names.get(node):
+            where = found.formulas if node in rows else found.signals
+            where[named] = expression
+            said[node] = f"datum.{named}" if node in rows else named
+    for name, node in wanted.items():
+        where = found.formulas if node in rows else found.signals
+        where.setdefault(name, said[node])
+    return found
+
+
+def _names(
+    order: list[Quantity], wanted: Mapping[str, Quantity], along: Mapping[str, str]
+) -> dict[Quantity, str]:
+    """Names of what is wanted, and of what is used more than once or is a table."""
+    uses = Counter(i for node in order for i in node.inputs if isinstance(i, Quantity))
+    names = {node: name for name, node in reversed(list(wanted.items())) if not parameter(node)}
+    taken = {*wanted, *along.values(), *filter(None, map(parameter, order))}
+    free = (f"q{number}" for number in range(1, len(order) + len(taken) + 2))
+    for node in order:
+        shared = uses[node] > 1 or not node.inputs
+        if shared and node not in names and not parameter(node):
+            names[node] = next(name for name in free if name not in taken)
+    return names
+
+
+def literal(value: Any) -> str:
+    r"""A number, a truth value, a word or a list of them, as an expression has it.
+
+    >>> literal(0.25), literal(8.0), literal(float("inf")), literal(True), literal("it's")
+    ('0.25', '8', '(1 / 0)', 'true', '"it\'s"')
+    """
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(literal, value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "(1 / 0)" if value > 0 else "(-1 / 0)"
+    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
+        value = int(value)
+    return f"({value})" if type(value) in (int, float) and value < 0 else json.dumps(value)

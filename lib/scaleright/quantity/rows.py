@@ -1,0 +1,150 @@
+"""Quantities from tables: the row that a choice picks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scaleright.names import nearest
+from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, value_of
+from scaleright.quantity.readings import literal
+
+_JOINT = "|"
+"""Between the options of a row that several choices pick."""
+
+
+class Row:
+    """The row of a table that is chosen: its columns are quantities, by their names.
+
+    there : whether the table has figures for what is chosen [truth value]
+    why : why it has none, a sentence; empty where it has [word]
+    """
+
+    def __init__(self, columns: tuple[str, ...], row: Quantity):
+        self._columns, self._row = columns, row
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._columns:
+            try:
+                nearest(name, self._columns, "column of the table")
+            except LookupError as error:
+                raise AttributeError(str(error)) from None
+        return apply(_column(self._columns.index(name)), self._row)
+
+    def __dir__(self) -> list[str]:
+        return [*self._columns, "there", "why"]
+
+    @property
+    def why(self) -> Quantity:
+        """Why there are no figures for what is chosen; empty where there are."""
+        return apply(_column(len(self._columns)), self._row)
+
+    @property
+    def there(self) -> Quantity:
+        """Whether there are figures for what is chosen."""
+        return apply(EQUAL, self.why, "")
+
+
+def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
+    """The row of a table that a choice picks, or several choices together.
+
+    Parameters
+    ----------
+    table : by option, or by a tuple of options, one for each choice: figures, truth values, words
+        and lists of figures by column, each number with the digits of a `units.figure`; or, where
+        there are none, the sentence that says why, and every number is NaN there
+    choices : words, quantities or not
+
+    Raises
+    ------
+    LookupError : no row for what is chosen; the nearest is offered.
+    ValueError : rows with different columns.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> chips = {"A": {"watts": 700, "usd": 3e4}, "B": {"watts": 300, "usd": 1e4},
+    ...     "C": "C is not sold."}
+    >>> chip = choose(chips, given("chip", "A"))
+    >>> evaluate([chip.usd * 2, chip.there, chip.why], {"chip": "C"})
+    [nan, False, 'C is not sold.']
+    """
+    columns, rows = _rows(table)
+    picked = _JOINT.join(str(value_of(choice)) for choice in choices)
+    if picked not in rows:
+        nearest(picked, rows, "row of the table")
+    content = literal_rows(rows)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    whole = leaf(Operation(f"table {digest}", lambda: rows, lambda: content), rows, digest)
+    return Row(columns, apply(_pick(len(choices)), whole, *choices))
+
+
+def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
+    """Columns, and the row of each option: its values, and why there are none."""
+    from scaleright.units import figure
+
+    shapes = [tuple(row) for row in table.values() if not isinstance(row, str)]
+    columns = shapes[0] if shapes else ()
+    if odd := [shape for shape in shapes if set(shape) != set(columns)]:
+        raise ValueError(f"choose: rows with columns {sorted(odd[0])} and {sorted(columns)}")
+
+    def settled(value: Any) -> Any:
+        value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+        if isinstance(value, (list, tuple)):
+            return tuple(map(settled, value))
+        return figure(value) if isinstance(value, float) and np.isfinite(value) else value
+
+    def blank(column: str) -> Any:
+        sample = next(row[column] for row in table.values() if not isinstance(row, str))
+        if isinstance(sample, str):
+            return ""
+        return (float("nan"),) * len(sample) if np.ndim(sample) else float("nan")
+
+    rows = {}
+    for option, row in table.items():
+        name = _JOINT.join(map(str, option)) if isinstance(option, tuple) else str(option)
+        rows[name] = (
+            (*map(blank, columns), row)
+            if isinstance(row, str)
+            else (*(settled(row[column]) for column in columns), "")
+        )
+    return columns, rows
+
+
+def literal_rows(rows: Mapping[str, tuple]) -> str:
+    """A table as an expression."""
+    return f"({{{','.join(f'{literal(name)}:{literal(row)}' for name, row in rows.items())}}})"
+
+
+def _pick(many: int) -> Operation:
+    def row(table: Mapping[str, tuple], *choices: Any) -> Any:
+        if not any(isinstance(choice, np.ndarray) for choice in choices):
+            return table[_JOINT.join(map(str, choices))]
+        every = np.empty(np.broadcast(*map(np.asarray, choices)).shape, dtype=object)
+        for place, *options in zip(
+            np.ndindex(every.shape),
+            *(np.broadcast_to(c, every.shape).flat for c in choices),
+            strict=True,
+        ):
+            every[place] = table[_JOINT.join(map(str, options))]
+        return every
+
+    joint = f' + "{_JOINT}" + '
+    return Operation(f"row {many}", row, lambda table, *keys: f"{table}[{joint.join(keys)}]")
+
+
+def _column(index: int) -> Operation:
+    def column(row: Any) -> Any:
+        if isinstance(row, tuple):
+            return row[index]
+        return np.array([one[index] for one in row.flat]).reshape(row.shape + _depth(row, index))
+
+    return Operation(f"column {index}", column, lambda row: f"{row}[{index}]")
+
+
+def _depth(rows: np.ndarray, index: int) -> tuple[int, ...]:
+    first = rows.flat[0][index]
+    return (len(first),) if isinstance(first, tuple) else ()

@@ -1,0 +1,232 @@
+"""Quantities: a number and how it was computed, read in Python, on arrays and by Vega."""
+
+from __future__ import annotations
+
+import gc
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from scaleright import catalog, ops
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.inference.curves import Curve, curves, fastest
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.lengths import Load
+from scaleright.quantity import Quantity, choose, compiled, evaluate, given, least
+from scaleright.quantity.graph import _NODES, in_order, parameter
+from vega import signals
+
+CHIPS = {
+    "A": {"watts": 700, "usd": 3e4, "maker": "X", "pace": [1.0, 2.0, 4.0]},
+    "B": {"watts": 300, "usd": 1e4 / 3, "maker": "Y", "pace": [8.0, 16.0, 32.0]},
+    "C": "C is not sold.",
+}
+
+
+def test_equal_quantities_are_one_and_are_forgotten_with_their_last_use():
+    before = len(_NODES)
+    price, load = given("price", 2.0), given("load", 0.5)
+    assert price / load is price / load and price / load is not load / price
+    assert 2 * price is not 2.0 * price is not given("price", 3.0) * 2.0
+    bill = (price / load) * (price / load)
+    assert [node.value for node in in_order([bill])] == [2.0, 0.5, 4.0, 16.0]
+    del price, load, bill
+    gc.collect()
+    assert len(_NODES) == before
+
+
+def test_a_quantity_decides_no_branch_and_is_no_list():
+    price = given("price", 2.0)
+    with pytest.raises(TypeError, match=r"where\(condition, this, that\)"):
+        bool(price > 1)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(price)
+
+
+def test_numbers_behave_as_on_a_page():
+    none = given("none", 0)
+    assert (1 / none).value == math.inf and (-1 / none).value == -math.inf
+    assert math.isnan((none / none).value) and math.isnan(ops.sqrt(none - 1).value)
+    assert (given("chips", 2) ** -1).value == 0.5
+    assert (given("pace", -7.0) % 5).value == 3.0
+
+
+def test_a_formula_takes_quantities_and_says_which_is_outside_its_domain():
+    price, pace, load = given("price", 2.0), given("pace", 100.0), given("load", 0.4)
+    found = usd_per_million_tokens(price, pace, load)
+    assert found.value == usd_per_million_tokens(2.0, 100.0, 0.4)
+    with pytest.raises(ValueError, match=r"load|utilization"):
+        usd_per_million_tokens(price, pace, given("load", 40.0))
+    assert math.isnan(usd_per_million_tokens(price, pace * math.nan, load).value)
+
+
+def test_a_row_follows_its_choice_and_a_hole_says_why():
+    chip = choose(CHIPS, given("chip", "A"))
+    assert (chip.usd.value, chip.maker.value, chip.there.value) == (3e4, "X", True)
+    every = {"chip": np.array(["A", "B", "C"])}
+    usd, watts, there, why = evaluate([chip.usd, 2 * chip.watts, chip.there, chip.why], every)
+    assert usd[:2].tolist() == [3e4, 3333.333] and math.isnan(usd[2])
+    assert watts[:2].tolist() == [1400.0, 600.0] and math.isnan(watts[2])
+    assert there.tolist() == [True, True, False] and why.tolist() == ["", "", "C is not sold."]
+    place = given("place", 2.0)
+    assert evaluate([chip.pace[place]], {"chip": np.array(["A", "B"])})[0].tolist() == [4.0, 32.0]
+
+
+def test_two_choices_pick_a_row_together():
+    rent = choose(
+        {("A", "spot"): {"usd": 1.0}, ("A", "year"): {"usd": 2.0}, ("B", "spot"): "Not offered."},
+        given("chip", "A"),
+        given("contract", "spot"),
+    )
+    assert evaluate([rent.usd], {"contract": "year"}) == [2.0]
+    assert evaluate([rent.why], {"chip": "B"}) == ["Not offered."]
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        (lambda: choose(CHIPS, given("chip", "D")), "row of the table 'D'"),
+        (lambda: choose(CHIPS, given("chip", "A")).wats, "watts"),
+        (lambda: choose({"A": {"a": 1}, "B": {"b": 1}}, "A"), r"columns \['b'\] and \['a'\]"),
+        (lambda: evaluate([given("price", 2.0) + 1], {"pric": 1.0}), "price"),
+        (lambda: compiled({"x": given("price", 2.0) + 1}, along={"pric": "x"}), "price"),
+    ],
+)
+def test_what_is_unknown_is_refused_with_the_nearest(wrong, says):
+    with pytest.raises((LookupError, ValueError, AttributeError), match=says):
+        wrong()
+
+
+def test_the_least_is_the_first_of_equals_and_none_where_there_is_no_number():
+    price, pace = given("price", 2.0), given("pace", 4.0)
+    name, value = least({"b": price * 2, "a": pace, "c": math.nan * price})
+    assert (name.value, value.value) == ("b", 4.0)
+    words, values = evaluate([name, value], {"pace": np.array([4.0, 3.0]), "price": math.nan})
+    assert words.tolist() == ["a", "a"] and values.tolist() == [4.0, 3.0]
+    nothing, nan = least({"a": price * math.nan})
+    assert nothing.value == "" and math.isnan(nan.value)
+
+
+# ---- on the page
+
+PARAMETERS = {"x": 2.5, "y": 0.4, "z": 3.0, "flag": True, "chip": "A"}
+
+
+def _grown(rest: st.SearchStrategy[Quantity]) -> st.SearchStrategy[Quantity]:
+    two = st.tuples(rest, rest)
+    return st.one_of(
+        two.map(lambda p: p[0] + p[1]),
+        two.map(lambda p: p[0] - p[1]),
+        two.map(lambda p: p[0] * p[1]),
+        two.map(lambda p: p[0] / p[1]),
+        two.map(lambda p: ops.maximum(p[0], p[1])),
+        two.map(lambda p: ops.minimum(p[0], p[1])),
+        two.map(lambda p: least({"a": p[0], "b": p[1], "c": 1.0})[1]),
+        st.tuples(rest, rest, rest).map(lambda p: ops.where(p[0] < p[1], p[2], p[1])),
+        rest.map(lambda a: ops.ceil(a) - ops.floor(a)),
+        rest.map(lambda a: ops.log2(abs(a) + 1)),
+        rest.map(lambda a: ops.cube_root(abs(a))),
+        rest.map(lambda a: ops.item([1.5, 2.5, 7.0], ops.minimum(ops.floor(abs(a)), 2.0))),
+        rest.map(lambda a: choose(CHIPS, given("chip", "A")).usd * a),
+        rest.map(lambda a: ops.where(given("flag", True) & (a > 1), a, -a)),
+    )
+
+
+GRAPHS = st.recursive(
+    st.sampled_from([given(name, PARAMETERS[name]) for name in "xyz"]), _grown, max_leaves=20
+)
+CASES = [
+    PARAMETERS,
+    {"x": 0.1, "y": 7.0, "z": -3.0, "flag": False, "chip": "B"},
+    {"x": 1e6, "y": 1e-3, "z": 0.0, "flag": True, "chip": "C"},
+]
+
+
+def same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9) or (math.isnan(a) and math.isnan(b))
+
+
+@settings(max_examples=25)
+@drawn(st.lists(GRAPHS, min_size=6, max_size=6))
+def test_floats_arrays_and_vega_agree(graphs):
+    wanted = {f"wanted_{index}": graph + 0.0 for index, graph in enumerate(graphs)}
+    known = {name for node in in_order(wanted.values()) if (name := parameter(node))}
+    cases = [{name: case[name] for name in known} for case in CASES]
+    alone = [evaluate(wanted.values(), case) for case in cases]
+    together = evaluate(
+        wanted.values(), {name: np.array([case[name] for case in cases]) for name in known}
+    )
+    found = compiled(wanted)
+    assert not found.formulas
+    for index, case in enumerate(cases):
+        written = signals(case, found.signals, list(wanted))
+        for place, (name, text) in enumerate(zip(wanted, written, strict=True)):
+            value = alone[index][place]
+            assert same(np.broadcast_to(together[place], len(cases))[index], value), name
+            assert same(text, value), (name, found.signals)
+
+
+def test_what_is_used_twice_is_computed_once_and_tables_travel_once():
+    chip, load = choose(CHIPS, given("chip", "A")), given("load", 0.4)
+    both = chip.usd / load
+    rows = (
+        '"A":[700,30000,"X",[1,2,4],""],"B":[300,3333.333,"Y",[8,16,32],""],'
+        '"C":[NaN,NaN,"",[NaN,NaN,NaN],"C is not sold."]'
+    )
+    found = compiled({"first": both + chip.watts, "second": both * 2})
+    assert list(found.signals.values()) == [
+        f"({{{rows}}})",
+        "q1[chip]",
+        "(q2[1] / load)",
+        "(q3 + q2[0])",
+        "(q3 * 2)",
+    ]
+    assert list(found.signals) == ["q1", "q2", "q3", "first", "second"]
+
+
+def test_along_an_axis_only_what_depends_on_it_is_a_formula_of_the_rows():
+    price, load = given("price", 2.0), given("load", 0.4)
+    found = compiled({"cost": (price + 1) * (price + 1) / load}, along={"load": "x"})
+    assert found.signals == {"q1": "(price + 1)"}
+    assert found.formulas == {"cost": "((q1 * q1) / datum.x)"}
+
+
+# ---- the deepest formula of the book
+
+TENSOR = (2, 4, 8)
+NAMES = ("H100 SXM", "H200", "B200")
+
+
+@pytest.fixture(scope="module")
+def engines() -> dict[str, list[Curve]]:
+    """Curves of three engines on each of three chips."""
+    model = catalog.model("Llama-3.1-70B")
+    return {
+        name: curves([Deployment(model, catalog.accelerator(name), tensor=t) for t in TENSOR])
+        for name in NAMES
+    }
+
+
+def test_the_engine_of_a_pace_is_the_librarys_own_at_any_case(engines):
+    case = {"chip": "H100 SXM", "pace": 30.0, "input_tokens": 2000, "output_tokens": 500}
+    chip, pace, reads, writes = (given(name, value) for name, value in case.items())
+    rows = [choose({name: vars(engines[name][i]) for name in NAMES}, chip) for i in range(3)]
+    chosen = [
+        Curve(**{name: getattr(row, name) for name in Curve.__dataclass_fields__}) for row in rows
+    ]
+    best = fastest(chosen, Load(reads, writes), 1 / pace)
+    wanted = {"rate": best.tokens_per_s, "first_s": best.ttft_s, "kept": best.kept}
+    found = compiled(wanted).signals
+    assert len(found) < 600 and sum(map(len, found.values())) < 30_000
+    others = [{}, {"chip": "B200", "pace": 110.0}, {"chip": "H200", "input_tokens": 90_000}]
+    for other in others:
+        now = case | other
+        known = fastest(
+            engines[now["chip"]], Load(now["input_tokens"], now["output_tokens"]), 1 / now["pace"]
+        )
+        librarys = [known.tokens_per_s, known.ttft_s, known.kept]
+        assert evaluate(wanted.values(), now) == librarys
+        assert signals(now, found, list(wanted)) == pytest.approx(librarys, rel=1e-9)
