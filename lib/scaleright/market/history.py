@@ -183,6 +183,7 @@ def paired_ratios() -> pd.DataFrame:
     return rows.sort_values([*keys, "term_years"], ignore_index=True)[columns]
 
 
+@shared
 def commitment_ratio(provider: str, term_years: int) -> Range:
     """What a commitment costs at a provider, as a share of its on-demand price [1].
 

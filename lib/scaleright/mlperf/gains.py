@@ -158,13 +158,10 @@ def _gains(
     """
     watts = one_of(metric, METRICS, "metric") == "measured watt"
     also = ("kind",) if watts else ()
-    if watts or rows is not None:
-        rates = summarize(
-            power_runs(rows) if watts else submissions(rows), ["accelerator", *CELL, *also]
-        )
-    else:
-        rates = summary()
-    both = meetings(rates[is_of(rates, *asked)] if asked else rates, pairs, also)
+    given = power_runs(rows) if watts else summary() if rows is None else submissions(rows)
+    given = given[is_of(given, *asked)] if asked else given
+    rates = summarize(given, ["accelerator", *CELL, *also]) if watts or rows is not None else given
+    both = meetings(rates, pairs, also)
     both = both[both["accelerator_new"].isin(price) & both["accelerator_old"].isin(price)]
     new, old = (
         [both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high")]
