@@ -180,6 +180,7 @@ def _standing(rows: pd.DataFrame) -> pd.Series:
     """
     cells = rows.groupby(_CELL)["speed"].median().reset_index().assign(of_chip=0.0, of_task=0.0)
     for _ in range(20):
+        before = cells["of_chip"]
         cells["of_task"] = (
             (cells["speed"] - cells["of_chip"])
             .groupby([cells[name] for name in _TASK])
@@ -188,6 +189,8 @@ def _standing(rows: pd.DataFrame) -> pd.Series:
         cells["of_chip"] = (
             (cells["speed"] - cells["of_task"]).groupby(cells["accelerator"]).transform("median")
         )
+        if before.equals(cells["of_chip"]):
+            break
     enough = (cells.groupby(_TASK)["accelerator"].transform("nunique") > 2) & (
         cells.groupby("accelerator")["speed"].transform("size") > 2
     )

@@ -177,11 +177,15 @@ def read_json(path: Path) -> Any:
         raise RefreshError(f"{name}: line {error.lineno}: not valid JSON: {error.msg}") from None
 
 
+_SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one in C is ten times as fast."""
+
+
 def read_yaml(path: Path) -> dict:
     """The mapping of a raw YAML file; one that is none is named."""
     text, name = read_text(path), f"{path.parent.name}/{path.name}"
     try:
-        found = yaml.safe_load(text)
+        found = yaml.load(text, _SAFE)  # noqa: S506, it is the safe one
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f"line {where.line + 1}: " if where else ""

@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
+    config.pluginmanager.register(WithDoctests())
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
@@ -157,6 +158,16 @@ _FIRST = (
 
 _LAST = "tests/pages/"
 """The browser's driver leaves an event loop running in its worker, in which no other can be run."""
+
+
+class WithDoctests:
+    """Imports only those modules for doctests that have some."""
+
+    @staticmethod
+    def pytest_ignore_collect(collection_path: Path) -> bool | None:
+        if collection_path.suffix != ".py" or collection_path.is_relative_to(ROOT / "tests"):
+            return None
+        return None if ">>>" in collection_path.read_text("utf-8") else True
 
 
 class Shares(LoadScopeScheduling):

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 import pytest
 from press_cases import declare, finish
-from scaleright import charts
+from scaleright import charts, claims
 from scaleright.catalog import TABLES_MIME
 from scaleright.press import downloads, pages, scenarios, status, write_whole
 from scaleright.press.execute import Job, Run
@@ -141,7 +141,9 @@ def test_tables_can_be_taken_along_as_they_were_computed(book, ran):
     assert json.loads(files["downloads/tiny-busy-rents-2.json"]) == RENTS | {"name": "rents-2"}
 
 
-def test_the_status_page_tells_of_runs_data_and_versions(book, ran):
+def test_the_status_page_tells_of_runs_data_and_versions(book, ran, monkeypatch):
+    judged = claims.findings("scaling_math")  # all of them take seconds
+    monkeypatch.setattr(claims, "findings", lambda: judged)
     write_whole(
         book.data / "datapackage.json",
         json.dumps(
@@ -172,7 +174,7 @@ def test_the_status_page_tells_of_runs_data_and_versions(book, ran):
         assert f'data-sr-run="{place}"></span>' in page and f'"{place}": "{taken}"' in script
         assert taken not in rows[1] + rows[2], "a time differs from build to build"
     verdict = next(row for row in rows if row.startswith("all|")).split("|")[1:]
-    assert sum(map(int, verdict[1:])) == int(verdict[0]) > 60
+    assert sum(map(int, verdict[1:])) == int(verdict[0]) == len(judged) > 5
 
 
 def test_a_page_tells_long_data_once_and_a_notebook_each_time():
