@@ -235,6 +235,23 @@ def html() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
+    """Finds what builds of the same library and tables find, unless one has found it already.
+
+    For what takes seconds, and where nothing of the library is replaced: of larger scope than one
+    test.
+    """
+    folder = str(Inputs(Book(ROOT)).remembered())
+
+    def find(function: Callable[[], Any]) -> Any:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv(REMEMBERED, folder)
+            return function()
+
+    return find
+
+
 # ---- a small book, a small case
 
 

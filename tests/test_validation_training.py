@@ -11,8 +11,8 @@ from scaleright.validation import training as judge
 
 
 @pytest.fixture(scope="module")
-def judged():
-    return validate("training")
+def judged(found_as_in_builds):
+    return found_as_in_builds(lambda: validate("training"))
 
 
 def errors(judged, source, experts=False, left_out="", precision=None):
@@ -60,8 +60,8 @@ def test_there_is_at_most_one_constant_for_fifteen_rows():
     assert (fitted["basis"] == "fit").sum() <= runs / 15
 
 
-def test_stored_constants_are_those_of_the_fit():
-    stored, anew = catalog.table("training_constants"), judge.refit()
+def test_stored_constants_are_those_of_the_fit(found_as_in_builds):
+    stored, anew = catalog.table("training_constants"), found_as_in_builds(judge.refit)
     assert (
         stored[["family", "constant", "rows"]].to_numpy().tolist()
         == anew[["family", "constant", "rows"]].to_numpy().tolist()

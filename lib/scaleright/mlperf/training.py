@@ -330,6 +330,7 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     as its mean; what is computed again to save memory does not count. Where weights are frozen
     their gradient does not count either.
 
+    >>> from scaleright.mlperf.records import record
     >>> mfu = implied_mfu(record("llama31_405b", "v5.0"))
     >>> mfu.precision, round(mfu.mfu, 2)
     ('FP8', 0.37)
