@@ -30,6 +30,11 @@ def frame_of(rows: Any) -> pd.DataFrame:
     return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
 
 
+def one_row() -> alt.InlineData:
+    """Data for a mark that stands alone: of one row, whose fields are computed."""
+    return alt.InlineData(values=[{"row": 0}])
+
+
 def field_of(value: Any) -> Any:
     """A column's name as an expression of the row; an expression as it is."""
     return value if is_expression(value) else alt.datum[value]

@@ -18,6 +18,7 @@ from scaleright.charts.axes import (
     field_of,
     frame_of,
     literal,
+    one_row,
     row_axis,
     text_of,
     tooltip,
@@ -282,9 +283,7 @@ def rule(
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
     """
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
-        at=literal(value), rule=literal(label)
-    )
+    chart = alt.Chart(one_row()).transform_calculate(at=literal(value), rule=literal(label))
     scale = {"type": "log"} if log else alt.Undefined
     at = (
         {"y": alt.Y("at:Q", title=title, scale=scale)}
@@ -334,7 +333,7 @@ def band(
     >>> band(0.2, 0.9, "USD per million tokens", "API prices").layer[0].mark.type
     'rect'
     """
-    chart = alt.Chart(pd.DataFrame({"row": [0]})).transform_calculate(
+    chart = alt.Chart(one_row()).transform_calculate(
         _low=literal(low), _high=literal(high), _rule=literal(label)
     )
     scale = {"type": "log"} if log else alt.Undefined

@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import SAID, frame_of, text_of, tooltip, value_axis
+from scaleright.charts.axes import SAID, frame_of, one_row, text_of, tooltip, value_axis
 from scaleright.charts.market import SHAPES
 from scaleright.charts.marks import _folded
 from scaleright.charts.words import say
@@ -61,7 +61,7 @@ def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) 
 
 def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
     """The chosen names in the corner, one below the other, each with its mark if it has a row."""
-    layers, one = [], alt.Chart(pd.DataFrame({"row": [0]}))
+    layers, one = [], alt.Chart(one_row())
     for place, name in enumerate(chosen):
         at = {"x": alt.XValue(6), "y": alt.YValue(10 + 19 * place)}
         layers.append(

@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import accelerator, remembered, table
+from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.costs.break_even import (
     break_even_hours_per_day,
     break_even_usd_per_hour,
@@ -113,29 +114,35 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
     (0.0, 0.0)
     """
     one_of(setting, ELECTRICITY, "setting")
-    one_of(end, ENDS, "end of the cost factors")
+    return dict(_setting_factors(setting, one_of(end, ENDS, "end of the cost factors")))
+
+
+@shared
+def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
     value, at_home = partial(_factor, setting=setting, end=end), setting == "home"
     years, own_building = value("useful_life_years"), setting == "data center"
-    return {
-        "host_usd": value("home_pc_usd") if at_home else 0.0,
-        "installation_share": 0.0
-        if at_home
-        else value("server_share_of_price") + value("network_share_of_price"),
-        "host_watts": value("host_watts_per_chip"),
-        "host_idle_watts": value("host_idle_watts_per_chip"),
-        "idle_share_of_tdp": value("idle_share_of_tdp"),
-        "pue": value("pue"),
-        "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
-        if setting == "colocation"
-        else 0.0,
-        "building_usd_per_kw": value("facility_capex_usd_per_kw") if own_building else 0.0,
-        "building_years": value("facility_life_years") if own_building else 1.0,
-        "maintenance_share_per_year": value("maintenance_share_per_year"),
-        "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
-        "value_kept_per_year": _value_kept_per_year(setting, end, years),
-        "service_years": years,
-        "cost_of_capital": value("cost_of_capital"),
-    }
+    return MappingProxyType(
+        {
+            "host_usd": value("home_pc_usd") if at_home else 0.0,
+            "installation_share": 0.0
+            if at_home
+            else value("server_share_of_price") + value("network_share_of_price"),
+            "host_watts": value("host_watts_per_chip"),
+            "host_idle_watts": value("host_idle_watts_per_chip"),
+            "idle_share_of_tdp": value("idle_share_of_tdp"),
+            "pue": value("pue"),
+            "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
+            if setting == "colocation"
+            else 0.0,
+            "building_usd_per_kw": value("facility_capex_usd_per_kw") if own_building else 0.0,
+            "building_years": value("facility_life_years") if own_building else 1.0,
+            "maintenance_share_per_year": value("maintenance_share_per_year"),
+            "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
+            "value_kept_per_year": _value_kept_per_year(setting, end, years),
+            "service_years": years,
+            "cost_of_capital": value("cost_of_capital"),
+        }
+    )
 
 
 @lookup
