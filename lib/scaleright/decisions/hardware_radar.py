@@ -33,7 +33,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import POSITIVE, Domain, closed_form, simulation
 from scaleright.names import one_of
 from scaleright.ops import log, where
-from scaleright.order import noiseless, ordered
+from scaleright.order import ordered
 
 __all__ = [
     "AXES",
@@ -198,10 +198,9 @@ def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 2026112
         for i, own in enumerate(points_of)
         if not ((points_of >= own).all(axis=1) & (points_of > own).any(axis=1)).any()
     ]
-    wins = np.bincount(
-        np.argmax(noiseless(_weightings(draws, seed) @ points_of[able].T), axis=1),
-        minlength=len(able),
-    )
+    # Not by the linear algebra of the processor; single precision has the digits of `noiseless`.
+    totals = np.einsum("da,ca->dc", _weightings(draws, seed), points_of[able]).astype(np.float32)
+    wins = np.bincount(np.argmax(totals, axis=1), minlength=len(able))
     return (
         pd.Series(wins / draws, index=complete.index[able])
         .reindex(complete.index, fill_value=0.0)
