@@ -205,7 +205,7 @@ def case(row: dict[str, Any], of: Configuration) -> Case:
 
 _NO_CONFIGURATION = ("run", "source", "note", "released", "held_out", "basis")
 _KNOWN: dict[tuple, Configuration] = {}
-_MOST_KNOWN = 20_000
+_MOST_KNOWN = 200_000
 """What a reader's rows ran, kept from checking to predicting."""
 
 
@@ -227,14 +227,26 @@ def configured(
     """Every row with what it ran, worked out once for rows that ran the same; of a reader's rows it
     is kept.
     """
-    known, names = _KNOWN if keep else {}, configuring(rows)
+    of = once(what, configuring(rows), keep)
     for row in bar(rows.to_dict("records"), doing):
+        yield row, of(row)
+
+
+def once(
+    what: Callable[[dict[str, Any]], Configuration], names: list[str], keep: bool = False
+) -> Callable[[dict[str, Any]], Configuration]:
+    """Ask what a row ran once for all rows that have these columns in common."""
+    known = _KNOWN if keep else {}
+
+    def of(row: dict[str, Any]) -> Configuration:
         key = (catalog.data_dir(), *((name, str(row[name])) for name in names))
         if key not in known:
             if len(known) >= _MOST_KNOWN:
                 known.clear()
             known[key] = what(row)
-        yield row, known[key]
+        return known[key]
+
+    return of
 
 
 def cases(rows: pd.DataFrame, own: bool = False) -> list[Case]:

@@ -95,7 +95,8 @@ def training(rows: pd.DataFrame) -> list[Problem]:
     """What is wrong with measured steps of training."""
     problems = _basics(rows)
     rows = _sound(rows, problems)
-    problems += each(rows, cases.configuring(rows), cases.configuration)
+    names = cases.configuring(rows)
+    problems += each(rows, names, cases.once(cases.configuration, names, keep=True))
     rows = _sound(rows, problems)
     given = rows.reindex(columns=["measured_step_s", "measured_tokens_per_s_per_accelerator"])
     step, rate = (given[name].astype(float) for name in given)
