@@ -8,10 +8,11 @@ import gzip
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import KINDS, problems, validate
+from scaleright.validation import KINDS, problems, serving, serving_cases, validate
 
 ROWS = {
     "training": {
@@ -138,7 +139,17 @@ def refusal(kind: str, path: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["counts", "memory", "footprint"])  # others: test_validation_*
+@pytest.fixture
+def few_known(monkeypatch):
+    """Fits of serving know a few of the book's runs: all of them take seconds."""
+    rows = catalog.table(serving.KIND.table).iloc[::10]
+    table, every = serving_cases.cases(rows.reset_index(drop=True), serving.KIND.table, False)
+    fitted = [not one.why and one.figure in serving.FITTED for one in every]
+    monkeypatch.setattr(serving, "book", lambda: (table, every, np.array(fitted)))
+
+
+@pytest.mark.usefixtures("few_known")
+@pytest.mark.parametrize("kind", ["counts", "memory", "footprint", "serving"])
 def test_a_sound_file_is_predicted(kind, tmp_path):
     assert len(validate(kind, written(tmp_path, ROWS[kind])).rows) == 1
 
