@@ -163,6 +163,8 @@ def kernel_environment(build: Path) -> dict[str, str]:
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTER_PLATFORM_DIRS": "1",
         "PYTHONWARNINGS": "default",
+        # One order of additions whatever the cores, and no threads that wait for each other.
+        "OPENBLAS_NUM_THREADS": "1",
     }
 
 
