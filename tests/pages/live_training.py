@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
-import functools
+import operator
 from dataclasses import replace
+from functools import cache, partial, reduce
+from typing import Any
 
+import numpy as np
+import pytest
+from parity import vega_values
 from scaleright import catalog, market, mlperf, scaling_laws, validation
 from scaleright.costs import pretraining
 from scaleright.costs.rent import compute_usd
+from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.footprint import Footprint, machine, place
+from scaleright.formulas import Formula
 from scaleright.power import energy_kwh
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, training_memory
+from scaleright.training.step import step_time
+from scaleright.units import figure
+
+SHOWN = (
+    ("matmul_s", "attention_s", "elementwise_s", "optimizer_s", "host_s"),
+    ("recompute_s",),
+    ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s"),
+    ("bubble_s",),
+)
+"""The parts of a step that the page tells apart: each is written into it with the digits of a
+figure.
+"""
+
+
+def linked(fabric: Any, network: Any) -> TrainingRun:
+    """The run of `parallelism` on these networks [GB/s]."""
+    chip = replace(
+        catalog.accelerator("H100 SXM"),
+        scale_up_bytes_per_s=fabric * 1e9,
+        scale_out_bytes_per_s=network * 1e9,
+    )
+    return TrainingRun(catalog.model("Llama-3.1-70B"), chip, 256, 8192, 512)
 
 
 def split(values: dict) -> float:
     """Seconds of a step of the run that the controls of `parallelism` describe, split as the
     library advises.
     """
-    chip = catalog.accelerator("H100 SXM")
-    linked = replace(
-        chip,
-        scale_up_bytes_per_s=values["fabric_gb_per_s"] * 1e9,
-        scale_out_bytes_per_s=values["network_gb_per_s"] * 1e9,
+    networks = [values[f"{name}_gb_per_s"] for name in ("fabric", "network")]
+    verdict = parallelism_selector(linked(*networks))
+    what = verdict.what.removesuffix(" parallelism")
+    layout = contenders(linked(*networks))[what][0]
+
+    def part(fabric, network, names):
+        step = step_time(linked(fabric, network), layout)
+        return reduce(operator.add, (getattr(step, name) for name in names))
+
+    given = dict(zip(("fabric", "network"), np.array([networks]).T, strict=True))
+    parts = (
+        vega_values(Formula("part", "closed form", partial(part, names=names), {}), given)
+        for names in SHOWN
     )
-    verdict = parallelism_selector(
-        TrainingRun(catalog.model("Llama-3.1-70B"), linked, 256, 8192, 512)
-    )
-    return verdict.numbers[verdict.what.removesuffix(" parallelism")][0]
+    seconds = float(sum(found["value"][0] for found in parts))
+    assert seconds == pytest.approx(verdict.numbers[what][0], rel=1e-6)
+    return seconds
 
 
 def trained(values: dict) -> dict[str, float]:
@@ -72,7 +108,8 @@ def pretrained(values: dict) -> dict[str, float]:
         people_usd=people,
     )
     made = Footprint.of(machine(values["accelerator"]), hours.total, 1.0, place(values["place"]))
-    pace = pretraining.published_runs().query("covers == 'pretraining'")["ratio"].median()
+    runs = pretraining.published_runs().query("covers == 'pretraining'")
+    pace = figure(runs["ratio"].median())
     return {
         "run_usd": cost.run_usd,
         "usual_usd": pace * cost.run_usd,
@@ -101,7 +138,7 @@ def kept_on_a_chip(values: dict) -> float:
     ).total
 
 
-@functools.cache
+@cache
 def judged_training():
     """Scored training runs, judged once."""
     rows = validation.validate("training").rows

@@ -15,7 +15,7 @@ from scaleright.market import matmul_chips, recent_rental_price, spread
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
-from scaleright.units import HOURS_PER_DAY
+from scaleright.units import HOURS_PER_DAY, figure
 
 
 def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
@@ -127,7 +127,8 @@ def _candidates() -> pd.DataFrame:
     for end in ("_low", "_high"):
         usual = (frame[f"rent_usd_per_hour{end}"] / frame["rent_usd_per_hour"])[~few].median()
         frame.loc[few, f"rent_usd_per_hour{end}"] = usual * frame["rent_usd_per_hour"][few]
-    return frame
+    numbers = frame.select_dtypes(float)
+    return frame.assign(**numbers.map(figure))
 
 
 def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from scaleright.market import matmul_chips, recent_rental_price
 from scaleright.mlperf import summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest, one_of
-from scaleright.units import HOURS_PER_DAY
+from scaleright.units import HOURS_PER_DAY, figure
 
 REFERENCES = ("H100 SXM", "B200")
 """The reference chip of a benchmark: the first of these that was measured on it."""
@@ -195,6 +195,8 @@ def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
     known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
     known["energy"] = known["ratio"].fillna(over["joules"] / known["joules"])
     known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
+    ratios = known[["cost", "speed", "energy", "memory"]].map(figure)
+    known = known.assign(**ratios)
     return known.drop(columns=["ratio", "said"])
 
 

@@ -21,6 +21,7 @@ from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import one_of
 from scaleright.ops import Keep, as_it_is
+from scaleright.units import figures
 
 ENDS = ("low", "best", "high")
 
@@ -210,17 +211,20 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
     tdp = chip.require("tdp_watts")
     drawn = _tpu_watts if chip.kind == "TPU" else _server_watts
     at_work, host, host_idle = drawn(chip, tdp, end)
-    return Machine(
-        chip_watts=at_work if chip_watts is None else chip_watts,
-        chip_idle_watts=(
+    found = {
+        "chip_watts": at_work if chip_watts is None else chip_watts,
+        "chip_idle_watts": (
             _factor(chip, "idle_share_of_tdp", end) * tdp
             if chip.idle_watts is None
             else chip.idle_watts
         ),
-        host_watts=host,
-        host_idle_watts=host_idle,
-        network_watts=_factor(chip, "network_watts_per_chip", end),
-        machine_kg=_making_kg(chip, end),
+        "host_watts": host,
+        "host_idle_watts": host_idle,
+        "network_watts": _factor(chip, "network_watts_per_chip", end),
+        "machine_kg": _making_kg(chip, end),
         # the longer, the less a year
-        life_years=_factor(chip, "useful_life_years", {"low": "high", "high": "low"}.get(end, end)),
-    )
+        "life_years": _factor(
+            chip, "useful_life_years", {"low": "high", "high": "low"}.get(end, end)
+        ),
+    }
+    return Machine(**figures(found))
