@@ -7,8 +7,9 @@
 (function () {
   "use strict";
   const base = new URL(".", document.currentScript.src);
-  const page = { controls: new Map(), defined: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null };
+  const page = { controls: new Map(), defined: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null, laid: Promise.resolve() };
   const STEPS = 200;
+  const layouts = new Map();
   /* `ast`: Vega interprets its expressions, so that the page's policy can forbid to run text as a program. */
   const EMBED = { actions: false, ast: true };
 
@@ -242,17 +243,19 @@
 
   // ---- charts ----------------------------------------------------------------------------------------------
 
-  /** Break axis titles that are wider than the chart into lines. */
+  /** Break axis titles that are wider than the chart into lines; returns the lines. */
   function wrapTitles(spec, most) {
-    if (Array.isArray(spec)) return spec.forEach((item) => wrapTitles(item, most));
-    for (const [key, item] of Object.entries(spec)) {
+    if (Array.isArray(spec)) return spec.flatMap((item) => wrapTitles(item, most));
+    return Object.entries(spec).flatMap(([key, item]) => {
       if ((key === "x" || key === "y") && item && typeof item.title === "string" && item.title.length > most) {
         item.title = item.title.split(" ").reduce((lines, word) => {
           const last = lines[lines.length - 1];
           return last && (last + " " + word).length <= most ? [...lines.slice(0, -1), last + " " + word] : [...lines, word];
         }, []);
-      } else if (["layer", "encoding"].includes(key)) wrapTitles(item, most);
-    }
+        return item.title;
+      }
+      return ["layer", "encoding"].includes(key) ? wrapTitles(item, most) : [];
+    });
   }
 
   /** Names of lines above their ends instead of beside them. */
@@ -299,33 +302,54 @@
     for (const [key, item] of Object.entries(part)) if (key !== "datasets" && key !== "values") readTables(item, sets);
   }
 
+  /** The room for a chart; one in a folded block has none yet. */
+  const room = (figure) => figure.querySelector(".sr-view").clientWidth || 640;
+
+  /** Lay a chart out for its room; returns in words what of its layout hangs on that. */
+  function lay(spec, width) {
+    const slim = width < 480, rows = slim && holdsRows(spec);
+    if (slim) narrow(spec.config.style || {});
+    if (rows) { stackRows(spec); spec.height *= 44 / 30; }
+    return [slim, ...wrapTitles(spec, Math.max(18, Math.floor(width / 8) - 12))].join("\n");
+  }
+
   async function draw(figure, spec) {
-    const target = figure.querySelector(".sr-view"), alt = target.querySelector(".sr-alt");
+    const target = figure.querySelector(".sr-view"), key = figure.dataset.srName || figure.id;
     const host = make("div", { class: "sr-host" });
+    layouts.set(figure, lay(spec, room(figure)));
     target.prepend(host);
     // The page's own strip sets these; drop the inputs that other viewers show.
     for (const param of spec.params || []) {
       delete param.bind;
       if (param.name in page.values) param.value = page.values[param.name];
     }
-    if (target.clientWidth < 480) {
-      narrow(spec.config.style || {});
-      if (holdsRows(spec)) { stackRows(spec); spec.height *= 44 / 30; }
-    }
     readTables(spec, spec.datasets || {});
-    wrapTitles(spec, Math.max(18, Math.floor((target.clientWidth || 640) / 8) - 12));
     try {
       const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
-      page.views[figure.dataset.srName || figure.id] = result.view;
-      alt.remove();
+      page.views[key] = result.view;
+      target.querySelector(".sr-alt")?.remove();
       target.style.minHeight = "";
       figure.classList.add("sr-drawn");
       spread(figure);
       result.view.addResizeListener(() => requestAnimationFrame(() => spread(figure)));
     } catch (error) {
       host.remove();
-      console.error(`chart ${figure.dataset.srName || figure.id}: ${error.message}`);
+      console.error(`chart ${key}: ${error.message}`);
     }
+  }
+
+  /** Draw a chart anew whose room asks for another layout. */
+  async function drawAnew(figure, shared) {
+    const spec = told(figure.querySelector(".sr-spec"), shared), key = figure.dataset.srName || figure.id;
+    const { datasets, ...form } = spec;
+    if (lay(structuredClone(form), room(figure)) === layouts.get(figure)) return;
+    const target = figure.querySelector(".sr-view"), before = target.querySelector(".sr-host");
+    target.style.minHeight = `${before?.clientHeight ?? 0}px`;
+    page.views[key]?.finalize();
+    delete page.views[key];
+    before?.remove();
+    await draw(figure, spec);
+    schedule(); // a control may have moved meanwhile
   }
 
   /** Move names at the ends of lines apart; `translate` leaves the positions that Vega sets untouched. */
@@ -345,8 +369,8 @@
     for (const row of sorted) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
   }
 
-  /** Charts in a folded block get their width when it opens. */
-  function followWidths() {
+  /** Charts follow the width of the window; those in a folded block get theirs when it opens. */
+  function followWidths(shared) {
     let pending = null;
     const widths = new Map();
     const observer = new ResizeObserver((entries) => {
@@ -355,8 +379,12 @@
         widths.set(target, Math.round(contentRect.width));
         return before !== undefined && before !== Math.round(contentRect.width) && contentRect.width > 0;
       });
-      if (moved) { clearTimeout(pending); pending = setTimeout(() => window.dispatchEvent(new Event("resize")), 60); }
+      if (moved) { clearTimeout(pending); pending = setTimeout(() => { page.laid = page.laid.then(follow); }, 60); }
     });
+    const follow = async () => {
+      window.dispatchEvent(new Event("resize"));
+      for (const figure of layouts.keys()) await drawAnew(figure, shared);
+    };
     document.querySelectorAll(".sr-view").forEach((view) => observer.observe(view));
   }
 
@@ -390,7 +418,7 @@
     await startHub();
     tell();
     for (let i = 0; i < figures.length; i++) await draw(figures[i], specs[i]);
-    followWidths();
+    followWidths(shared);
     document.body.classList.toggle("sr-changed", names.some((name) => page.values[name] !== page.defaults[name]));
   }
 
