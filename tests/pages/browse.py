@@ -88,13 +88,13 @@ class Visit:
         self.troubles.clear()
         return self.open(name)
 
-    def again(self, mode: str):
-        """The same page in this mode, at its defaults."""
-        if self.ask("document.documentElement.dataset.theme") != mode:
-            self.page.evaluate("document.querySelector('.mode').click()")
-        self.ask("document.body.classList.contains('sr-changed') && window.scaleright.reset()")
-        self.ask("scrollTo(0, 0)")
-        self.ask("probe.settled()")
+    def again(self, mode: str, width: int):
+        """The same page in this mode and of this width, at its defaults."""
+        other = self.page.viewport_size["width"] != width
+        if other:
+            self.page.set_viewport_size({"width": width, "height": 800})
+        if self.ask("probe.back", mode) or other:
+            self.ask("probe.settled()")
         return self
 
     def ask(self, script: str, argument=None):
@@ -106,9 +106,13 @@ class Visit:
     def set(self, values: dict) -> None:
         self.ask("(values) => window.scaleright.set(values)", values)
 
-    def drawn(self) -> dict[str, str]:
-        """The marks and texts of each chart, as drawn."""
-        return self.ask("probe.drawn()")
+
+def stir(opened: Visit) -> None:
+    """Do what a reader does who looks around: scroll, and turn the page dark and light."""
+    opened.page.mouse.wheel(0, 5000)
+    for _ in range(2):
+        opened.page.click(".mode")
+    opened.ask("probe.settled()")
 
 
 def links(html: Path, name: str, part: str) -> dict[str, str]:

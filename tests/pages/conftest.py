@@ -50,22 +50,22 @@ class Tab:
 
     def __init__(self, browser, site: str):
         self.browser, self.site = browser, site
-        self.visit, self.looked_at = None, ("", 0)
+        self.visit, self.looked_at = None, ""
 
     def anew(self, name: str, width: int = 1280, mode: str = "light") -> Visit:
-        self.visit, self.looked_at = self.visit or Visit(self.browser, self.site), ("", 0)
+        self.visit, self.looked_at = self.visit or Visit(self.browser, self.site), ""
         return self.visit.anew(name, width, mode)
 
     def look(self, name: str, width: int = 1280, mode: str = "light") -> Visit:
-        if (name, width) != self.looked_at:  # charts are laid out for the width at first
+        if name != self.looked_at:
             self.anew(name, width)
-            self.looked_at = name, width
-        return self.visit.again(mode)
+            self.looked_at = name
+        return self.visit.again(mode, width)
 
     def close(self) -> None:
         if self.visit:
             self.visit.context.close()
-        self.visit, self.looked_at = None, ("", 0)
+        self.visit, self.looked_at = None, ""
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,33 @@
     });
   }
 
-  /** The marks and texts of each chart, as drawn. */
-  function drawn() {
-    return Object.fromEntries(all(".sr-chart").map((f) => [nameOf(f), f.querySelector("svg")?.innerHTML || ""]));
+  /** What a reader sees of the page's case: each chart as drawn, or its words alone, and the sentences. */
+  function seen(look = (svg) => svg.innerHTML) {
+    const charts = all(".sr-chart").map((f) => `${nameOf(f)}: ${f.querySelector("svg") ? look(f.querySelector("svg")) : ""}`);
+    return [...charts, ...all(".sr-answer, .sr-said").map((s) => s.textContent)].join("\n");
+  }
+
+  /** The words of what a reader sees, those of each chart in alphabetical order. */
+  const words = () => seen((svg) => all("text", svg).map((text) => text.textContent).sort().join("|"));
+
+  let last = "";
+  /** Whether what a reader sees is another than when this was last asked. */
+  async function changed() {
+    await window.scaleright.page.settled;
+    const before = last;
+    last = seen();
+    return last !== before;
+  }
+
+  /** Sets one control to each of these values until what a reader sees changes, all others at their defaults. */
+  async function silent(name, values) {
+    window.scaleright.reset();
+    await changed();
+    for (const value of values) {
+      window.scaleright.set({ [name]: value });
+      if (await changed()) return false;
+    }
+    return true;
   }
 
   /** Elements that reach beyond a screen of this width. */
@@ -57,26 +81,29 @@
     return [255, 255, 255];
   };
 
+  /** Elements that show words, and those words. */
+  function worded() {
+    const unseen = "script, style, noscript, mjx-assistive-mml, .skip, select", found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode, e = node.parentElement;
+      const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+      if (/[\p{L}\d]/u.test(node.data) && shown && !e.closest(unseen)) found.push([e, node.data]);
+    }
+    return found;
+  }
+
   /** Texts whose contrast with what lies under them is below 4.5, those of charts included. */
   function contrast() {
-    const low = [];
+    const low = [], words = worded();
     const check = (e, css, text) => {
       const [a, b] = [light(color(css).rgb), light(under(e))].sort((x, y) => y - x);
       const ratio = (a + 0.05) / (b + 0.05);
       if (ratio < 4.5) low.push(`${ratio.toFixed(2)} ${e.tagName} ${text.trim().slice(0, 40)}`);
     };
-    const unseen = "script, style, noscript, mjx-assistive-mml, .skip, select";
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    let seen = 0;
-    while (walker.nextNode()) {
-      const node = walker.currentNode, e = node.parentElement;
-      const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-      if (!/[\p{L}\d]/u.test(node.data) || !shown || e.closest(unseen)) continue;
-      seen += 1;
-      check(e, e.closest("svg") ? getComputedStyle(e).fill : getComputedStyle(e).color, node.data);
-    }
+    words.forEach(([e, text]) => check(e, e.closest("svg") ? getComputedStyle(e).fill : getComputedStyle(e).color, text));
     all("input:not([type=range], [type=checkbox]), select, button").forEach((e) => check(e, getComputedStyle(e).color, e.value || e.textContent));
-    return { seen, low };
+    return { seen: words.length, low };
   }
 
   /** What has the keyboard's focus, by what name, and whether that shows. */
@@ -107,37 +134,86 @@
     await frame();
     await frame();
     await new Promise((done) => { setTimeout(done, 100); });
+    await window.scaleright?.page?.laid;
     await Promise.all(Object.values(window.scaleright?.views ?? {}).map((view) => view.runAsync()));
     document.getAnimations().forEach((fading) => fading.finish()); // as of buttons from light to dark
     await frame();
   }
 
-  const COLORS = ["color-contrast", "color-contrast-enhanced"];
+  /** Brings a page back to its top and its defaults, in this mode; whether there was anything to bring. */
+  async function back(mode) {
+    await window.scaleright?.page?.settled;
+    const other = document.documentElement.dataset.theme !== mode, moved = document.body.classList.contains("sr-changed");
+    const down = scrollY > 0;
+    if (other) document.querySelector(".mode").click();
+    if (moved) await window.scaleright.reset();
+    if (down) scrollTo(0, 0);
+    return other || moved || down;
+  }
+
   // A chart is an image with a text alternative: nobody is told of its marks, and `contrast` sees its words.
   const DRAWN = ".sr-host svg";
-  // All rows of a table have the colors of its first.
-  const REST = ".sr-table tbody tr:nth-child(n+4)";
+  // Each of these is to have a name of its own.
+  const UNIQUE = "nav, main, aside, header, footer, form, [role=region], [role=search]";
+  // Attributes that say something in words or by address; which of them there are belongs to the shape.
+  const WORDS = /^(id|for|name|href|src|alt|title|value|style|d|headers|data-.*|aria-(label|labelledby|describedby|controls|valuetext))$/;
 
-  async function broken(chosen, ...exclude) {
+  /** Leaves two of all siblings that differ in their words alone, cells of a row apart; returns what undoes it. */
+  function thin() {
+    const forms = new Map(), taken = [];
+    const look = ({ style }) => [...(style ?? []), style?.color, style?.backgroundColor].join();
+    const shape = (e) => {
+      const seen = new Map(), within = [], drawn = e.matches(DRAWN);
+      for (const child of [...e.children]) {
+        const form = drawn ? 0 : shape(child), alike = seen.get(form) ?? 0;
+        seen.set(form, alike + 1);
+        if (!drawn && (alike < 2 || e.localName === "tr" || child.matches(UNIQUE) || child.querySelector(UNIQUE))) within.push(form);
+        else {
+          taken.push([e, child, child.nextSibling]);
+          child.remove();
+        }
+      }
+      const given = [...e.attributes].map(({ name, value }) => (WORDS.test(name) ? name : `${name}=${value}`));
+      const words = [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      const form = [e.localName, given.sort().join(" "), look(e), words, ...within].join("|");
+      return forms.get(form) ?? forms.set(form, forms.size).size - 1;
+    };
+    shape(document.body);
+    return () => taken.reverse().forEach(([parent, child, next]) => parent.insertBefore(child, next));
+  }
+
+  async function broken(context, chosen) {
     const rules = axe.getRules().map(({ ruleId }) => [ruleId, { enabled: chosen(ruleId) }]);
-    const { violations, passes } = await axe.run({ exclude }, { rules: Object.fromEntries(rules), resultTypes: ["violations"] });
+    const { violations, passes } = await axe.run(context, { rules: Object.fromEntries(rules), resultTypes: ["violations"] });
     return {
       passed: passes.map(({ id }) => id),
       broken: violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => `${id}: ${target.join(" ")}: ${html.slice(0, 120)}`)),
     };
   }
 
-  /** What breaks a rule of axe, best practices and drafts among them, save those of color. */
-  const structure = () => broken((rule) => !COLORS.includes(rule), DRAWN);
+  /** One element for each look of words: their element, size, weight, color and what lies under them. */
+  function looks() {
+    const found = new Map();
+    for (const [e] of worded()) {
+      const { color: ink, fontSize, fontWeight, opacity } = getComputedStyle(e);
+      if (!e.closest(DRAWN)) found.set([e.localName, ink, under(e), fontSize, fontWeight, opacity].join(), e);
+    }
+    return [...found.values()];
+  }
 
-  /** What breaks the stricter of axe's rules of color, light and dark. */
-  async function colors() {
-    const root = document.documentElement, before = root.dataset.theme, found = {};
-    for (const mode of ["light", "dark"]) {
+  /** What breaks a rule of axe, best practices and drafts among them, save those of color. */
+  const structure = () => broken({ exclude: DRAWN }, (rule) => !rule.startsWith("color-contrast"));
+
+  /** The same, and what breaks a rule of color in each of these modes; the stricter leaves to the other what that finds. */
+  async function rules(...modes) {
+    const root = document.documentElement, before = root.dataset.theme, restore = thin();
+    const found = { structure: await structure() };
+    for (const mode of modes) {
       root.dataset.theme = mode;
-      found[mode] = await broken((rule) => rule === "color-contrast-enhanced", DRAWN, REST);
+      found[mode] = await broken({ include: looks() }, (rule) => rule.startsWith("color-contrast"));
     }
     root.dataset.theme = before;
+    restore();
     return found;
   }
 
@@ -152,5 +228,5 @@
     });
   }
 
-  window.probe = { settled, charts, drawn, outside, cut, contrast, focus, nameless, signals, structure, colors, runText };
+  window.probe = { settled, back, charts, seen, words, changed, silent, outside, cut, contrast, focus, nameless, signals, thin, rules, runText };
 })();

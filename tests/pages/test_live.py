@@ -4,15 +4,19 @@ the library's.
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import live_costs
 import live_hardware
 import live_serving
 import live_training
 import pytest
-from browse import CHAPTERS
+from browse import CHAPTERS, ONE_EACH, Visit, stir
 
 BUY = "notebooks/buy_or_rent.html"
 LIVE = [*live_costs.LIVE, *live_serving.LIVE, *live_hardware.LIVE, *live_training.LIVE]
@@ -48,60 +52,69 @@ def test_numbers_in_sentences_are_at_first_what_the_notebook_computed(look, html
     ]
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_moving_any_control_redraws_a_chart_or_a_sentence_and_reset_undoes_it(look, name):
-    opened = look(name)
-    first = opened.drawn()
-    texts = {name: sorted(re.findall(">([^<>]+)</text>", svg)) for name, svg in first.items()}
-    said = "[...document.querySelectorAll('.sr-answer, .sr-said')].map((s) => s.textContent).join()"
-    first_said = opened.ask(said)
-    controls = opened.controls()
-    assert controls, "a chapter without a live control"
-    silent = []
-    for control in controls.values():
-        others = {
-            "flag": [not control["value"]],
-            "choice": [c for c in control.get("choices", []) if c != control["value"]],
-        }
-        tries = others.get(control["kind"]) or [
-            control["low"],
-            control["high"],
-            (control["low"] + control["high"]) / 2,
-        ]
-        changed = False
-        for value in tries[:6]:
-            opened.set({control["name"]: round(value) if control.get("whole") else value})
-            changed = changed or opened.drawn() != first or opened.ask(said) != first_said
-        if not changed:
-            silent.append(control["name"])
-        opened.ask("window.scaleright.reset()")
-    assert silent == [], "these controls change nothing that the reader sees"
-    assert opened.ask(said) == first_said
-    assert {
-        name: sorted(re.findall(">([^<>]+)</text>", svg)) for name, svg in opened.drawn().items()
-    } == texts
-    assert opened.troubles == []
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_all_views_share_the_values_of_the_controls(look, name):
-    opened = look(name)
-    numbers = {
-        c["name"]: (c["low"] + c["high"]) / 2
-        for c in opened.controls().values()
-        if c["kind"] == "number" and not c["whole"]
+def middles(controls: Iterable[dict]) -> dict[str, float]:
+    """The middle of each number that needs not be whole."""
+    return {
+        control["name"]: (control["low"] + control["high"]) / 2
+        for control in controls
+        if control["kind"] == "number" and not control["whole"]
     }
-    opened.set(numbers)
-    views = opened.ask(
-        "probe.signals",
-        list(numbers),
-    )
+
+
+def holds(opened: Visit, numbers: dict[str, float]) -> None:
+    """Every view of the page has these values of controls."""
+    views = opened.ask("probe.signals", list(numbers))
     assert any(views) or not numbers
     for view in views:
         assert all(math.isclose(value, numbers[key]) for key, value in view.items())
-    opened.open(opened.page.url.removeprefix(opened.site))  # the address carries the case
     values = opened.ask("window.scaleright.page.values")
     assert {k: v for k, v in values.items() if k in numbers} == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_all_views_and_the_address_share_the_values_of_the_controls(look, name):
+    opened = look(name)
+    numbers = middles(opened.controls().values())
+    opened.set(numbers)
+    holds(opened, numbers)
+    asked = dict(parse_qsl(urlsplit(opened.page.url).query))
+    defaults = opened.ask("window.scaleright.page.defaults")
+    told = {key: value for key, value in numbers.items() if value != defaults[key]}
+    assert {key: float(asked[key]) for key in told} == told
+
+
+def declared(html: Path, name: str) -> list[dict]:
+    """The controls that the scripts of a page declare."""
+    found = []
+
+    def note(entry: dict) -> dict:
+        found.extend([entry] if {"name", "label", "kind"} <= entry.keys() else [])
+        return entry
+
+    text = (html / name).read_text(encoding="utf-8")
+    for script in re.findall(
+        r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL
+    ):
+        json.loads(script, object_hook=note)
+    return found
+
+
+@pytest.mark.parametrize("name", ONE_EACH)
+def test_an_address_carries_a_case_to_a_phone_which_shows_it_whole(visit, html, name):
+    controls = declared(html, name)
+    assert controls
+    numbers = middles(controls)
+    opened = visit(f"{name}?{urlencode(numbers)}", width=360)
+    holds(opened, numbers)
+    assert opened.ask("probe.outside(360)") == []
+    opened.ask("window.scaleright.reset()")
+    assert opened.ask("window.scaleright.page.values") == opened.ask(
+        "window.scaleright.page.defaults"
+    )
+    assert opened.ask("document.documentElement.scrollWidth") <= 360
+    assert opened.ask("probe.outside(360)") == [] == opened.ask("probe.cut()")
+    stir(opened)
+    assert opened.troubles == []
 
 
 def test_an_address_that_names_a_choice_alone_brings_what_follows_it(visit):
@@ -130,9 +143,11 @@ def test_a_live_number_is_the_librarys_own(look, page, case, numbers):
     opened = look(page)
     opened.set(case)
     values = opened.ask("window.scaleright.page.values")
-    shown = {name: opened.ask(f"window.scaleright.value({name!r})") for name in numbers}
-    # The page computes from figures of seven digits; `test_parity` holds the formulas to 1e-9.
-    assert shown == pytest.approx({name: of(values) for name, of in numbers.items()}, rel=1e-6)
+    shown = opened.ask(
+        "(names) => Object.fromEntries(names.map((n) => [n, window.scaleright.value(n)]))",
+        list(numbers),
+    )
+    assert shown == pytest.approx({name: of(values) for name, of in numbers.items()}, rel=1e-9)
     words = opened.ask("document.querySelector('article').textContent")
     for name in shown:
         if not name.startswith(IN_PHRASES):
