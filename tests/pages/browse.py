@@ -107,6 +107,13 @@ class Visit:
         self.ask("(values) => window.scaleright.set(values)", values)
 
 
+def undrawn(page) -> None:
+    """Let a page do without the scripts that draw its charts and formulas."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setBlockedURLs", {"urls": ["*/charts.js*", "*/mathjax/*"]})
+
+
 def stir(opened: Visit) -> None:
     """Do what a reader does who looks around: scroll, and turn the page dark and light."""
     opened.page.mouse.wheel(0, 5000)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from browse import CHAPTERS, PAGES, SCENARIOS
+from browse import CHAPTERS, PAGES, SCENARIOS, undrawn
 
 HERE = Path(__file__).parent
 VALIDATOR = Path(sys.prefix) / "html-validate/node_modules/html-validate/bin/html-validate.mjs"
@@ -37,9 +37,9 @@ def plain(browser, site):
     """A window in which nothing is drawn or set: the texts and tables of pages as they come."""
     context = browser.new_context(viewport={"width": 360, "height": 800})
     context.set_default_timeout(600_000)  # ends only a test that hangs
-    context.route(re.compile("charts[.]js|mathjax"), lambda route: route.abort())
     context.add_init_script(path=HERE / "probes.js")
     page = context.new_page()
+    undrawn(page)
     yield lambda name: page.goto(site + name) and page
     context.close()
 

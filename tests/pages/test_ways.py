@@ -9,7 +9,7 @@ from html import unescape
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from browse import CHAPTERS, LISTED, PAGES, ROOT, SCENARIOS, Visit, beside, links
+from browse import CHAPTERS, LISTED, PAGES, ROOT, SCENARIOS, Visit, beside, links, undrawn
 from scaleright import claims
 from scaleright.press.pages import sentence
 
@@ -76,10 +76,6 @@ def test_a_scenario_stands_under_its_chapter_with_its_answer(html, name):
     )
 
 
-NOT_ASKED = re.compile("charts[.]js|mathjax")
-"""Scripts that draw, and have no part in what else a page does."""
-
-
 @pytest.mark.parametrize("name", [CHAPTERS[0], "book/status.html"])
 def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, name):
     facts = json.loads(
@@ -95,7 +91,7 @@ def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, na
         for fact in facts
     }
     opened = Visit(browser, site, width=360)
-    opened.context.route(NOT_ASKED, lambda route: route.abort())
+    undrawn(opened.page)
     for day in (
         min(last.values()),
         min(last.values()) + timedelta(days=1),
