@@ -191,6 +191,7 @@ def _rank(item: pytest.Item) -> int:
 def pytest_collection_finish() -> None:
     """What is imported stays to the end: the collector need not look through it again and again."""
     gc.freeze()
+    gc.set_threshold(10_000, 50, 50)
     gc.enable()
 
 

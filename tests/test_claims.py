@@ -98,6 +98,11 @@ def test_a_perturbed_claim_is_no_longer_reproduced_and_a_corrected_one_is(checke
             assert verdict == ledger.REPRODUCED, finding
 
 
+def test_the_ledger_ends_with_what_is_generated(found):
+    generated = ledger.generated()
+    assert generated and found[-len(generated) :] == generated
+
+
 def test_every_recomputation_belongs_to_a_claim(found):
     ids = {finding.claim.id for finding in found}
     assert set(ledger.recomputations()) <= ids
