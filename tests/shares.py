@@ -11,5 +11,5 @@ def share(nodeid: str) -> str:
     """
     if nodeid.startswith("tests/test_processors.py"):  # minutes each, and nothing shared
         return nodeid
-    page = re.match(r"tests/pages/.*\[(?:light-|dark-)?(.+?\.html)", nodeid)
+    page = re.match(r"tests/pages/.*\[(.+?\.html)", nodeid)
     return page[1] if page else nodeid.partition("::")[0]
