@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -132,7 +131,7 @@ def test_a_build_clears_away_what_dead_ones_left_and_nothing_else(temporary, mon
         (temporary / name).mkdir()
     (temporary / "scaleright-dead" / "alive").touch()
     (temporary / "scaleright-live" / "alive").touch()
-    long_ago = time.time() - 2 * processes._FORGOTTEN_S
+    long_ago = temporary.stat().st_mtime - 2 * processes._FORGOTTEN_S
     os.utime(temporary / "scaleright-old", (long_ago, long_ago))
     with (temporary / "scaleright-live" / "alive").open(encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -57,8 +57,8 @@ def workplace() -> Iterator[Path]:
     """A folder for what is temporary, gone when the block is left; what killed builds left goes
     first.
     """
-    _clear_away()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    _clear_away(folder.stat().st_mtime)
     try:
         with (folder / "new").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -69,12 +69,14 @@ def workplace() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _clear_away() -> None:
-    """Delete the folders of builds of which no process lives."""
+def _clear_away(now: float) -> None:
+    """Delete the folders of builds of which no process lives; `now` is the disk's, whose clock need
+    not be this machine's.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another user's, or still in use, or gone meanwhile
             if not (folder / _ALIVE).exists():
-                if time.time() - folder.stat().st_mtime > _FORGOTTEN_S:
+                if now - folder.stat().st_mtime > _FORGOTTEN_S:
                     shutil.rmtree(folder)
                 continue
             with (folder / _ALIVE).open(encoding="utf-8") as lock:

@@ -107,14 +107,15 @@ def _settings(config: bytes, url: str) -> bytes:
 
 def stage(book: Book, files: Mapping[str, bytes]) -> Path:
     """Bring the stage in line with the files; those that did not change keep their dates, so Sphinx
-    skips them.
+    skips them. Of the others it forgets what it has read, for a clock may have been wrong.
     """
-    target = book.build / "stage"
+    target, read = book.build / "stage", book.build / "render" / "_build" / ".doctrees"
     for path in list(target.rglob("*")):
         if path.is_file() and path.relative_to(target).as_posix() not in files:
             path.unlink()
     for name, content in files.items():
-        write_whole(target / name, content)
+        if write_whole(target / name, content):
+            (read / name).with_suffix(".doctree").unlink(missing_ok=True)
     return target
 
 
