@@ -38,7 +38,7 @@ def test_one_that_is_marked_may_and_its_children_end_at_a_signal():
 def test_the_tests_of_a_page_are_one_share():
     page = "notebooks/token_cost.html"
     assert {
-        share(f"tests/pages/test_looks.py::test_text_is_legible[dark-{page}]"),
+        share(f"tests/pages/test_looks.py::test_every_chart_draws[{page}]"),
         share(f"tests/pages/test_looks.py::test_text_is_legible[{page}-dark]"),
         share(f"tests/pages/test_live.py::test_a_number[{page}-case0]"),
     } == {page}

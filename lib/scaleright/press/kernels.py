@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["scaleright.press.warm"])
 
 
-def _serve(connection_file: str, folder: str, environment: dict[str, str]) -> None:
+def _serve(
+    ready: Connection, connection_file: str, folder: str, environment: dict[str, str]
+) -> None:
     """Be a kernel: in a session of its own, as one that is started from nothing, so that Ctrl-C
     does not reach it.
     """
@@ -32,6 +35,7 @@ def _serve(connection_file: str, folder: str, environment: dict[str, str]) -> No
         parent_handle=os.getppid()
     )  # ends itself when the fork server is gone
     app.initialize(["-f", connection_file])
+    ready.close()
     app.start()
 
 
@@ -41,8 +45,13 @@ class _Forked:
     stdin = stdout = stderr = None
 
     def __init__(self, *given: Any):
-        self._process = _CONTEXT.Process(target=_serve, args=given)
-        self._process.start()
+        ready, theirs = _CONTEXT.Pipe(duplex=False)
+        with ready, theirs:
+            self._process = _CONTEXT.Process(target=_serve, args=(theirs, *given))
+            self._process.start()
+            theirs.close()
+            # It listens, or has ended: who asks before is not heard, and asks again much later.
+            ready.poll(None)
         assert self._process.pid is not None
         self.pid = self._process.pid
 
@@ -72,3 +81,9 @@ class WarmKernelManager(AsyncKernelManager):
             self.connection_file, options.get("cwd") or Path.cwd(), dict(options["env"])
         )
         provisioner.pid = provisioner.process.pid
+
+    async def _async_finish_shutdown(
+        self, waittime: float | None = None, pollinterval: float = 0.01, restart: bool = False
+    ) -> None:
+        """See oftener than Jupyter whether it has ended: most do at once."""
+        await super()._async_finish_shutdown(waittime, pollinterval, restart)
