@@ -20,7 +20,7 @@ book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chap
 	@$(BIN)/scaleright book
 
 test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
-	@$(BIN)/python -m pytest --nbval --nbval-current-env -n logical $(ARGS)
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n auto $(ARGS)
 
 quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests; no kernel, no browser
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units

@@ -176,6 +176,11 @@ class Shares(LoadScopeScheduling):
     _split_scope = staticmethod(share)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One more than there are cores for `-n auto`: tests of pages, kernels and builds wait a lot."""
+    return (os.cpu_count() or 1) + 1 if config.option.numprocesses == "auto" else None
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log) -> Shares:
     config.option.loadscopereorder = False
     return Shares(config, log)
