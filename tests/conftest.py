@@ -177,7 +177,7 @@ class Shares(LoadScopeScheduling):
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """One more than there are cores for `-n auto`: tests of pages, kernels and builds wait a lot."""
+    """With `-n auto`, one more than there are cores: tests of pages, kernels and builds wait."""
     return (os.cpu_count() or 1) + 1 if config.option.numprocesses == "auto" else None
 
 
