@@ -161,12 +161,14 @@ _LAST = "tests/pages/"
 
 
 class WithDoctests:
-    """Imports only those modules for doctests that have some."""
+    """Imports only those modules for doctests that have some, and none of the conftest.py."""
 
     @staticmethod
     def pytest_ignore_collect(collection_path: Path) -> bool | None:
-        if collection_path.suffix != ".py" or collection_path.is_relative_to(ROOT / "tests"):
+        if collection_path.suffix != ".py":
             return None
+        if collection_path.is_relative_to(ROOT / "tests"):
+            return True if collection_path.name == "conftest.py" else None
         return None if ">>>" in collection_path.read_text("utf-8") else True
 
 
