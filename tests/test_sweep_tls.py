@@ -10,6 +10,7 @@ from pathlib import Path
 
 import dask
 import pytest
+from absent import absent
 from distributed import Scheduler, Security
 from scaleright.press import PressError
 from scaleright.press.sweep import cluster
@@ -23,7 +24,7 @@ README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding=
 def keys(tmp_path):
     """Dask's settings after the commands of the README, with a key made by them."""
     if not shutil.which("openssl"):
-        pytest.skip("openssl is not installed")
+        absent("openssl", "openssl")
     command = re.search(r"^openssl .*", README, re.MULTILINE)[0].replace("rsa:4096", "rsa:2048")
     subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True)
     key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")

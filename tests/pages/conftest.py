@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import http.server
-import os
 import threading
 
 import pytest
+from absent import absent
 from browse import CHROMIUM, OFFLINE, Visit
 
 
@@ -32,9 +32,7 @@ def site(html) -> str:
 @pytest.fixture(scope="session")
 def browser():
     if not CHROMIUM:
-        if os.environ.get("CI"):
-            pytest.fail("Chromium is not installed: apt-get install chromium", pytrace=False)
-        pytest.skip("Chromium is not installed")
+        absent("Chromium", "chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
