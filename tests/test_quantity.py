@@ -108,6 +108,10 @@ def test_the_least_is_the_first_of_equals_and_none_where_there_is_no_number():
     assert words.tolist() == ["a", "a"] and values.tolist() == [4.0, 3.0]
     nothing, nan = least({"a": price * math.nan})
     assert nothing.value == "" and math.isnan(nan.value)
+    told = {"first": ops.where(name == "b", 1, 0), "none": ops.where(nothing == "", 1, 0)}
+    found = compiled(told).signals
+    assert signals({"price": 2.0, "pace": 4.0}, found, list(told)) == [1.0, 1.0]
+    assert signals({"price": 2.0, "pace": 3.0}, found, list(told)) == [0.0, 1.0]
 
 
 # ---- on the page

@@ -23,6 +23,7 @@ def _place_of_least(values: np.ndarray) -> Any:
     return np.where(missing.all(axis=-1), -1, place)
 
 
+WORD = Operation("word", element, lambda words, place: f"({place} < 0 ? '' : {words}[{place}])")
 PLACE_OF_LEAST = Operation(
     "place of least", _place_of_least, lambda v: f"indexof({v},extent({v})[0])"
 )
@@ -40,13 +41,5 @@ def least(candidates: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """
     values = apply(LIST, *candidates.values())
     place = apply(PLACE_OF_LEAST, values)
-    names = apply(LIST, *candidates, "")
-    inside = place >= 0
-    return apply(_WORD, names, place, inside), apply(ELEMENT, values, place)
-
-
-_WORD = Operation(
-    "word",
-    lambda names, place, inside: element(names, place),
-    lambda names, place, inside: f"({inside} ? {names}[{place}] : '')",
-)
+    names = apply(LIST, *candidates)
+    return apply(WORD, names, place), apply(ELEMENT, values, place)
