@@ -25,8 +25,8 @@ from scaleright.quantity import graph
 from scaleright.quantity.graph import Quantity
 
 INFINITY = float("inf")
-_NUMBERS = {bool, int, float, np.bool_, np.int64, np.float64}
-_ARRAYS = _NUMBERS | {np.ndarray}
+_SINGLE = {bool, int, float, str, np.bool_, np.int64, np.float64}
+_PLAIN = _SINGLE | {np.ndarray}
 """Almost all that a formula is given: told by their types, a third of the time of asking each."""
 Keep = Callable[[str, Any], Any]
 """What a page hands to a formula to keep an intermediate value under a name, so that its expression
@@ -41,6 +41,8 @@ def as_it_is(name: str, value: Any) -> Any:
 
 def is_expression(value: Any) -> bool:
     """Whether a value is a Vega expression; altair is not imported to find out."""
+    if type(value) in _PLAIN:
+        return False
     core = sys.modules.get("altair.expr.core")
     return core is not None and isinstance(value, core.OperatorMixin)
 
@@ -59,9 +61,9 @@ def _literal(value: Any) -> Any:
 
 def _apply(vega_name: str, scalar, array, *args):
     kinds = {*map(type, args)}
-    if kinds <= _NUMBERS:
+    if kinds <= _SINGLE:
         return scalar(*args)
-    if kinds <= _ARRAYS:
+    if kinds <= _PLAIN:
         return array(*args)
     if Quantity in kinds:
         return graph.apply(graph.called(vega_name, array), *args)

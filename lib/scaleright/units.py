@@ -10,7 +10,8 @@ words, so that a sentence computed in the notebook and the one that a slider cha
 import decimal
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from scaleright.ops import first_case, is_expression, where
@@ -147,6 +148,15 @@ def significant(value: float, digits: int = 3) -> str:
     return _signed(f"{value:,.{max(0, digits - 1 - exponent)}f}")
 
 
+def _worded(cases: Sequence[tuple[Any, Callable[[], Any]]], otherwise: Callable[[], Any]):
+    """The words of the first case whose condition holds: `first_case`, which says no more of a
+    number than is asked.
+    """
+    if any(is_expression(condition) for condition, _ in cases):
+        return first_case([(condition, say()) for condition, say in cases], otherwise())
+    return next((say for condition, say in cases if condition), otherwise)()
+
+
 def si(value: Any, unit: str, digits: int = 3):
     """Write a number with the decimal prefix that keeps it readable.
 
@@ -169,11 +179,17 @@ def in_units(value: Any, scales: Sequence[tuple[float, str]], digits: int = 3):
         value if is_expression(value) else float(_fixed(value, f".{digits - 1}e"))
     )  # 1.555 T is 1.56 T, though it lies below as a float
     near = 1 - 0.5 * 10**-digits
-    texts = [
-        (abs(value) >= scale * near, formatted(value / scale, f",.{digits}r") + f" {unit}")
-        for scale, unit in scales
-    ]
-    return first_case([(value == 0, f"0 {dict(scales)[1.0]}"), *texts], texts[-1][1])
+
+    def said(scale: float, unit: str):
+        return formatted(value / scale, f",.{digits}r") + f" {unit}"
+
+    return _worded(
+        [
+            (value == 0, lambda: f"0 {dict(scales)[1.0]}"),
+            *((abs(value) >= scale * near, partial(said, scale, unit)) for scale, unit in scales),
+        ],
+        partial(said, *scales[-1]),
+    )
 
 
 def usd(value: Any, digits: int = 3):
@@ -183,16 +199,16 @@ def usd(value: Any, digits: int = 3):
     ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '−$2.50 billion')
     """
     size, form, near = abs(value), f",.{digits}r", 1 - 0.5 * 10**-digits
-    words = first_case(
+    words = _worded(
         [
-            (size >= 1e9 * near, "$" + formatted(size / 1e9, form) + " billion"),
-            (size >= 1e6 * near, "$" + formatted(size / 1e6, form) + " million"),
-            ((size >= 1) & (size < 100), "$" + formatted(size, ",.2f")),
-            ((size >= DIME * near) & (size < 1), "$" + _cents(size, max(digits, 2))),
-            (size == 0, "$0"),
-            (size < DIME, "$" + formatted(size, f",.{digits}~r")),
+            (size >= 1e9 * near, lambda: "$" + formatted(size / 1e9, form) + " billion"),
+            (size >= 1e6 * near, lambda: "$" + formatted(size / 1e6, form) + " million"),
+            ((size >= 1) & (size < 100), lambda: "$" + formatted(size, ",.2f")),
+            ((size >= DIME * near) & (size < 1), lambda: "$" + _cents(size, max(digits, 2))),
+            (size == 0, lambda: "$0"),
+            (size < DIME, lambda: "$" + formatted(size, f",.{digits}~r")),
         ],
-        "$" + formatted(size, form),
+        lambda: "$" + formatted(size, form),
     )
     return where(value < 0, MINUS, "") + words
 
@@ -216,8 +232,11 @@ def duration(seconds: Any, digits: int = 3):
     ...     90), duration(4e-8)
     ('32.2 hours', '8.30 ms', '101 years', '1.15 s', '90.0 s', '40.0 ns')
     """
+
+    def said(scale: float, unit: str):
+        return formatted(seconds / scale, f",.{digits}r") + f" {unit}"
+
     spans = [
-        (abs(seconds) >= least * scale, formatted(seconds / scale, f",.{digits}r") + f" {unit}")
-        for scale, least, unit in SPANS
+        (abs(seconds) >= least * scale, partial(said, scale, unit)) for scale, least, unit in SPANS
     ]
-    return first_case([(seconds == 0, "0 s"), *spans[:-1]], spans[-1][1])
+    return _worded([(seconds == 0, lambda: "0 s"), *spans[:-1]], spans[-1][1])

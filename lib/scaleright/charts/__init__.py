@@ -7,6 +7,7 @@ chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are
 chapter's displays.
 """
 
+from scaleright.charts import lean
 from scaleright.charts.dots import dots
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, spread, timeline

@@ -16,17 +16,13 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
-from altair.expr.core import ConstExpression, Expression
+from altair.expr.core import ConstExpression
 
 from scaleright.charts.words import say, unit_words
 from scaleright.units import DIGITS, figure
 
 _WIDE = 50
 """A slider whose ends differ by this factor or more moves in ratios instead of steps."""
-
-# Altair writes out every expression as it is made, to see that it can: most of the work for
-# formulas of a hundred terms.
-Expression._class_is_valid_at_instantiation = False
 
 
 @dataclass(frozen=True)

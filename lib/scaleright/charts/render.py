@@ -17,28 +17,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
-from altair.expr.core import Expression
-from altair.utils import schemapi
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber
 from scaleright.charts.machine import ANSWER_MIME, answer, rounded
 
 VEGALITE = "application/vnd.vegalite.v6+json"
-# or Altair checks every part of a chart as it is made, and the whole once more for `show`
-schemapi.disable_debug_mode()
-
-
-def _shared(part: Any, _memo: Any = None) -> Any:
-    return part
-
-
-# or each layer of a chart is copied four times over, down to every term of its formulas, which
-# nobody changes
-for _part in (Expression, alt.Transform, alt.FacetedEncoding, alt.MarkDef):
-    _part.__deepcopy__ = _shared
-# or a layer's data are written out to make a name for selections in it, of which there are none
-alt.Chart._compute_hash = lambda _: "view"
 
 
 class Display:

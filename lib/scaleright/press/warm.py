@@ -23,7 +23,7 @@ with suppress(Exception):
     from scaleright import charts
 
     # what Altair imports only when it draws
-    charts.show(charts.bars([{"x": "one", "y": 1.0}], "x", "y", "number", "y"), "One bar drawn.")
+    charts.show(charts.lines([{"x": 1.0}], "x", {"y": "x"}, "number", "x", "y"), "One line drawn.")
 with suppress(Exception):
     from scaleright import catalog
 

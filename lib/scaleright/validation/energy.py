@@ -7,6 +7,7 @@ energy of a token is predicted from configuration alone, and its error falls apa
 speed and that of the watts.
 """
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ LASTING = ("static", "unpacking")
 """Kinds of draw that last as long as a step does."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a fit knows its cases by themselves
 class Case:
     """A measured energy of an output token, or why its configuration does not determine it.
 
@@ -166,9 +167,9 @@ def books() -> tuple[tuple, tuple]:
     return (table, every, fitted), (timed_rows, timed, timing)
 
 
-def constants(of: Iterable[Case]) -> pooling.Constants:
+@functools.lru_cache(1000)  # errors, spans and ranges leave out the same cases
+def constants(of: tuple[Case, ...]) -> pooling.Constants:
     """The draws fitted to cases, at their measured speeds."""
-    of = list(of)
     shares = np.array(
         [one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of]
     )

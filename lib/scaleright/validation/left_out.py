@@ -2,6 +2,7 @@
 models share.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ def left_out(
     its: Sequence[str],
     book: Sequence[Any],
     books: Sequence[str],
-    fit: Callable[[list[Any]], Constants],
+    fit: Callable[[tuple], Constants],
     predict: Callable[[Any, Constants], float],
 ) -> np.ndarray:
     """Each case's prediction by constants fitted to the book's cases outside its group; NaN for a
@@ -49,7 +50,7 @@ def left_out(
         if one is not None
     ):
         fits[group] = fit(
-            [other for other, where in zip(book, books, strict=True) if where != group]
+            tuple(other for other, where in zip(book, books, strict=True) if where != group)
         )
     return np.array(
         [
@@ -63,7 +64,7 @@ def strangers(
     of: Sequence[Any],
     rows: pd.DataFrame,
     columns: Iterable[str],
-    fit: Callable[[list[Any]], Constants],
+    fit: Callable[[tuple], Constants],
     predict: Callable[[Any, Constants], float],
 ) -> np.ndarray:
     """Each case's prediction by constants fitted only to cases that share none of these columns
@@ -71,10 +72,7 @@ def strangers(
     """
     keys = rows[list(columns)].astype(str).to_numpy(str)
     distinct, places = np.unique(keys, axis=0, return_inverse=True)
-    fits = [
-        fit([one for one, strange in zip(of, (keys != group).all(axis=1), strict=True) if strange])
-        for group in distinct
-    ]
+    fits = [fit(tuple(itertools.compress(of, (keys != group).all(axis=1)))) for group in distinct]
     return np.array(
         [predict(one, fits[place]) for one, place in zip(of, places.ravel(), strict=True)]
     )
@@ -108,7 +106,7 @@ def median_and_p90(errors: pd.Series) -> str:
 def constant_rows(
     of: Sequence[Any],
     rows: pd.DataFrame,
-    fit: Callable[[list[Any]], Constants],
+    fit: Callable[[tuple], Constants],
     shows: Callable[[Any, str, str], bool],
     fixed: Iterable[str] = (),
 ) -> list[tuple]:
@@ -120,10 +118,10 @@ def constant_rows(
     """
     models, found = groups(rows, ("model",)), []
     without = [
-        fit([one for one, its in zip(of, models, strict=True) if its != model])
+        fit(tuple(one for one, its in zip(of, models, strict=True) if its != model))
         for model in dict.fromkeys(models)
     ]
-    for (name, kind), value in fit(list(of)).items():
+    for (name, kind), value in fit(tuple(of)).items():
         span, seen = (
             [value, *(others.get((name, kind), value) for others in without)],
             sum(shows(one, name, kind) for one in of),

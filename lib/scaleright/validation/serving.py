@@ -8,8 +8,8 @@ chips with one release of the software (the headline), and more strictly all run
 release or a chip.
 """
 
+import functools
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ BENCHMARK_ROUNDS = 10
 """
 
 
-def constants(of: Iterable[Case]) -> pooling.Constants:
+@functools.lru_cache(1000)  # errors, spans and ranges leave out the same cases
+def constants(of: tuple[Case, ...]) -> pooling.Constants:
     """The constants fitted to cases."""
     shares, named = zip(*((one.shares, one.names) for one in of), strict=True)
     return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES)
@@ -146,7 +147,7 @@ def fit_prompts(start: dict[str, float]) -> dict[str, float]:
                 for one in cases(energy[energy["task"].str.startswith(task)], task, False)[1]
                 if not one.why
             ]
-            by = constants(others + mine)
+            by = constants((*others, *mine))
             errors[length] = np.mean(
                 [abs(math.log(predicted(one, by) / one.value)) for one in others + mine]
             )
