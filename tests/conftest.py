@@ -7,7 +7,6 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from scaleright.press import Book
 from scaleright.press.execute import kernel_environment, kernel_sockets
 from scaleright.press.staleness import Inputs
 from shares import share
+from small_book import small_book
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -263,40 +263,12 @@ def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
 # ---- a small book, a small case
 
 
-CONFIG = """\
-title: A small book
-only_build_toc_files: true
-execute: {execute_notebooks: "off"}
-bibtex_bibfiles: [book/references.bib]
-launch_buttons: {thebe: false}
-sphinx: {config: {suppress_warnings: [mystnb.unknown_mime_type]}}
-"""
-
-
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch) -> Book:
     """A book of one page and one chapter, with one table."""
     monkeypatch.delenv("SCALERIGHT_DATA", raising=False)  # or tests would write into that folder
     monkeypatch.delenv("SCALERIGHT_REPOSITORY", raising=False)
-    files = {
-        "_config.yml": CONFIG,
-        "requirements.txt": "nothing==1\n",
-        "book/_toc.yml": "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n",
-        "book/index.md": "# A small book\n\nWelcome.\n",
-        "book/references.bib": "",
-        "data/datapackage.json": '{"resources": []}',
-        "data/prices.csv": "usd\n1\n",
-        "data/unread.csv": "usd\n1\n",
-    }
-    for name, content in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    (tmp_path / "notebooks" / "text").mkdir(parents=True)
-    shutil.copy(
-        ROOT / "tests" / "fixtures" / "tiny.md", tmp_path / "notebooks" / "text" / "tiny.md"
-    )
-    return Book(tmp_path)
+    return small_book(tmp_path)
 
 
 @pytest.fixture

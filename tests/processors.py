@@ -40,7 +40,6 @@ def processors(folder: Path) -> dict[str, dict[str, str]]:
             "OPENBLAS_CORETYPE": "Nehalem",
             "GLIBC_TUNABLES": WITHOUT_AVX2,
         },
-        "another BLAS": {"OPENBLAS_CORETYPE": "Prescott"},
     }
     if wide:
         simulated["no AVX-512"] = {
@@ -48,7 +47,10 @@ def processors(folder: Path) -> dict[str, dict[str, str]]:
             "OPENBLAS_CORETYPE": "Haswell",
         }
     if library := other_libm(folder):
-        simulated["another C library"] = {"LD_PRELOAD": str(library)}
+        simulated["another BLAS and C library"] = {
+            "OPENBLAS_CORETYPE": "Prescott",
+            "LD_PRELOAD": str(library),
+        }
     return simulated
 
 

@@ -4,137 +4,199 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from press_cases import add, run
-from scaleright.press import PressError, write_whole
-from scaleright.press.execute import ChapterError, Job, Run, answer, run_all
+from press_cases import add
+from scaleright.press import Book, execute, write_whole
+from scaleright.press.execute import ChapterError, Job, answer, run_all
 from scaleright.press.staleness import tables_read
+from small_book import small_book
 
 pytestmark = pytest.mark.processes
 
-
-def test_a_chapter_runs_to_the_same_bytes_and_bears_no_trace_of_the_run(book):
-    first, second = run(book, "tiny")[0], run(book, "tiny")[0]
-    assert first.content == second.content
-    assert b"papermill" not in first.content and str(book.root).encode() not in first.content
-    assert answer(first.content) == "10 useful hours cost $60.00."
-    assert tables_read(first.content) == ["prices"]
-
-
-def test_given_values_reach_the_chapter(book):
-    assert (
-        answer(run(book, "tiny", hours=20, utilization=0.5)[0].content)
-        == "20 useful hours cost $96.00."
-    )
-
-
-def test_a_value_that_slips_past_the_front_door_is_refused_inside(book):
-    with pytest.raises(
-        ChapterError,
-        match=r"tiny/busy: code cell 3 .*ParameterError: utilization = 40: .* did you mean 0.4",
-    ):
-        run_all(book, [Job("tiny", {"utilization": 40}, "busy")], 1, pytest.fail)
-
-
-def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(book):
-    add(book, "broken", "# divide\n1 / 0")
-    add(book, "noisy", "import warnings\nwarnings.warn('old data')")
-    add(book, "dead", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    done: list[Run] = []
-    with pytest.raises(ChapterError) as caught:
-        run_all(book, [Job(c) for c in ("broken", "noisy", "dead", "tiny")], 2, done.append)
-    message = str(caught.value)
-    assert "broken: code cell 6 ('# divide'): ZeroDivisionError: division by zero" in message
-    assert (
-        "noisy: code cell 6 ('import warnings') wrote to stderr" in message
-        and "old data" in message
-    )
-    assert "dead: code cell 6 ('import os, signal') ended the kernel" in message
-    assert [r.job.chapter for r in done] == ["tiny"]
+LAST_CELLS = {
+    "left": """\
+import os, altair
+os.environ['LEFT'] = 'x'
+altair.left = left = 1
+print(os.getcwd(), __name__)""",
+    "found": """\
+import os, altair
+('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), os.getsid(0) == os.getpid())""",
+    "told": """\
+import json
+from ipykernel import get_connection_info
+found = json.loads(get_connection_info())
+found['transport'], found['ip']""",
+    "broken": "# divide\n1 / 0",
+    "noisy": "import warnings\nwarnings.warn('old data')",
+    "dead": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+    "flood": "# words\nwhile True:\n    print('word ' * 100_000)",
+    "blob": "display({'text/plain': 'x' * 20_000_000}, raw=True)",
+    "wordy": "raise ValueError('x' * 1_000_000)",
+    "lost": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
+}
 
 
-def test_a_cell_that_shows_too_much_or_loses_its_worker_is_named_and_costs_nobody_else(book):
-    add(book, "flood", "# words\nwhile True:\n    print('word ' * 100_000)")
-    add(book, "blob", "display({'text/plain': 'x' * 20_000_000}, raw=True)")
-    add(book, "wordy", "raise ValueError('x' * 1_000_000)")
+@dataclass
+class Ran:
+    """What runs gave: contents by the runs' labels, and what was said of those that failed."""
+
+    contents: dict[str, list[bytes]] = field(default_factory=dict)
+    said: str = ""
+
+    def one(self, label: str) -> bytes:
+        (content,) = set(self.contents[label])
+        return content
+
+    def of(self, label: str) -> str:
+        """The line about one that failed."""
+        assert label not in self.contents
+        (line,) = (line for line in self.said.splitlines() if line.startswith(label))
+        return line
+
+    def shown(self, label: str) -> list:
+        """What the last cell of each run of this label has shown."""
+        cells = [json.loads(content)["cells"][-1] for content in self.contents[label]]
+        return [ast.literal_eval("".join(c["outputs"][0]["data"]["text/plain"])) for c in cells]
+
+
+def ran(book: Book, jobs: Iterable[Job], workers: int) -> Ran:
+    found = Ran()
+    try:
+        run_all(
+            book,
+            jobs,
+            workers,
+            lambda run: found.contents.setdefault(run.job.label, []).append(run.content),
+        )
+    except ChapterError as error:
+        found.said = str(error)
+    return found
+
+
+def named(chapter: str, scenario: str, **values: object) -> Job:
+    return Job(chapter, values, scenario)
+
+
+@pytest.fixture(scope="module")
+def chapters(tmp_path_factory) -> Book:
+    """The small book with chapters for all that may happen in a kernel."""
+    book = small_book(tmp_path_factory.mktemp("running"))
+    for name, code in LAST_CELLS.items():
+        add(book, name, code)
     text = book.text("tiny").read_text(encoding="utf-8")
     write_whole(book.text("mute"), text.replace("\n\nAnswer()\n", "\n"))
-    add(book, "lost", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)")
-    done: list[Run] = []
-    jobs = [Job(chapter) for chapter in ("flood", "blob", "wordy", "mute", "lost", "tiny")]
-    with pytest.raises(ChapterError) as caught:
-        run_all(book, jobs, 6, done.append)
-    said = {line.partition(":")[0]: line for line in str(caught.value).splitlines()}
-    assert "code cell 6 ('# words') showed more than 10,000,000 characters" in said["flood"]
-    assert "code cell 6 (" in said["blob"] and "showed more than" in said["blob"]
-    assert "code cell 6 (" in said["wordy"] and len(said["wordy"]) < 3_000
-    assert "code cell 3 ('class Answer:')" in said["mute"] and "shows nothing" in said["mute"]
-    assert said["lost"] == "lost: its worker ended with exit code -9"
-    assert [r.job.chapter for r in done] == ["tiny"]
+    write_whole(book.text("malformed"), text.replace("(0.01..1)", ""))
+    return book
 
 
-def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(book):
+@pytest.fixture(scope="module")
+def warm(chapters) -> Ran:
+    """Runs by one worker, one after the other, in kernels forked from one process."""
+    cases = [
+        named("tiny", "given", hours=20, utilization=0.5),
+        named("tiny", "wrong", utilization=40),
+    ]
+    failing = "broken", "noisy", "dead", "malformed", "mute", "flood", "blob", "wordy"
+    told = [Job("told")] * 2
+    jobs = [Job("left"), *cases, *map(Job, failing), *told, Job("tiny"), Job("found")]
+    return ran(chapters, jobs, 1)
+
+
+@pytest.fixture(scope="module")
+def fresh(chapters) -> Ran:
+    """Runs by two workers, each in an interpreter of its own."""
+    jobs = map(Job, ("told", "told", "broken", "left", "tiny", "found", "tiny", "lost"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(execute, "_worth_warming", lambda *_: False)
+        return ran(chapters, jobs, 2)
+
+
+def test_a_chapter_runs_to_the_same_bytes_and_bears_no_trace_of_the_run(fresh, chapters):
+    assert len(fresh.contents["tiny"]) == 2
+    content = fresh.one("tiny")
+    assert b"papermill" not in content and str(chapters.root).encode() not in content
+    assert answer(content) == "10 useful hours cost $60.00."
+    assert tables_read(content) == ["prices"]
+
+
+def test_a_warm_kernel_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(
+    warm, fresh
+):
+    for chapter in ("left", "tiny", "found"):
+        assert warm.one(chapter) == fresh.one(chapter)
+    assert warm.shown("found") == [(False, False, False, True)]
+
+
+def test_given_values_reach_the_chapter(warm):
+    assert answer(warm.one("tiny/given")) == "20 useful hours cost $96.00."
+
+
+def test_a_value_that_slips_past_the_front_door_is_refused_inside(warm):
+    line = warm.of("tiny/wrong")
+    assert line.startswith("tiny/wrong: code cell 3 ") and "did you mean 0.4" in line
+    assert "ParameterError: utilization = 40: " in line
+
+
+def test_a_malformed_parameter_line_fails_the_chapter(warm):
+    line = warm.of("malformed")
+    assert line.startswith("malformed, parameters cell, line 2: ") and "low..high" in line
+
+
+def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(warm, fresh):
+    for runs in (warm, fresh):
+        said = runs.of("broken")
+        assert said == "broken: code cell 6 ('# divide'): ZeroDivisionError: division by zero"
+    noisy = warm.of("noisy")
+    assert "code cell 6 ('import warnings') wrote to stderr" in noisy and "old data" in warm.said
+    assert "code cell 6 ('import os, signal') ended the kernel" in warm.of("dead")
+    assert "code cell 3 ('class Answer:')" in warm.of("mute") and "shows nothing" in warm.of("mute")
+    assert set(warm.contents) == {"left", "tiny/given", "told", "tiny", "found"}
+
+
+def test_a_cell_that_shows_too_much_is_named(warm):
+    said = "showed more than 10,000,000 characters"
+    assert f"code cell 6 ('# words') {said}" in warm.of("flood")
+    assert "code cell 6 (" in warm.of("blob") and "showed more than" in warm.of("blob")
+    assert "code cell 6 (" in warm.of("wordy") and len(warm.of("wordy")) < 3_000
+
+
+def test_a_worker_that_is_lost_costs_its_own_chapter_alone(fresh):
+    assert fresh.of("lost") == "lost: its worker ended with exit code -9"
+    kept = {label: len(contents) for label, contents in fresh.contents.items()}
+    assert kept == {"told": 2, "left": 1, "tiny": 2, "found": 1}
+
+
+@pytest.mark.parametrize("kind", ["warm", "fresh"])
+def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(kind, request):
     """Ports are chosen before they are bound: of many kernels at once, one would find its port
     taken and die.
     """
-    add(
-        book,
-        "told",
-        "import json\nfrom ipykernel import get_connection_info\nfound ="
-        " json.loads(get_connection_info())\nfound['transport'], found['ip']",
-    )
-    cells = [json.loads(done.content)["cells"][-1] for done in run(book, *["told"] * 6, workers=6)]
-    told = [ast.literal_eval("".join(cell["outputs"][0]["data"]["text/plain"])) for cell in cells]
-    assert {transport for transport, _ in told} == {"ipc"} and len({at for _, at in told}) == 6
+    told = request.getfixturevalue(kind).shown("told")
+    assert {transport for transport, _ in told} == {"ipc"} and len({at for _, at in told}) == 2
     assert not any(Path(at).parent.exists() for _, at in told)
 
 
-def test_a_warm_kernel_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(book):
-    add(
-        book,
-        "left",
-        "import os, altair\nos.environ['LEFT'] = 'x'\naltair.left = left = 1\nprint(os.getcwd(),"
-        " __name__)",
+def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed(fresh, tmp_path):
+    content = fresh.one("tiny")
+    book = small_book(tmp_path)
+    write_whole(book.notebook("sound"), content)
+    write_whole(book.notebook("changed"), content.replace(b"$60.00", b"$61.00"))
+    nbval = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--nbval"]
+    done = subprocess.run(
+        [*nbval, "--nbval-current-env", "-rA", "notebooks"],
+        check=False,
+        cwd=book.root,
+        capture_output=True,
+        text=True,
     )
-    add(
-        book,
-        "found",
-        "import os, altair\n('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(),"
-        " os.getsid(0) == os.getpid())",
-    )
-    warm = {
-        done.job.chapter: done.content for done in run(book, "left", "tiny", "found", workers=1)
-    }
-    assert warm == {chapter: run(book, chapter)[0].content for chapter in ("left", "tiny", "found")}
-    assert json.loads(warm["found"])["cells"][-1]["outputs"][0]["data"]["text/plain"] == [
-        "(False, False, False, True)"
-    ]
-
-
-def test_a_malformed_parameter_line_fails_the_chapter(book):
-    book.text("tiny").write_text(book.text("tiny").read_text().replace("(0.01..1)", ""))
-    with pytest.raises(PressError, match=r"tiny, parameters cell, line 2: .*low..high"):
-        run(book, "tiny")
-
-
-def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed(book):
-    write_whole(book.notebook("tiny"), run(book, "tiny")[0].content)
-    nbval = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--nbval",
-        "--nbval-current-env",
-        "-p",
-        "no:cacheprovider",
-        str(book.notebook("tiny")),
-    ]
-    assert subprocess.run(nbval, check=False, cwd=book.root).returncode == 0
-    write_whole(
-        book.notebook("tiny"), book.notebook("tiny").read_text().replace("$60.00", "$61.00")
-    )
-    assert subprocess.run(nbval, check=False, cwd=book.root).returncode == 1
+    ends = re.findall(r"^(PASSED|FAILED) .*/(\w+)\.ipynb::Cell (\d)", done.stdout, re.MULTILINE)
+    assert len(ends) == 10 and done.returncode == 1, done.stdout
+    assert [place for end, *place in ends if end == "FAILED"] == [["changed", "2"]], done.stdout

@@ -22,7 +22,7 @@ STORED = [
     *(BOOK.notebook(name) for name in BOOK.chapters()),
     *(ROOT / "data" / f"{name}.csv" for name in FITS),
 ]
-NAMES = ("no AVX-512", "no AVX2", "another BLAS", "another C library")
+NAMES = ("no AVX-512", "no AVX2", "another BLAS and C library")
 
 
 def simulated(name: str, folder: Path) -> dict[str, str]:
@@ -58,25 +58,33 @@ def test_every_stored_output_is_that_of_another_processor(name, tmp_path):
 PROBE = """
 import math, numpy
 x = numpy.random.default_rng(0).random((80, 80))
-print([math.exp(v) for v in x[0]], numpy.linalg.solve(x, x[0]).tolist())
+print([math.exp(v) for v in x[0]])
+print(numpy.linalg.solve(x, x[0]).tolist())
 print([1 for name, has in numpy._core._multiarray_umath.__cpu_features__.items() if has])
 """
+
+
+PARTS = ("C library", "BLAS", "vector paths")
+REPLACED = {
+    "no AVX-512": {"vector paths"},
+    "no AVX2": {"vector paths"},
+    "another BLAS and C library": {"C library", "BLAS"},
+}
+"""What is certain to differ, whichever processor this is."""
+
+
+def probed(environment: dict[str, str]) -> list[str]:
+    """A line for each part: what it gives, or has, to the last digit."""
+    command = [sys.executable, "-W", "error", "-c", PROBE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("name", NAMES)
 def test_a_simulated_processor_differs_from_this_one(name, tmp_path):
-    own, other = (
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", PROBE],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for environment in (dict(os.environ), simulated(name, tmp_path))
-    )
-    assert own != other
+    lines = zip(PARTS, probed(dict(os.environ)), probed(simulated(name, tmp_path)), strict=True)
+    assert {part for part, own, other in lines if own != other} >= REPLACED[name]
 
 
 def test_only_what_numpy_found_is_switched_off():

@@ -210,6 +210,11 @@ def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run],
         raise ChapterError("\n".join(failures))
 
 
+def _worth_warming(jobs: int, workers: int) -> bool:
+    """Whether some worker starts several kernels: what a warm start takes is paid once a worker."""
+    return jobs > workers
+
+
 def _outcomes(
     book: Book, jobs: Sequence[Job], workers: int, folder: Path
 ) -> Generator[tuple[Job, Run | str], None, None]:
@@ -221,7 +226,7 @@ def _outcomes(
         folder=book.root / "notebooks",
         environment=kernel_environment(folder)
         | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
-        warm=len(jobs) > workers,  # what a warm start takes is paid once a worker
+        warm=_worth_warming(len(jobs), workers),
     )
     waiting, idle = deque(jobs), list[Child]()
     busy = dict[Any, tuple[Child, Job]]()  # by the connection to wait for
