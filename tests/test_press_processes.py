@@ -14,8 +14,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from press_cases import add, rendered, scaleright, shown
+from press_cases import add, finish, rendered, scaleright, shown
 from scaleright.press import processes, site
+from scaleright.press.execute import load, normalize
 
 pytestmark = pytest.mark.processes
 
@@ -84,6 +85,7 @@ def ended(process, started, sent: signal.Signals) -> str:
 def test_a_build_that_is_ended_while_chapters_run_leaves_nothing(book, temporary, how):
     sent, code, on_interrupt = SIGNALS[how]
     site.swap(book, rendered(book, "good"), "key")
+    finish(book)
     waits = f"import time\nopen({str(book.root / 'pipe')!r}, 'w').write('here')\ntime.sleep(3600)"
     add(book, "slow", waits)
     with build(book, temporary, on_interrupt) as (process, started):
@@ -94,20 +96,21 @@ def test_a_build_that_is_ended_while_chapters_run_leaves_nothing(book, temporary
     assert not list(temporary.iterdir()) and not list(book.root.rglob("*.part"))
 
 
-@pytest.mark.parametrize("how", ["a request to end", "a kill"])
-def test_a_build_that_is_ended_while_it_renders_leaves_nothing(book, temporary, how):
-    sent, code, on_interrupt = SIGNALS[how]
+def test_builds_that_are_ended_while_they_render_leave_nothing_and_the_next_one_is_whole(
+    book, temporary
+):
     site.swap(book, rendered(book, "good"), "key")
+    finish(book, normalize(load(book.text("tiny"))))
     sound = (book.root / "_config.yml").read_text(encoding="utf-8")
     (book.root / "slow.py").write_text(SLOW_EXTENSION.format(pipe=str(book.root / "pipe")))
-    with (book.root / "_config.yml").open("w", encoding="utf-8") as settings:
-        settings.write(
-            sound.replace("sphinx: {", f"sphinx: {{local_extensions: {{slow: {book.root}}}, ")
-        )
-    with build(book, temporary, on_interrupt) as (process, started):
-        ended(process, started, sent)
-        assert process.returncode == code
-    assert shown(book) == "good" and not list(temporary.iterdir())
+    slow = sound.replace("sphinx: {", f"sphinx: {{local_extensions: {{slow: {book.root}}}, ")
+    (book.root / "_config.yml").write_text(slow, encoding="utf-8")
+    for how in ("a request to end", "a kill"):
+        sent, code, on_interrupt = SIGNALS[how]
+        with build(book, temporary, on_interrupt) as (process, started):
+            ended(process, started, sent)
+            assert process.returncode == code
+        assert shown(book) == "good" and not list(temporary.iterdir())
     (book.root / "_config.yml").write_text(sound, encoding="utf-8")
     assert scaleright(book, "book").returncode == 0
     assert "A small book" in (book.build / "html" / "book" / "index.html").read_text()
