@@ -5,13 +5,14 @@ kernels that ignore the user's profile and start warm.
 from __future__ import annotations
 
 import fcntl
+import functools
 import gc
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from multiprocessing import forkserver, util
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,22 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@functools.cache
+def findings() -> str:
+    """The folder of what builds of the same library and tables find."""
+    return str(Inputs(Book(ROOT)).remembered())
+
+
+@contextmanager
+def found_in_builds() -> Iterator[None]:
+    """Find what such builds find, unless one, or a neighbor, has found it already; for what
+    replaces nothing of the library.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(REMEMBERED, findings())
+        yield
+
+
 def warm_kernel_manager() -> type:
     """The press's warm kernels for nbval, which does not wait asynchronously; they have what builds
     of the same library and tables have found.
@@ -71,7 +88,7 @@ def warm_kernel_manager() -> type:
     from jupyter_client import KernelManager
     from scaleright.press.kernels import WarmKernelManager
 
-    found = str(Inputs(Book(ROOT)).remembered())
+    found = findings()
 
     async def launch(self: KernelManager, command: list[str], **options: Any) -> None:
         options["env"] = options["env"] | {REMEMBERED: found}
@@ -114,6 +131,28 @@ _LONG = (
 )
 """Refits of constants and judgments of every row: accuracy, not units."""
 
+_ASKING = (
+    "tests/test_architecture_bets.py",
+    "tests/test_compare.py",
+    "tests/test_hardware_choice.py",
+    "tests/test_hardware_radar.py",
+    "tests/test_inference_ladder.py",
+    "tests/test_mlperf.py",
+    "tests/test_mlperf_training.py",
+    "tests/test_pretraining_cost.py",
+    "tests/test_rules.py",
+    "tests/test_tokens_tables.py",
+    "tests/test_training_search.py",
+    "tests/test_vendor_claims.py",
+)
+"""Tests that ask the library as a chapter does, and change nothing of it."""
+
+
+def _replaces_nothing(item: pytest.Item) -> bool:
+    asks = isinstance(item, pytest.DoctestItem) or item.nodeid.startswith(_ASKING)
+    return asks and "monkeypatch" not in item.fixturenames
+
+
 _started_by: list[str] = []
 """The test that is running and must start none, if there is such a test."""
 
@@ -140,7 +179,8 @@ for _name in ("fork", "forkpty", "posix_spawn", "system"):
 def pytest_runtest_protocol(item: pytest.Item):
     _started_by[:] = [] if item.get_closest_marker("processes") else [item.nodeid]
     try:
-        return (yield)
+        with found_in_builds() if _replaces_nothing(item) else nullcontext():
+            return (yield)
     finally:
         _started_by.clear()
 
@@ -250,11 +290,9 @@ def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
     For what takes seconds, and where nothing of the library is replaced: of larger scope than one
     test.
     """
-    folder = str(Inputs(Book(ROOT)).remembered())
 
     def find(function: Callable[[], Any]) -> Any:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setenv(REMEMBERED, folder)
+        with found_in_builds():
             return function()
 
     return find

@@ -19,8 +19,8 @@ from scaleright.inference.serving import steady
 
 
 @pytest.fixture(scope="module")
-def found() -> list[ledger.Finding]:
-    return claims.findings()
+def found(found_as_in_builds) -> list[ledger.Finding]:
+    return found_as_in_builds(claims.findings)
 
 
 @pytest.fixture(scope="module")
