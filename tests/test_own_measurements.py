@@ -139,13 +139,19 @@ def refusal(kind: str, path: Path) -> str:
     return str(caught.value)
 
 
-@pytest.fixture
-def few_known(monkeypatch):
-    """Fits of serving know a few of the book's runs: all of them take seconds."""
+@pytest.fixture(scope="module")
+def few():
     rows = catalog.table(serving.KIND.table).iloc[::10]
     table, every = serving_cases.cases(rows.reset_index(drop=True), serving.KIND.table, False)
     fitted = [not one.why and one.figure in serving.FITTED for one in every]
-    monkeypatch.setattr(serving, "book", lambda: (table, every, np.array(fitted)))
+    return table, every, np.array(fitted)
+
+
+@pytest.fixture
+def few_known(few, monkeypatch):
+    """Fits of serving know a few of the book's runs: all of them take seconds."""
+    table, *rest = few
+    monkeypatch.setattr(serving, "book", lambda: (table.copy(), *rest))
 
 
 @pytest.mark.usefixtures("few_known")

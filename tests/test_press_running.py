@@ -28,7 +28,8 @@ altair.left = left = 1
 print(os.getcwd(), __name__)""",
     "found": """\
 import os, altair
-('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), os.getsid(0) == os.getpid())""",
+leads = os.getsid(0) == os.getpid()
+('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), leads)""",
     "told": """\
 import json
 from ipykernel import get_connection_info

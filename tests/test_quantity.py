@@ -110,8 +110,8 @@ def test_the_least_is_the_first_of_equals_and_none_where_there_is_no_number():
     assert nothing.value == "" and math.isnan(nan.value)
     told = {"first": ops.where(name == "b", 1, 0), "none": ops.where(nothing == "", 1, 0)}
     found = compiled(told).signals
-    assert signals({"price": 2.0, "pace": 4.0}, found, list(told)) == [1.0, 1.0]
-    assert signals({"price": 2.0, "pace": 3.0}, found, list(told)) == [0.0, 1.0]
+    cases = [{"price": 2.0, "pace": 4.0}, {"price": 2.0, "pace": 3.0}]
+    assert signals(cases, found, list(told)) == [[1.0, 1.0], [0.0, 1.0]]
 
 
 # ---- on the page
@@ -165,8 +165,7 @@ def test_floats_arrays_and_vega_agree(graphs):
     )
     found = compiled(wanted)
     assert not found.formulas
-    for index, case in enumerate(cases):
-        written = signals(case, found.signals, list(wanted))
+    for index, written in enumerate(signals(cases, found.signals, list(wanted))):
         for place, (name, text) in enumerate(zip(wanted, written, strict=True)):
             value = alone[index][place]
             assert same(np.broadcast_to(together[place], len(cases))[index], value), name
@@ -226,11 +225,11 @@ def test_the_engine_of_a_pace_is_the_librarys_own_at_any_case(engines):
     found = compiled(wanted).signals
     assert len(found) < 600 and sum(map(len, found.values())) < 30_000
     others = [{}, {"chip": "B200", "pace": 110.0}, {"chip": "H200", "input_tokens": 90_000}]
-    for other in others:
-        now = case | other
+    cases = [case | other for other in others]
+    for now, written in zip(cases, signals(cases, found, list(wanted)), strict=True):
         known = fastest(
             engines[now["chip"]], Load(now["input_tokens"], now["output_tokens"]), 1 / now["pace"]
         )
         librarys = [known.tokens_per_s, known.ttft_s, known.kept]
         assert evaluate(wanted.values(), now) == librarys
-        assert signals(now, found, list(wanted)) == pytest.approx(librarys, rel=1e-9)
+        assert written == pytest.approx(librarys, rel=1e-9)

@@ -34,18 +34,24 @@ def computed(
 
 
 def signals(
-    case: Mapping[str, Any], expressions: Mapping[str, str], wanted: Sequence[str]
-) -> list[float]:
-    """The values of some of the signals at a case, each signal given by its expression."""
+    cases: Sequence[Mapping[str, Any]], expressions: Mapping[str, str], wanted: Sequence[str]
+) -> list[list[float]]:
+    """The values of some of the signals at each case, each signal given by its expression."""
     said = f" + '{_CELL}' + ".join(wanted)
+    text = {"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}
+    told = [{"name": name, "update": expression} for name, expression in expressions.items()]
     spec = {
         "$schema": "https://vega.github.io/schema/vega/v6.json",
-        "signals": [
-            *({"name": name, "value": value} for name, value in case.items()),
-            *({"name": name, "update": told} for name, told in expressions.items()),
+        "marks": [  # a group has signals of its own
+            {
+                "type": "group",
+                "signals": [*({"name": k, "value": v} for k, v in case.items()), *told],
+                "marks": [text],
+            }
+            for case in cases
         ],
-        "marks": [{"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}],
     }
-    (found,) = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
-    texts = html.unescape(found).replace("Infinity", "inf").split(_CELL)
-    return [float(text) for text in texts]
+    found = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
+    assert len(found) == len(cases)
+    values = (html.unescape(one).replace("Infinity", "inf").split(_CELL) for one in found)
+    return [[float(value) for value in one] for one in values]
