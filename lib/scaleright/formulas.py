@@ -19,7 +19,7 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -198,6 +198,15 @@ class Breakdown:
     def parts(self) -> dict[str, Any]:
         """The named parts in the order in which they are declared."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def at(self, place: int) -> Self:
+        """One of many: the parts at a place of their arrays."""
+        return type(self)(
+            **{
+                name: float(part[place]) if np.ndim(part) else part
+                for name, part in self.parts().items()
+            }
+        )
 
     def labeled(self) -> dict[str, Any]:
         """The parts by the words for them: names without their unit, for charts and tables."""

@@ -182,6 +182,12 @@ def fact(name: str) -> float:
     >>> fact("gpt3_prompt_tokens")
     1024.0
     """
-    facts = noted("reference_facts")
-    values = dict(zip(facts["fact"], facts["value"], strict=True))
-    return float(values[name]) if name in values else nearest(name, values, "reference fact")
+    noted("reference_facts")
+    values = _facts(data_dir())
+    return values[name] if name in values else nearest(name, values, "reference fact")
+
+
+@kept
+def _facts(folder: Path) -> dict[str, float]:
+    facts = _read(folder, "reference_facts")
+    return dict(zip(facts["fact"], facts["value"].astype(float).tolist(), strict=True))

@@ -173,12 +173,13 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
 def _typed(column: pd.Series) -> tuple[str, list]:
     """A column's type in Table Schema and its cells as JSON holds them."""
     kind = _KINDS.get(pd.api.types.infer_dtype(column, skipna=True), "string")
-    there = column.dropna()
+    missing = column.isna()
     # A column of whole numbers counts something: parameters, bytes. What is noisy is not all whole.
-    exact = kind == "number" and len(there) > 1 and (there == there // 1).all()
+    there = column[~missing].to_numpy(float) if kind == "number" else np.empty(0)
+    exact = len(there) > 1 and (np.isfinite(there) & (there == np.floor(there))).all()
     return kind, [
-        None if missing else float(value) if exact else _cell(value, kind)
-        for value, missing in zip(column, column.isna(), strict=True)
+        None if empty else float(value) if exact else _cell(value, kind)
+        for value, empty in zip(column, missing, strict=True)
     ]
 
 

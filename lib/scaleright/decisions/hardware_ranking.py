@@ -65,24 +65,28 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
     >>> bool(tested.loc["$ per TB/s of bandwidth", "right"] > tested.loc["rent alone", "right"])
     True
     """
-    found = []
+    found, workloads = [], [workload for _, workload in rows.groupby(WORKLOAD)]
     for criterion, speed in CRITERIA.items():
         right = pairs = best = 0
-        for _, workload in rows.groupby(WORKLOAD):
-            price, measured = workload["rent_usd_per_hour"], workload["tokens_per_s"]
-            alike, differing = ordered_pairs(price, speed(workload), measured)
-            right, pairs = right + alike, pairs + differing
-            best += int(
-                first_greatest(np.asarray(speed(workload)) / price)
-                == first_greatest(measured / price)
+        for workload in workloads:
+            price, measured, predicted = (
+                np.asarray(column, float)
+                for column in (
+                    workload["rent_usd_per_hour"],
+                    workload["tokens_per_s"],
+                    speed(workload),
+                )
             )
+            alike, differing = ordered_pairs(price, predicted, measured)
+            right, pairs = right + alike, pairs + differing
+            best += int(first_greatest(predicted / price) == first_greatest(measured / price))
         found.append(
             {
                 "criterion": criterion,
                 "right": right,
                 "pairs": pairs,
                 "best": best,
-                "workloads": rows.groupby(WORKLOAD).ngroups,
+                "workloads": len(workloads),
             }
         )
     return ordered(pd.DataFrame(found), "right", ascending=False, ignore_index=True)

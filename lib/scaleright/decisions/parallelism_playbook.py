@@ -99,8 +99,12 @@ def contenders(
     )
     memory, kind = training_memory(run, every, optimizer), strategy(every)
     total, fits = memory.total, memory.fits(run)
-    seconds = np.full(total.shape, np.inf)
-    seconds[fits] = step_time(run, pick(every, fits)).total
+    seconds, steps, places = (
+        np.full(total.shape, np.inf),
+        step_time(run, pick(every, fits)),
+        np.cumsum(fits) - 1,
+    )
+    seconds[fits] = steps.total
     best = {}
     for name in STRATEGIES:
         of = np.flatnonzero(kind == name)
@@ -108,12 +112,8 @@ def contenders(
             first = int(of[np.lexsort((total[of], seconds[of]))[0]])
             one = pick(every, first)
             one = Layout(**{field: int(getattr(one, field)) for field in FIELDS})
-            best[name] = (
-                one,
-                training_memory(run, one, optimizer),
-                step_time(run, one) if fits[first] else None,
-                of.size,
-            )
+            step = steps.at(places[first]) if fits[first] else None
+            best[name] = one, memory.at(first), step, of.size
     return best
 
 

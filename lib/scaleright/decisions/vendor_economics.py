@@ -164,16 +164,14 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     >>> best_rate(points, np.array([5.0, 20.0, 40.0, 41.0])).round(6).tolist()
     [400.0, 251.98421, 100.0, 0.0]
     """
-    ranked = points.sort_values(
-        ["interactivity", "tokens_per_s"], ascending=False, key=noiseless, kind="stable"
-    )
-    front = ranked[ranked["tokens_per_s"] > ranked["tokens_per_s"].cummax().shift(fill_value=0.0)][
-        ::-1
-    ]
-    if front.empty:
+    users, rates = (points[name].to_numpy(float) for name in ("interactivity", "tokens_per_s"))
+    quickest = np.lexsort((-noiseless(rates), -noiseless(users)))
+    most = np.maximum.accumulate(rates[quickest])
+    front = quickest[most > np.append(0.0, most[:-1])][::-1]
+    if not front.size:
         return np.zeros_like(np.asarray(speed, dtype=float))
-    known = front["interactivity"].to_numpy()
-    found = np.exp(np.interp(speed, known, np.log(front["tokens_per_s"].to_numpy())))
+    known = users[front]
+    found = np.exp(np.interp(speed, known, np.log(rates[front])))
     return np.where(np.asarray(speed) <= known[-1], found, 0.0)
 
 

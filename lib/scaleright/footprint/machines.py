@@ -131,15 +131,19 @@ def _of_power(chip: Accelerator, known: dict[str, float]) -> float:
     return known.get(chip.name, chip.require("tdp_watts") * scale)
 
 
-def _making_kg(chip: Accelerator, end: str) -> float:
-    """Making a chip and its share of a server [kg CO2e], at an end of what sources say."""
+@remembered
+def _embodied_kg(end: str) -> tuple[dict[str, float], float]:
+    """Making each chip that sources know, and a server [kg CO2e], at an end of what they say."""
     rows, column = table("embodied"), f"{'typical' if end == 'best' else end}_kg_co2e"
     chips = rows[rows["kind"] == "accelerator"]
     server = rows[rows["kind"] == "host"].iloc[0][column]
-    return (
-        _of_power(chip, dict(zip(chips["accelerator"], chips[column], strict=True)))
-        + float(server) / SLOTS
-    )
+    return dict(zip(chips["accelerator"], chips[column], strict=True)), float(server)
+
+
+def _making_kg(chip: Accelerator, end: str) -> float:
+    """Making a chip and its share of a server [kg CO2e], at an end of what sources say."""
+    chips, server = _embodied_kg(end)
+    return _of_power(chip, chips) + server / SLOTS
 
 
 def _factor(chip: Accelerator, which: str, end: str, place: str | None = None) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, remembered, table
+from scaleright.catalog import DataError, remembered, shared, table
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import nearest, one_of
@@ -97,7 +97,7 @@ class Region(Grid):
     marginal: Figure | None
 
 
-@remembered
+@shared
 def _known(name: str) -> tuple[Mapping, Mapping]:
     """A table by place: what the place is called and its zone, and its figures by quantity as
     (year, value, source), the oldest first.

@@ -146,10 +146,14 @@ class Deployment:
         """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4
         on a chip without FP4, else MXFP8.
         """
-        form = self.formats[one_of(part, self.formats, "part of a model")]
-        if form == "MXFP4":
-            return "MXFP8" if "fp4" in self.chip.dense else "BF16"
-        return "BF16" if form == "INT4" else form
+        formats = self.compute_formats
+        return formats[one_of(part, formats, "part of a model")]
+
+    @property
+    def compute_formats(self) -> dict[str, str]:
+        """Format in which each part's products are computed, see `compute_format`."""
+        other = {"MXFP4": "MXFP8" if "fp4" in self.chip.dense else "BF16", "INT4": "BF16"}
+        return {part: other.get(form, form) for part, form in self.formats.items()}
 
 
 def _rules(d: Deployment) -> Iterator[Rule]:

@@ -59,7 +59,8 @@ class Machine:
     """
 
     def __init__(self, d: Deployment):
-        self.plain, links = speeds(d.chip, d.formats["head"]), network(d.chip)
+        formats, computed, links = d.formats, d.compute_formats, network(d.chip)
+        self.plain = speeds(d.chip, formats["head"])
         self.links, self.domain, self.bandwidth = (
             links.terms,
             links.up.chips,
@@ -70,10 +71,9 @@ class Machine:
         self.switches_add = int(
             d.chip.vendor == "NVIDIA" and self.domain >= 8 and "fp8" in d.chip.dense
         )
-        computed = {part: d.compute_format(part) for part in d.formats}
         known = {form: speeds(d.chip, form) for form in {*computed.values()}}
         self.speeds = {part: known[form] for part, form in computed.items()}
-        self.weight_bytes = {part: bytes_per_parameter(form) for part, form in d.formats.items()}
+        self.weight_bytes = {part: bytes_per_parameter(form) for part, form in formats.items()}
         self.input_bytes = {part: bytes_per_parameter(form) for part, form in computed.items()}
         self.casts = {part: CASTS * (size < 2) for part, size in self.input_bytes.items()}
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, shared, table
+from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import one_of
 from scaleright.ranges import Range
@@ -20,6 +20,13 @@ BASES = ("raw", "normalized")
 _RAW_MEDIAN = "Median of rate cards"
 TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 """Years of each committed kind of pricing."""
+
+
+@remembered
+def _raw_medians() -> pd.DataFrame:
+    """The monthly medians of cards as listed, of every chip that has them."""
+    prices = rental_prices(basis=("index",))
+    return prices[prices["provider"] == _RAW_MEDIAN]
 
 
 @shared
@@ -43,8 +50,7 @@ def price_history(accelerator_name: str) -> pd.DataFrame:
     ['normalized', 'raw']
     """
     name = accelerator(accelerator_name).name
-    medians = rental_prices(basis=("index",))
-    medians = medians[medians["provider"] == _RAW_MEDIAN]
+    medians = _raw_medians()
     if name not in set(medians["accelerator"]):
         raise LookupError(
             f"no on_demand price history of {name}; chips with one:"

@@ -2,10 +2,13 @@
 the median of what was measured on the chip.
 """
 
+import functools
 import math
+from typing import Any
 
 import numpy as np
 
+from scaleright.architecture import Transformer
 from scaleright.roofline import PEAK_NAMES
 from scaleright.transformer.flops import forward_flop
 from scaleright.transformer.memory import (
@@ -15,6 +18,12 @@ from scaleright.transformer.memory import (
 )
 from scaleright.transformer.parameters import active_parameters
 from scaleright.validation.serving_cases import Case
+
+
+@functools.lru_cache(1000)  # most measure the same models at the same lengths
+def _flop(model: Transformer, *of: Any) -> float:
+    """FLOP of a token, of what `forward_flop` is asked."""
+    return float(forward_flop(model, *of).total)
 
 
 def roofline(one: Case) -> float:
@@ -32,10 +41,7 @@ def roofline(one: Case) -> float:
     moved = decode_bytes_per_step(d.model, batch, d.precision) + sequence_kv_bytes(
         d.model, load.context, batch, bytes_per_parameter(d.cache_format)
     )
-    each, prompt = (
-        float(forward_flop(d.model, *of).total)
-        for of in ((load.context, False, True), (load.input_tokens,))
-    )
+    each, prompt = _flop(d.model, load.context, False, True), _flop(d.model, load.input_tokens)
     if one.figure == "TTFT":
         return load.input_tokens * prompt / peak
     step_s = max(
