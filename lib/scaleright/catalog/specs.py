@@ -138,13 +138,21 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
     return chips
 
 
-def _lookup(name: str, known: Mapping[str, Any], table: str, what: str) -> Any:
-    if name in known:
-        return known[name]
-    spoken, rows = {n: n for n in known}, unnoted(table)
+@kept
+def _spoken(folder: Path, table: str) -> dict[str, str]:
+    """The names of a table's rows and their aliases, each with the name that it stands for."""
+    rows = unnoted(table)
+    spoken = {name: name for name in rows["name"]}
     for row in rows[rows["aliases"].notna()].itertuples():
         for alias in row.aliases.split(";"):
             spoken.setdefault(alias.strip(), row.name)
+    return spoken
+
+
+def _lookup(name: str, known: Mapping[str, Any], table: str, what: str) -> Any:
+    if name in known:
+        return known[name]
+    spoken = _spoken(data_dir(), table)
     folded = {alias.casefold(): key for alias, key in spoken.items()}
     key = folded.get(str(name).strip().casefold())
     return known[key] if key else nearest(name, spoken, what)

@@ -166,7 +166,7 @@ def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
     """
     users, rates = (points[name].to_numpy(float) for name in ("interactivity", "tokens_per_s"))
     quickest = np.lexsort((-noiseless(rates), -noiseless(users)))
-    most = np.maximum.accumulate(rates[quickest])
+    most = np.fmax.accumulate(rates[quickest])
     front = quickest[most > np.append(0.0, most[:-1])][::-1]
     if not front.size:
         return np.zeros_like(np.asarray(speed, dtype=float))
