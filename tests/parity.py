@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import altair as alt
 import numpy as np
-from scaleright.charts.live import settled
+from scaleright.charts.expressions import settled
 from scaleright.formulas import Breakdown, Domain, Formula
 from scaleright.units import figure
 from vega import computed

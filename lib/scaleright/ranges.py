@@ -5,13 +5,14 @@ Since every closed form broadcasts, an uncertain answer costs one call with arra
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from scaleright.ops import exp, log, maximum, minimum, sqrt
+from scaleright.quantity.graph import value_of
 from scaleright.units import figure
 
 
@@ -104,17 +105,17 @@ def monte_carlo(formula: Callable, count: int = 10_000, **inputs: Any) -> Quanti
 @dataclass(frozen=True)
 class Swing:
     """What one input does to the answer: the result at its low and at its high end, others at their
-    best.
+    best; numbers or quantities.
     """
 
     name: str
-    low: float
-    high: float
-    result_at_low: float
-    result_at_high: float
+    low: Any
+    high: Any
+    result_at_low: Any
+    result_at_high: Any
 
     @property
-    def size(self) -> float:
+    def size(self) -> Any:
         """Distance between the two results."""
         return abs(self.result_at_high - self.result_at_low)
 
@@ -139,7 +140,12 @@ def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
         for name, value in inputs.items()
         if isinstance(value, Range)
     ]
-    return sorted(swings, key=lambda swing: (-figure(swing.size), swing.name))
+    return largest_first(swings)
+
+
+def largest_first(swings: Iterable[Swing]) -> list[Swing]:
+    """Swings by their size at the case, equal ones by their names."""
+    return sorted(swings, key=lambda swing: (-figure(value_of(swing.size)), swing.name))
 
 
 def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, Any]:

@@ -24,4 +24,5 @@ from scaleright.charts.ranking import ranking
 from scaleright.charts.render import Display, answer_card, sentence, show, strip
 from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.tables import folded, parameters_table, table
+from scaleright.charts.templates import phrase
 from scaleright.charts.words import say, unit_words

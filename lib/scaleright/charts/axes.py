@@ -5,15 +5,18 @@ every copy that it makes of a chart, several for each layer. Their keys are in t
 Altair's, the alphabet's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
+from altair.expr.core import ConstExpression
 
 from scaleright.charts import theme
+from scaleright.charts.live import page
 from scaleright.charts.words import say
-from scaleright.ops import is_expression
+from scaleright.ops import first_case, is_expression
+from scaleright.quantity import Quantity
 
 ROW = 30
 """Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the
@@ -35,8 +38,44 @@ def one_row() -> alt.InlineData:
     return alt.InlineData(values=[{"row": 0}])
 
 
+def expressed(value: Any) -> Any:
+    """A quantity as an expression of the page; anything else as it is."""
+    return ConstExpression(page().signal(value)) if isinstance(value, Quantity) else value
+
+
+Along = tuple[Quantity, str]
+"""A parameter that the rows of a chart give, and the field that has it."""
+
+
+def along_rows(
+    chart: alt.Chart, values: Sequence[Any], along: Along | None
+) -> tuple[alt.Chart, list[Any]]:
+    """The chart with what quantities need computed on each of its rows, and the values as
+    expressions; columns stay as they are.
+    """
+    if along is None:
+        return chart, [expressed(value) for value in values]
+    wanted = {f"_of_{i}": value for i, value in enumerate(values) if isinstance(value, Quantity)}
+    found = page().formulas(wanted, dict([along]))
+    said = {name: ConstExpression(found.pop(name)) for name in wanted}
+    for name, expression in found.items():
+        chart = chart.transform_calculate(**{name: expression})
+    return chart, [said.get(f"_of_{i}", value) for i, value in enumerate(values)]
+
+
+def by_option(column: str, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Any]:
+    """Rows with the names of options in a column, and the value of each as an expression of the
+    row.
+    """
+    values = [expressed(value) for value in options.values()]
+    cases = [(alt.datum["_option"] == place, value) for place, value in enumerate(values)]
+    rows = pd.DataFrame({column: list(options), "_option": range(len(values))})
+    return rows, first_case(cases[:-1], values[-1])
+
+
 def field_of(value: Any) -> Any:
     """A column's name as an expression of the row; an expression as it is."""
+    value = expressed(value)
     return value if is_expression(value) else alt.datum[value]
 
 
@@ -105,6 +144,7 @@ def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
 
 def text_of(value: Any) -> str:
     """A number, a word or a live expression as the text of an expression."""
+    value = expressed(value)
     if is_expression(value):
         return f"({value._to_expr()})"
     return repr(value if isinstance(value, str) else float(value))
@@ -112,4 +152,5 @@ def text_of(value: Any) -> str:
 
 def literal(value: Any) -> Any:
     """A number, a word or a live expression as a field is computed of it."""
+    value = expressed(value)
     return value if is_expression(value) else text_of(value)

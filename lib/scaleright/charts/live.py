@@ -8,21 +8,23 @@ strip of controls for the whole page and keeps all charts and all live numbers o
 """
 
 import difflib
-import functools
 import json
-import re
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
+from types import SimpleNamespace
 from typing import Any, Self
 
 from altair.expr.core import ConstExpression
 
-from scaleright.charts.words import say, unit_words
-from scaleright.units import DIGITS, figure
-
-_WIDE = 50
-"""A slider whose ends differ by this factor or more moves in ratios instead of steps."""
+from scaleright.charts.expressions import expressions_of, names_of, settled, written
+from scaleright.charts.inputs import bound, described
+from scaleright.charts.words import say
+from scaleright.quantity import Quantity, Signals, given
+from scaleright.quantity.graph import in_order, parameter
+from scaleright.quantity.rows import table_of
+from scaleright.units import figure
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,14 @@ class Controls:
         self._defined: dict[str, dict] = {}
         self._follow: dict[str, dict] = {}
         self._options: dict[str, list] = {}
+        self._signals = Signals()
+
+    @property
+    def given(self) -> SimpleNamespace:
+        """The parameters as quantities, of which formulas make all others."""
+        return SimpleNamespace(
+            **{name: given(name, getattr(self._case, name)) for name in self._parameters}
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -77,31 +87,7 @@ class Controls:
 
     def describe(self, name: str) -> dict | None:
         """What the page needs to draw one control; None for a parameter that no control can set."""
-        parameter, value = self._parameters[name], getattr(self._case, name)
-        # A label is what comes before the first comma; the rest explains and shows on hover.
-        label, _, more = str(parameter.meaning).partition(",")
-        unit = str(parameter.unit or "")
-        entry = {"name": name, "label": label, "unit": unit_words(unit), "value": value} | (
-            {"help": more.strip()} if more else {}
-        )
-        if isinstance(value, bool):
-            return entry | {"kind": "flag"}
-        if parameter.choices:
-            return entry | {
-                "kind": "choice",
-                "choices": self._options.get(name, list(parameter.choices)),
-            }
-        if (
-            isinstance(value, (int, float))
-            and parameter.low is not None
-            and parameter.high is not None
-        ):
-            low, high = parameter.low, parameter.high
-            span = {"low": low, "high": high, "whole": parameter.type in (int, "int")}
-            span["log"] = bool(low > 0 and high / low >= _WIDE)
-            span["percent"] = unit == "1" and not span["whole"] and high <= 1
-            return entry | {"kind": "number"} | span
-        return None
+        return described(self._parameters[name], getattr(self._case, name), self._options.get(name))
 
     def define(self, name: str, expression: Any, value: Any = None) -> Any:
         """Name an expression, so that charts compute it once and formulas stay short; returns the
@@ -112,8 +98,42 @@ class Controls:
                 f"controls.define: {name!r} is already a parameter of the chapter; choose another"
                 " name"
             )
-        self._defined[name] = {"name": name, "expr": _expression(expression)}
+        self._defined[name] = {"name": name, "expr": written(expression)}
         return ConstExpression(name)
+
+    def signal(self, quantity: Quantity, name: str = "") -> str:
+        """What the page calls a quantity: by this name as well, if one is given."""
+        found = self._signals.name(quantity, "" if name == parameter(quantity) else name)
+        self._learn([quantity])
+        return found
+
+    def formulas(
+        self, wanted: Mapping[str, Quantity], along: Mapping[Quantity, str]
+    ) -> dict[str, str]:
+        """The expressions of a chart's rows that compute quantities: fields by name, in order.
+
+        Parameters
+        ----------
+        along : parameters that the rows give, with the field of each
+        """
+        fields = {parameter(q) or "": field for q, field in along.items()}
+        found = self._signals.formulas(wanted, fields)
+        self._learn(wanted.values())
+        return {name: settled(expression) for name, expression in found.items()}
+
+    def _learn(self, quantities: Iterable[Quantity]) -> None:
+        """Take over what the page has to compute, and offer only what the tables have."""
+        for node in in_order(quantities):
+            if (table := table_of(node)) and (name := parameter(node.inputs[1])):
+                self._offer(name, table)
+        for name, expression in self._signals.expressions.items():
+            if name in self._parameters:
+                raise ValueError(
+                    f"a quantity is called {name!r}, as a parameter of the chapter: call it"
+                    " otherwise"
+                )
+            if name not in self._defined:
+                self._defined[name] = {"name": name, "expr": settled(expression)}
 
     def named(self, prefix: str, parts: Any) -> Any:
         """The same dataclass with its long expressions named, so that a page carries each of them
@@ -178,9 +198,9 @@ class Controls:
         ...     ConstExpression("['first', 'second']"))
         (bill, ['first', 'second'][indexof(bill_all,bill)])
         """
-        self.define(f"{name}_all", ConstExpression(f"[{', '.join(map(_expression, values))}]"))
+        self.define(f"{name}_all", ConstExpression(f"[{', '.join(map(written, values))}]"))
         least = self.define(name, ConstExpression(f"extent({name}_all)[0]"))
-        return least, ConstExpression(f"{_expression(words)}[indexof({name}_all,{name})]")
+        return least, ConstExpression(f"{written(words)}[indexof({name}_all,{name})]")
 
     def _offer(self, choice: str, table: Mapping) -> None:
         """Let a choice offer only the options for which every table has a row; a name that was
@@ -215,20 +235,28 @@ class Controls:
         self._follow[choice] = {option: dict(row) for option, row in table.items()}
         return self
 
-    def number(self, name: str, expression: Any, value: float, kind: str = "number") -> LiveNumber:
-        """A number for a sentence: its Vega expression, its value at the chapter's parameters, how
-        to say it.
+    def number(
+        self, name: str, expression: Any, value: float = math.nan, kind: str = "number"
+    ) -> LiveNumber:
+        """A number for a sentence: a quantity, or its Vega expression and its value at the
+        chapter's parameters, and how to say it.
 
         The page computes two signals of it: `name`, the number, and `name_text`, its words.
         """
-        self.define(name, expression)
+        if isinstance(expression, Quantity):
+            value, _ = expression.value, self.signal(expression, name)
+        else:
+            self.define(name, expression)
         self.define(f"{name}_text", say(ConstExpression(name), kind))
         return LiveNumber(name, say(float(value), kind), float(value), kind)
 
-    def words(self, name: str, expression: Any, text: str) -> LiveNumber:
-        """A word in a sentence that follows the controls: the expression gives a string, `text` is
-        its value here.
+    def words(self, name: str, expression: Any, text: str = "") -> LiveNumber:
+        """A word in a sentence that follows the controls: a quantity, or an expression of a string
+        and its value here.
         """
+        if isinstance(expression, Quantity):
+            text = str(expression.value)
+            expression = ConstExpression(self.signal(expression))
         self.define(f"{name}_text", expression)
         return LiveNumber(name, text, float("nan"))
 
@@ -238,7 +266,7 @@ class Controls:
         """
         words, defined, queue = set(), [], list(expressions)
         while queue:
-            found = _names(queue.pop())
+            found = names_of(queue.pop())
             words |= found
             for name in self._defined:
                 if name in found and name not in defined:
@@ -268,12 +296,12 @@ class Controls:
         use.
         """
         names, defined = self.used_in(
-            *_expressions(
+            *expressions_of(
                 {key: spec[key] for key in spec if key not in ("config", "data", "datasets")}
             )
         )
         params = [
-            {"name": name, "value": entry["value"], "bind": _bound(entry)}
+            {"name": name, "value": entry["value"], "bind": bound(entry)}
             for name in names
             if (entry := self.describe(name))
         ]
@@ -287,84 +315,10 @@ class Controls:
         return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
 
-def _bound(entry: dict) -> dict:
-    """The input that Vega binds to a parameter, as `Controls.describe` says it."""
-    label = f"{entry['label']} [{entry['unit']}] " if entry["unit"] else f"{entry['label']} "
-    if entry["kind"] == "flag":
-        return {"input": "checkbox", "name": label}
-    if entry["kind"] == "choice":
-        return {"input": "select", "options": entry["choices"], "name": label}
-    step = 1 if entry["whole"] else (entry["high"] - entry["low"]) / 200
-    return {
-        "input": "range",
-        "min": entry["low"],
-        "max": entry["high"],
-        "step": step,
-        "name": label,
-    }
-
-
 def _shortest(value: float) -> float:
     """A figure as JSON writes it shortest: 700 rather than 700.0; an integer is exact."""
     value = int(value) if isinstance(value, Integral) else figure(value)
     return int(value) if value == value // 1 and abs(value) < 1e15 else value
-
-
-_LITERALS = re.compile(
-    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-    r"|(?<![\w.])\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)"
-)
-"""Texts of an expression, which stay as they are, and its numbers that are no integers."""
-
-
-@functools.cache  # a definition stands on many charts
-def settled(expression: str) -> str:
-    """An expression with the digits that its numbers mean: a page is the same from every processor.
-
-    >>> settled("datum.x > 2.1118776821760172 ? 'v0.123456789' : rows_1[0] * 85899345920")
-    "datum.x > 2.111878 ? 'v0.123456789' : rows_1[0] * 85899345920"
-    """
-    return _LITERALS.sub(_settled, expression)
-
-
-def _settled(found: re.Match) -> str:
-    text = found[0]
-    if text[0] in "'\"" or len(text) <= DIGITS:
-        return text
-    value = figure(float(text))
-    return text if value == float(text) else repr(value)
-
-
-HOLD_EXPRESSIONS = ("calculate", "filter", "expr", "test", "labelExpr")
-
-
-def _expressions(spec: Any) -> list[str]:
-    """All Vega expressions of a specification."""
-    if isinstance(spec, list):
-        return [text for item in spec for text in _expressions(item)]
-    if not isinstance(spec, dict):
-        return []
-    own = [
-        value for key, value in spec.items() if key in HOLD_EXPRESSIONS and isinstance(value, str)
-    ]
-    return own + [text for value in spec.values() for text in _expressions(value)]
-
-
-@functools.cache
-def _names(expression: str) -> frozenset[str]:
-    """Names that an expression reads: neither words in its texts nor fields of a row.
-
-    >>> sorted(_names("datum.price * rent + ({'own': [1, 2]})[chip][0]"))
-    ['chip', 'datum', 'rent']
-    """
-    bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "''", expression)
-    return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", bare))
-
-
-def _expression(expression: Any) -> str:
-    return settled(
-        expression._to_expr() if hasattr(expression, "_to_expr") else json.dumps(expression)
-    )
 
 
 def controls(case: Any) -> Controls:
@@ -389,4 +343,21 @@ def controls(case: Any) -> Controls:
     Traceback (most recent call last):
     AttributeError: controls: no parameter 'prise'; the chapter declares price; did you mean price?
     """
-    return Controls(case)
+    _PAGE[:] = [Controls(case)]
+    return _PAGE[0]
+
+
+_PAGE: list[Controls] = []
+"""The controls of the page that this process computes: a kernel runs one chapter."""
+
+
+def page() -> Controls:
+    """The controls of this chapter's page.
+
+    Raises
+    ------
+    LookupError : there are none yet.
+    """
+    if not _PAGE:
+        raise LookupError("no controls yet: `charts.controls(case)` makes those of a chapter")
+    return _PAGE[0]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.charts.live import HOLD_EXPRESSIONS, LiveNumber, settled
+from scaleright.charts.expressions import HOLD_EXPRESSIONS, settled
+from scaleright.charts.live import LiveNumber
 from scaleright.names import nearest
 from scaleright.units import figure
 

@@ -14,7 +14,11 @@ from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
     SAID,
+    Along,
+    along_rows,
+    by_option,
     color_scale,
+    expressed,
     field_of,
     frame_of,
     literal,
@@ -26,13 +30,20 @@ from scaleright.charts.axes import (
 )
 from scaleright.charts.words import say
 from scaleright.ops import first_case, is_expression, where
+from scaleright.quantity import Quantity
 
 
-def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
+def _folded(
+    chart: alt.Chart,
+    values: Mapping[str, Any],
+    key: str,
+    along: Along | None = None,
+) -> alt.Chart:
     """A row for each of the named values, its name in the field `key`, the value in `_value`."""
     fields = [f"_value_{index}" for index in range(len(values))]
+    chart, values_ = along_rows(chart, list(values.values()), along)
     chart = chart.transform_calculate(
-        **{field: field_of(value) for field, value in zip(fields, values.values(), strict=True)}
+        **{field: field_of(value) for field, value in zip(fields, values_, strict=True)}
     )
     chart = chart.transform_fold(fields, as_=["_field", "_value"])
     return chart.transform_calculate(
@@ -58,9 +69,9 @@ def bars(
 
     Parameters
     ----------
-    rows : DataFrame or records.
+    rows : DataFrame or records; or the value of each bar by its name, quantities or not.
     category : column with the name of each bar.
-    value : column or live expression.
+    value : column or live expression, of rows.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses a fixed color (vendor, choice); one color otherwise.
@@ -71,6 +82,8 @@ def bars(
     ...     "USD an hour").height
     60
     """
+    if isinstance(rows, Mapping):
+        rows, value = by_option(category, rows)
     frame = frame_of(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
     chart = (
@@ -106,6 +119,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     x_kind: str = "number",
+    along: Quantity | None = None,
 ):
     """Lines with their names at their right ends.
 
@@ -118,6 +132,7 @@ def lines(
     kind : how values are said in tips.
     value : column with the values, if `series` is a column.
     x_kind : how the ticks of the horizontal axis are said.
+    along : the parameter that runs along the horizontal axis, where the lines are quantities.
 
     >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load",
     ...     "value").layer)
@@ -131,7 +146,7 @@ def lines(
         )
     else:
         names = list(series)
-        chart = _folded(alt.Chart(frame), series, "_series")
+        chart = _folded(alt.Chart(frame), series, "_series", None if along is None else (along, x))
     chart = chart.transform_calculate(_label=say(SAID, kind))
     color = alt.Color("_series:N", scale=color_scale(names), legend=None)
     scale = {"nice": False, "type": "log"} if log_x else {"nice": False, "zero": False}
@@ -176,7 +191,11 @@ def named_lines(
 
 
 def stacked_parts(
-    parts: Mapping[str, Any], kind: str, title: str, rows: Any = None, category: str | None = None
+    parts: Mapping[str, Any],
+    kind: str,
+    title: str,
+    rows: Any = None,
+    category: str | None = None,
 ):
     """The parts of a total, which add up to it.
 
@@ -186,7 +205,8 @@ def stacked_parts(
 
     Parameters
     ----------
-    parts : name -> number, column or live expression, in the order of drawing.
+    parts : name -> number, column, quantity or live expression, in the order of drawing; with a
+        category and without rows, such parts for each name of the category.
 
     >>> stacked_parts({"power": 1.0, "chips": 3.0}, "usd", "USD a year").height
     90
@@ -194,6 +214,11 @@ def stacked_parts(
     names = list(parts)
     if category is None:
         return _staircase(names, parts, kind, title)
+    if rows is None:
+        names = list(next(iter(parts.values())))
+        options = [{of: part[name] for of, part in parts.items()} for name in names]
+        frames, values = zip(*(by_option(category, option) for option in options), strict=True)
+        rows, parts = frames[0], dict(zip(names, values, strict=True))
     frame = frame_of(rows)
     values = [field_of(part) for part in parts.values()]
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
@@ -226,7 +251,8 @@ def stacked_parts(
 def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title: str):
     """Rows that start where the row above ends, then the total."""
     chart = alt.Chart(pd.DataFrame({"part": [*names, "total"], "step": range(len(names) + 1)}))
-    values = [part if is_expression(part) else float(part) for part in parts.values()]
+    values = [expressed(part) for part in parts.values()]
+    values = [part if is_expression(part) else float(part) for part in values]
     chart = chart.transform_calculate(
         size=first_case([(alt.datum.step == index, value) for index, value in enumerate(values)], 0)
     )

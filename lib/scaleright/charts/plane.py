@@ -6,8 +6,9 @@ import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import text_of, tooltip, value_axis
+from scaleright.charts.axes import along_rows, text_of, tooltip, value_axis
 from scaleright.charts.words import say
+from scaleright.quantity import Quantity
 
 _GRID = 120
 """Steps along the horizontal axis of a boundary."""
@@ -23,6 +24,7 @@ def boundary(
     below: str = "rent",
     here: tuple[Any, Any] | None = None,
     kind: str = "number",
+    along: Quantity | None = None,
 ):
     """Which of two choices is cheaper where: a plane that a curve divides, recomputed live, with
     the reader's own case.
@@ -31,16 +33,17 @@ def boundary(
     ----------
     x, y : (title, lowest, highest) of the axes, numbers or live expressions; the vertical axis is
         logarithmic and both grow to hold the reader's case.
-    at : the curve, an expression that reads `alt.datum.x`; it may leave the axis and may be
-        infinite.
+    at : the curve: a quantity, or an expression that reads `alt.datum.x`; it may leave the axis
+        and may be infinite.
     above, below : the choices on either side of the curve.
     here : expressions or numbers of the reader's own point.
     kind : how values of the vertical axis are said.
+    along : the parameter that runs along the horizontal axis, where the curve is a quantity.
 
     >>> boundary(("hours", 0, 24), ("USD", 1, 9), 50 / alt.datum.x, here=(8, 4)).height
     320
     """
-    grid = _curve(at, kind)
+    grid = _curve(at, kind, along)
     scale = {**_ends("x"), "type": "linear", "zero": False}
     across = alt.X("x:Q", title=x[0], scale=scale, axis=value_axis("number", grid=False))
     height = {"scale": {**_ends("y"), "type": "log"}, "stack": None}
@@ -103,7 +106,7 @@ def _ends(axis: str) -> dict[str, Any]:
     return {"domainMax": high, "domainMin": low, "nice": False}
 
 
-def _curve(at: Any, kind: str) -> alt.Chart:
+def _curve(at: Any, kind: str, along: Quantity | None) -> alt.Chart:
     """The curve over the steps of the horizontal axis.
 
     Far beyond the axis it stops: infinity has no place in a drawing.
@@ -111,7 +114,9 @@ def _curve(at: Any, kind: str) -> alt.Chart:
     grid = alt.Chart(alt.sequence(0, _GRID + 1, as_="_step"))
     grid = grid.transform_calculate(
         x=f"boundary_x + (boundary_x2 - boundary_x) * datum._step / {_GRID}"
-    ).transform_calculate(_at=at)
+    )
+    grid, (curve,) = along_rows(grid, [at], None if along is None else (along, "x"))
+    grid = grid.transform_calculate(_at=curve)
     share = (
         f"(isNaN(datum._at) ? 2 : clamp(log(max(datum._at, 1e-12) / boundary_y) / {_TALL}, -1, 2))"
     )

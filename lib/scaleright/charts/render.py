@@ -19,8 +19,11 @@ from typing import Any
 import altair as alt
 
 from scaleright.charts import theme
-from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.live import Controls, LiveNumber, page
 from scaleright.charts.machine import ANSWER_MIME, answer, rounded
+from scaleright.charts.templates import callers_names, slots
+from scaleright.quantity import Quantity
+from scaleright.quantity.graph import value_of
 
 VEGALITE = "application/vnd.vegalite.v6+json"
 
@@ -171,13 +174,14 @@ def _filled(text: str, numbers: Mapping[str, Any]) -> str:
     )
 
 
-def _live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
+def live_model(
+    controls: Controls | None, numbers: Iterable[Any], signals: Iterable[str] = ()
+) -> str:
+    """What the page's script needs to compute live numbers, and further signals."""
     if controls is None:
         return ""
-    return _model(
-        controls,
-        *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))),
-    )
+    texts = (f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))
+    return _model(controls, *controls.used_in(*texts, *signals))
 
 
 def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber) -> Display:
@@ -185,7 +189,8 @@ def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber)
 
     Parameters
     ----------
-    text : HTML with `{name}` for each of `numbers`.
+    text : HTML with `{name}` for each of `numbers`, or, where there are none, a template that names
+        the chapter's quantities (see `templates`).
     controls : the live controls of which the numbers are made (`controls.number`,
         `controls.words`).
     numbers : live numbers, or anything to be written as it is.
@@ -193,8 +198,12 @@ def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber)
     >>> sentence("Rent of <b>{chip}</b> is {cost}.", chip="H100 & co", cost="$2")
     Rent of H100 & co is $2.
     """
+    if controls is None and not numbers and "{" in text:
+        controls = page()
+        plain, numbers = slots({"said": text}, callers_names(), controls)
+        text = plain["said"]
     filled = _filled(text, numbers)
-    markup = f'<p class="sr-said">{filled}</p>{_live_model(controls, numbers.values())}'
+    markup = f'<p class="sr-said">{filled}</p>{live_model(controls, numbers.values())}'
     return Display({"text/plain": _plain(filled), "text/html": markup})
 
 
@@ -214,7 +223,8 @@ def answer_card(
 
     Parameters
     ----------
-    sentence : HTML with `{name}` for each of `numbers`.
+    sentence : HTML with `{name}` for each of `numbers`, or, where there are none, a template that
+        names the chapter's quantities (see `templates`).
     range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the
         sentence, or a live number or word each; left out if None.
     controls : the live controls of which the numbers are made (`controls.number`).
@@ -230,13 +240,19 @@ def answer_card(
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
     facts = {label: value for label, value in facts.items() if value is not None}
+    named = {n: q for n, (q, _) in (quantities or {}).items() if isinstance(q, Quantity)}
+    signals = [page().signal(quantity, name) for name, quantity in named.items()]
+    if controls is None and not numbers and "{" in sentence:
+        controls = page()
+        plain, numbers = slots({"": sentence} | facts, callers_names(), controls)
+        sentence, facts = plain.pop(""), plain
     alone = {f"_{label}": value for label, value in facts.items() if isinstance(value, LiveNumber)}
     texts = {
         label: _filled(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone)
         for label, value in facts.items()
     }
     filled = _filled(sentence, numbers)
-    model = _live_model(controls, [*numbers.values(), *alone.values()])
+    model = live_model(controls, [*numbers.values(), *alone.values()], signals)
     card = (
         '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
         f' aria-live="polite">{filled}</p>{_facts(texts)}{model}</section>'
@@ -245,7 +261,8 @@ def answer_card(
         f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
         for label, text in texts.items()
     ]
-    machine = answer(_plain(filled), numbers | alone, quantities or {}, headline)
+    others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
+    machine = answer(_plain(filled), numbers | alone, others, headline)
     return Display(
         {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
     )

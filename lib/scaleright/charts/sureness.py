@@ -8,9 +8,20 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import ROW, frame_of, row_axis, tooltip, value_axis
+from scaleright.charts.axes import (
+    ROW,
+    by_option,
+    frame_of,
+    literal,
+    one_row,
+    row_axis,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.words import say
+from scaleright.ops import maximum, minimum
 from scaleright.order import ordered
+from scaleright.quantity import Quantity
 from scaleright.ranges import Swing
 
 
@@ -28,7 +39,7 @@ def tornado(
     Parameters
     ----------
     swings : from `ranges.tornado`.
-    best : the result with all inputs at their best.
+    best : the result with all inputs at their best; it and the swings may be quantities.
     names : input -> the words for it; underscores become spaces otherwise.
     most : how many inputs to draw.
 
@@ -39,16 +50,17 @@ def tornado(
     rows = [
         {
             "input": words[s.name],
-            "from": min(s.result_at_low, s.result_at_high),
-            "to": max(s.result_at_low, s.result_at_high),
-            "span": f"{s.low:.3g} to {s.high:.3g}",
+            "from": minimum(s.result_at_low, s.result_at_high),
+            "to": maximum(s.result_at_low, s.result_at_high),
+            "span": _span(s),
         }
         for s in swings[:most]
     ]
-    chart = alt.Chart(pd.DataFrame(rows)).transform_calculate(
+    chart, order = _swinging(rows)
+    chart = chart.transform_calculate(
         low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
     )
-    y = row_axis("input", [row["input"] for row in rows])
+    y = row_axis("input", order)
     x = alt.X(
         "from:Q",
         title=title,
@@ -68,12 +80,34 @@ def tornado(
     text = chart.mark_text(style="row-value").encode(
         x=alt.X("to:Q", title=title), y=y, text=alt.Text("both:N")
     )
-    middle = (
-        alt.Chart(pd.DataFrame({"best": [best]}))
-        .mark_rule(strokeDash=[4, 3])
-        .encode(x=alt.X("best:Q", title=title))
-    )
+    if isinstance(best, Quantity):
+        middle = alt.Chart(one_row()).transform_calculate(best=literal(best))
+    else:
+        middle = alt.Chart(pd.DataFrame({"best": [best]}))
+    middle = middle.mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
     return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
+
+
+def _span(swing: Swing) -> Any:
+    if isinstance(swing.low, Quantity):
+        return say(swing.low, "number") + " to " + say(swing.high, "number")
+    return f"{swing.low:.3g} to {swing.high:.3g}"
+
+
+def _swinging(rows: Sequence[Mapping[str, Any]]) -> tuple[alt.Chart, Any]:
+    """The rows of a tornado and their order, which follow the controls if they are quantities."""
+    names = [row["input"] for row in rows]
+    if not any(isinstance(row["from"], Quantity) for row in rows):
+        return alt.Chart(pd.DataFrame(rows)), names
+    ends = {
+        field: by_option("input", dict(zip(names, (row[field] for row in rows), strict=True)))
+        for field in ("from", "to", "span")
+    }
+    chart = alt.Chart(ends["from"][0]).transform_calculate(
+        **{field: expression for field, (_, expression) in ends.items()}
+    )
+    chart = chart.transform_calculate(_size=alt.datum["to"] - alt.datum["from"])
+    return chart, alt.EncodingSortField("_size", op="max", order="descending")
 
 
 def predicted_vs_measured(

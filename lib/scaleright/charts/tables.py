@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.machine import TABLE_MIME, file_name, resource, rounded
-from scaleright.charts.render import Display
+from scaleright.charts.render import Display, live_model
 from scaleright.charts.words import say
+from scaleright.quantity import Quantity
+from scaleright.quantity.graph import value_of
 from scaleright.units import figure
 
 
@@ -44,7 +47,7 @@ def table(
 
     Parameters
     ----------
-    rows : the columns to show, in order.
+    rows : the columns to show, in order; cells that are quantities follow the controls.
     caption : what the table holds.
     formats : column -> a kind of `say` or a function of the value.
     link : column -> the column that holds its address, which is not shown itself.
@@ -63,6 +66,8 @@ def table(
                 f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
             )
     columns = [column for column in rows.columns if column not in link.values()]
+    moving = _moving(rows, formats)
+    rows = rows.map(value_of).infer_objects() if moving else rows
     sheet = _Sheet(
         columns,
         words={c: headers.get(c, str(c).replace("_", " ")) for c in columns},
@@ -73,22 +78,40 @@ def table(
             if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
         },
         addresses={c: rows[of].tolist() for c, of in link.items()},
+        moving=moving,
     )
     keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
     return Display(
         {
             "text/plain": "\n".join([caption, *sheet.lines()]),
-            "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys),
+            "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys)
+            + (live_model(page(), moving.values()) if moving else ""),
             TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
         }
     )
+
+
+def _moving(rows: pd.DataFrame, formats: Mapping[str, Any]) -> dict[tuple[Any, int], LiveNumber]:
+    """The cells that follow the controls, by column and row."""
+    found = {}
+    for column in (c for c in rows.columns if pd.api.types.is_object_dtype(rows[c])):
+        for index, value in enumerate(rows[column]):
+            if isinstance(value, Quantity):
+                name, word = page().signal(value), isinstance(value.value, str)
+                found[column, index] = (
+                    page().words(name, value)
+                    if word
+                    else page().number(name, value, kind=formats.get(column) or "number")
+                )
+    return found
 
 
 @dataclass(frozen=True)
 class _Sheet:
     """A table's cells as texts, by column; the first column heads its rows.
 
-    words : of the heads; addresses : what the cells of a column link to
+    words : of the heads; addresses : what the cells of a column link to; moving : cells that follow
+    the controls, by column and row
     """
 
     columns: list
@@ -96,6 +119,7 @@ class _Sheet:
     texts: Mapping[Any, list[str]]
     numeric: set
     addresses: Mapping[Any, list]
+    moving: Mapping[tuple[Any, int], LiveNumber]
 
     @property
     def below(self) -> list:
@@ -133,7 +157,8 @@ class _Sheet:
         )
 
     def _entry(self, column: Any, index: int) -> str:
-        text = html.escape(self.texts[column][index])
+        moving = self.moving.get((column, index))
+        text = moving.__html__() if moving else html.escape(self.texts[column][index])
         address = self.addresses[column][index] if column in self.addresses else None
         if isinstance(address, str) and address:
             text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'

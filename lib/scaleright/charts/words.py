@@ -1,15 +1,18 @@
 """Numbers in the words people say, in Python and in the reader's browser alike.
 
-`say` is polymorphic as the formulas are: a number gives a string, a Vega expression gives the
-expression of the same string, so that a sentence computed in the notebook and the one that a slider
-changes read alike.
+`say` is polymorphic as the formulas are: a number gives a string, a quantity a word, a Vega
+expression the expression of the same string, so that a sentence computed in the notebook and the
+one that a slider changes read alike.
 """
 
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from scaleright import units
 from scaleright.ops import where
+from scaleright.quantity import Operation, Quantity, apply
 
 _WORDS = {
     "usd": units.usd,
@@ -29,7 +32,7 @@ def say(value: Any, kind: str = "number"):
 
     Parameters
     ----------
-    value : float or Vega expression
+    value : float, quantity or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years",
         "billions", "hours a day" (no more than 24), "duration" (of seconds), "mass" (of kg),
         "volume" (of L), "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end
@@ -38,7 +41,7 @@ def say(value: Any, kind: str = "number"):
 
     Returns
     -------
-    str, or the expression of it.
+    str, or the quantity or expression of it.
 
     >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000,
     ...     "duration 2"), say(5.257, "hours")
@@ -47,6 +50,8 @@ def say(value: Any, kind: str = "number"):
     >>> say(altair.datum.share, "percent")
     (format((datum.share * 100),',.2r') + ' %')
     """
+    if isinstance(value, Quantity):
+        return apply(_saying(kind), value)
     word, _, last = kind.rpartition(" ")
     kind, digits = (word, int(last)) if word and last.isdigit() else (kind, 3)
     if kind in _WORDS:
@@ -68,6 +73,16 @@ def say(value: Any, kind: str = "number"):
         return where(text == "1", "1" + unit[:-1], text + unit)
     text = units.formatted(value, f",.{digits}r")
     return text + unit if unit else text
+
+
+def _saying(kind: str) -> Operation:
+    """`say` as an operation of quantities; where there is no number, a page shows none either."""
+    from altair.expr.core import ConstExpression
+
+    one = np.vectorize(lambda value: "NaN" if np.isnan(value) else say(float(value), kind), [str])
+    return Operation(
+        f"say {kind}", one, lambda value: str(say(ConstExpression(value), kind)), repeats=True
+    )
 
 
 def unit_words(unit: str) -> str:

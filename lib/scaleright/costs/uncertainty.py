@@ -4,17 +4,24 @@ The tables state a low and a high end for each price and factor. What a reader s
 relative range: a rent of one dollar is as uncertain as the listings of the chip are apart.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from scaleright.catalog import accelerator
-from scaleright.costs.ownership import ELECTRICITY, ENDS, Ownership, setting_factors
+from scaleright.costs.ownership import (
+    ELECTRICITY,
+    ENDS,
+    Ownership,
+    setting_factors,
+    setting_usd_per_kwh,
+)
 from scaleright.formulas import lookup
 from scaleright.market import electricity_price, recent_rental_price
 from scaleright.ops import maximum, minimum
-from scaleright.ranges import Range, Swing, interval, tornado
-from scaleright.units import figure, figures
+from scaleright.quantity import choose
+from scaleright.ranges import Swing, interval, largest_first
+from scaleright.units import figures
 
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
@@ -65,9 +72,33 @@ def setting_ends(setting: str) -> dict[str, float]:
     return figures(factors | ends)
 
 
+@lookup
+def setting_terms(setting: str) -> dict[str, float]:
+    """What a setting is taken to pay and to reckon with, where a reader gives nothing else.
+
+    Returns
+    -------
+    usd_per_kwh [USD/kWh], years from purchase to sale [year], value_kept_per_year [1],
+    cost_of_capital a year [1]
+
+    >>> sorted(setting_terms("home"))
+    ['cost_of_capital', 'usd_per_kwh', 'value_kept_per_year', 'years']
+    """
+    factors = setting_ends(setting)
+    terms = {
+        "years": "service_years",
+        "value_kept_per_year": "value_kept_per_year",
+        "cost_of_capital": "cost_of_capital",
+    }
+    return {"usd_per_kwh": setting_usd_per_kwh(setting)} | {
+        name: factors[f"typical {factor}"] for name, factor in terms.items()
+    }
+
+
 @dataclass(frozen=True)
 class UncertainBreakEven:
-    """Break-even hours a day with every input free; numbers, or live expressions throughout.
+    """Break-even hours a day with every input free; numbers, quantities or live expressions
+    throughout.
 
     values : usd_per_hour, chip_usd, usd_per_kwh, service_years, value_kept_per_year,
         cost_of_capital of the case
@@ -77,6 +108,27 @@ class UncertainBreakEven:
     values: Mapping[str, Any]
     chip: Mapping[str, Any]
     place: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, case: Any, chips: Iterable[str]) -> Self:
+        """That of a case of quantities, which may choose any of the chips, and any setting.
+
+        case : accelerator, setting, rent_usd_per_hour, chip_usd, usd_per_kwh, years,
+            value_kept_per_year, cost_of_capital
+        """
+        values = {
+            "usd_per_hour": case.rent_usd_per_hour,
+            "chip_usd": case.chip_usd,
+            "usd_per_kwh": case.usd_per_kwh,
+            "service_years": case.years,
+            "value_kept_per_year": case.value_kept_per_year,
+            "cost_of_capital": case.cost_of_capital,
+        }
+        return cls(
+            values,
+            choose({chip: chip_ends(chip) for chip in chips}, case.accelerator),
+            choose({setting: setting_ends(setting) for setting in ELECTRICITY}, case.setting),
+        )
 
     def factors(self, end: str) -> dict[str, Any]:
         """The setting's factors at one end."""
@@ -140,13 +192,12 @@ class UncertainBreakEven:
         return interval(self.hours, **self.ends())
 
     def swings(self) -> list[Swing]:
-        """What each input alone does to the break-even hours, largest first; for numbers, not
-        expressions.
-        """
+        """What each input alone does to the break-even hours, largest first."""
         ends = self.ends()
-        rest = ends.pop("rest")
-        swings = tornado(self.hours, **{name: Range(*values) for name, values in ends.items()})
-        everything = Swing(
-            "rest", 0.0, 1.0, float(self.hours(rest=rest[0])), float(self.hours(rest=rest[2]))
-        )
-        return sorted([*swings, everything], key=lambda swing: (-figure(swing.size), swing.name))
+        best = {name: middle for name, (_, middle, _) in ends.items()}
+
+        def swing(name: str, low: Any, high: Any) -> Swing:
+            found = (self.hours(**best | {name: end}) for end in (low, high))
+            return Swing(name, *((0.0, 1.0) if name == "rest" else (low, high)), *found)
+
+        return largest_first(swing(name, low, high) for name, (low, _, high) in ends.items())

@@ -5,7 +5,7 @@ hours-a-day rule.
 from collections.abc import Mapping
 from typing import Any
 
-from scaleright.costs.break_even import fleet_usd_per_year
+from scaleright.costs.break_even import FleetCost, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
@@ -84,10 +84,10 @@ def capex_opex(
     return Verdict("Rent or buy?", what, tuple(reasons), numbers, SOURCE, rule, what == rule)
 
 
-def fleet_bills(
+def fleet_costs(
     ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day
-) -> dict[str, Any]:
-    """A year of the fleet by plan: rent all, hybrid (own the baseline), buy all [USD/year].
+) -> dict[str, FleetCost]:
+    """A year of the fleet by plan, in parts: rent all, hybrid (own the baseline), buy all.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def fleet_bills(
     baseline, burst : accelerators needed around the clock, and further ones needed in bursts [1]
     burst_hours_per_day : hours of burst a day [h/day]
 
-    >>> list(fleet_bills(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
+    >>> list(fleet_costs(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
     ['rent', 'hybrid', 'buy']
     """
     plans = {"rent": 0.0, "hybrid": baseline, "buy": baseline + burst}
@@ -106,11 +106,11 @@ def fleet_bills(
         "usd_per_hour": usd_per_hour,
     }
     terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
-    return {name: fleet_usd_per_year(owned, **load, **terms).total for name, owned in plans.items()}
+    return {name: fleet_usd_per_year(owned, **load, **terms) for name, owned in plans.items()}
 
 
 def cheapest_plan(bills: Mapping[str, Any]):
-    """The plan with the lowest of the `fleet_bills`; a live expression if they are.
+    """The plan with the lowest total of the `fleet_costs` [USD/year]; a quantity if they are.
 
     >>> cheapest_plan({"rent": 3.0, "hybrid": 2.0, "buy": 2.5})
     'hybrid'

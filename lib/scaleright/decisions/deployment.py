@@ -2,11 +2,17 @@
 each branch.
 """
 
+from typing import Any
+
+import pandas as pd
+
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.verdict import Verdict
+from scaleright.ops import where
 from scaleright.order import names_by
+from scaleright.quantity import least
 from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Deployment Decision Tree"
@@ -62,6 +68,79 @@ def _reasons(bills: dict[str, float], excluded: set[str], sensitive_data: bool) 
     return reasons
 
 
+def branch_bills(
+    ownership: Ownership,
+    usd_per_hour: Any,
+    cheapest_usd_per_hour: Any,
+    hours_per_day: Any,
+    moving_usd_per_year: Any,
+    accelerators: Any = 1,
+) -> dict[str, Any]:
+    """A year of each branch [USD/year]; arguments as in `deployment`, quantities or numbers."""
+    return {
+        "rent": rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators,
+        "multi-cloud": rent_usd_per_year(cheapest_usd_per_hour, hours_per_day) * accelerators
+        + moving_usd_per_year,
+        "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
+    }
+
+
+QUESTIONS = {
+    "nothing special": {},
+    "data must stay in the house": {"sensitive_data": True},
+    "several regions": {"many_regions": True},
+    "eight accelerators": {"accelerators": 8},
+    "all day": {"hours_per_day": 24.0},
+    "an hour a day": {"hours_per_day": 1.0},
+}
+"""What S2's tree asks about, one at a time."""
+
+
+def tree(
+    ownership: Ownership,
+    usd_per_hour: Any,
+    cheapest_usd_per_hour: Any,
+    hours_per_day: Any,
+    moving_usd_per_year: Any,
+) -> pd.DataFrame:
+    """The tree, question by question: the branch of the least bill and what the document says.
+
+    Arguments as in `deployment`, quantities or numbers; the data that one accelerator moves.
+
+    Returns
+    -------
+    case, computed, the tree says, agree, and a year of each branch [USD/year]; quantities but for
+    the first
+    """
+    rows = []
+    for question, change in QUESTIONS.items():
+        of = {"hours_per_day": hours_per_day, "accelerators": 1} | change
+        limits = of.get("sensitive_data", False), of.get("many_regions", False)
+        bills = branch_bills(
+            ownership,
+            usd_per_hour,
+            cheapest_usd_per_hour,
+            of["hours_per_day"],
+            moving_usd_per_year * of["accelerators"],
+            of["accelerators"],
+        )
+        excluded = _ruled_out(*limits)
+        computed, _ = least({name: bills[name] for name in bills if name not in excluded})
+        months = ownership.years * MONTHS_PER_YEAR
+        says = source_branch(of["hours_per_day"], months, of["accelerators"], *limits)
+        bought = where(says == "buy", "on premises", says)  # S2's word for owning one machine
+        rows.append(
+            {
+                "case": question,
+                "computed": computed,
+                "the tree says": says,
+                "agree": where(computed == bought, "yes", "no"),
+            }
+            | bills
+        )
+    return pd.DataFrame(rows)
+
+
 def deployment(
     ownership: Ownership,
     usd_per_hour: float,
@@ -96,14 +175,14 @@ def deployment(
     'rent'
     """
     excluded = _ruled_out(sensitive_data, many_regions)
-    bills = {
-        "rent": rent_usd_per_year(usd_per_hour, hours_per_day) * accelerators,
-        "multi-cloud": (
-            rent_usd_per_year(cheapest_usd_per_hour, hours_per_day) * accelerators
-            + moving_usd_per_year
-        ),
-        "on premises": ownership.owned_usd_per_year(hours_per_day).total * accelerators,
-    }
+    bills = branch_bills(
+        ownership,
+        usd_per_hour,
+        cheapest_usd_per_hour,
+        hours_per_day,
+        moving_usd_per_year,
+        accelerators,
+    )
     what = next(name for name in names_by(bills) if name not in excluded)
     branch = source_branch(
         hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions

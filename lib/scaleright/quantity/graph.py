@@ -23,11 +23,13 @@ class Operation:
     name : tells it from others
     compute : its result of values, each a float, a truth value, a word or an array of them
     vega : its expression of expressions
+    repeats : whether that says an input more than once, so that a page gives it a name
     """
 
     name: str
     compute: Callable[..., Any]
     vega: Callable[..., str]
+    repeats: bool = False
 
 
 class Quantity:
@@ -147,7 +149,7 @@ def called(name: str, compute: Callable) -> Operation:
 ADD, SUBTRACT = _infix("+", operator.add), _infix("-", operator.sub)
 MULTIPLY, DIVIDE = _infix("*", operator.mul), _infix("/", operator.truediv)
 POWER = called("pow", operator.pow)
-REMAINDER = Operation("%", operator.mod, lambda a, b: f"((({a} % {b}) + {b}) % {b})")
+REMAINDER = Operation("%", operator.mod, lambda a, b: f"((({a} % {b}) + {b}) % {b})", repeats=True)
 NEGATIVE, ABSOLUTE = Operation("-", operator.neg, lambda a: f"(-{a})"), called("abs", np.abs)
 LESS, AT_MOST = _infix("<", operator.lt), _infix("<=", operator.le)
 MORE, AT_LEAST = _infix(">", operator.gt), _infix(">=", operator.ge)

@@ -23,9 +23,11 @@ def _place_of_least(values: np.ndarray) -> Any:
     return np.where(missing.all(axis=-1), -1, place)
 
 
-WORD = Operation("word", element, lambda words, place: f"({place} < 0 ? '' : {words}[{place}])")
+WORD = Operation(
+    "word", element, lambda words, place: f"({place} < 0 ? '' : {words}[{place}])", repeats=True
+)
 PLACE_OF_LEAST = Operation(
-    "place of least", _place_of_least, lambda v: f"indexof({v},extent({v})[0])"
+    "place of least", _place_of_least, lambda v: f"indexof({v},extent({v})[0])", repeats=True
 )
 
 

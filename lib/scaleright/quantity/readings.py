@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from scaleright.names import nearest
@@ -52,13 +53,19 @@ class Compiled:
 
     signals : computed once for the page
     formulas : computed for each row of a chart's data
+    names : quantities that are signals, with their names
     """
 
     signals: dict[str, str] = field(default_factory=dict)
     formulas: dict[str, str] = field(default_factory=dict)
+    names: dict[Quantity, str] = field(default_factory=dict)
 
 
-def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = None) -> Compiled:
+def compiled(
+    wanted: Mapping[str, Quantity],
+    along: Mapping[str, str] | None = None,
+    known: Mapping[Quantity, str] | None = None,
+) -> Compiled:
     """The expressions of Vega that compute quantities, by their names; what is used more than once
     is computed once, under a name of its own.
 
@@ -66,6 +73,7 @@ def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = N
     ----------
     along : parameters that a chart's rows give, with the field of each; what depends on one is a
         formula of the rows
+    known : signals that there are already, by quantity
 
     Raises
     ------
@@ -78,18 +86,18 @@ def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = N
     >>> compiled({"unit": (price + 1) / load}, along={"load": "x"}).formulas
     {'unit': '((price + 1) / datum.x)'}
     """
-    along = along or {}
+    along, known = along or {}, known or {}
     order = in_order(wanted.values())
     _refuse_strangers(order, along)
-    names = _names(order, wanted, along)
+    names = _names(order, wanted, along, known)
     rows, found, said = set[Quantity](), Compiled(), dict[Quantity, str]()
     for node in order:
         inputs = [i for i in node.inputs if isinstance(i, Quantity)]
         name = parameter(node)
         if name in along or any(i in rows for i in inputs):
             rows.add(node)
-        if name:
-            said[node] = f"datum.{along[name]}" if name in along else name
+        if name or (node in known and node not in rows):
+            said[node] = f"datum.{along[name]}" if name in along else name or known[node]
             continue
         expression = node.operation.vega(
             *(said[i] if isinstance(i, Quantity) else literal(i) for i in node.inputs)
@@ -99,6 +107,8 @@ def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = N
             where = found.formulas if node in rows else found.signals
             where[named] = expression
             said[node] = f"datum.{named}" if node in rows else named
+            if node not in rows:
+                found.names[node] = named
     for name, node in wanted.items():
         where = found.formulas if node in rows else found.signals
         where.setdefault(name, said[node])
@@ -106,13 +116,21 @@ def compiled(wanted: Mapping[str, Quantity], along: Mapping[str, str] | None = N
 
 
 def _names(
-    order: list[Quantity], wanted: Mapping[str, Quantity], along: Mapping[str, str]
+    order: list[Quantity],
+    wanted: Mapping[str, Quantity],
+    along: Mapping[str, str],
+    known: Mapping[Quantity, str],
 ) -> dict[Quantity, str]:
     """Names of what is wanted, and of what is used more than once or is a table."""
-    uses = Counter(i for node in order for i in node.inputs if isinstance(i, Quantity))
+    uses = Counter(
+        given
+        for node in order
+        for given in node.inputs * (1 + node.operation.repeats)
+        if isinstance(given, Quantity)
+    )
     names = {node: name for name, node in reversed(list(wanted.items())) if not parameter(node)}
-    taken = {*wanted, *along.values(), *filter(None, map(parameter, order))}
-    free = (f"q{number}" for number in range(1, len(order) + len(taken) + 2))
+    taken = {*wanted, *along.values(), *known.values(), *filter(None, map(parameter, order))}
+    free = (f"q{number}" for number in count(1))
     for node in order:
         shared = uses[node] > 1 or not node.inputs
         if shared and node not in names and not parameter(node):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from scaleright.quantity.readings import literal
 
 _JOINT = "|"
 """Between the options of a row that several choices pick."""
+_ONE = "row"
+"""The operation by which one choice picks a row."""
 
 
-class Row:
-    """The row of a table that is chosen: its columns are quantities, by their names.
+class Row(Mapping):
+    """The row of a table that is chosen: its columns are quantities, as attributes or items.
 
     there : whether the table has figures for what is chosen [truth value]
     why : why it has none, a sentence; empty where it has [word]
@@ -26,15 +28,24 @@ class Row:
     def __init__(self, columns: tuple[str, ...], row: Quantity):
         self._columns, self._row = columns, row
 
+    def __getitem__(self, name: str) -> Quantity:
+        if name not in self._columns:
+            nearest(name, self._columns, "column of the table")
+        return apply(_column(self._columns.index(name)), self._row)
+
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name not in self._columns:
-            try:
-                nearest(name, self._columns, "column of the table")
-            except LookupError as error:
-                raise AttributeError(str(error)) from None
-        return apply(_column(self._columns.index(name)), self._row)
+        try:
+            return self[name]
+        except LookupError as error:
+            raise AttributeError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
 
     def __dir__(self) -> list[str]:
         return [*self._columns, "there", "why"]
@@ -80,6 +91,13 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     digest = hashlib.sha256(content.encode()).hexdigest()
     whole = leaf(Operation(f"table {digest}", lambda: rows, lambda: content), rows, digest)
     return Row(columns, apply(_pick(len(choices)), whole, *choices))
+
+
+def table_of(node: Quantity) -> Mapping[str, tuple] | None:
+    """The rows by option from which a quantity is one that a single choice picks; None if it is
+    none.
+    """
+    return node.inputs[0].value if node.operation.name == _ONE else None
 
 
 def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
@@ -133,7 +151,11 @@ def _pick(many: int) -> Operation:
         return every
 
     joint = f' + "{_JOINT}" + '
-    return Operation(f"row {many}", row, lambda table, *keys: f"{table}[{joint.join(keys)}]")
+    return Operation(
+        _ONE if many == 1 else f"row {many}",
+        row,
+        lambda table, *keys: f"{table}[{joint.join(keys)}]",
+    )
 
 
 def _column(index: int) -> Operation:

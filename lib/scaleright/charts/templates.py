@@ -1,0 +1,102 @@
+"""Sentences that name quantities, as `{saving:usd} a year`: said in Python and by the page alike.
+
+A name is that of a quantity of the chapter, or of a part of one of its records
+(`{bill.total:usd}`); after the colon stands how `say` says it. A word needs no colon.
+"""
+
+import string
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.words import say
+from scaleright.names import nearest
+from scaleright.quantity import Quantity
+from scaleright.quantity.graph import parameter
+
+
+def callers_names() -> dict[str, Any]:
+    """The names where a function of this package was called: those of the chapter."""
+    frame = sys._getframe(2)
+    return frame.f_globals | frame.f_locals
+
+
+def phrase(template: str) -> Any:
+    """A template filled with the chapter's quantities: a word that follows the case.
+
+    Raises
+    ------
+    LookupError : a name that there is not; the nearest is offered.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> hours = given("hours", 5.0)
+    >>> found = phrase("above {hours:hours 2} of use")
+    >>> found.value, evaluate([found], {"hours": 7.0})
+    ('above 5 hours of use', ['above 7 hours of use'])
+    """
+    said, names = "", callers_names()
+    for text, field, kind in _parts(template):
+        if text:
+            said = said + text
+        if field:
+            value = _found(field, names)
+            said = said + (value if _is_word(value) else say(value, kind or "number"))
+    return said
+
+
+def slots(
+    templates: Mapping[str, str], names: Mapping[str, Any], controls: Controls
+) -> tuple[dict[str, str], dict[str, LiveNumber]]:
+    """Templates for `str.format`, and the live numbers and words that fill them.
+
+    >>> from types import SimpleNamespace as N
+    >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1, high=10,
+    ...     choices=None)
+    >>> live = Controls(N(parameters=[price], price=2.0))
+    >>> slots({"said": "{day:usd} a day"}, {"day": 24 * live.given.price}, live)[1]["day"].text
+    '$48.00'
+    """
+    plain, filled, kinds = dict[str, str](), dict[str, LiveNumber](), dict[str, str]()
+    for label, template in templates.items():
+        plain[label] = ""
+        for text, field, kind in _parts(template):
+            plain[label] += text.replace("{", "{{").replace("}", "}}")
+            if not field:
+                continue
+            value = _found(field, names)
+            given = parameter(value) if isinstance(value, Quantity) else None
+            slot = given or field.replace(".", "_")
+            while kinds.setdefault(slot, kind) != kind:  # the same quantity, said in another way
+                slot += "_as"
+            plain[label] += f"{{{slot}}}"
+            if slot not in filled:
+                filled[slot] = (
+                    controls.words(slot, value)
+                    if _is_word(value)
+                    else controls.number(slot, value, kind=kind or "number")
+                )
+    return plain, filled
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value.value if isinstance(value, Quantity) else value, str)
+
+
+def _parts(template: str) -> Iterator[tuple[str, str, str]]:
+    """Text, then the name and the kind of what follows it, both empty at the end."""
+    for text, field, kind, _ in string.Formatter().parse(template):
+        yield text, field or "", kind or ""
+
+
+def _found(field: str, names: Mapping[str, Any]) -> Any:
+    root, *parts = field.split(".")
+    if root not in names:
+        public = [name for name in names if not name.startswith("_")]
+        nearest(root, public, "quantity of this chapter in a sentence")
+    value = names[root]
+    for part in parts:
+        if not hasattr(value, part):
+            nearest(part, [n for n in dir(value) if not n.startswith("_")], f"part of {root!r}")
+        value = getattr(value, part)
+    return value

@@ -1,0 +1,70 @@
+"""The signals of a page: what each quantity that it shows is called there, and its expression."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from itertools import count
+
+from scaleright.quantity.graph import Quantity, in_order, parameter
+from scaleright.quantity.readings import compiled
+
+
+class Signals:
+    """The signals of one page, which grow with what it shows: a quantity on which several of its
+    sentences and charts depend is computed once.
+
+    expressions : of each signal by its name, each after those that it reads
+
+    >>> from scaleright.quantity import given
+    >>> price, load = given("price", 2.0), given("load", 0.4)
+    >>> page = Signals()
+    >>> page.name(price / load, "unit"), page.name(2 * (price / load)), page.name(price)
+    ('unit', 'q1', 'price')
+    >>> page.expressions
+    {'unit': '(price / load)', 'q1': '(2 * unit)'}
+    """
+
+    def __init__(self) -> None:
+        self.expressions: dict[str, str] = {}
+        self._names: dict[Quantity, str] = {}
+        self._called: dict[str, Quantity] = {}
+
+    def name(self, quantity: Quantity, wanted: str = "") -> str:
+        """The signal of a quantity; the name wanted is one that the page knows it by as well.
+
+        Raises
+        ------
+        ValueError : the page calls another quantity so.
+        """
+        if not wanted and (known := parameter(quantity) or self._names.get(quantity)):
+            return known
+        name = wanted or next(n for n in map("q{}".format, count(1)) if n not in self.expressions)
+        if self._called.setdefault(name, quantity) is not quantity:
+            raise ValueError(
+                f"two quantities of this page are called {name!r}: call one of them otherwise"
+            )
+        if name not in self.expressions:
+            found = compiled({name: quantity}, known=self._names)
+            self.expressions |= found.signals
+            self._names = found.names | self._names
+        return name
+
+    def formulas(self, wanted: Mapping[str, Quantity], along: Mapping[str, str]) -> dict[str, str]:
+        """Fields of a chart's rows by name, each after those that it reads.
+
+        along : parameters that the rows give, with the field of each
+
+        >>> from scaleright.quantity import given
+        >>> hours, price = given("hours", 8.0), given("price", 2.0)
+        >>> Signals().formulas({"bill": hours * price, "price": price}, {"hours": "x"})
+        {'bill': '(datum.x * price)', 'price': 'price'}
+        """
+        fixed = {name: q for name, q in wanted.items() if not _depends(q, along)}
+        found = compiled({n: q for n, q in wanted.items() if n not in fixed}, along, self._names)
+        self.expressions |= found.signals
+        self._names = found.names | self._names
+        return found.formulas | {name: self.name(quantity) for name, quantity in fixed.items()}
+
+
+def _depends(quantity: Quantity, parameters: Container[str]) -> bool:
+    return any(parameter(node) in parameters for node in in_order([quantity]))
