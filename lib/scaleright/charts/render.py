@@ -174,14 +174,14 @@ def _filled(text: str, numbers: Mapping[str, Any]) -> str:
     )
 
 
-def live_model(
-    controls: Controls | None, numbers: Iterable[Any], signals: Iterable[str] = ()
-) -> str:
-    """What the page's script needs to compute live numbers, and further signals."""
+def live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
+    """What the page's script needs to compute live numbers."""
     if controls is None:
         return ""
-    texts = (f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))
-    return _model(controls, *controls.used_in(*texts, *signals))
+    return _model(
+        controls,
+        *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))),
+    )
 
 
 def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber) -> Display:
@@ -240,8 +240,11 @@ def answer_card(
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
     facts = {label: value for label, value in facts.items() if value is not None}
-    named = {n: q for n, (q, _) in (quantities or {}).items() if isinstance(q, Quantity)}
-    signals = [page().signal(quantity, name) for name, quantity in named.items()]
+    unsaid = [
+        page().number(name, quantity, kind=kind)
+        for name, (quantity, kind) in (quantities or {}).items()
+        if isinstance(quantity, Quantity)
+    ]
     if controls is None and not numbers and "{" in sentence:
         controls = page()
         plain, numbers = slots({"": sentence} | facts, callers_names(), controls)
@@ -252,7 +255,7 @@ def answer_card(
         for label, value in facts.items()
     }
     filled = _filled(sentence, numbers)
-    model = live_model(controls, [*numbers.values(), *alone.values()], signals)
+    model = live_model(controls, [*numbers.values(), *alone.values(), *unsaid])
     card = (
         '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
         f' aria-live="polite">{filled}</p>{_facts(texts)}{model}</section>'

@@ -27,7 +27,7 @@ hours.
 """
 
 
-def say(value: Any, kind: str = "number"):
+def say(value: Any, kind: str = "number") -> Any:
     """Write a number, or the expression of one, as a person would say it.
 
     Parameters

@@ -85,7 +85,7 @@ def branch_bills(
     }
 
 
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, Any]] = {
     "nothing special": {},
     "data must stay in the house": {"sensitive_data": True},
     "several regions": {"many_regions": True},
@@ -114,7 +114,7 @@ def tree(
     """
     rows = []
     for question, change in QUESTIONS.items():
-        of = {"hours_per_day": hours_per_day, "accelerators": 1} | change
+        of: dict[str, Any] = {"hours_per_day": hours_per_day, "accelerators": 1} | change
         limits = of.get("sensitive_data", False), of.get("many_regions", False)
         bills = branch_bills(
             ownership,

@@ -67,4 +67,4 @@ class Signals:
 
 
 def _depends(quantity: Quantity, parameters: Container[str]) -> bool:
-    return any(parameter(node) in parameters for node in in_order([quantity]))
+    return any((parameter(node) or "") in parameters for node in in_order([quantity]))
