@@ -37,6 +37,14 @@ def signals(
     cases: Sequence[Mapping[str, Any]], expressions: Mapping[str, str], wanted: Sequence[str]
 ) -> list[list[float]]:
     """The values of some of the signals at each case, each signal given by its expression."""
+    texts = signal_texts(cases, expressions, wanted)
+    return [[float(text.replace("Infinity", "inf")) for text in one] for one in texts]
+
+
+def signal_texts(
+    cases: Sequence[Mapping[str, Any]], expressions: Mapping[str, str], wanted: Sequence[str]
+) -> list[list[str]]:
+    """The same as Vega writes them into a text."""
     said = f" + '{_CELL}' + ".join(wanted)
     text = {"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}
     told = [{"name": name, "update": expression} for name, expression in expressions.items()]
@@ -53,5 +61,4 @@ def signals(
     }
     found = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
     assert len(found) == len(cases)
-    values = (html.unescape(one).replace("Infinity", "inf").split(_CELL) for one in found)
-    return [[float(value) for value in one] for one in values]
+    return [html.unescape(one).split(_CELL) for one in found]

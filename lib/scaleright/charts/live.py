@@ -59,7 +59,7 @@ class Controls:
         self._defined: dict[str, dict] = {}
         self._follow: dict[str, dict] = {}
         self._options: dict[str, list] = {}
-        self._signals = Signals()
+        self.signals = Signals()
 
     @property
     def given(self) -> SimpleNamespace:
@@ -103,7 +103,7 @@ class Controls:
 
     def signal(self, quantity: Quantity, name: str = "") -> str:
         """What the page calls a quantity: by this name as well, if one is given."""
-        found = self._signals.name(quantity, "" if name == parameter(quantity) else name)
+        found = self.signals.name(quantity, "" if name == parameter(quantity) else name)
         self._learn([quantity])
         return found
 
@@ -117,7 +117,7 @@ class Controls:
         along : parameters that the rows give, with the field of each
         """
         fields = {parameter(q) or "": field for q, field in along.items()}
-        found = self._signals.formulas(wanted, fields)
+        found = self.signals.formulas(wanted, fields)
         self._learn(wanted.values())
         return {name: settled(expression) for name, expression in found.items()}
 
@@ -126,7 +126,7 @@ class Controls:
         for node in in_order(quantities):
             if (table := table_of(node)) and (name := parameter(node.inputs[1])):
                 self._offer(name, table)
-        for name, expression in self._signals.expressions.items():
+        for name, expression in self.signals.expressions.items():
             if name in self._parameters:
                 raise ValueError(
                     f"a quantity is called {name!r}, as a parameter of the chapter: call it"

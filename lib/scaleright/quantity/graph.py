@@ -5,6 +5,7 @@ A node knows its operation, what it was computed from, and its value at the case
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -196,10 +197,22 @@ def leaf(operation: Operation, value: Any, identity: Any) -> Quantity:
 
 
 def apply(operation: Operation, *inputs: Any) -> Quantity:
-    """The quantity that an operation makes of quantities, numbers, truth values and words."""
-    plain = tuple(i.item() if isinstance(i, np.generic) else i for i in inputs)
+    """The quantity that an operation makes of quantities, numbers, truth values and words.
+
+    A number has the digits of a `units.figure` from here on: those that a page is given.
+    """
+    plain = tuple(_settled(i.item() if isinstance(i, np.generic) else i) for i in inputs)
     told = tuple(id(i) if isinstance(i, Quantity) else (type(i), i) for i in plain)
     return _node((operation.name, *told), operation, plain, None)
+
+
+def _settled(given: Any) -> Any:
+    """A number with the digits that it means; anything else as it is."""
+    if type(given) is not float or given.is_integer() or not math.isfinite(given):
+        return given
+    from scaleright.units import figure  # which is built on this module
+
+    return figure(given)
 
 
 def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quantity:

@@ -14,6 +14,7 @@ class Signals:
     sentences and charts depend is computed once.
 
     expressions : of each signal by its name, each after those that it reads
+    quantities : those that were asked for, by their names
 
     >>> from scaleright.quantity import given
     >>> price, load = given("price", 2.0), given("load", 0.4)
@@ -27,7 +28,7 @@ class Signals:
     def __init__(self) -> None:
         self.expressions: dict[str, str] = {}
         self._names: dict[Quantity, str] = {}
-        self._called: dict[str, Quantity] = {}
+        self.quantities: dict[str, Quantity] = {}
 
     def name(self, quantity: Quantity, wanted: str = "") -> str:
         """The signal of a quantity; the name wanted is one that the page knows it by as well.
@@ -39,7 +40,7 @@ class Signals:
         if not wanted and (known := parameter(quantity) or self._names.get(quantity)):
             return known
         name = wanted or next(n for n in map("q{}".format, count(1)) if n not in self.expressions)
-        if self._called.setdefault(name, quantity) is not quantity:
+        if self.quantities.setdefault(name, quantity) is not quantity:
             raise ValueError(
                 f"two quantities of this page are called {name!r}: call one of them otherwise"
             )

@@ -1,0 +1,152 @@
+"""Sentences, tables and charts of quantities: said once, read by Python and by the page."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pandas as pd
+import pytest
+import vl_convert
+from ownership_samples import CARD
+from scaleright import charts
+from scaleright.decisions.deployment import QUESTIONS, deployment, tree
+from scaleright.ops import where
+from scaleright.quantity import Quantity, choose, given
+from scaleright.ranges import Swing
+from vega import signal_texts
+
+NOW = {"price": 2.0, "load": 0.4, "chips": 8, "chip": "A"}
+
+
+@pytest.fixture
+def case(live):
+    """The quantities of a small case, which is the page's."""
+    return live.given
+
+
+def told(display: charts.Display, **moved) -> dict[str, str]:
+    """What the page writes into the live numbers of a display after some of its controls moved."""
+    markup = display.bundle["text/html"]
+    (model,) = re.findall(r'class="sr-model">(.*?)</script>', markup, re.DOTALL)
+    expressions = {entry["name"]: entry["expr"] for entry in json.loads(model)["defined"]}
+    names = re.findall(r'data-sr-signal="(\w+)"', markup)
+    (texts,) = signal_texts([NOW | moved], expressions, [f"{name}_text" for name in names])
+    return dict(zip(names, texts, strict=True))
+
+
+def drawn(chart, live, **moved) -> list[str]:
+    """The words of a chart after some of the page's controls moved."""
+    spec = charts.show(chart, alt="A chart of quantities.", controls=live)
+    spec = spec.bundle[charts.render.VEGALITE]
+    for parameter in spec["params"]:
+        if parameter["name"] in moved:
+            parameter["value"] = moved[parameter["name"]]
+    svg = vl_convert.vegalite_to_svg(spec | {"width": 500})
+    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
+
+
+def test_a_sentence_names_quantities_and_follows_them(case):
+    bill = case.price * case.chips
+    verdict = where(bill > 100, charts.phrase("dear at {case.price:usd}"), "cheap")
+    shown = charts.sentence("{case.chips:whole} chips cost {bill:usd}: {verdict}.")
+    assert str(shown) == "8 chips cost $16.00: cheap." and verdict.value == "cheap"
+    assert told(shown) == {"chips": "8", "bill": "$16.00", "verdict": "cheap"}
+    other = {"chips": "50", "bill": "$500", "verdict": "dear at $10.00"}
+    assert told(shown, price=10.0, chips=50) == other
+
+
+@pytest.mark.parametrize(
+    "template, says",
+    [
+        ("{bil:usd}", "unknown quantity of this chapter in a sentence 'bil'; nearest: bill"),
+        ("{case.prise:usd}", "unknown part of 'case' 'prise'; nearest: price"),
+    ],
+)
+def test_a_name_that_there_is_not_is_refused_with_the_nearest(case, template, says):
+    bill = case.price * 2
+    assert bill.value
+    with pytest.raises(LookupError, match=says):
+        charts.sentence(template)
+
+
+def test_one_quantity_said_in_two_ways_keeps_both(case):
+    bill = case.price * 1234.5
+    shown = charts.sentence("{bill:usd}, to be exact {bill:usd 6}")
+    assert list(told(shown).values()) == ["$2,470", "$2,469.00"] and bill.value == 2469.0
+
+
+def test_two_quantities_of_one_name_are_refused(case):
+    bill = case.price * 2
+    charts.sentence("{bill:usd}")
+    bill = bill + 1
+    with pytest.raises(ValueError, match="two quantities of this page are called 'bill'"):
+        charts.sentence("{bill:usd}")
+    price = case.chips * 2
+    with pytest.raises(ValueError, match="'price', as a parameter of the chapter"):
+        charts.sentence("{price:usd}")
+    assert price.value == 16
+
+
+def test_an_answer_names_what_it_tells_machines_alone(case):
+    bill = case.price * case.chips
+    low = bill / 2
+    shown = charts.answer_card(
+        "It costs {bill:usd}.", range="from {low:usd}", quantities={"low": (low, "usd")}
+    )
+    assert str(shown) == "It costs $16.00. Range: from $8.00."
+    assert shown.bundle[charts.render.ANSWER_MIME]["quantities"]["low"]["value"] == 8.0
+    assert told(shown, price=4.0) == {"bill": "$32.00", "low": "$16.00"}
+
+
+def test_cells_of_a_table_follow_and_files_have_their_values(case):
+    rows = [
+        {"chips": n, "bill": case.price * n, "verdict": where(case.price * n > 9, "dear", "cheap")}
+        for n in (1, 10)
+    ]
+    shown = charts.table(pd.DataFrame(rows), "Bills", formats={"bill": "usd"})
+    assert "10  $20.00  dear" in str(shown)
+    assert list(told(shown, price=0.5).values()) == ["$0.50", "cheap", "$5.00", "cheap"]
+    data = shown.bundle[charts.machine.TABLE_MIME]["data"]
+    assert data[1] == {"chips": 10, "bill": 20.0, "verdict": "dear"}
+
+
+def test_a_choice_offers_only_what_its_table_has(live, case):
+    rent = choose({"A": {"usd": 2.0}}, case.chip)
+    charts.sentence("{rent.usd:usd}")
+    assert rent.usd.value == 2.0
+    assert live.describe("chip")["choices"] == ["A"]
+
+
+def test_lines_run_along_a_parameter_and_follow_the_others(live, case):
+    months = given("months", 0.0)
+    spent = {"rent": months * case.price, "own": 3.0 + months * 0.0}
+    rows = pd.DataFrame({"months": [0, 10]})
+    chart = charts.lines(rows, "months", spent, "usd", "months", "USD", along=months)
+    calculated = chart.to_dict()["layer"][0]["transform"]
+    assert {"calculate": "(datum.months * price)", "as": "_value_0"} in calculated
+    assert {"rent", "own"} <= set(drawn(chart, live))
+
+
+def test_bars_stacks_and_swings_of_quantities_move(live, case):
+    bars = charts.bars({"one": case.price, "all": case.price * 10}, "what", None, "usd", "USD")
+    assert {"$2.00", "$20.00"} <= set(drawn(bars, live))
+    assert {"$3.00", "$30.00"} <= set(drawn(bars, live, price=3.0))
+    parts = {"rent": {"fixed": 1.0, "use": case.price}, "own": {"fixed": 5.0, "use": 0.0}}
+    stack = charts.stacked_parts(parts, "usd", "USD", category="plan")
+    assert {"$5.00", "$8.00"} <= set(drawn(stack, live, price=7.0))
+    swing = Swing("price", case.price / 2, case.price * 2, case.price * 4, case.price * 16)
+    tornado = charts.tornado([swing], case.price * 8, "usd", "USD")
+    assert "$4.00 to $16.00" in drawn(tornado, live, price=1.0)
+
+
+@pytest.mark.parametrize("hours", [0.5, 5.0, 20.0])
+def test_the_tree_as_a_table_is_that_of_each_case(hours):
+    rows = tree(CARD, given("rent", 0.5), 0.3, given("hours", hours), 50.0)
+    for row, change in zip(rows.itertuples(), QUESTIONS.values(), strict=True):
+        of = {"hours_per_day": hours} | change
+        moving = 50.0 * of.get("accelerators", 1)
+        verdict = deployment(CARD, 0.5, 0.3, of.pop("hours_per_day"), moving, **of)
+        found = [cell.value if isinstance(cell, Quantity) else cell for cell in row[2:5]]
+        assert found == [verdict.what, verdict.rule, "yes" if verdict.agrees else "no"]

@@ -1,0 +1,74 @@
+"""Every quantity of a chapter, at random settings of all its controls: the page against Python."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scaleright import charts
+from scaleright.charts.expressions import settled
+from scaleright.press import Book, parameters
+from scaleright.press.parameters import Case, chapter_notebook, declared
+from scaleright.quantity import evaluate
+from scaleright.units import figure
+from vega import signal_texts
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+CHAPTERS = ("buy_or_rent",)
+"""Those whose pages are read from one graph."""
+SETTINGS = 12
+
+
+def computed_here(chapter: str, monkeypatch) -> charts.Controls:
+    """The controls of a chapter after all its cells have run in this process."""
+    given = declared(chapter, BOOK)
+    case = Case(given, {parameter.name: parameter.default for parameter in given})
+    monkeypatch.setattr(parameters, "case", lambda: case)
+    names: dict[str, Any] = {}
+    for cell in chapter_notebook(BOOK.text(chapter)).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, chapter, "exec"), names)
+    return names["live"]
+
+
+def drawn(control: dict, generator: np.random.Generator) -> Any:
+    """A value that a reader may give a control: an end in one of four draws of a number."""
+    if control["kind"] == "flag":
+        return bool(generator.integers(2))
+    if control["kind"] == "choice":
+        return str(generator.choice(control["choices"]))
+    low, high = control["low"], control["high"]
+    if generator.random() < 0.25:
+        value = float(generator.choice([low, high]))
+    elif control["log"]:
+        value = figure(math.exp(generator.uniform(math.log(low), math.log(high))))
+    else:
+        value = figure(generator.uniform(low, high))
+    return round(value) if control["whole"] else value
+
+
+def same(page: str, here: Any) -> bool:
+    if isinstance(here, str):
+        return page == here
+    if isinstance(here, bool):
+        return page == str(here).lower()
+    return math.isclose(float(page), here, rel_tol=1e-9) or (page == "NaN" and math.isnan(here))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_page_computes_what_the_library_computes(chapter, monkeypatch):
+    live = computed_here(chapter, monkeypatch)
+    page, generator = live.signals, np.random.default_rng(0)
+    controls = [entry for name in vars(live.given) if (entry := live.describe(name))]
+    expressions = {name: settled(told) for name, told in page.expressions.items()}
+    wanted = {name: page.quantities[name] for name in page.expressions if name in page.quantities}
+    assert len(wanted) > 50 and len(controls) > 10
+    cases = [{of["name"]: drawn(of, generator) for of in controls} for _ in range(SETTINGS)]
+    pages = signal_texts(cases, expressions, list(wanted))
+    for case, there in zip(cases, pages, strict=True):
+        here = evaluate(wanted.values(), case)
+        found = dict(zip(wanted, zip(there, here, strict=True), strict=True))
+        assert {name: both for name, both in found.items() if not same(*both)} == {}, case
