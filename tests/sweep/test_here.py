@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import signal
+import subprocess
 
 import psutil
 import pytest
@@ -16,7 +17,17 @@ from sweeping import GUARD_S, gone, kept, rows, wait_for
 pytestmark = pytest.mark.processes
 
 
-def test_a_killed_sweep_goes_on_and_ends_as_if_nothing_had_happened(scaleright, start, place):
+def workers(sweep: subprocess.Popen) -> list[psutil.Process]:
+    return [
+        child
+        for child in psutil.Process(sweep.pid).children()
+        if "multiprocessing.spawn" in " ".join(child.cmdline())
+    ]
+
+
+def test_a_killed_sweep_goes_on_even_without_a_worker_and_ends_as_if_nothing_had_happened(
+    scaleright, start, place
+):
     case = ["-p", "hours=" + ",".join(map(str, range(1, 25))), "-p", "mishap=dawdles", "--workers"]
     first = start(*case, "1")
     wait_for(lambda: kept(place.root / "out") >= 3)
@@ -35,6 +46,9 @@ def test_a_killed_sweep_goes_on_and_ends_as_if_nothing_had_happened(scaleright, 
     assert 3 <= before < 24 and not (place.root / "out" / results.TABLE).exists()
 
     second = start(*case, "2")
+    wait_for(lambda: kept(place.root / "out") > before)
+    lost, _ = workers(second)
+    lost.kill()
     out, err = second.communicate(timeout=GUARD_S)
     assert (second.returncode, err) == (0, "") and f"{before} of 24 scenarios done before" in out
     assert [float(row["usd"]) for row in rows(place.root / "out")] == [
@@ -59,20 +73,6 @@ def test_what_dask_says_of_a_lost_worker_is_not_printed(monkeypatch):
             assert client == "client" and not logger.isEnabledFor(logging.WARNING)
     finally:
         logger.setLevel(before)
-
-
-def test_a_worker_that_is_killed_is_replaced(start, place):
-    sweep = start("-p", "hours=1,2,3,4,5,6,7,8", "-p", "mishap=dawdles", "--workers", "2")
-    wait_for(lambda: kept(place.root / "out") >= 1)
-    workers = [
-        child
-        for child in psutil.Process(sweep.pid).children()
-        if "multiprocessing.spawn" in " ".join(child.cmdline())
-    ]
-    assert len(workers) == 2
-    workers[0].kill()
-    out, err = sweep.communicate(timeout=GUARD_S)
-    assert (sweep.returncode, err) == (0, "") and "table of 8 scenarios" in out
 
 
 @pytest.mark.parametrize(
