@@ -111,35 +111,40 @@
     return page.settled;
   }
 
-  let waiting = null;
+  let waiting = null, resting = null;
   /** Update every view once a frame, however fast a slider moves. */
   function schedule() {
     if (waiting) return;
-    page.settled = waiting = new Promise((done) => requestAnimationFrame(async () => {
-      waiting = null;
-      const changed = Object.keys(page.defaults).some((name) => page.values[name] !== page.defaults[name]);
-      document.body.classList.toggle("sr-changed", changed);
-      remember(changed);
-      await Promise.all([page.hub, ...Object.values(page.views)].filter(Boolean).map(feed));
-      tell();
-      done();
-    }));
+    page.settled = waiting = new Promise((done, fail) => requestAnimationFrame(() => update().then(done, fail)));
+  }
+
+  async function update() {
+    waiting = null;
+    document.body.classList.toggle("sr-changed", Object.keys(page.defaults).some((name) => page.values[name] !== page.defaults[name]));
+    rest();
+    await Promise.all([page.hub, ...Object.values(page.views)].filter(Boolean).map(feed));
+    document.querySelectorAll("figure.sr-drawn").forEach(spread);
+    tell();
   }
 
   async function feed(view) {
     const known = view.getState({ signals: () => true, data: () => false }).signals;
     for (const [name, value] of Object.entries(page.values)) if (name in known && known[name] !== value) view.signal(name, value);
     await view.runAsync();
-    const figure = view.container()?.closest("figure");
-    if (figure) spread(figure);
   }
 
-  function remember(changed) {
+  /** Write the case into the address once the reader rests: browsers refuse one that is written with each frame. */
+  function rest() {
+    clearTimeout(resting);
+    page.remembered = new Promise((done) => { resting = setTimeout(() => done(remember()), 200); });
+  }
+
+  function remember() {
     const address = new URL(location.href), moved = (name) => page.values[name] !== page.defaults[name];
     const others = followed(Object.fromEntries(Object.entries(page.values).filter(([name]) => moved(name))));
     for (const name of page.controls.keys()) {
       // A value moved back to its default is named too where a choice would else bring another.
-      if (changed && (moved(name) || (name in others && others[name] !== page.values[name]))) address.searchParams.set(name, page.values[name]);
+      if (moved(name) || (name in others && others[name] !== page.values[name])) address.searchParams.set(name, page.values[name]);
       else address.searchParams.delete(name);
     }
     if (address.href !== location.href) history.replaceState(null, "", address);
@@ -362,6 +367,7 @@
       const key = Math.round(Number(y) * 2);
       rows.set(key, { y: Number(y), texts: [...((rows.get(key) || {}).texts || []), text] });
     }
+    if (!rows.size) return;
     const gap = 16, sorted = [...rows.values()].sort((a, b) => a.y - b.y);
     sorted.forEach((row, i) => { row.to = i ? Math.max(row.y, sorted[i - 1].to + gap) : row.y; });
     const floor = (figure.querySelector(".background")?.getBBox().height || Infinity) - 2;

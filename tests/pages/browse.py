@@ -23,6 +23,7 @@ CHROMIUM = (
 )
 OFFLINE = [
     "--no-sandbox",
+    "--disable-gpu",
     "--disable-background-networking",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
@@ -102,6 +103,11 @@ class Visit:
 
     def controls(self) -> dict[str, dict]:
         return self.ask("Object.fromEntries(window.scaleright.page.controls)")
+
+    def address(self) -> str:
+        """Its address, once the page has written the reader's case there."""
+        self.ask("window.scaleright.page.remembered")
+        return self.page.url
 
     def set(self, values: dict) -> None:
         self.ask("(values) => window.scaleright.set(values)", values)

@@ -50,6 +50,14 @@
     return true;
   }
 
+  /** Sets each of these cases, from the defaults, and then the defaults. */
+  async function through(cases) {
+    for (const values of [...cases, {}]) {
+      window.scaleright.reset();
+      await window.scaleright.set(values);
+    }
+  }
+
   /** Elements that reach beyond a screen of this width. */
   function outside(width) {
     const scroll = ".sr-table, pre, div.math, mjx-container, mjx-assistive-mml, .sr-refused";
@@ -106,11 +114,12 @@
     return { seen: words.length, low };
   }
 
-  /** What has the keyboard's focus, by what name, and whether that shows. */
+  /** What has the keyboard's focus, by what name, whether that shows, and of which control it is the slider, menu or box. */
   function focus() {
     const e = document.activeElement, s = getComputedStyle(e);
     const shown = s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2;
-    return { id: e.id || e.className || e.tagName, shown, name: label(e) };
+    const control = e.id && e.closest("[data-control]")?.dataset.control;
+    return { id: e.id || e.className || e.tagName, shown, name: label(e), control, value: window.scaleright?.page.values[control] };
   }
 
   /** What can be operated and has no name. */
@@ -191,26 +200,29 @@
     };
   }
 
-  /** One element for each look of words: their element, size, weight, color and what lies under them. */
-  function looks() {
+  /** One element for each look of words but these: their element, size, weight, shadow, color and what lies under them. */
+  function looks(judged) {
     const found = new Map();
     for (const [e] of worded()) {
-      const { color: ink, fontSize, fontWeight, opacity } = getComputedStyle(e);
-      if (!e.closest(DRAWN)) found.set([e.localName, ink, under(e), fontSize, fontWeight, opacity].join(), e);
+      const { color: ink, fontSize, fontWeight, opacity, textShadow, backgroundImage } = getComputedStyle(e);
+      const look = [e.localName, ink, under(e), fontSize, fontWeight, opacity, textShadow, backgroundImage].join();
+      if (!e.closest(DRAWN) && !judged.includes(look)) found.set(look, e);
     }
-    return [...found.values()];
+    return found;
   }
 
   /** What breaks a rule of axe, best practices and drafts among them, save those of color. */
   const structure = () => broken({ exclude: DRAWN }, (rule) => !rule.startsWith("color-contrast"));
 
-  /** The same, and what breaks a rule of color in each of these modes; the stricter leaves to the other what that finds. */
-  async function rules(...modes) {
+  /** The same, and what breaks a rule of color in each of these modes, of looks not judged before; the stricter leaves to the other what that finds. */
+  async function rules({ modes = [], judged = [] }) {
     const root = document.documentElement, before = root.dataset.theme, restore = thin();
     const found = { structure: await structure() };
     for (const mode of modes) {
       root.dataset.theme = mode;
-      found[mode] = await broken({ include: looks() }, (rule) => rule.startsWith("color-contrast"));
+      const others = looks(judged), none = { passed: [], broken: [] };
+      const colors = others.size ? await broken({ include: [...others.values()] }, (rule) => rule.startsWith("color-contrast")) : none;
+      found[mode] = { ...colors, looks: [...others.keys()] };
     }
     root.dataset.theme = before;
     restore();
@@ -228,5 +240,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, silent, outside, cut, contrast, focus, nameless, signals, thin, rules, runText };
+  window.probe = { settled, back, charts, seen, words, changed, silent, through, outside, cut, contrast, focus, nameless, signals, thin, rules, runText };
 })();

@@ -77,7 +77,7 @@ def test_all_views_and_the_address_share_the_values_of_the_controls(look, name):
     numbers = middles(opened.controls().values())
     opened.set(numbers)
     holds(opened, numbers)
-    asked = dict(parse_qsl(urlsplit(opened.page.url).query))
+    asked = dict(parse_qsl(urlsplit(opened.address()).query))
     defaults = opened.ask("window.scaleright.page.defaults")
     told = {key: value for key, value in numbers.items() if value != defaults[key]}
     assert {key: float(asked[key]) for key in told} == told
@@ -130,7 +130,7 @@ def test_an_address_that_names_a_choice_alone_brings_what_follows_it(visit):
     assert (given["rent_usd_per_hour"], given["chip_usd"]) == (1.25, values["chip_usd"])
     # One moved back to the default stays there when the case is opened again.
     opened.set({"chip_usd": defaults["chip_usd"]})
-    opened.open(opened.page.url.removeprefix(opened.site))
+    opened.open(opened.address().removeprefix(opened.site))
     assert opened.ask("window.scaleright.page.values.chip_usd") == defaults["chip_usd"]
 
 
