@@ -240,11 +240,7 @@ def answer_card(
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
     facts = {label: value for label, value in facts.items() if value is not None}
-    unsaid = [
-        page().number(name, quantity, kind=kind)
-        for name, (quantity, kind) in (quantities or {}).items()
-        if isinstance(quantity, Quantity)
-    ]
+    unsaid = _unsaid(quantities or {})
     if controls is None and not numbers and "{" in sentence:
         controls = page()
         plain, numbers = slots({"": sentence} | facts, callers_names(), controls)
@@ -269,6 +265,15 @@ def answer_card(
     return Display(
         {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
     )
+
+
+def _unsaid(quantities: Mapping[str, tuple[Any, str]]) -> list[LiveNumber]:
+    """What a card tells machines alone, as live numbers of the page."""
+    return [
+        page().number(name, quantity, kind=kind)
+        for name, (quantity, kind) in quantities.items()
+        if isinstance(quantity, Quantity)
+    ]
 
 
 def _facts(texts: Mapping[str, str]) -> str:

@@ -80,12 +80,14 @@ def tornado(
     text = chart.mark_text(style="row-value").encode(
         x=alt.X("to:Q", title=title), y=y, text=alt.Text("both:N")
     )
-    if isinstance(best, Quantity):
-        middle = alt.Chart(one_row()).transform_calculate(best=literal(best))
-    else:
-        middle = alt.Chart(pd.DataFrame({"best": [best]}))
-    middle = middle.mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
+    middle = _middle(best).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
     return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
+
+
+def _middle(best: Any) -> alt.Chart:
+    if isinstance(best, Quantity):
+        return alt.Chart(one_row()).transform_calculate(best=literal(best))
+    return alt.Chart(pd.DataFrame({"best": [best]}))
 
 
 def _span(swing: Swing) -> Any:
