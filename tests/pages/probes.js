@@ -3,7 +3,8 @@
   "use strict";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const nameOf = (figure) => figure.dataset.srName || figure.id;
-  const label = (e, ...others) => [e.labels?.[0]?.textContent, e.getAttribute("aria-label"), e.textContent, e.value, ...others].find(Boolean)?.trim() ?? "";
+  // What an input holds is not what it is called.
+  const label = (e, ...others) => [e.labels?.[0]?.textContent, e.getAttribute("aria-label"), ...(e.matches("input, select, textarea") ? [] : [e.textContent, e.value]), ...others].find(Boolean)?.trim() ?? "";
 
   /** Size, marks and words of every chart. */
   function charts() {
