@@ -24,7 +24,21 @@ def vega_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that sets `vega`, `vegaLite` and `vegaEmbed` on
     the window.
 
-    The bundle declares short names; the function around it keeps them out of the page's own.
+    Making it takes almost two seconds: it is kept among the user's caches, for each version.
+    """
+    from joblib import Memory
+    from platformdirs import user_cache_path
+
+    version = importlib.metadata.version("vl-convert-python")
+    try:
+        return Memory(user_cache_path("scaleright"), verbose=0).cache(_bundle)(version)
+    except OSError:  # nothing can be kept there
+        return _bundle(version)
+
+
+def _bundle(version: str) -> str:
+    """The script of this version of vl-convert; the function around it keeps the short names that
+    it declares out of the page's own.
     """
     import vl_convert
 
