@@ -68,6 +68,11 @@ def _reasons(bills: dict[str, float], excluded: set[str], sensitive_data: bool) 
     return reasons
 
 
+def _agree(computed: Any, says: Any) -> Any:
+    """Whether the computed branch is the document's, whose word for owning one machine is buy."""
+    return computed == where(says == "buy", "on premises", says)
+
+
 def branch_bills(
     ownership: Ownership,
     usd_per_hour: Any,
@@ -128,13 +133,12 @@ def tree(
         computed, _ = least({name: bills[name] for name in bills if name not in excluded})
         months = ownership.years * MONTHS_PER_YEAR
         says = source_branch(of["hours_per_day"], months, of["accelerators"], *limits)
-        bought = where(says == "buy", "on premises", says)  # S2's word for owning one machine
         rows.append(
             {
                 "case": question,
                 "computed": computed,
                 "the tree says": says,
-                "agree": where(computed == bought, "yes", "no"),
+                "agree": where(_agree(computed, says), "yes", "no"),
             }
             | bills
         )
@@ -187,7 +191,7 @@ def deployment(
     branch = source_branch(
         hours_per_day, ownership.years * MONTHS_PER_YEAR, accelerators, sensitive_data, many_regions
     )
-    agrees = what == branch or {what, branch} == {"on premises", "buy"}
+    agrees = _agree(what, branch)
     reasons = _reasons(bills, excluded, sensitive_data)
     reasons.append(
         f"the cheapest cloud asks {usd_per_hour / cheapest_usd_per_hour:.1f} times less; following"
