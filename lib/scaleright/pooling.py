@@ -25,78 +25,99 @@ error up to which a row counts in full, beyond which its weight falls.
 
 
 def _non_negative(curvature: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """The non-negative factors of least squares, from the normal equations.
+    """The non-negative factors of least squares, from the normal equations of each fit.
 
     Without a bound they are one solution away, and it holds where none is below zero, as in most
     fits; only else is there a search, of the equations' root, with as many rows as factors.
     """
-    factors = np.linalg.solve(curvature, pull)
-    if factors.min() >= 0:
-        return factors
-    from scipy.optimize import nnls
+    factors = np.linalg.solve(curvature, pull[..., None])[..., 0]
+    for fit in np.flatnonzero(factors.min(axis=1) < 0):
+        from scipy.optimize import nnls
 
-    root = np.linalg.cholesky(curvature)
-    return nnls(root.T, np.linalg.solve(root, pull))[0]
+        root = np.linalg.cholesky(curvature[fit])
+        factors[fit] = nnls(root.T, np.linalg.solve(root, pull[fit]))[0]
+    return factors
 
 
 def _robust(
-    shares: np.ndarray, places: np.ndarray, prior: np.ndarray, ties: np.ndarray, rounds: int = 8
+    shares: np.ndarray,
+    places: np.ndarray,
+    prior: np.ndarray,
+    ties: np.ndarray,
+    among: np.ndarray,
+    rounds: int = 8,
 ) -> np.ndarray:
     """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and
-    factors beyond twice the prior, count less (IRLS).
+    factors beyond twice the prior, count less (IRLS). As prior and ties, (fits, factors).
 
     shares, places : what a row shows of each kind, and which factor that is of, (kinds, rows)
+    among : the rows that each fit is of, (fits, rows)
     """
-    many, rows = len(prior), shares.shape[1]
+    from scipy.sparse import csr_array  # adds one by one, and so in one order on every processor
+
+    (kinds, rows), (fits, many) = shares.shape, prior.shape
+    each = np.broadcast_to(np.arange(rows), shares.shape)
+    shown = csr_array((shares.ravel(), (each.ravel(), places.ravel())), (rows, many))
     # of what a row shows of two kinds, each pair of kinds once, and where it shows both
-    first, second = np.triu_indices(len(shares))
+    first, second = np.triu_indices(kinds)
     products = (shares[first] * shares[second]).ravel()
     both = np.flatnonzero(products)
-    products, of = products[both], both % rows
-    pairs = (places[first] * many + places[second]).ravel()[both]
-    weights, factors = np.ones(rows), prior
+    pairs = (places[first] * many + places[second]).ravel()
+    curved = csr_array((products[both], (pairs[both], both % rows)), (many * many, rows))
+    weights, factors, own = among.astype(float), prior, np.arange(many)
     for _ in range(rounds):
         held = ties / np.maximum(np.abs(factors / prior - 1), 1.0)
-        # Counted one by one, and so in one order on every processor.
-        half = np.bincount(pairs, products * weights[of], many * many).reshape(many, many)
-        curvature = half + half.T - np.diag(half.diagonal())
-        pull = np.bincount(places.ravel(), (shares * weights).ravel(), many)
-        factors = _non_negative(curvature + np.diag(held / prior**2), pull + held / prior)
-        error = np.abs((shares * factors[places]).sum(axis=0) - 1)
-        weights = TOLERANCE / np.maximum(error, TOLERANCE)
+        half = (curved @ weights.T).T.reshape(fits, many, many)
+        curvature = half + half.transpose(0, 2, 1)
+        curvature[:, own, own] = half[:, own, own] + held / prior**2
+        factors = _non_negative(curvature, (shown.T @ weights.T).T + held / prior)
+        error = np.abs((shown @ factors.T).T - 1)
+        weights = among * TOLERANCE / np.maximum(error, TOLERANCE)
     return factors
 
 
 def _families(
-    shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: np.ndarray
-) -> Constants:
-    """One constant a family and kind, tied to the mean of all families by so many rows."""
+    shares: np.ndarray,
+    named: np.ndarray,
+    kinds: Sequence[str],
+    mean: np.ndarray,
+    ties: np.ndarray,
+    among: np.ndarray,
+) -> list[Constants]:
+    """One constant a family and kind, tied to the mean of all families, (fits, kinds), by so many
+    rows.
+    """
     seen = shares > 1e-4
-    typical = (shares * shares * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    tied = dict(zip(mean, ties * len(shares) + POOLED_ROWS * typical, strict=True))
-    keys, places = [], []
-    for kind, column in zip(mean, named.T, strict=True):
+    typical = [
+        (shares[rows] ** 2 * seen[rows]).sum(axis=0) / np.maximum(seen[rows].sum(axis=0), 1)
+        for rows in among
+    ]
+    tied = ties * among.sum(axis=1, keepdims=True) + POOLED_ROWS * np.array(typical)
+    keys, of, columns = [], [], []
+    for place, (kind, column) in enumerate(zip(kinds, named.T, strict=True)):
         names, codes = np.unique(column.astype(str), return_inverse=True)
-        places.append(len(keys) + codes)
+        columns.append(len(keys) + codes)
         keys += [(str(name), kind) for name in names]
-    own = _robust(
-        shares.T,
-        np.array(places),
-        np.array([mean[kind] for _, kind in keys]),
-        np.array([tied[kind] for _, kind in keys]),
-        rounds=10,
-    )
-    return {(ANY, kind): float(value) for kind, value in mean.items()} | dict(
-        sorted(zip(keys, own.tolist(), strict=True))
-    )
+        of += [place] * len(names)
+    places = np.array(columns)
+    own = _robust(shares.T, places, mean[:, of], tied[:, of], among, rounds=10)
+    return [
+        {(ANY, kind): float(value) for kind, value in zip(kinds, means, strict=True)}
+        | dict(sorted((keys[at], float(found[at])) for at in np.unique(places[:, rows])))
+        for means, found, rows in zip(mean, own, among, strict=True)
+    ]
 
 
 @search
 def fit(
-    shares: np.ndarray, named: np.ndarray, mean: Mapping[str, float], ties: Mapping[str, float]
-) -> Constants:
+    shares: np.ndarray,
+    named: np.ndarray,
+    mean: Mapping[str, float],
+    ties: Mapping[str, float],
+    among: np.ndarray,
+) -> list[Constants]:
     """Constants from measurements, by (family, kind of work), each tied to a known mean of all
-    families.
+    families; of many fits at once, each to some of the rows.
 
     Parameters
     ----------
@@ -105,43 +126,53 @@ def fit(
     named : family of each kind of each row, of the same shape
     mean : constant of family "any" by kind, in the order of the columns
     ties : how alike families are known to be, by kind, as a weight per row
+    among : whether a fit is of a row, (fits, rows)
 
     Notes
     -----
     Robust least squares on the relative error of the prediction, which is linear in the constants.
-    A family with few rows stays near all others (partial pooling).
+    A family with few rows stays near all others (partial pooling); one without has no constant.
 
-    >>> found = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0},
-    ...     {"matmul": 1e-4})
+    >>> (found,) = fit(np.array([[0.5]] * 90), np.full((90, 1), "Hopper"), {"matmul": 1.0},
+    ...     {"matmul": 1e-4}, np.ones((1, 90), bool))
     >>> found["any", "matmul"], found["Hopper", "matmul"] > 1.8
     (1.0, True)
     """
-    return _families(shares, named, mean, np.array([ties[kind] for kind in mean]))
+    means = np.tile([mean[kind] for kind in mean], (len(among), 1))
+    return _families(
+        shares, named, list(mean), means, np.array([ties[kind] for kind in mean]), among
+    )
 
 
 @search
 def fit_pooled(
-    shares: np.ndarray, named: np.ndarray, prior: Mapping[str, float], fixed: Sequence[str] = ()
-) -> Constants:
+    shares: np.ndarray,
+    named: np.ndarray,
+    prior: Mapping[str, float],
+    among: np.ndarray,
+    fixed: Sequence[str] = (),
+) -> list[Constants]:
     """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied
     to a prior.
 
-    prior : where the fit starts from, by kind, in the order of the columns
+    prior : where the fits start from, by kind, in the order of the columns
     fixed : kinds that are held at the prior
 
-    >>> fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0})["any",
-    ...     "matmul"] > 1.9
+    >>> (found,) = fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0},
+    ...     np.ones((1, 20), bool))
+    >>> found["any", "matmul"] > 1.9
     True
     """
     held = np.array([kind in fixed for kind in prior])
     pooled = _robust(
         shares.T,
         np.broadcast_to(np.arange(len(prior))[:, None], shares.T.shape),
-        np.array(list(prior.values())),
-        np.where(held, FIRM, SHRINKAGE) * len(shares),
+        np.tile(list(prior.values()), (len(among), 1)),
+        np.where(held, FIRM, SHRINKAGE) * among.sum(axis=1, keepdims=True),
+        among,
     )
-    mean = {kind: max(float(value), 0.05) for kind, value in zip(prior, pooled, strict=True)}
-    return _families(shares, named, mean, np.where(held, FIRM, POOLING))
+    ties = np.where(held, FIRM, POOLING)
+    return _families(shares, named, list(prior), np.maximum(pooled, 0.05), ties, among)
 
 
 @lookup

@@ -110,7 +110,7 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
 
 
 @search
-def fit(shares: np.ndarray, named: np.ndarray) -> pooling.Constants:
+def fit(shares: np.ndarray, named: np.ndarray, among: np.ndarray) -> list[pooling.Constants]:
     """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all
     (see `pooling.fit_pooled`).
 
@@ -119,11 +119,14 @@ def fit(shares: np.ndarray, named: np.ndarray) -> pooling.Constants:
     shares : time of each kind of work at measured peaks over the measured time of a step, (runs,
         kinds)
     named : family of each kind of each run, as `families` names them, of the same shape
+    among : whether a fit is of a run, (fits, runs)
 
-    >>> fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"))["any", "matmul"] > 1.9
+    >>> (found,) = fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"),
+    ...     np.ones((1, 20), bool))
+    >>> found["any", "matmul"] > 1.9
     True
     """
-    return pooling.fit_pooled(shares, named, PRIOR, FIXED)
+    return pooling.fit_pooled(shares, named, PRIOR, among, FIXED)
 
 
 @lookup

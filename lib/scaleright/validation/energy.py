@@ -7,9 +7,8 @@ energy of a token is predicted from configuration alone, and its error falls apa
 speed and that of the watts.
 """
 
-import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,15 +166,13 @@ def books() -> tuple[tuple, tuple]:
     return (table, every, fitted), (timed_rows, timed, timing)
 
 
-@functools.lru_cache(1000)  # errors, spans and ranges leave out the same cases
-def constants(of: tuple[Case, ...]) -> pooling.Constants:
-    """The draws fitted to cases, at their measured speeds."""
+def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
+    """The draws fitted to cases at their measured speeds, as `left_out.Fit`."""
     shares = np.array(
         [one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of]
     )
-    return pooling.fit_pooled(
-        shares, np.array([list(families(one.chip).values()) for one in of], dtype=object), PRIOR
-    )
+    named = np.array([list(families(one.chip).values()) for one in of])
+    return pooling.fit_pooled(shares, named, PRIOR, among)
 
 
 def predicted(of: tuple[Case, float], draws: pooling.Constants) -> float:

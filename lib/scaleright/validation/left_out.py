@@ -2,7 +2,6 @@
 models share.
 """
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,9 @@ from scaleright.pooling import Constants
 COVERAGE = 0.9
 """Share of measurements that a stated range is to hold."""
 TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
+
+Fit = Callable[[Sequence[Any], np.ndarray], list[Constants]]
+"""Constants of cases: a fit for each row of (fits, cases), to the cases that are true there."""
 
 
 def groups(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
@@ -30,7 +32,7 @@ def left_out(
     its: Sequence[str],
     book: Sequence[Any],
     books: Sequence[str],
-    fit: Callable[[tuple], Constants],
+    fit: Fit,
     predict: Callable[[Any, Constants], float],
 ) -> np.ndarray:
     """Each case's prediction by constants fitted to the book's cases outside its group; NaN for a
@@ -40,22 +42,19 @@ def left_out(
     ----------
     of, its : cases to predict, and their groups
     book, books : cases of the book, and theirs
-    fit : constants of cases
     predict : prediction of a case by constants
     """
-    known, fits = set(books), {}
-    for group in dict.fromkeys(
-        group if group in known else ""
+    known = set(books)
+    left = [
+        "" if one is None or group not in known else group
         for one, group in zip(of, its, strict=True)
-        if one is not None
-    ):
-        fits[group] = fit(
-            tuple(other for other, where in zip(book, books, strict=True) if where != group)
-        )
+    ]
+    distinct = np.unique(left)
+    fits = dict(zip(distinct, fit(book, np.array(books) != distinct[:, None]), strict=True))
     return np.array(
         [
-            math.nan if one is None else predict(one, fits[group if group in known else ""])
-            for one, group in zip(of, its, strict=True)
+            math.nan if one is None else predict(one, fits[group])
+            for one, group in zip(of, left, strict=True)
         ]
     )
 
@@ -64,7 +63,7 @@ def strangers(
     of: Sequence[Any],
     rows: pd.DataFrame,
     columns: Iterable[str],
-    fit: Callable[[tuple], Constants],
+    fit: Fit,
     predict: Callable[[Any, Constants], float],
 ) -> np.ndarray:
     """Each case's prediction by constants fitted only to cases that share none of these columns
@@ -72,7 +71,7 @@ def strangers(
     """
     keys = rows[list(columns)].astype(str).to_numpy(str)
     distinct, places = np.unique(keys, axis=0, return_inverse=True)
-    fits = [fit(tuple(itertools.compress(of, (keys != group).all(axis=1)))) for group in distinct]
+    fits = fit(of, (keys != distinct[:, None]).all(axis=2))
     return np.array(
         [predict(one, fits[place]) for one, place in zip(of, places.ravel(), strict=True)]
     )
@@ -106,7 +105,7 @@ def median_and_p90(errors: pd.Series) -> str:
 def constant_rows(
     of: Sequence[Any],
     rows: pd.DataFrame,
-    fit: Callable[[tuple], Constants],
+    fit: Fit,
     shows: Callable[[Any, str, str], bool],
     fixed: Iterable[str] = (),
 ) -> list[tuple]:
@@ -116,12 +115,9 @@ def constant_rows(
     shows : whether a case shows the constant of a family and kind
     fixed : kinds that are assumed; so are constants that no case shows
     """
-    models, found = groups(rows, ("model",)), []
-    without = [
-        fit(tuple(one for one, its in zip(of, models, strict=True) if its != model))
-        for model in dict.fromkeys(models)
-    ]
-    for (name, kind), value in fit(tuple(of)).items():
+    models, found = np.array(groups(rows, ("model",))), []
+    every, *without = fit(of, models != np.append("", np.unique(models))[:, None])
+    for (name, kind), value in every.items():
         span, seen = (
             [value, *(others.get((name, kind), value) for others in without)],
             sum(shows(one, name, kind) for one in of),

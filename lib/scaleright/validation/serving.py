@@ -8,8 +8,8 @@ chips with one release of the software (the headline), and more strictly all run
 release or a chip.
 """
 
-import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,10 @@ BENCHMARK_ROUNDS = 10
 """
 
 
-@functools.lru_cache(1000)  # errors, spans and ranges leave out the same cases
-def constants(of: tuple[Case, ...]) -> pooling.Constants:
-    """The constants fitted to cases."""
+def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
+    """The constants fitted to cases, as `left_out.Fit`."""
     shares, named = zip(*((one.shares, one.names) for one in of), strict=True)
-    return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES)
+    return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES, among)
 
 
 def factors(one: Case, by: pooling.Constants) -> dict[str, float]:
@@ -147,10 +146,9 @@ def fit_prompts(start: dict[str, float]) -> dict[str, float]:
                 for one in cases(energy[energy["task"].str.startswith(task)], task, False)[1]
                 if not one.why
             ]
-            by = constants((*others, *mine))
-            errors[length] = np.mean(
-                [abs(math.log(predicted(one, by) / one.value)) for one in others + mine]
-            )
+            of = others + mine
+            (by,) = constants(of, np.ones((1, len(of)), bool))
+            errors[length] = np.mean([abs(math.log(predicted(one, by) / one.value)) for one in of])
         best[task] = min(
             length for length, error in errors.items() if error <= 1.01 * min(errors.values())
         )

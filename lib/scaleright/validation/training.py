@@ -6,8 +6,8 @@ model on one number of chips with one release of the software (the headline), an
 runs of a model, a release, a number of chips or a chip.
 """
 
-import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,12 @@ the headline.
 """
 
 
-@functools.lru_cache(1000)  # errors, spans and ranges leave out the same cases
-def constants(of: tuple[Case, ...]) -> pooling.Constants:
-    """The constants fitted to cases."""
+def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
+    """The constants fitted to cases, as `left_out.Fit`."""
     return fit(
         np.array([one.seconds / one.measured_s for one in of]),
-        np.array([list(one.families.values()) for one in of], dtype=object),
+        np.array([list(one.families.values()) for one in of]),
+        among,
     )
 
 
