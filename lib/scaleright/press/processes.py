@@ -85,10 +85,11 @@ def _clear_away(now: float) -> None:
 
 
 class Child:
-    """A process that runs a module of ours, and ends as soon as this process does.
+    """A process that runs `main` of a module of ours, and ends as soon as this process does.
 
     The module calls `follow`, and gets what is sent through `connection`. It leads a session of its
-    own: what a terminal sends on Ctrl-C is not for it.
+    own: what a terminal sends on Ctrl-C is not for it. The module is not its `__main__`, which
+    multiprocessing would import anew in each process that is forked for it.
     """
 
     def __init__(self, module: str, folder: Path, *arguments: str, **options: Any):
@@ -96,7 +97,10 @@ class Child:
         environment = os.environ | {"TMPDIR": str(folder), "PYTHONUTF8": "1"}
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno()), str(folder), *arguments],
+                [
+                    *(sys.executable, "-c", f"from {module} import main; main()"),
+                    *(str(theirs.fileno()), str(folder), *arguments),
+                ],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(), *locks()),
                 start_new_session=True,

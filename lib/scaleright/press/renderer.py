@@ -21,7 +21,3 @@ def main() -> None:
     for name in ("jupyter_book.sphinx", "myst_nb.sphinx_ext", "scaleright.press.sphinx_site"):
         import_module(name)
     jupyter_book(next(given), prog_name="jupyter-book")
-
-
-if __name__ == "__main__":
-    main()

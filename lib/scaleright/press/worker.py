@@ -187,7 +187,3 @@ def main() -> None:
             outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"
         with suppress(OSError):  # the build is gone, and this process about to end
             connection.send(outcome)
-
-
-if __name__ == "__main__":
-    main()
