@@ -155,6 +155,8 @@ def kernel_environment(build: Path) -> dict[str, str]:
         "gc.set_threshold(100_000)",
         "c.IPKernelApp.log_level = 50",
         "c.HistoryManager.enabled = False",
+        # else it compiles each cell twice, once to see whether it awaits
+        "c.InteractiveShell.autoawait = False",
     ]
     write_whole(profile / "ipython_kernel_config.py", "\n".join(lines) + "\n")
     return {

@@ -12,8 +12,15 @@ import scaleright
 
 # Nobody debugs a build: what is None is not imported, though typeshed has only modules here.
 sys.modules.setdefault("debugpy", None)  # pyrefly: ignore[no-matching-overload]
-for _name in ("joblib", "ipykernel.kernelapp", "ipykernel.ipkernel", "scaleright.press.parameters"):
+for _name in (
+    *("joblib", "scaleright.press.parameters", "ipykernel.kernelapp", "ipykernel.ipkernel"),
+    # what a kernel imports only when it starts
+    *("IPython.core.completerlib", "IPython.core.oinspect", "IPython.extensions.storemagic", "pdb"),
+    *("tornado.gen", "tornado.platform.asyncio"),
+):
     import_module(_name)
+# Its patterns are compiled.
+import_module("ipykernel.kernelapp").IPKernelApp().parse_command_line(["-f", ""])
 # What fails here fails again, and is reported, in the chapter that needs it.
 for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
     if not _module.name.startswith(("scaleright.press", "scaleright.cli")):
