@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 import scaleright as library
 from scaleright import cli
-from scaleright.press import build, datacheck, execute, site
+from scaleright.press import build, datacheck, site
+from scaleright.press.pool import Pool
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def scaleright(book, monkeypatch, capsys):
 @pytest.fixture
 def nothing_runs(monkeypatch):
     """Fail the test if a chapter is run: the input is wrong and must be refused before any work."""
-    for module in (execute, build):  # which has a name of its own for it
-        monkeypatch.setattr(module, "run_all", lambda *_: pytest.fail("a chapter ran"))
+    monkeypatch.setattr(Pool, "run", lambda *_: pytest.fail("a chapter ran"))
+    monkeypatch.setattr(Pool, "get_ready", lambda *_: None)
 
 
 @pytest.mark.processes
@@ -166,7 +167,7 @@ def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", "html.next/index.html")
 
-    monkeypatch.setattr(build, "run_all", lambda *_: None)
+    monkeypatch.setattr(build, "_run", lambda *_: None)
     monkeypatch.setattr(site, "build", full)
     code, _, err = scaleright("book")
     assert (
@@ -180,7 +181,7 @@ def test_an_interruption_ends_with_its_own_exit_code(scaleright, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "run_all", interrupted)
+    monkeypatch.setattr(build, "_run", interrupted)
     code, _, err = scaleright("book")
     assert code == 130 and "interrupted; the last good site is as it was" in err
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from scaleright.press import PressError, build, checks, execute
+from scaleright.press import PressError, build, checks, pool
 
 TOC = "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n"
 BIB = "@misc{one,\n title={One},\n author={A. Ut}\n}\n"
@@ -154,7 +154,7 @@ def test_a_chapter_that_cannot_answer_is_refused_before_it_runs(book, monkeypatc
     text = book.text("tiny").read_text(encoding="utf-8")
     assert old in text
     book.text("tiny").write_text(text.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(execute, "Child", pytest.fail)
+    monkeypatch.setattr(pool, "Child", pytest.fail)
     with pytest.raises(PressError) as caught:
         build.publish(book, 1, False, print)
     assert str(caught.value).startswith(says)

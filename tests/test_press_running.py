@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from press_cases import add
-from scaleright.press import Book, execute, write_whole
+from scaleright.press import Book, pool, write_whole
 from scaleright.press.execute import ChapterError, Job, answer, run_all
 from scaleright.press.staleness import tables_read
 from small_book import small_book
@@ -116,7 +116,7 @@ def fresh(chapters) -> Ran:
     """Runs by two workers, each in an interpreter of its own."""
     jobs = map(Job, ("told", "told", "broken", "left", "tiny", "found", "tiny", "lost"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_worth_warming", lambda *_: False)
+        patched.setattr(pool, "_worth_warming", lambda *_: False)
         return ran(chapters, jobs, 2)
 
 

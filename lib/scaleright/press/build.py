@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from scaleright.catalog.memory import REMEMBERED
-from scaleright.press import Book, PressError, notebooks, site
-from scaleright.press.execute import Job, run_all
+from scaleright.press import Book, PressError, checks, notebooks, site
+from scaleright.press.execute import Job
+from scaleright.press.pool import pooled
+from scaleright.press.scenarios import Scenario
+from scaleright.press.scenarios import jobs as checked
 from scaleright.press.staleness import Inputs
 
 Say = Callable[[str], object]
@@ -30,11 +33,11 @@ def publish(book: Book, jobs: int | None, force: bool, say: Say) -> None:
         site.recover(book)
         inputs = Inputs(book)
         with _remembering(inputs, anew=force):
-            stale = _stale(inputs, force, cases=True)
-            current = not force and not stale and site.current(book)
-            if not current:
-                _check(inputs, stale)
-                _run(inputs, stale, jobs, say, "chapters and scenarios")
+            chapters = book.chapters() if force else inputs.stale()
+            scenarios = inputs.scenarios if force else inputs.stale_scenarios()
+            stale = [*chapters, *scenarios]
+            if not (current := not force and not stale and site.current(book)):
+                _run(inputs, chapters, scenarios, jobs, say)
             if changed := force or not (current or site.current(book)):
                 say("rendering the site ...")
                 site.build(book, anew=force)
@@ -57,9 +60,7 @@ def store(book: Book, jobs: int | None, check: bool, say: Say) -> None:
     with book.locked():
         inputs = Inputs(book)
         with _remembering(inputs):
-            stale = _stale(inputs, force=False)
-            _check(inputs, stale)
-            _run(inputs, stale, jobs, say, "chapters")
+            _run(inputs, inputs.stale(), None, jobs, say)
         if check and (outdated := notebooks.outdated(book)):
             raise PressError(
                 f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)"
@@ -87,34 +88,29 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
             os.environ[REMEMBERED] = before
 
 
-def _stale(inputs: Inputs, force: bool, cases: bool = False) -> list[Job]:
-    """The runs to make: of chapters, and if asked for `cases`, of scenarios."""
-    chapters = inputs.book.chapters() if force else inputs.stale()
-    scenarios = inputs.scenarios if force else inputs.stale_scenarios()
-    if not cases or not scenarios:
-        return [Job(chapter) for chapter in chapters]
-    from scaleright.press.scenarios import jobs
-
-    pages = {scenario.page for scenario in scenarios}
-    every = zip(inputs.scenarios, jobs(inputs.book, inputs.scenarios), strict=True)
-    return [
-        *(Job(chapter) for chapter in chapters),
-        *(job for scenario, job in every if scenario.page in pages),
-    ]
-
-
-def _check(inputs: Inputs, stale: list[Job]) -> None:
-    from scaleright.press import checks
-
-    checks.check(inputs.book, sorted({job.chapter for job in stale}))
-
-
-def _run(inputs: Inputs, stale: list[Job], jobs: int | None, say: Say, what: str) -> None:
-    if not stale:
-        return
-    known = len(inputs.book.chapters())
-    if "scenarios" in what:
-        known, what = known + len(inputs.scenarios), what if inputs.scenarios else "chapters"
-    say(f"running {len(stale)} of {known} {what}: {', '.join(job.label for job in stale)}")
-    order = inputs.longest_first(stale)
-    run_all(inputs.book, order, jobs or os.cpu_count() or 1, inputs.keep)
+def _run(
+    inputs: Inputs,
+    chapters: list[str],
+    scenarios: list[Scenario] | None,
+    jobs: int | None,
+    say: Say,
+) -> None:
+    """Check what these chapters and scenarios need, then run them; None where there is no question
+    of scenarios. The workers get ready while the values of scenarios are checked.
+    """
+    book, known, what = inputs.book, len(inputs.book.chapters()), "chapters"
+    if scenarios is not None and inputs.scenarios:
+        known, what = known + len(inputs.scenarios), "chapters and scenarios"
+    scenarios = scenarios or []
+    checks.check(book, sorted({*chapters, *(scenario.chapter for scenario in scenarios)}))
+    stale = len(chapters) + len(scenarios)
+    with pooled(book, stale, jobs or os.cpu_count() or 1) as pool:
+        runs = [Job(chapter) for chapter in chapters]
+        if scenarios:  # one that is wrong is reported with all others that are
+            wanted = {(scenario.chapter, scenario.name) for scenario in scenarios}
+            every = checked(book, inputs.scenarios)
+            runs += (job for job in every if (job.chapter, job.scenario) in wanted)
+        if stale:
+            names = ", ".join(job.label for job in runs)
+            say(f"running {stale} of {known} {what}: {names}")
+            pool.run(inputs.longest_first(runs), inputs.keep)

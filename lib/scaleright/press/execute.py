@@ -7,19 +7,15 @@ that raises, or that writes to stderr, fails its chapter; the other chapters fin
 from __future__ import annotations
 
 import hashlib
-import os
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scaleright.catalog.memory import REMEMBERED
 from scaleright.press import Book, PressError, write_whole
-from scaleright.press.processes import Child, workplace
 from scaleright.press.repository import setup_source
 
 CELL_TIMEOUT_S = 1800
@@ -54,17 +50,6 @@ class Job:
     def label(self) -> str:
         """What to call it in messages."""
         return f"{self.chapter}/{self.scenario}" if self.scenario else self.chapter
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all runs of a build share: where the cells run, the environment of their kernels, and
-    whether those are forked from a warm process.
-    """
-
-    folder: Path
-    environment: Mapping[str, str]
-    warm: bool
 
 
 @dataclass(frozen=True)
@@ -185,79 +170,17 @@ def kernel_sockets() -> Iterator[Any]:
 
 
 def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run], None]) -> None:
-    """Run chapters, hand each finished one to `keep` at once, then report what failed.
+    """Run chapters, `workers` of them at once, and hand each finished one to `keep`.
 
     Raises
     ------
     ChapterError : one line for each chapter that failed, after all others have finished.
     """
-    from tqdm import tqdm
+    from scaleright.press.pool import pooled
 
     jobs = list(jobs)
-    if not jobs:
-        return
-    failures = []
-    tqdm.monitor_interval = 0  # no thread of its own
-    bar = tqdm(total=len(jobs), unit="run", disable=None, leave=False)
-    with bar, workplace() as folder, closing(_outcomes(book, jobs, workers, folder)) as finished:
-        for job, outcome in finished:
-            if isinstance(outcome, Run):
-                keep(outcome)
-                tqdm.write(f"  {job.label}  {outcome.seconds:.1f} s")
-            else:  # the other chapters finish before it is reported
-                failures.append(outcome)
-                tqdm.write(f"  {job.label}  failed")
-            bar.update()
-    if failures:
-        raise ChapterError("\n".join(failures))
-
-
-def _worth_warming(jobs: int, workers: int) -> bool:
-    """Whether some worker starts several kernels: what a warm start takes is paid once a worker."""
-    return jobs > workers
-
-
-def _outcomes(
-    book: Book, jobs: Sequence[Job], workers: int, folder: Path
-) -> Generator[tuple[Job, Run | str], None, None]:
-    """The run of each job as it ends, or what is to be said of its failure.
-
-    A worker that is lost costs its own job and no other.
-    """
-    settings = Settings(
-        folder=book.root / "notebooks",
-        environment=kernel_environment(folder)
-        | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
-        warm=_worth_warming(len(jobs), workers),
-    )
-    waiting, idle = deque(jobs), list[Child]()
-    busy = dict[Any, tuple[Child, Job]]()  # by the connection to wait for
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < workers:
-                job = waiting.popleft()
-                if not idle:
-                    idle.append(Child("scaleright.press.worker", folder))
-                    idle[-1].connection.send(settings)
-                child = idle.pop()
-                busy[child.connection] = child, job
-                with suppress(OSError):  # it has ended: it will not answer either
-                    child.connection.send((book.text(job.chapter), job))
-            for connection in wait(list(busy)):
-                child, job = busy.pop(connection)
-                try:
-                    outcome = child.connection.recv()
-                    idle.append(child)
-                except (EOFError, OSError):
-                    child.dismiss()
-                    outcome = f"{job.label}: its worker ended with exit code {child.ended()}"
-                yield job, outcome
-    finally:
-        started = [*idle, *(child for child, _ in busy.values())]
-        for child in started:
-            child.dismiss()
-        for child in started:
-            child.ended()
+    with pooled(book, len(jobs), workers) as pool:
+        pool.run(jobs, keep)
 
 
 def carried(notebook: Mapping[str, Any], kind: str) -> Iterator[dict]:

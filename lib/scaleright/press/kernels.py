@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty
@@ -20,6 +20,11 @@ from traitlets import Type
 
 _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["scaleright.press.warm"])
+
+
+def warm_up() -> None:
+    """Let the process get warm from which kernels are forked, ahead of the first."""
+    forkserver.ensure_running()
 
 
 def _serve(

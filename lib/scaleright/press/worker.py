@@ -28,11 +28,11 @@ from scaleright.press.execute import (
     ChapterError,
     Job,
     Run,
-    Settings,
     kernel_sockets,
     load,
     normalize,
 )
+from scaleright.press.pool import Settings
 
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""
@@ -175,6 +175,10 @@ def main() -> None:
     connection, tasks = follow()
     settings = next(tasks)
     os.environ.update(settings.environment)
+    if settings.warm:
+        from scaleright.press import kernels
+
+        kernels.warm_up()
     # It warns of parameter lines such as `float | None`, which its pattern misses and ours has
     # checked, and logs the death of a kernel, which the failure names.
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
