@@ -1,5 +1,6 @@
 """What a warm kernel has done before it is forked (see `kernels`): Jupyter's kernel and the
-library's rooms for chapters are imported, and the tables read and judged.
+library's rooms for chapters are imported, the tables read and judged, and what every chapter asks
+of them is found.
 """
 
 import gc
@@ -37,5 +38,6 @@ with suppress(Exception):
     for _table in catalog.package(catalog.data_dir()):
         with suppress(Exception):
             catalog.unnoted(_table)
+    catalog.models(), catalog.accelerators()
 gc.collect()
 gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each
