@@ -12,18 +12,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from multiprocessing import forkserver, util
 from pathlib import Path
 from typing import Any
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
-import nbval.kernel
 import pytest
 from hypothesis import HealthCheck, settings
 from scaleright.catalog.memory import REMEMBERED
 from scaleright.press import Book
-from scaleright.press.execute import kernel_environment, kernel_sockets
+from scaleright.press.execute import kernel_environment
 from scaleright.press.staleness import Inputs
 from shares import share
 from small_book import small_book
@@ -56,13 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
-    opened = ExitStack()
-    config.add_cleanup(opened.close)
-    # For a log of whole messages that nobody reads: half of nbval's own time.
-    nbval.kernel.pformat = lambda message: message["msg_type"]
-    nbval.kernel.KernelManager = lambda **options: warm_kernel_manager()(
-        config=opened.enter_context(kernel_sockets()), **options
-    )
+    if config.getoption("nbval", default=False):
+        import nbval_kernels
+
+        nbval_kernels.set_up(config)
 
 
 @functools.cache
@@ -79,22 +75,6 @@ def found_in_builds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv(REMEMBERED, findings())
         yield
-
-
-def warm_kernel_manager() -> type:
-    """The press's warm kernels for nbval, which does not wait asynchronously; they have what builds
-    of the same library and tables have found.
-    """
-    from jupyter_client import KernelManager
-    from scaleright.press.kernels import WarmKernelManager
-
-    found = findings()
-
-    async def launch(self: KernelManager, command: list[str], **options: Any) -> None:
-        options["env"] = options["env"] | {REMEMBERED: found}
-        await WarmKernelManager._async_launch_kernel(self, command, **options)
-
-    return type("WarmKernelManager", (KernelManager,), {"_async_launch_kernel": launch})
 
 
 @pytest.fixture(scope="session", autouse=True)

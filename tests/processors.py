@@ -1,6 +1,6 @@
-"""Other processors, simulated on this one: `processors.py FOLDER` runs all chapters and fits on the
-processor that the environment describes, and writes into the folder what they give. What chapters
-and fits have found in the tables they find once.
+"""Other processors, simulated on this one: `processors.py FOLDER chapters fits` runs all chapters
+and all fits on the processor that the environment describes, and writes into the folder what they
+give. What chapters and fits have found in the tables they find once.
 
 NumPy's vector paths, OpenBLAS's kernels and the C library's functions are each chosen by what the
 processor can do, and each can be told, before it is loaded, to do with less.
@@ -27,21 +27,33 @@ def vector_paths() -> list[str]:
     return list(np.show_config(mode="dicts")["SIMD Extensions"].get("found", ()))
 
 
+OF_NBVAL = "no AVX2"
+"""The processor on which nbval runs the chapters: it needs no compiler and no AVX-512."""
+
+
+def without_avx2() -> dict[str, str]:
+    """The environment of a processor without vector paths; empty where this one has none, and
+    nbval then runs on what there is.
+    """
+    found = vector_paths()
+    if not found:
+        return {}
+    return {
+        "NPY_DISABLE_CPU_FEATURES": " ".join(found),
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "GLIBC_TUNABLES": WITHOUT_AVX2,
+    }
+
+
 def processors(folder: Path) -> dict[str, dict[str, str]]:
     """The environment that simulates each processor that differs from this one.
 
-    Where there is no AVX-512 to switch off, or no compiler, that processor is left out.
+    Where there is no vector path to switch off, or no compiler, that processor is left out.
     """
-    found = vector_paths()
-    wide = [name for name in found if name.startswith("AVX512") or name == "X86_V4"]
-    simulated = {
-        "no AVX2": {
-            "NPY_DISABLE_CPU_FEATURES": " ".join(found),
-            "OPENBLAS_CORETYPE": "Nehalem",
-            "GLIBC_TUNABLES": WITHOUT_AVX2,
-        },
-    }
-    if wide:
+    simulated = {}
+    if plain := without_avx2():
+        simulated["no AVX2"] = plain
+    if wide := [n for n in vector_paths() if n.startswith("AVX512") or n == "X86_V4"]:
         simulated["no AVX-512"] = {
             "NPY_DISABLE_CPU_FEATURES": " ".join(wide),
             "OPENBLAS_CORETYPE": "Haswell",
@@ -88,13 +100,16 @@ def run_fits(folder: Path) -> None:
         (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
 
 
-def main(folder: Path) -> None:
+RUNS = {"chapters": run_chapters, "fits": run_fits}
+
+
+def main(folder: Path, parts: list[str]) -> None:
     from scaleright.catalog.memory import REMEMBERED
 
     os.environ[REMEMBERED] = str(folder / "remembered")  # of this processor alone
-    run_chapters(folder)
-    run_fits(folder)
+    for part in parts:
+        RUNS[part](folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])
