@@ -34,10 +34,12 @@ with suppress(Exception):
     charts.show(charts.lines([{"x": 1.0}], "x", {"y": "x"}, "number", "x", "y"), "One line drawn.")
 with suppress(Exception):
     from scaleright import catalog
+    from scaleright.catalog import specs
 
     for _table in catalog.package(catalog.data_dir()):
         with suppress(Exception):
             catalog.unnoted(_table)
-    catalog.models(), catalog.accelerators()
+    for _specs in (specs._models, specs._accelerators):  # a page's record names what it read itself
+        _specs(catalog.data_dir())
 gc.collect()
 gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each
