@@ -206,3 +206,11 @@ def model(name: str) -> Transformer:
     96
     """
     return _lookup(name, models(), "models", "model")
+
+
+def prepare() -> None:
+    """Make all accelerators and models, for processes that are forked from this one, and note no
+    read: a page's data record names what the page itself asked for.
+    """
+    _accelerators(data_dir())
+    _models(data_dir())

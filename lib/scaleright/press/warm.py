@@ -39,7 +39,6 @@ with suppress(Exception):
     for _table in catalog.package(catalog.data_dir()):
         with suppress(Exception):
             catalog.unnoted(_table)
-    for _specs in (specs._models, specs._accelerators):  # a page's record names what it read itself
-        _specs(catalog.data_dir())
+    specs.prepare()
 gc.collect()
 gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each
