@@ -6,7 +6,9 @@ communication that nothing hides, and waiting of pipeline stages; interruptions 
 Experiments and people are charged as multiples and years that the tables state as ranges.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -279,7 +281,6 @@ def best_step(
 
 
 @search
-@shared
 def best_published_mfu(
     model_name: str, chip_name: str, precision: str = "BF16"
 ) -> dict[str, Any] | None:
@@ -296,27 +297,38 @@ def best_published_mfu(
     ('MPT-3B', 0.63, None)
     """
     experts, chip = bool(model(model_name).experts), accelerator(chip_name)
-    alike = [name for name, shape in models().items() if bool(shape.experts) == experts]  # noqa: F841, @alike
-    of_chip = "task == 'pretrain' and accelerator == @chip.name and precision == @precision"
-    rows = table("measured/training").query(
-        f"{of_chip} and model in @alike and sequence > 0 and routing != 'token drop'"
+    best = _most_published_mfu().get((experts, chip.name, precision))
+    return dict(best) if best else None
+
+
+@shared
+def _most_published_mfu() -> Mapping[tuple[bool, str, str], Mapping[str, Any]]:
+    """What `best_published_mfu` returns, by whether the model has experts, chip and format."""
+    rows, known = table("measured/training"), models()
+    rows = rows[rows["model"].isin(known)].query(
+        "task == 'pretrain' and sequence > 0 and routing != 'token drop'"
     )
-    found = []
+    best: dict[tuple[bool, str, str], dict[str, Any]] = {}
     for row in rows.to_dict("records"):
+        shape, chip, precision = (
+            known[row["model"]],
+            accelerator(row["accelerator"]),
+            row["precision"],
+        )
         sequence, rate = int(row["sequence"]), row["measured_tokens_per_s_per_accelerator"]
         step_s = (
             sequence / rate
             if rate > 0
             else row["measured_step_s"] * row["accelerators"] / row["global_batch"]
         )
-        run = TrainingRun(model(row["model"]), chip, 1, sequence, 1, precision)
+        run = TrainingRun(shape, chip, 1, sequence, 1, precision)
         reached = model_flop(run) / (step_s * chip.peak_flops(PEAK_NAMES[precision]))
-        found.append(
-            {"mfu": reached} | {name: row[name] for name in ("model", "accelerators", "source")}
-        )
-    return max(
-        (one for one in found if one["mfu"] > 0), key=lambda one: figure(one["mfu"]), default=None
-    )
+        key = bool(shape.experts), chip.name, precision
+        if reached > 0 and (key not in best or figure(reached) > figure(best[key]["mfu"])):
+            best[key] = {"mfu": reached} | {
+                name: row[name] for name in ("model", "accelerators", "source")
+            }
+    return MappingProxyType(best)
 
 
 @search
