@@ -20,7 +20,7 @@ from typing import Any
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
 from hypothesis import HealthCheck, settings
-from scaleright.catalog.memory import REMEMBERED
+from scaleright import REMEMBERED
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
 from scaleright.press.staleness import Inputs

@@ -18,7 +18,7 @@ import nbval.plugin
 import pytest
 from jupyter_client import KernelManager
 from processors import without_avx2
-from scaleright.catalog.memory import REMEMBERED
+from scaleright import REMEMBERED
 from scaleright.press.execute import kernel_sockets
 from scaleright.press.kernels import WarmKernelManager
 

@@ -104,7 +104,7 @@ RUNS = {"chapters": run_chapters, "fits": run_fits}
 
 
 def main(folder: Path, parts: list[str]) -> None:
-    from scaleright.catalog.memory import REMEMBERED
+    from scaleright import REMEMBERED
 
     os.environ[REMEMBERED] = str(folder / "remembered")  # of this processor alone
     for part in parts:

@@ -56,6 +56,13 @@ def test_help_imports_nothing_that_takes_time():
 
 
 @pytest.mark.processes
+def test_a_build_and_its_workers_begin_without_tables_and_charts():
+    code = "import sys, scaleright.press.build, scaleright.press.worker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pandas", "altair"} & set(done.stdout.split())
+
+
+@pytest.mark.processes
 def test_run_prints_the_answer_of_ones_own_case_and_where_the_notebook_lies(scaleright, book):
     code, out, err = scaleright("run", "tiny", "-p", "hours=20", "-p", "utilization=0.5")
     assert (code, err) == (0, "")

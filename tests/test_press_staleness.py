@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from press_cases import SCENARIO, declare, executed, finish
-from scaleright.catalog.memory import REMEMBERED
+from scaleright import REMEMBERED
 from scaleright.press import Book, PressError, build, scenarios, staleness
 from scaleright.press.execute import Job, Run
 from scaleright.press.staleness import Inputs

@@ -3,3 +3,7 @@ token.
 """
 
 __version__ = "0.1.0"
+REMEMBERED = "SCALERIGHT_REMEMBERED"
+"""The variable that names the folder of what a build finds in the tables, see `catalog.memory`;
+here, because a build need not import the tables to set it.
+"""

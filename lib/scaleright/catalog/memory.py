@@ -17,14 +17,13 @@ from typing import Any
 
 import pandas as pd
 
+from scaleright import REMEMBERED
 from scaleright.catalog import tables
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.tables import table
 
 _FOUND: dict[tuple, tuple[Any, set[str]]] = {}
 tables._KEPT.append(_FOUND.clear)
-REMEMBERED = "SCALERIGHT_REMEMBERED"
-"""The variable that names the folder."""
 
 
 def _frozen(mapping: dict) -> MappingProxyType:

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from scaleright.catalog.memory import REMEMBERED
+from scaleright import REMEMBERED
 from scaleright.press import Book, PressError, checks, notebooks, site
 from scaleright.press.execute import Job
 from scaleright.press.pool import pooled

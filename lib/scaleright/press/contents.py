@@ -11,9 +11,10 @@ from typing import Any
 from scaleright.names import suggestion
 from scaleright.press import Book
 from scaleright.press.scenarios import Scenario
-from scaleright.press.status import PAGE as STATUS
 
 FILE = "book/_toc.yml"
+STATUS = "book/status"
+"""The page that the build writes itself."""
 _KEYS = (
     *("format", "root", "defaults", "meta", "parts", "chapters", "sections", "subtrees", "entries"),
     *("file", "glob", "url", "title", "options", "caption", "hidden", "maxdepth", "numbered"),

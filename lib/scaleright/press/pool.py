@@ -11,7 +11,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from scaleright.catalog.memory import REMEMBERED
+from scaleright import REMEMBERED
 from scaleright.press import Book
 from scaleright.press.execute import ChapterError, Job, Run, kernel_environment
 from scaleright.press.processes import Child, workplace

@@ -88,8 +88,8 @@ def staged(book: Book) -> dict[str, bytes]:
     }
     files[contents.FILE] = contents.filled(files[contents.FILE], scenarios)
     files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
-    if f"file: {status.PAGE}".encode() in files[contents.FILE]:
-        files[f"{status.PAGE}.md"] = status.page(book, scenarios).encode()
+    if f"file: {contents.STATUS}".encode() in files[contents.FILE]:
+        files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
     return files
 
 

@@ -22,7 +22,6 @@ from scaleright.press.pages import Dated, dated, notice, title
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
 
-PAGE = "book/status"
 _PACKAGES = (
     "altair",
     "numpy",
