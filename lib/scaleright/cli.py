@@ -9,6 +9,7 @@ nothing to do stay instant.
 from __future__ import annotations
 
 import errno
+import gc
 import signal
 import sys
 from collections import Counter
@@ -19,7 +20,7 @@ import click
 
 from scaleright import __version__
 from scaleright.names import brief, shortened, suggestion
-from scaleright.press import Book, PressError
+from scaleright.press import COLLECTED_AFTER, Book, PressError
 
 
 class _Command(click.Command):
@@ -333,6 +334,7 @@ def _explain(error: BaseException) -> str:
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the `scaleright` command."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    gc.set_threshold(COLLECTED_AFTER)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         cli.main(arguments, prog_name="scaleright", standalone_mode=False)

@@ -19,6 +19,11 @@ from pathlib import Path
 
 from scaleright.names import brief, suggestion
 
+COLLECTED_AFTER = 100_000
+"""New objects after which a process of a build looks for cycles, which few of them are in: Python's
+700 has it walk through all that its imports have made over and over.
+"""
+
 
 class PressError(Exception):
     """A build that cannot go on, said in one message for the person who started it."""

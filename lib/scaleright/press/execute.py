@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scaleright.press import Book, PressError, write_whole
+from scaleright.press import COLLECTED_AFTER, Book, PressError, write_whole
 from scaleright.press.repository import setup_source
 
 CELL_TIMEOUT_S = 1800
@@ -109,7 +109,7 @@ def normalize(notebook) -> bytes:
             cell.outputs = _joined(cell.outputs)
     _name_cells(notebook.cells)
     nbformat.validate(notebook)
-    return (nbformat.writes(notebook).rstrip("\n") + "\n").encode()
+    return (nbformat.v4.writes(notebook).rstrip("\n") + "\n").encode()
 
 
 def _joined(outputs: Iterable[Any]) -> list[Any]:
@@ -132,12 +132,11 @@ def kernel_environment(build: Path) -> dict[str, str]:
     profile = build / "runtime" / "ipython" / "profile_default"
     lines = [
         "import gc, logging, sys",
+        f"gc.set_threshold({COLLECTED_AFTER})",
         # of a socket closed at shutdown
         "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",
         # nobody debugs a build: importing it takes a fifth of a kernel's start
         "sys.modules['debugpy'] = None",
-        # or the objects of the imports are walked through over and over
-        "gc.set_threshold(100_000)",
         "c.IPKernelApp.log_level = 50",
         "c.HistoryManager.enabled = False",
         # else it compiles each cell twice, once to see whether it awaits

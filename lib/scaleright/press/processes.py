@@ -10,6 +10,7 @@ away.
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -25,6 +26,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
+
+from scaleright.press import COLLECTED_AFTER
 
 _END_S = 10
 """A process that has not ended itself for so long after it was told to is killed."""
@@ -126,6 +129,7 @@ class Child:
 
 def follow() -> tuple[Connection, Iterator[Any]]:
     """In a `Child`: the connection, and what comes through it; the process ends when it closes."""
+    gc.set_threshold(COLLECTED_AFTER)
     connection, given = Connection(int(sys.argv[1])), SimpleQueue[Any]()
     folder = Path(sys.argv[2])
     os.set_inheritable(connection.fileno(), False)

@@ -10,7 +10,9 @@ from contextlib import suppress
 from importlib import import_module
 
 import scaleright
+from scaleright.press import COLLECTED_AFTER
 
+gc.set_threshold(COLLECTED_AFTER)
 # Nobody debugs a build: what is None is not imported, though typeshed has only modules here.
 sys.modules.setdefault("debugpy", None)  # pyrefly: ignore[no-matching-overload]
 for _name in (
