@@ -22,6 +22,13 @@ def stops(control: dict) -> list:
     return [round(at) if control["whole"] else at for at in (low, high, (low + high) / 2)]
 
 
+def rounds(controls: dict[str, dict], *kinds: str) -> list[dict]:
+    """Every value worth a try of the controls of these kinds: the first of each, the second ..."""
+    tried = {name: stops(control) for name, control in controls.items() if control["kind"] in kinds}
+    most = max(map(len, tried.values()), default=0)
+    return [{name: of[at] for name, of in tried.items() if at < len(of)} for at in range(most)]
+
+
 def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     """Every control that the Tab key reaches in the page's text, with its focus; which of them
     another key then moves, and which of those change what a reader sees.
@@ -41,11 +48,11 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
         reached[name] = focus
         for key in KEYS[controls[name]["kind"]]:
             opened.page.keyboard.press(key)
-            if opened.ask(f"window.scaleright.page.values[{name!r}]") != focus["value"]:
+            now = opened.ask("probe.now", name)
+            followed.update([name] if now["changed"] else [])
+            if now["value"] != focus["value"]:
                 moved.add(name)
                 break
-        if opened.ask("probe.changed()"):
-            followed.add(name)
         if set(controls) <= set(reached):
             break
     return reached, moved, followed
@@ -69,12 +76,8 @@ def test_the_keyboard_moves_every_control_and_what_a_reader_sees_follows(look, n
         if opened.ask("([n, v]) => probe.silent(n, v)", [key, values])
     ]
     assert silent == [], "these controls change nothing that the reader sees"
-    # Every value worth a try, numbers all at once: nothing breaks, and all can be undone.
-    numbers = {key: stops(of) for key, of in controls.items() if of["kind"] == "number"}
-    others = [key for key in controls if key not in numbers]
-    cases = [{key: value} for key in others for value in stops(controls[key])]
-    cases += ({k: v[at] for k, v in numbers.items()} for at in range(3))
-    opened.ask("probe.through", cases)
+    # Nothing breaks at these values, and all can be undone.
+    opened.ask("probe.through", [*rounds(controls, "number"), *rounds(controls, "choice", "flag")])
     assert opened.ask("probe.words()") == first
     assert opened.troubles == []
 
