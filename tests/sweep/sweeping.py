@@ -51,7 +51,9 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 class Cluster:
-    """A Dask scheduler and its worker, started as anyone would."""
+    """A Dask scheduler and its worker, started as anyone would, but with no process beside it that
+    would start it anew.
+    """
 
     def __init__(self, folder: Path, threads: int):
         self.folder, file = folder, folder / "scheduler.json"
@@ -65,6 +67,7 @@ class Cluster:
         self.worker = self.run(
             "worker",
             self.address,
+            "--no-nanny",
             "--nthreads",
             str(threads),
             "--local-directory",

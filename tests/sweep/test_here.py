@@ -76,14 +76,13 @@ def test_what_dask_says_of_a_lost_worker_is_not_printed(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "sent, code, to_all", [(signal.SIGINT, 130, True), (signal.SIGTERM, 143, False)]
+    "sent, code, to_all, number", [(signal.SIGINT, 130, True, 2), (signal.SIGTERM, 143, False, 1)]
 )
 def test_an_interrupted_sweep_leaves_no_process_and_a_table_of_what_is_done(
-    start, place, sent, code, to_all
+    start, place, sent, code, to_all, number
 ):
-    sweep = start(
-        "-p", "hours=" + ",".join(map(str, range(1, 101))), "-p", "mishap=dawdles", "--workers", "2"
-    )
+    case = ["-p", "hours=" + ",".join(map(str, range(1, 101))), "-p", "mishap=dawdles"]
+    sweep = start(*case, "--workers", str(number))
     wait_for(lambda: kept(place.root / "out") >= 2)
     children = psutil.Process(sweep.pid).children(recursive=True)
     (os.killpg if to_all else os.kill)(sweep.pid, sent)
