@@ -157,11 +157,13 @@ def asked(rows: pd.DataFrame, benchmark: str, scenario: str) -> pd.DataFrame:
     """Rows of one benchmark, with or without its accuracy target, and one scenario; an unknown name
     is refused.
     """
-    one_of(benchmark, sorted({*rows["benchmark"], *entry(rows)}), "MLPerf benchmark")
+    names = entry(rows)
+    known = sorted({*rows["benchmark"].unique(), *names.unique()})
+    one_of(benchmark, known, "MLPerf benchmark")
     one_of(scenario, RATES, "scenario with a rate per accelerator")
-    chosen = rows[is_of(rows, benchmark, scenario)]
-    there = [name for name in RATES if is_of(rows, benchmark, name).any()]
-    return chosen if len(chosen) else nearest(scenario, there, f"scenario of {benchmark}")
+    of = rows[(rows["benchmark"] == benchmark) | (names == benchmark)]
+    there = [name for name in RATES if name in {*of["scenario"].unique()}]
+    return of[of["scenario"] == one_of(scenario, there, f"scenario of {benchmark}")]
 
 
 def submitted(name: str, rows: pd.DataFrame, where: str) -> str:
