@@ -22,8 +22,10 @@ from scaleright.decisions.hardware_figures import (
     MEASURED,
     REFERENCES,
     STAND_IN,
+    WORKLOAD,
     chip_facts,
     chip_hour_usd,
+    every_figure,
     figures,
     reached_flops,
     workloads,
@@ -223,14 +225,15 @@ def leaders(span: float = SPAN) -> Mapping[tuple[str, str, bool, bool], tuple]:
     >>> bool(0 < share <= 1)
     True
     """
-    ways = product((False, True), repeat=2)
-    places = workloads()[["benchmark", "scenario"]].itertuples(index=False, name=None)
-    found = {}
-    for case in ((*place, *way) for place, way in product(places, ways)):
-        scored = scores(figures(*case), span)
-        known = not scored[list(AXES)].dropna().empty
-        shares = weight_shares(scored) if known else pd.Series(dtype=float)
-        found[case] = tuple(shares[shares > 0].items())
+    found, places = {}, list(workloads()[WORKLOAD].itertuples(index=False, name=None))
+    for way in product((False, True), repeat=2):
+        known = every_figure(*way)
+        scored = scores(known, span).set_index(known["accelerator"])
+        rows = known.groupby(WORKLOAD).indices
+        for place in places:
+            complete = scored.iloc[rows[place]].dropna()
+            shares = pd.Series(dtype=float) if complete.empty else weight_shares(complete)
+            found[*place, *way] = tuple(shares[shares > 0].items())
     return MappingProxyType(found)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, shared
 from scaleright.mlperf.results import comparable
-from scaleright.names import nearest, one_of
+from scaleright.names import one_of
 from scaleright.units import figure
 
 LABEL = "derived, not an official MLPerf metric"
