@@ -24,7 +24,6 @@ from scaleright.formulas import REGISTRY
 
 LLAMA = ("llama2-70b", "Offline")
 EVEN = (1.0,) * 5
-PLACES = list(hardware.workloads()[["benchmark", "scenario"]].itertuples(index=False, name=None))
 weightings = st.lists(st.floats(0, 5), min_size=5, max_size=5).filter(
     lambda weights: sum(weights) > 0.01
 )
@@ -68,7 +67,8 @@ def test_ten_times_better_is_the_rim_and_beyond_it_nothing_is_cut():
 
 
 def test_the_reference_chip_stands_in_the_middle_of_every_axis_but_maturity():
-    for place in PLACES:
+    places = hardware.workloads()[["benchmark", "scenario"]]
+    for place in places.itertuples(index=False, name=None):
         known = hardware.figures(*place)
         points = hardware.scores(known).loc[known.attrs["reference"], list(hardware.AXES[:-1])]
         assert points.to_numpy() == pytest.approx(5.0), place

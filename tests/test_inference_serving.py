@@ -12,7 +12,6 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import FRONT_S, engine_step, steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
-from scipy.interpolate import RegularGridInterpolator
 
 LLAMA = Deployment(
     catalog.model("Llama-3.1-70B"),
@@ -198,6 +197,8 @@ def simulated(reads, writes, clients):
     """A scheduler step by step: each client sends its next request when its last is answered;
     prompts are read first come, first served.
     """
+    from scipy.interpolate import RegularGridInterpolator
+
     tokens, running = np.array([0.0, 256, 1024, 2048, 4096, 8192]), np.linspace(0, clients, 5)
     load = Load(reads.mean(), writes.mean())
     grid = engine_step(

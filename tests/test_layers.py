@@ -11,12 +11,13 @@ import tokenize
 from pathlib import Path
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_a_module_imports_only_from_the_layers_below_it(capsys):
+    from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 

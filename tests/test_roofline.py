@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scaleright import catalog, roofline
 from scaleright.roofline import matmul_seconds, memory_bound_seconds, speeds
-from scipy.optimize import minimize
 
 CONSTANTS = (roofline.SUSTAINED_SHARE, roofline.RAMP_K, roofline.LAUNCH_S, roofline.MEMORY_SHARE)
 BF16 = dict(peak_flops=794.5e12, bytes_per_s=2.95e12, units=132)
@@ -55,6 +54,8 @@ def errors(rows, constants=CONSTANTS):
 
 def fitted(rows):
     """Constants of the least mean absolute logarithm."""
+    from scipy.optimize import minimize
+
     scale = np.array(CONSTANTS)
     loss = lambda z: np.mean(
         np.abs(np.log(predicted(rows, z * scale) / rows["measured_s"].to_numpy()))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scaleright import catalog, transformer
 from scaleright import scaling_laws as sl
 from scaleright.scaling_laws.fit import STARTS, _logs, _objective, _resampled, _residuals, _start
-from scipy.optimize import check_grad, minimize
 
 REPLICATION = sl.published("Besiroglu 2024")
 
@@ -45,6 +44,8 @@ def centered_search(start, logs, weights):
     """L-BFGS from a start, in logarithms less their means, where it converges in tens of steps; the
     least objective.
     """
+    from scipy.optimize import minimize
+
     middle = np.array([*logs[:2].mean(axis=1), 0.0])
     shifted = np.array([*(start[:2] - start[3:] * middle[:2]), *start[2:]])
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
@@ -67,6 +68,8 @@ def test_no_start_of_the_grid_leads_lower(law):
 
 
 def test_the_gradient_is_that_of_the_objective():
+    from scipy.optimize import check_grad
+
     logs, weights = _logs(sl.points()), np.ones(240)
     at = np.array([6.0, 7.5, 0.6, 0.34, 0.36])
     assert check_grad(*(lambda x, i=i: _objective(x, logs, weights)[i] for i in (0, 1)), at) < 1e-4

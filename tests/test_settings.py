@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
 from scaleright import __version__
 
@@ -25,6 +24,8 @@ FORMS = {
 
 @pytest.mark.parametrize("schema", FORMS)
 def test_settings_follow_their_schema(schema):
+    from check_jsonschema import main as check_jsonschema
+
     files = sorted(map(str, FORMS[schema]))
     # The schemas come with the package; --no-cache, since none is to be fetched or kept.
     told = CliRunner().invoke(check_jsonschema, ["--no-cache", "--builtin-schema", schema, *files])

@@ -11,7 +11,6 @@ from pathlib import Path
 import dask
 import pytest
 from absent import absent
-from distributed import Scheduler, Security
 from scaleright.press import PressError
 from scaleright.press.sweep import cluster
 
@@ -35,6 +34,8 @@ def keys(tmp_path):
 
 
 def test_the_readme_names_the_settings_that_dask_reads():
+    import distributed  # noqa: F401, its import declares them
+
     said = re.findall(r"DASK_(DISTRIBUTED__COMM__\w+?)(?=\$|=)(?:\$\{who\}(__\w+))?", README)
     names = {start + ("CLIENT" + end if end else "") for start, end in said}
     assert len(names) == 4
@@ -44,6 +45,8 @@ def test_the_readme_names_the_settings_that_dask_reads():
 
 
 def test_a_scheduler_that_asks_for_a_key_answers_those_who_hold_it(keys):
+    from distributed import Scheduler, Security
+
     async def meet() -> str:
         with dask.config.set(keys):
             there = Scheduler(

@@ -7,7 +7,6 @@ from nbformat.v4 import new_code_cell, new_output
 from scaleright import charts
 from scaleright.press import vegalite
 from scaleright.press.execute import ChapterError, Job
-from scaleright.press.worker import _refuse_faults
 
 
 def shown(chart) -> dict:
@@ -35,6 +34,8 @@ def test_the_finished_chart_is_checked_with_its_data():
     ],
 )
 def test_what_is_wrong_is_said_with_chapter_and_cell(wrong, said):
+    from scaleright.press.worker import _refuse_faults
+
     output = new_output("display_data", {vegalite.MIME: shown(bars(**wrong))})
     cell = new_code_cell("charts.show(bars)", execution_count=7, outputs=[output])
     with pytest.raises(ChapterError, match=rf"tiny: code cell 7 \('charts.show\(bars\)'\).*{said}"):

@@ -9,10 +9,8 @@ import re
 import socket
 from types import SimpleNamespace
 
-import distributed
 import psutil
 import pytest
-from distributed import CancelledError, KilledWorker
 from jupyter_client.provisioning import local_provisioner
 from scaleright.charts.machine import ANSWER_MIME
 from scaleright.press import PressError, execute
@@ -181,6 +179,8 @@ def test_a_cluster_without_workers_or_that_loses_them_or_its_scheduler(
 
 
 def test_a_scenario_whose_workers_all_die_fails_and_one_whose_answer_was_lost_runs_again():
+    from distributed import CancelledError, KilledWorker
+
     def outcome(error):
         return cluster._outcome(
             type("Future", (), {"result": lambda *_, **__: (_ for _ in ()).throw(error)})()
@@ -201,7 +201,7 @@ def test_a_kernel_that_cannot_be_started_is_a_scenario_to_try_again(tmp_path, mo
 
     monkeypatch.setattr(local_provisioner, "launch_kernel", refuse)
     worker = SimpleNamespace(local_directory=str(tmp_path))
-    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    monkeypatch.setattr("distributed.get_worker", lambda: worker)
     with pytest.raises(scenario.KernelDied, match="its kernel did not start"):
         scenario._Kernel(scenario.Program("sweep", (), (), ANSWER_MIME, "", 1.0))
     assert not any(tmp_path.iterdir())
