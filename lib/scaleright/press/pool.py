@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from scaleright import REMEMBERED
-from scaleright.press import Book
-from scaleright.press.execute import ChapterError, Job, Run, kernel_environment
+from scaleright.press import Book, PressError
+from scaleright.press.execute import ChapterError, Job, Run, kernel_environment, load
+from scaleright.press.parameters import declared
 from scaleright.press.processes import Child, workplace
 
 
@@ -82,10 +83,19 @@ class Pool:
         waiting, busy = deque(jobs), dict[Any, tuple[Child, Job]]()  # by connection
         while waiting or busy:
             while waiting and len(busy) < self._limit:
-                child, job = self._idle.pop() if self._idle else self._started(), waiting.popleft()
+                job = waiting.popleft()
+                try:
+                    notebook = self._notebook(job.chapter)
+                except PressError as error:
+                    yield job, str(error)
+                    continue
+                except Exception as error:  # noqa: BLE001  a malformed text: the others go on
+                    yield job, f"{job.label}: {type(error).__name__}: {error}"
+                    continue
+                child = self._idle.pop() if self._idle else self._started()
                 busy[child.connection] = child, job
                 with suppress(OSError):  # it has ended: it will not answer either
-                    child.connection.send((self._book.text(job.chapter), job))
+                    child.connection.send((notebook, job))
             for connection in wait(list(busy)):
                 child, job = busy.pop(connection)
                 try:
@@ -96,6 +106,11 @@ class Pool:
                     child.dismiss()
                     outcome = f"{job.label}: its worker ended with exit code {child.ended()}"
                 yield job, outcome
+
+    def _notebook(self, chapter: str) -> Any:
+        """A chapter as the workers run it, its parameters cell checked."""
+        declared(chapter, self._book)
+        return load(self._book.text(chapter))
 
     def end(self) -> None:
         """Tell all workers to end, then wait for each."""

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import papermill
@@ -22,16 +21,16 @@ from papermill.exceptions import PapermillException, PapermillExecutionError
 from papermill.execute import raise_for_execution_errors
 from papermill.utils import chdir
 
-from scaleright.press import Book, PressError, vegalite
+from scaleright.press import PressError, vegalite
 from scaleright.press.execute import (
     CELL_TIMEOUT_S,
     ChapterError,
     Job,
     Run,
     kernel_sockets,
-    load,
     normalize,
 )
+from scaleright.press.parameters import tagged
 from scaleright.press.pool import Settings
 
 OUTPUT_LIMIT = 10_000_000
@@ -121,17 +120,14 @@ def _refuse_faults(job: Job, cells: Iterable[Any]) -> None:
             raise ChapterError(f"{job.label}: {_place(cell.execution_count, cell.source)} {said}")
 
 
-def run(text: Path, job: Job, settings: Settings) -> Run:
-    """Run a chapter.
+def run(notebook: Any, job: Job, settings: Settings) -> Run:
+    """Run a chapter's notebook.
 
     Raises
     ------
     ChapterError : a cell failed, ended its kernel, wrote to stderr, or is the answer and shows
         nothing; names it.
     """
-    from scaleright.press.parameters import declared, tagged
-
-    declared(job.chapter, Book(settings.folder.parent))
     start, options = time.perf_counter(), {}
     if settings.warm:
         from scaleright.press.kernels import WarmKernelManager
@@ -139,7 +135,7 @@ def run(text: Path, job: Job, settings: Settings) -> Run:
         options["kernel_manager_class"] = WarmKernelManager
     try:
         done = papermill.execute_notebook(
-            load(text),
+            notebook,
             None,
             parameters=dict(job.values),
             kernel_name="python3",
@@ -182,9 +178,9 @@ def main() -> None:
     # It warns of parameter lines such as `float | None`, which its pattern misses and ours has
     # checked, and logs the death of a kernel, which the failure names.
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
-    for text, job in tasks:
+    for notebook, job in tasks:
         try:
-            outcome: Run | str = run(text, job, settings)
+            outcome: Run | str = run(notebook, job, settings)
         except PressError as error:
             outcome = str(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the others go on

@@ -173,11 +173,13 @@ def declared(chapter: str, book: Book | None = None) -> Declared:
     ------
     PressError : no such chapter, no cell tagged `parameters`, or a malformed line in it.
     """
+    from scaleright.catalog.memory import remembered
+
     book = book or Book.find()
     cell = tagged(chapter_notebook(book.text(book.chapter(chapter))).cells, "parameters")
     if cell is None:
         raise DeclarationError(f"{chapter}: no cell is tagged parameters; its lines are {FORM}")
-    return parse(cell.source, f"{chapter}, parameters cell")
+    return remembered(parse)(cell.source, f"{chapter}, parameters cell")
 
 
 def looks_declared(source: str) -> bool:
