@@ -114,6 +114,7 @@ def test_every_recomputation_belongs_to_a_claim(found):
 
 def test_a_claim_with_two_recomputations_is_refused(monkeypatch):
     monkeypatch.setitem(s2.RECOMPUTED, "S3-int8", lambda: point(1.0))
+    monkeypatch.setattr(catalog.memory, "_FOUND", {})
     with pytest.raises(ValueError, match="claim S3-int8 has two recomputations"):
         ledger.recomputations()
 

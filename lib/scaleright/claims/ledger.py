@@ -6,9 +6,9 @@ import importlib
 import json
 import math
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import cast
 
 import pandas as pd
@@ -151,7 +151,8 @@ def _modules() -> list[ModuleType]:
     ]
 
 
-def recomputations() -> dict[str, Callable[[], Recomputed]]:
+@catalog.remembered
+def recomputations() -> Mapping[str, Callable[[], Recomputed]]:
     """Every recomputation by claim id, from the modules beside this one.
 
     A function has the name of its claim: `s2_lead_time` recomputes S2-lead-time. What fits on a
@@ -169,7 +170,14 @@ def recomputations() -> dict[str, Callable[[], Recomputed]]:
             if twice := found.keys() & more.keys():
                 raise ValueError(f"claim {min(twice)} has two recomputations")
             found |= more
-    return found
+    return MappingProxyType(found)
+
+
+@catalog.shared
+def _recomputed(claim_id: str) -> Recomputed | None:
+    """What a claim is found to be; None where nothing recomputes it."""
+    known = recomputations()
+    return known[claim_id]() if claim_id in known else None
 
 
 @catalog.shared
@@ -239,9 +247,8 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     """Every claim judged, those generated last; or of the written ones those that a chapter
     explains, or those named.
     """
-    known = recomputations()
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    written = [judge(c, catalog.shared(known[c.id])() if c.id in known else None) for c in chosen]
+    written = [judge(c, _recomputed(c.id)) for c in chosen]
     return written if chapter or ids else [*written, *generated()]
 
 
