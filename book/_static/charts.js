@@ -16,13 +16,14 @@
   // ---- words and steps -------------------------------------------------------------------------------------
 
   const tidy = (x, digits = 4) => Number(x.toPrecision(digits));
+  const plain = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
   /** A control's value, with the minus sign of the sentences. */
   function written(control, value) {
     const size = Math.abs(value), sign = value < 0 ? "−" : "";
     if (control.percent) return sign + tidy(size * 100, 3);
     if (size >= 1e9) return sign + tidy(size, 4).toExponential().replace("+", "");
-    return sign + tidy(size, size >= 1e4 ? 7 : 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
+    return sign + plain.format(tidy(size, size >= 1e4 ? 7 : 4));
   }
 
   function units(control) {
@@ -123,7 +124,7 @@
     document.body.classList.toggle("sr-changed", Object.keys(page.defaults).some((name) => page.values[name] !== page.defaults[name]));
     rest();
     await Promise.all([page.hub, ...Object.values(page.views)].filter(Boolean).map(feed));
-    document.querySelectorAll("figure.sr-drawn").forEach(spread);
+    spread(document.querySelectorAll("figure.sr-drawn"));
     tell();
   }
 
@@ -335,8 +336,8 @@
       target.querySelector(".sr-alt")?.remove();
       target.style.minHeight = "";
       figure.classList.add("sr-drawn");
-      spread(figure);
-      result.view.addResizeListener(() => requestAnimationFrame(() => spread(figure)));
+      spread([figure]);
+      result.view.addResizeListener(() => requestAnimationFrame(() => spread([figure])));
     } catch (error) {
       host.remove();
       console.error(`chart ${key}: ${error.message}`);
@@ -357,23 +358,29 @@
     schedule(); // a control may have moved meanwhile
   }
 
-  /** Move names at the ends of lines apart; `translate` leaves the positions that Vega sets untouched. */
-  function spread(figure) {
-    const ends = [...figure.querySelectorAll(".mark-text text[font-weight=bold]:not([text-anchor=middle])")];
+  /** The names at the ends of lines, by row, and down to where there is room for them. */
+  function ends(figure) {
     const rows = new Map();
-    for (const text of ends) {
+    for (const text of figure.querySelectorAll(".mark-text text[font-weight=bold]:not([text-anchor=middle])")) {
       const [, x, y] = (text.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || [];
       if (y === undefined) continue;
       const key = Math.round(Number(y) * 2);
       rows.set(key, { y: Number(y), texts: [...((rows.get(key) || {}).texts || []), text] });
     }
-    if (!rows.size) return;
-    const gap = 16, sorted = [...rows.values()].sort((a, b) => a.y - b.y);
-    sorted.forEach((row, i) => { row.to = i ? Math.max(row.y, sorted[i - 1].to + gap) : row.y; });
-    const floor = (figure.querySelector(".background")?.getBBox().height || Infinity) - 2;
-    for (let i = sorted.length - 1, limit = floor; i >= 0; i--, limit -= gap) sorted[i].to = Math.min(sorted[i].to, Math.max(limit, sorted[i].y > floor ? sorted[i].y : limit));
-    for (const row of sorted) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
+    const floor = rows.size ? (figure.querySelector(".background")?.getBBox().height || Infinity) - 2 : 0;
+    return { rows: [...rows.values()].sort((a, b) => a.y - b.y), floor };
   }
+
+  /** Move these names apart; `translate` leaves the positions that Vega sets untouched. */
+  function part({ rows, floor }) {
+    const gap = 16;
+    rows.forEach((row, i) => { row.to = i ? Math.max(row.y, rows[i - 1].to + gap) : row.y; });
+    for (let i = rows.length - 1, limit = floor; i >= 0; i--, limit -= gap) rows[i].to = Math.min(rows[i].to, Math.max(limit, rows[i].y > floor ? rows[i].y : limit));
+    for (const row of rows) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
+  }
+
+  /** All figures are measured before one is moved: else each would be laid out anew. */
+  const spread = (figures) => [...figures].map(ends).forEach(part);
 
   /** Charts follow the width of the window; those in a folded block get theirs when it opens. */
   function followWidths(shared) {

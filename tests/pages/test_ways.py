@@ -76,40 +76,44 @@ def test_a_scenario_stands_under_its_chapter_with_its_answer(html, name):
     )
 
 
-@pytest.mark.parametrize("name", [CHAPTERS[0], "book/status.html"])
-def test_a_page_warns_of_old_data_on_the_readers_own_day(browser, site, html, name):
-    facts = json.loads(
-        unescape(
-            re.search(
-                'class="sr-stale"[^>]*data-sr-tables="([^"]*)"',
-                (html / name).read_text(encoding="utf-8"),
-            )[1]
-        )
-    )
-    last = {
-        fact["title"]: date.fromisoformat(fact["as_of"]) + timedelta(days=fact["days"])
-        for fact in facts
-    }
+@pytest.fixture
+def on(browser, site):
+    """A page as a reader finds it on a day: on(day, name)."""
     opened = Visit(browser, site, width=360)
     undrawn(opened.page)
-    for day in (
-        min(last.values()),
-        min(last.values()) + timedelta(days=1),
-        max(last.values()) + timedelta(days=400),
-    ):
+
+    def on(day: date, name: str) -> Visit:
         noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001, the reader's own
         opened.page.clock.set_fixed_time(noon)
-        opened.page.goto(opened.site + name, wait_until="domcontentloaded")
-        old = [fact for fact in facts if last[fact["title"]] < day]
-        assert opened.page.locator(".sr-stale").is_visible() == bool(old)
-        ages = {fact["title"]: (day - date.fromisoformat(fact["as_of"])).days for fact in old}
-        wanted = [
-            f"{f['title']} ({f['as_of']}): {ages[f['title']]:,} days old, fresh for {f['days']:,}"
-            for f in old
-        ]
-        assert opened.page.locator(".sr-stale li").all_inner_texts() == wanted
-        assert opened.ask("document.documentElement.scrollWidth") <= 360
+        opened.page.goto(site + name, wait_until="domcontentloaded")
+        return opened
+
+    yield on
     opened.context.close()
+
+
+def test_a_page_warns_of_old_data_on_the_readers_own_day(on, html):
+    for name in (CHAPTERS[0], "book/status.html"):
+        text = (html / name).read_text(encoding="utf-8")
+        told = re.search('class="sr-stale"[^>]*data-sr-tables="([^"]*)"', text)[1]
+        facts = json.loads(unescape(told))
+        last = {
+            fact["title"]: date.fromisoformat(fact["as_of"]) + timedelta(days=fact["days"])
+            for fact in facts
+        }
+        first, newest = min(last.values()), max(last.values())
+        for day in (first, first + timedelta(days=1), newest + timedelta(days=400)):
+            opened = on(day, name)
+            old = [fact for fact in facts if last[fact["title"]] < day]
+            assert opened.page.locator(".sr-stale").is_visible() == bool(old), name
+            wanted = [
+                f"{fact['title']} ({fact['as_of']}):"
+                f" {(day - date.fromisoformat(fact['as_of'])).days:,} days old,"
+                f" fresh for {fact['days']:,}"
+                for fact in old
+            ]
+            assert opened.page.locator(".sr-stale li").all_inner_texts() == wanted, name
+            assert opened.ask("document.documentElement.scrollWidth") <= 360, name
 
 
 def test_the_status_page_lists_what_there_is(look):
