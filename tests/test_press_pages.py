@@ -195,3 +195,20 @@ def test_a_page_tells_long_data_once_and_a_notebook_each_time():
         spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
         assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
         assert spec | {"datasets": {"rows-1": data}} == output["data"][charts.render.VEGALITE]
+
+
+def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
+    bill = live.given.price * 24
+    displays = [charts.sentence("{bill:usd}")]
+    chart = charts.bars({"a": bill, "b": 2 * bill}, "what", None, "usd", "USD")
+    displays.append(charts.show(chart, alt="Two bars of bills.", controls=live))
+    outputs = [{"output_type": "display_data", "data": shown.bundle} for shown in displays]
+    content = json.dumps(
+        {"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}
+    ).encode()
+    page = json.loads(pages.chapter_page("tiny", content, []))
+    texts = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
+    spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', texts[1])[1])
+    own = displays[1].bundle[charts.render.VEGALITE]["params"]
+    assert {"name": "bill", "expr": "(price * 24)"} in own and "bill" in spec["params"]
+    assert "bill" not in spec["usermeta"]["scaleright"]["defined"] and bill.value == 48.0

@@ -42,9 +42,20 @@ def signals(
 
 
 def signal_texts(
-    cases: Sequence[Mapping[str, Any]], expressions: Mapping[str, str], wanted: Sequence[str]
+    cases: Sequence[Mapping[str, Any]],
+    expressions: Mapping[str, str],
+    wanted: Sequence[str],
+    rows: Sequence[Mapping[str, Any]] = (),
 ) -> list[list[str]]:
-    """The same as Vega writes them into a text."""
+    """The same as Vega writes them into a text.
+
+    rows : sets of rows that a wanted expression may read by `data`: name, values and formulas
+    """
+    sets = [
+        {"name": r["name"], "values": r["values"]}
+        | {"transform": [{"type": "formula"} | formula for formula in r["formulas"]]}
+        for r in rows
+    ]
     said = f" + '{_CELL}' + ".join(wanted)
     text = {"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}
     told = [{"name": name, "update": expression} for name, expression in expressions.items()]
@@ -54,6 +65,7 @@ def signal_texts(
             {
                 "type": "group",
                 "signals": [*({"name": k, "value": v} for k, v in case.items()), *told],
+                "data": sets,
                 "marks": [text],
             }
             for case in cases

@@ -7,7 +7,7 @@
 (function () {
   "use strict";
   const base = new URL(".", document.currentScript.src);
-  const page = { controls: new Map(), defined: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null, laid: Promise.resolve() };
+  const page = { controls: new Map(), defined: new Map(), rows: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null, laid: Promise.resolve() };
   const STEPS = 200;
   const layouts = new Map();
   /* `ast`: Vega interprets its expressions, so that the page's policy can forbid to run text as a program. */
@@ -63,10 +63,17 @@
   /** What a script says, with the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
   const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value));
 
+  /** A specification with the definitions that the page has told elsewhere and it names. */
+  function whole(spec) {
+    if (spec.params) spec.params = spec.params.map((param) => (typeof param === "string" ? { ...page.defined.get(param) } : param));
+    return spec;
+  }
+
   function learn(model, params = []) {
     const defined = (model.defined || []).map((entry) => (entry.name ? entry : params.find((param) => param.name === entry)));
     for (const control of model.controls || []) if (!page.controls.has(control.name)) page.controls.set(control.name, control);
     for (const entry of defined) page.defined.set(entry.name, entry);
+    for (const entry of model.rows || []) page.rows.set(entry.name, entry);
     Object.assign(page.follow, model.follow || {});
   }
 
@@ -112,6 +119,13 @@
     return page.settled;
   }
 
+  /** Tell the page that a control has moved, and what stays at the defaults that it depends on it. */
+  function markMoved() {
+    const moved = (name) => page.values[name] !== page.defaults[name];
+    document.body.classList.toggle("sr-changed", Object.keys(page.defaults).some(moved));
+    document.querySelectorAll("[data-sr-of]").forEach((part) => part.classList.toggle("sr-behind", part.dataset.srOf.split(" ").some(moved)));
+  }
+
   let waiting = null, resting = null;
   /** Update every view once a frame, however fast a slider moves. */
   function schedule() {
@@ -121,17 +135,30 @@
 
   async function update() {
     waiting = null;
-    document.body.classList.toggle("sr-changed", Object.keys(page.defaults).some((name) => page.values[name] !== page.defaults[name]));
+    markMoved();
     rest();
-    await Promise.all([page.hub, ...Object.values(page.views)].filter(Boolean).map(feed));
+    if (page.hub) await feed(page.hub);
+    await Promise.all(Object.values(page.views).map(feed));
     spread(document.querySelectorAll("figure.sr-drawn"));
     tell();
   }
 
+  /** Give a view the values of the controls, and what the hub has computed of them. */
   async function feed(view) {
     const known = view.getState({ signals: () => true, data: () => false }).signals;
-    for (const [name, value] of Object.entries(page.values)) if (name in known && known[name] !== value) view.signal(name, value);
+    const give = (name, value) => { if (!Object.is(known[name], value)) view.signal(name, value); };
+    for (const name of Object.keys(known)) {
+      if (name in page.values) give(name, page.values[name]);
+      else if (view !== page.hub && page.defined.has(name)) give(name, page.hub.signal(name));
+    }
     await view.runAsync();
+  }
+
+  /** What a chart reads of the page's definitions, as values from the hub: it computes them once for all views. */
+  function fromHub(spec) {
+    const { params = [], ...rest } = spec, names = new Set(JSON.stringify([rest, params.filter((p) => !page.defined.has(p.name))]).match(/\b[A-Za-z_]\w*/g));
+    spec.params = params.filter(({ name }) => !page.defined.has(name) || names.has(name))
+      .map((param) => (page.defined.has(param.name) ? { name: param.name, value: page.hub.signal(param.name) } : param));
   }
 
   /** Write the case into the address once the reader rests: browsers refuse one that is written with each frame. */
@@ -154,16 +181,25 @@
   async function startHub() {
     const signals = Object.entries(page.values).map(([name, value]) => ({ name, value }));
     for (const { name, expr } of page.defined.values()) signals.push({ name, update: expr });
+    const data = [...page.rows.values()].map(({ name, values, formulas }) => ({ name, values, transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
     const nowhere = document.createElement("div");
-    const result = await window.vegaEmbed(nowhere, { signals }, { ...EMBED, mode: "vega", renderer: "none" });
+    const result = await window.vegaEmbed(nowhere, { signals, data }, { ...EMBED, mode: "vega", renderer: "none" });
     page.hub = result.view;
   }
 
-  /** Write the live numbers of the page's sentences. */
+  /** Write the live numbers of the page's sentences and tables. */
   function tell() {
+    document.querySelectorAll("[data-sr-when]").forEach((part) => {
+      const [, not, name] = part.dataset.srWhen.match(/^(!?)(.*)$/);
+      part.hidden = Boolean(page.hub.signal(name + "_text")) === Boolean(not);
+    });
+    document.querySelectorAll("[data-sr-cell]").forEach((span) => {
+      const [rows, index, field] = span.dataset.srCell.split(" "), text = String(page.hub.data(rows)[index][field]);
+      if (span.textContent !== text) span.textContent = text;
+    });
     document.querySelectorAll("[data-sr-signal]").forEach((span) => {
       const name = span.dataset.srSignal;
-      if (!page.defined.has(name + "_text")) return;
+      if (!page.defined.has(name + "_text") || span.closest("[hidden]")) return;
       const text = String(page.hub.signal(name + "_text"));
       if (span.textContent !== text) span.textContent = text;
     });
@@ -330,6 +366,7 @@
       if (param.name in page.values) param.value = page.values[param.name];
     }
     readTables(spec, spec.datasets || {});
+    fromHub(spec);
     try {
       const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
       page.views[key] = result.view;
@@ -346,7 +383,7 @@
 
   /** Draw a chart anew whose room asks for another layout. */
   async function drawAnew(figure, shared) {
-    const spec = told(figure.querySelector(".sr-spec"), shared), key = figure.dataset.srName || figure.id;
+    const spec = whole(told(figure.querySelector(".sr-spec"), shared)), key = figure.dataset.srName || figure.id;
     const { datasets, ...form } = spec;
     if (lay(structuredClone(form), room(figure)) === layouts.get(figure)) return;
     const target = figure.querySelector(".sr-view"), before = target.querySelector(".sr-host");
@@ -413,7 +450,7 @@
     const shared = Object.assign({}, ...[...document.querySelectorAll("script.sr-shared")].map((script) => JSON.parse(script.textContent)));
     const specs = figures.map((figure) => told(figure.querySelector(".sr-spec"), shared));
     document.querySelectorAll("script.sr-model").forEach((script) => learn(told(script, shared)));
-    specs.forEach((spec) => learn((spec.usermeta || {}).scaleright || {}, spec.params));
+    specs.map(whole).forEach((spec) => learn((spec.usermeta || {}).scaleright || {}, spec.params));
     if (!figures.length && !page.controls.size) return;
     settle();
     const names = [...page.controls.keys()];
@@ -432,7 +469,7 @@
     tell();
     for (let i = 0; i < figures.length; i++) await draw(figures[i], specs[i]);
     followWidths(shared);
-    document.body.classList.toggle("sr-changed", names.some((name) => page.values[name] !== page.defaults[name]));
+    markMoved();
   }
 
   window.scaleright = {

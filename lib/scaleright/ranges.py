@@ -5,14 +5,15 @@ Since every closed form broadcasts, an uncertain answer costs one call with arra
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from scaleright.ops import exp, log, maximum, minimum, sqrt
-from scaleright.quantity.graph import value_of
+from scaleright.quantity import Quantity, evaluate
+from scaleright.quantity.graph import parameter, value_of
 from scaleright.units import figure
 
 
@@ -146,6 +147,35 @@ def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
 def largest_first(swings: Iterable[Swing]) -> list[Swing]:
     """Swings by their size at the case, equal ones by their names."""
     return sorted(swings, key=lambda swing: (-figure(value_of(swing.size)), swing.name))
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends between which an input of a quantity moves, all numbers or quantities.
+
+    parameter : the input, as a quantity that was given
+    """
+
+    parameter: Quantity
+    low: Any
+    high: Any
+
+
+def moved(result: Quantity, ends: Mapping[str, Ends]) -> list[Swing]:
+    """Swings of a quantity at its case, largest first: evaluated anew with each input at its ends.
+
+    >>> from scaleright.quantity import given
+    >>> a, b = given("a", 1.0), given("b", 1.0)
+    >>> [(s.name, s.result_at_high) for s in moved(a + 10 * b, {"a": Ends(a, 0, 2),
+    ...     "b": Ends(b, 0, 2)})]
+    [('b', 21.0), ('a', 12.0)]
+    """
+
+    def at(end: Ends, value: Any) -> Any:
+        return evaluate([result], {parameter(end.parameter) or "": value_of(value)})[0]
+
+    swings = (Swing(name, e.low, e.high, at(e, e.low), at(e, e.high)) for name, e in ends.items())
+    return largest_first(swings)
 
 
 def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, Any]:

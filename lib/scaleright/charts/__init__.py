@@ -4,7 +4,7 @@
 `stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows or from
 expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show` hands a
 chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a
-chapter's displays.
+chapter's displays, and `at_defaults` marks one that follows no control.
 """
 
 from scaleright.charts import lean
@@ -23,6 +23,6 @@ from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import Display, answer_card, sentence, show, strip
 from scaleright.charts.sureness import predicted_vs_measured, tornado
-from scaleright.charts.tables import folded, parameters_table, table
+from scaleright.charts.tables import at_defaults, folded, parameters_table, table
 from scaleright.charts.templates import phrase
 from scaleright.charts.words import say, unit_words

@@ -13,10 +13,12 @@ import pandas as pd
 from altair.expr.core import ConstExpression
 
 from scaleright.charts import theme
+from scaleright.charts.expressions import fields_of
 from scaleright.charts.live import page
 from scaleright.charts.words import say
 from scaleright.ops import first_case, is_expression
 from scaleright.quantity import Quantity
+from scaleright.quantity.graph import parameter
 
 ROW = 30
 """Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the
@@ -43,24 +45,47 @@ def expressed(value: Any) -> Any:
     return ConstExpression(page().signal(value)) if isinstance(value, Quantity) else value
 
 
-Along = tuple[Quantity, str]
-"""A parameter that the rows of a chart give, and the field that has it."""
+Along = Quantity | Sequence[Quantity] | Mapping[Quantity, str]
+"""Parameters that the rows of a chart or of a table give: in fields of their names, or in others.
+"""
 
 
-def along_rows(
-    chart: alt.Chart, values: Sequence[Any], along: Along | None
-) -> tuple[alt.Chart, list[Any]]:
-    """The chart with what quantities need computed on each of its rows, and the values as
-    expressions; columns stay as they are.
+def fields_along(along: Along | None) -> dict[Quantity, str]:
+    """The field of the rows that has each of these parameters.
+
+    >>> from scaleright.quantity import given
+    >>> list(fields_along(given("price", 2.0)).values())
+    ['price']
     """
-    if along is None:
-        return chart, [expressed(value) for value in values]
+    if along is None or isinstance(along, Mapping):
+        return dict(along or {})
+    every = [along] if isinstance(along, Quantity) else along
+    return {each: parameter(each) or "" for each in every}
+
+
+def along_rows(values: Sequence[Any], along: Along | None) -> tuple[list[Any], list[Any]]:
+    """What the rows need computed first, as transforms of a chart, for quantities that follow
+    parameters which they give; and the values as expressions of a row. Columns stay as they are.
+    """
+    fields = fields_along(along)
+    if not fields:
+        return [], [expressed(value) for value in values]
     wanted = {f"_of_{i}": value for i, value in enumerate(values) if isinstance(value, Quantity)}
-    found = page().formulas(wanted, dict([along]))
-    said = {name: ConstExpression(found.pop(name)) for name in wanted}
-    for name, expression in found.items():
-        chart = chart.transform_calculate(**{name: expression})
-    return chart, [said.get(f"_of_{i}", value) for i, value in enumerate(values)]
+    found = page().formulas(wanted, fields)
+    read = frozenset[str]().union(*map(fields_of, found.values()))
+    said = {
+        name: ConstExpression(f"datum.{name}" if name in read else found.pop(name))
+        for name in wanted
+    }
+    steps = [alt.CalculateTransform(**{"calculate": e, "as": n}) for n, e in found.items()]
+    return steps, [said.get(f"_of_{i}", value) for i, value in enumerate(values)]
+
+
+def after(chart: Any, steps: Sequence[Any]) -> Any:
+    """A chart whose layers share these steps: their data have them once."""
+    if steps:
+        chart.transform = [*steps, *([] if chart.transform is alt.Undefined else chart.transform)]
+    return chart
 
 
 def by_option(column: str, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Any]:

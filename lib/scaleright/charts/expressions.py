@@ -58,6 +58,15 @@ def names_of(expression: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![.\w])[A-Za-z_]\w*", bare))
 
 
+def fields_of(expression: str) -> frozenset[str]:
+    """Fields of a row that an expression reads.
+
+    >>> sorted(fields_of("datum.price * rent + datum._of_1"))
+    ['_of_1', 'price']
+    """
+    return frozenset(re.findall(r"\bdatum\.([A-Za-z_]\w*)", expression))
+
+
 def written(expression: Any) -> str:
     """An expression, or a number, a word or a list, as text."""
     return settled(

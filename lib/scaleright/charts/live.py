@@ -60,6 +60,13 @@ class Controls:
         self._follow: dict[str, dict] = {}
         self._options: dict[str, list] = {}
         self.signals = Signals()
+        self._kinds: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+
+    @property
+    def case(self) -> Any:
+        """The chapter's case, with what it leaves open as `follow` fills it."""
+        return self._case
 
     @property
     def given(self) -> SimpleNamespace:
@@ -218,21 +225,26 @@ class Controls:
             option for option in self._options.get(choice, table) if option in table
         ]
 
-    def follow(self, choice: str, table: dict[str, dict[str, Any]]) -> Self:
+    def follow(self, choice: str, table: Mapping[str, Mapping[str, Any]], **columns: str) -> Self:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price
-        with the chip.
+        with the chip; one that the case leaves open is that of its choice.
+
+        columns : parameter -> column of the table, where it holds more than parameters
         """
-        missing = [
-            n
-            for n in [choice, *(key for row in table.values() for key in row)]
-            if n not in self._parameters
-        ]
-        if missing:
-            raise ValueError(
-                f"controls.follow: {missing[0]!r} is no parameter; declared:"
-                f" {', '.join(self._parameters)}"
-            )
-        self._follow[choice] = {option: dict(row) for option, row in table.items()}
+        rows = {
+            option: {name: row[column] for name, column in columns.items()} if columns else {**row}
+            for option, row in table.items()
+        }
+        for name in [choice, *(name for row in rows.values() for name in row)]:
+            if name not in self._parameters:
+                raise ValueError(
+                    f"controls.follow: {name!r} is no parameter; declared:"
+                    f" {', '.join(self._parameters)}"
+                )
+        self._follow[choice] = rows
+        left_open = rows.get(getattr(self._case, choice), {})
+        if any(getattr(self._case, name) is None for name in left_open):
+            self._case = self._case.filled(**left_open)
         return self
 
     def number(
@@ -249,6 +261,12 @@ class Controls:
             self.define(name, expression)
         self.define(f"{name}_text", say(ConstExpression(name), kind))
         return LiveNumber(name, say(float(value), kind), float(value), kind)
+
+    def slot(self, name: str, kind: str) -> str:
+        """What a quantity of this name is called in sentences where it is said in this way."""
+        while self._kinds.setdefault(name, kind) != kind:
+            name += "_as"
+        return name
 
     def words(self, name: str, expression: Any, text: str = "") -> LiveNumber:
         """A word in a sentence that follows the controls: a quantity, or an expression of a string
@@ -281,6 +299,13 @@ class Controls:
         return [name for name in self._parameters if name in chosen | leaders], [
             name for name in self._defined if name in defined
         ]
+
+    def untold(self, defined: Iterable[str]) -> list[str]:
+        """Those definitions that no output of the page has told as they are now."""
+        told = {name: self._defined[name]["expr"] for name in defined}
+        new = [name for name, expression in told.items() if self._told.get(name) != expression]
+        self._told |= told
+        return new
 
     def payload(self, names: Iterable[str], defined: Iterable[str]) -> dict:
         """The description that travels with a chart or a card in the page."""

@@ -23,6 +23,7 @@ TABLE_MIME = "application/vnd.dataresource+json"
 _UNITS = {
     "usd": "USD",
     "percent": "1",
+    "load": "1",
     "duration": "s",
     "times": "1",
     "number": "",

@@ -15,6 +15,7 @@ from scaleright.charts.axes import (
     ROW,
     SAID,
     Along,
+    after,
     along_rows,
     by_option,
     color_scale,
@@ -28,22 +29,16 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
-from scaleright.charts.words import say
+from scaleright.charts.words import NONE, say
 from scaleright.ops import first_case, is_expression, where
 from scaleright.quantity import Quantity
 
 
-def _folded(
-    chart: alt.Chart,
-    values: Mapping[str, Any],
-    key: str,
-    along: Along | None = None,
-) -> alt.Chart:
+def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
     """A row for each of the named values, its name in the field `key`, the value in `_value`."""
     fields = [f"_value_{index}" for index in range(len(values))]
-    chart, values_ = along_rows(chart, list(values.values()), along)
     chart = chart.transform_calculate(
-        **{field: field_of(value) for field, value in zip(fields, values_, strict=True)}
+        **{field: field_of(value) for field, value in zip(fields, values.values(), strict=True)}
     )
     chart = chart.transform_fold(fields, as_=["_field", "_value"])
     return chart.transform_calculate(
@@ -64,6 +59,8 @@ def bars(
     color: str | None = None,
     sort: bool = True,
     log: bool = False,
+    along: Along | None = None,
+    label: Any = None,
 ):
     """Horizontal bars, largest first, each with its value at its end.
 
@@ -71,12 +68,15 @@ def bars(
     ----------
     rows : DataFrame or records; or the value of each bar by its name, quantities or not.
     category : column with the name of each bar.
-    value : column or live expression, of rows.
+    value : column, quantity or live expression, of rows; a bar without a number has no length.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses a fixed color (vendor, choice); one color otherwise.
     sort : largest first, also while sliders move; False keeps the order of the rows.
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
+    along : parameters that the rows give in columns of their names, where the value is a quantity:
+        the same quantity for each option.
+    label : words at the end of a bar instead of its value, a quantity.
 
     >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd",
     ...     "USD an hour").height
@@ -86,11 +86,11 @@ def bars(
         rows, value = by_option(category, rows)
     frame = frame_of(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
-    chart = (
-        alt.Chart(frame)
-        .transform_calculate(_value=field_of(value))
-        .transform_calculate(_label=say(SAID, kind))
-    )
+    steps, (value, label) = along_rows([value, label], along)
+    chart = alt.Chart(frame).transform_calculate(_value=field_of(value))
+    chart = chart.transform_calculate(_label=say(SAID, kind) if label is None else label)
+    if along is not None:
+        chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order)
@@ -105,7 +105,8 @@ def bars(
     text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(
         x=x, y=y, text=alt.Text("_label:N")
     )
-    return alt.layer(mark, text).properties(height=ROW * frame[category].nunique())
+    height = ROW * frame[category].nunique()
+    return after(alt.layer(mark, text).properties(height=height), steps)
 
 
 def lines(
@@ -138,16 +139,11 @@ def lines(
     ...     "value").layer)
     4
     """
-    frame = frame_of(rows)
-    if isinstance(series, str):
-        names = list(dict.fromkeys(frame[series]))
-        chart = alt.Chart(frame).transform_calculate(
-            _value=field_of(value), _series=alt.datum[series]
-        )
-    else:
-        names = list(series)
-        chart = _folded(alt.Chart(frame), series, "_series", None if along is None else (along, x))
-    chart = chart.transform_calculate(_label=say(SAID, kind))
+    steps, chart, names = _series(frame_of(rows), x, series, value, along)
+    said = say(SAID, kind)
+    chart = chart.transform_calculate(
+        _label=said if along is None else where(alt.datum["_is"], said, NONE)
+    )
     color = alt.Color("_series:N", scale=color_scale(names), legend=None)
     scale = {"nice": False, "type": "log"} if log_x else {"nice": False, "zero": False}
     across = alt.X(
@@ -160,9 +156,38 @@ def lines(
         axis=value_axis(kind, log_y, "y"),
     )
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
-    return alt.layer(
-        *named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)
-    ).properties(height=300)
+    layers = named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)
+    if along is not None:
+        line, hover, *ends = layers
+        layers = [line.encode(opacity=_SEEN), hover, *(end.encode(opacity=_SEEN) for end in ends)]
+    return after(alt.layer(*layers).properties(height=300), steps)
+
+
+def _series(
+    frame: pd.DataFrame, x: str, series: Any, value: Any, along: Quantity | None
+) -> tuple[list, alt.Chart, list[str]]:
+    """What is computed of the rows of `lines` first; a row for each point, with its `_series` and
+    `_value`; and the names of the lines.
+    """
+    if isinstance(series, str):
+        fields = {"_value": field_of(value), "_series": alt.datum[series]}
+        return [], alt.Chart(frame).transform_calculate(**fields), [*dict.fromkeys(frame[series])]
+    steps, values = along_rows(list(series.values()), None if along is None else {along: x})
+    chart = _folded(alt.Chart(frame), dict(zip(series, values, strict=True)), "_series")
+    return steps, chart if along is None else _where_known(chart), list(series)
+
+
+_SEEN = alt.condition("datum._known > 0", alt.value(1), alt.value(0))
+
+
+def _where_known(chart: alt.Chart) -> alt.Chart:
+    """Lines that end where there is no number. Where there is none at all they stay, unseen: an
+    axis without data has no ends.
+    """
+    chart = chart.transform_calculate(_is="isFinite(datum._value) ? 1 : 0")
+    chart = chart.transform_joinaggregate(_known="sum(_is)")
+    chart = chart.transform_filter("datum._is === 1 || datum._known === 0")
+    return chart.transform_calculate(_value="datum._is ? datum._value : 1")
 
 
 def named_lines(
@@ -264,7 +289,7 @@ def _staircase(names: Sequence[str], parts: Mapping[str, Any], kind: str, title:
         start=where(last, 0, alt.datum.end - alt.datum.size),
         label=where(
             last,
-            say(alt.datum.total, kind),
+            where(alt.datum.total > 0, say(alt.datum.total, kind), "–"),
             where(alt.datum.size == 0, "–", say(alt.datum.size, kind) + " (" + share + ")"),
         ),
     )

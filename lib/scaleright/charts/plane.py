@@ -115,7 +115,8 @@ def _curve(at: Any, kind: str, along: Quantity | None) -> alt.Chart:
     grid = grid.transform_calculate(
         x=f"boundary_x + (boundary_x2 - boundary_x) * datum._step / {_GRID}"
     )
-    grid, (curve,) = along_rows(grid, [at], None if along is None else (along, "x"))
+    steps, (curve,) = along_rows([at], None if along is None else {along: "x"})
+    grid.transform = [*grid.transform, *steps]
     grid = grid.transform_calculate(_at=curve)
     share = (
         f"(isNaN(datum._at) ? 2 : clamp(log(max(datum._at, 1e-12) / boundary_y) / {_TALL}, -1, 2))"

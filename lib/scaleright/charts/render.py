@@ -13,7 +13,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -22,10 +23,12 @@ from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber, page
 from scaleright.charts.machine import ANSWER_MIME, answer, rounded
 from scaleright.charts.templates import callers_names, slots
-from scaleright.quantity import Quantity
+from scaleright.quantity import Quantity, given
 from scaleright.quantity.graph import value_of
 
 VEGALITE = "application/vnd.vegalite.v6+json"
+SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
+"""Where the press puts the specification of a chart, which an output carries once, beside this."""
 
 
 class Display:
@@ -128,7 +131,7 @@ def show(
         + ">"
         f'<div class="sr-view" role="img" aria-label="{label}" style="min-height:{height:g}px"><p'
         f' class="sr-alt">{label}</p></div>'
-        f'<script type="application/json" class="sr-spec">{text}</script>'
+        f"{SPEC_SCRIPT}</script>"
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
     )
     return Display({"text/plain": alt, "text/html": figure, VEGALITE: spec})
@@ -151,12 +154,14 @@ def _drawn_by_altair(spec: dict) -> str:
     )
 
 
-def _model(controls: Controls, names: Iterable[str], defined: Iterable[str] = ()) -> str:
-    """What the page's script needs to draw these controls and to compute these definitions."""
-    return (
-        '<script type="application/json"'
-        f' class="sr-model">{page_json(rounded(controls.payload(names, defined)))}</script>'
-    )
+def _model(
+    controls: Controls, names: Iterable[str], defined: Iterable[str] = (), **more: Any
+) -> str:
+    """What the page's script needs to draw these controls and to compute these definitions, but for
+    what an earlier output of the page has told.
+    """
+    model = controls.payload(names, controls.untold(defined)) | more
+    return f'<script type="application/json" class="sr-model">{page_json(rounded(model))}</script>'
 
 
 def _plain(text: str) -> str:
@@ -184,7 +189,32 @@ def live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
     )
 
 
-def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber) -> Display:
+def row_model(controls: Controls, name: str) -> str:
+    """What the page's script needs to compute rows, see `Signals.add`."""
+    rows = row_set(controls, name)
+    used = controls.used_in(*(formula["expr"] for formula in rows["formulas"]))
+    return _model(controls, *used, rows=[rows])
+
+
+def row_set(controls: Controls, name: str) -> dict[str, Any]:
+    """Rows as the page computes them: their values, and the formulas of further fields in order."""
+    found = controls.signals.rows[name]
+    formulas = controls.formulas(found.wanted, {given(field, None): field for field in found.given})
+    columns = zip(*(values.tolist() for values in found.given.values()), strict=True)
+    return {
+        "name": name,
+        "values": [dict(zip(found.given, row, strict=True)) for row in columns],
+        "formulas": [{"as": field, "expr": text} for field, text in formulas.items()],
+    }
+
+
+def sentence(
+    text: str,
+    controls: Controls | None = None,
+    provided: Quantity | None = None,
+    otherwise: str = "",
+    **numbers: LiveNumber,
+) -> Display:
     """A paragraph of the chapter whose numbers and words follow the controls.
 
     Parameters
@@ -193,18 +223,60 @@ def sentence(text: str, controls: Controls | None = None, **numbers: LiveNumber)
         the chapter's quantities (see `templates`).
     controls : the live controls of which the numbers are made (`controls.number`,
         `controls.words`).
+    provided, otherwise : whether the template holds, and the one that is said where it does not.
     numbers : live numbers, or anything to be written as it is.
 
     >>> sentence("Rent of <b>{chip}</b> is {cost}.", chip="H100 & co", cost="$2")
     Rent of H100 & co is $2.
     """
     if controls is None and not numbers and "{" in text:
-        controls = page()
-        plain, numbers = slots({"said": text}, callers_names(), controls)
-        text = plain["said"]
+        found = said(text, provided, otherwise, callers_names())
+        return Display(
+            {
+                "text/plain": _plain(found.now),
+                "text/html": f'<p class="sr-said">{found.markup}</p>'
+                + live_model(page(), found.numbers),
+            }
+        )
     filled = _filled(text, numbers)
     markup = f'<p class="sr-said">{filled}</p>{live_model(controls, numbers.values())}'
     return Display({"text/plain": _plain(filled), "text/html": markup})
+
+
+@dataclass(frozen=True)
+class Said:
+    """A template, or the one that is said instead, filled with quantities.
+
+    markup : of both, of which the page shows one
+    now : that of the chapter's case
+    slots : what fills it, by name
+    numbers : all that the page has to compute
+    """
+
+    markup: str
+    now: str
+    slots: Mapping[str, LiveNumber]
+    numbers: Sequence[LiveNumber]
+
+
+def said(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Said:
+    """A template filled, or another one where a condition does not hold."""
+    controls = page()
+    plain, filled = slots({"": text}, names, controls)
+    now = markup = _filled(plain[""], filled)
+    if when is None:
+        return Said(markup, now, filled, [*filled.values()])
+    plain, others = slots({"": otherwise}, names, controls)
+    other, name = _filled(plain[""], others), controls.signal(when)
+    parts = zip(("", "!"), (now, other), (not when.value, when.value), strict=True)
+    markup = "".join(
+        f'<span data-sr-when="{sign}{name}"{" hidden" * hidden}>{part}</span>'
+        for sign, part, hidden in parts
+    )
+    numbers = [*filled.values(), *others.values(), controls.words(name, when)]
+    if when.value:
+        return Said(markup, now, filled, numbers)
+    return Said(markup, other, others, numbers)
 
 
 def answer_card(
@@ -216,6 +288,8 @@ def answer_card(
     controls: Controls | None = None,
     quantities: Mapping[str, tuple[Any, str]] | None = None,
     headline: str | None = None,
+    provided: Quantity | None = None,
+    otherwise: str = "",
     **numbers: LiveNumber,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the
@@ -232,6 +306,7 @@ def answer_card(
         `say`), above all the ends of the range.
     headline : the number, among `numbers` and `quantities`, that a sweep draws unless it is told
         another.
+    provided, otherwise : as in `sentence`.
     numbers : live numbers, or anything to be written as it is.
 
     >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2",
@@ -241,30 +316,40 @@ def answer_card(
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
     facts = {label: value for label, value in facts.items() if value is not None}
     unsaid = _unsaid(quantities or {})
+    filled, live = None, list[LiveNumber]()
     if controls is None and not numbers and "{" in sentence:
-        controls = page()
-        plain, numbers = slots({"": sentence} | facts, callers_names(), controls)
-        sentence, facts = plain.pop(""), plain
+        controls, names = page(), callers_names()
+        found = said(sentence, provided, otherwise, names)
+        filled, sentence, live = found.markup, found.now, [*found.numbers]
+        facts, told = slots(facts, names, controls)
+        numbers = {**found.slots, **told}
     alone = {f"_{label}": value for label, value in facts.items() if isinstance(value, LiveNumber)}
     texts = {
         label: _filled(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone)
         for label, value in facts.items()
     }
-    filled = _filled(sentence, numbers)
-    model = live_model(controls, [*numbers.values(), *alone.values(), *unsaid])
-    card = (
-        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
-        f' aria-live="polite">{filled}</p>{_facts(texts)}{model}</section>'
-    )
+    if filled is None:
+        filled = sentence = _filled(sentence, numbers)
+    model = live_model(controls, [*live, *numbers.values(), *alone.values(), *unsaid])
+    others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
+    machine = answer(_plain(sentence), numbers | alone, others, headline)
+    return _card(filled, sentence, texts, model, machine)
+
+
+def _card(
+    markup: str, sentence: str, facts: Mapping[str, str], model: str, machine: dict
+) -> Display:
+    """The answer as a card, as text and for machines."""
     spoken = [
         f"{label}{'' if label == 'Data as of' else ':'} {_plain(text)}."
-        for label, text in texts.items()
+        for label, text in facts.items()
     ]
-    others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
-    machine = answer(_plain(filled), numbers | alone, others, headline)
-    return Display(
-        {"text/plain": " ".join([_plain(filled), *spoken]), "text/html": card, ANSWER_MIME: machine}
+    card = (
+        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
+        f' aria-live="polite">{markup}</p>{_facts(facts)}{model}</section>'
     )
+    plain = " ".join([_plain(sentence), *spoken])
+    return Display({"text/plain": plain, "text/html": card, ANSWER_MIME: machine})
 
 
 def _unsaid(quantities: Mapping[str, tuple[Any, str]]) -> list[LiveNumber]:

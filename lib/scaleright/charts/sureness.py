@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    by_option,
+    after,
     frame_of,
     literal,
     one_row,
@@ -18,49 +18,45 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
+from scaleright.charts.swings import moved_by_the_page, swung
 from scaleright.charts.words import say
-from scaleright.ops import maximum, minimum
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
-from scaleright.ranges import Swing
+from scaleright.ranges import Ends, Swing
 
 
 def tornado(
-    swings: Sequence[Swing],
+    swings: Sequence[Swing] | Mapping[str, Ends],
     best: float,
     kind: str,
     title: str,
     names: Mapping[str, str] | None = None,
     most: int = 8,
+    result: Quantity | None = None,
 ):
     """What moves the answer: for each input the span of the result, largest first, around the best
     estimate.
 
     Parameters
     ----------
-    swings : from `ranges.tornado`.
+    swings : from `ranges.tornado`; or the ends of each input of a quantity, which the page then
+        moves in the graph of the result.
     best : the result with all inputs at their best; it and the swings may be quantities.
     names : input -> the words for it; underscores become spaces otherwise.
     most : how many inputs to draw.
+    result : what is computed with an input at its ends, where these are given; `best` otherwise.
 
     >>> tornado([Swing("price", 1.0, 3.0, 5.0, 7.0)], 6.0, "usd", "USD a year").height
     30
     """
-    words = {s.name: (names or {}).get(s.name, s.name.replace("_", " ")) for s in swings}
-    rows = [
-        {
-            "input": words[s.name],
-            "from": minimum(s.result_at_low, s.result_at_high),
-            "to": maximum(s.result_at_low, s.result_at_high),
-            "span": _span(s),
-        }
-        for s in swings[:most]
-    ]
-    chart, order = _swinging(rows)
-    chart = chart.transform_calculate(
+    if isinstance(swings, Mapping):
+        found = moved_by_the_page(swings, best if result is None else result, best, names or {})
+    else:
+        found = swung(swings[:most], names or {})
+    chart = found.chart.transform_calculate(
         low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
     )
-    y = row_axis("input", order)
+    y = row_axis("input", found.order)
     x = alt.X(
         "from:Q",
         title=title,
@@ -76,40 +72,21 @@ def tornado(
         r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''),"
         r" '$1 to $3$2')"
     )
-    chart = chart.transform_calculate(both=once)
+    chart = chart.transform_calculate(both=found.said.format(once))
     text = chart.mark_text(style="row-value").encode(
         x=alt.X("to:Q", title=title), y=y, text=alt.Text("both:N")
     )
     middle = _middle(best).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
-    return alt.layer(middle, bar, text).properties(height=ROW * len(rows))
+    return alt.layer(middle, after(alt.layer(bar, text), found.steps)).properties(
+        height=ROW * found.count
+    )
 
 
 def _middle(best: Any) -> alt.Chart:
     if isinstance(best, Quantity):
-        return alt.Chart(one_row()).transform_calculate(best=literal(best))
+        chart = alt.Chart(one_row()).transform_calculate(_best=literal(best))
+        return chart.transform_calculate(best="isFinite(datum._best) ? datum._best : 0")
     return alt.Chart(pd.DataFrame({"best": [best]}))
-
-
-def _span(swing: Swing) -> Any:
-    if isinstance(swing.low, Quantity):
-        return say(swing.low, "number") + " to " + say(swing.high, "number")
-    return f"{swing.low:.3g} to {swing.high:.3g}"
-
-
-def _swinging(rows: Sequence[Mapping[str, Any]]) -> tuple[alt.Chart, Any]:
-    """The rows of a tornado and their order, which follow the controls if they are quantities."""
-    names = [row["input"] for row in rows]
-    if not any(isinstance(row["from"], Quantity) for row in rows):
-        return alt.Chart(pd.DataFrame(rows)), names
-    ends = {
-        field: by_option("input", dict(zip(names, (row[field] for row in rows), strict=True)))
-        for field in ("from", "to", "span")
-    }
-    chart = alt.Chart(ends["from"][0]).transform_calculate(
-        **{field: expression for field, (_, expression) in ends.items()}
-    )
-    chart = chart.transform_calculate(_size=alt.datum["to"] - alt.datum["from"])
-    return chart, alt.EncodingSortField("_size", op="max", order="descending")
 
 
 def predicted_vs_measured(

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.charts.live import LiveNumber, page
+from scaleright.charts.axes import Along
+from scaleright.charts.cells import moving
 from scaleright.charts.machine import TABLE_MIME, file_name, resource, rounded
-from scaleright.charts.render import Display, live_model
-from scaleright.charts.words import say
+from scaleright.charts.render import Display
+from scaleright.charts.words import NONE, say
 from scaleright.quantity import Quantity
-from scaleright.quantity.graph import value_of
+from scaleright.quantity.graph import in_order, parameter
 from scaleright.units import figure
 
 
@@ -25,7 +26,7 @@ def _cell(value: Any, how: Any) -> str:
         or value is pd.NaT
         or value is pd.NA
     ):
-        return "–"
+        return NONE
     if callable(how):
         return str(how(value))
     if how is not None:
@@ -42,6 +43,7 @@ def table(
     link: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     name: str | None = None,
+    along: Along | None = None,
 ) -> Display:
     """An accessible table that scrolls inside itself on a phone; the first column heads its row.
 
@@ -53,6 +55,8 @@ def table(
     link : column -> the column that holds its address, which is not shown itself.
     headers : column -> the words in its head; underscores become spaces otherwise.
     name : what its files are called when a reader downloads them; made from the caption otherwise.
+    along : parameters that the rows give in columns of their names, which are not shown: a quantity
+        in another column is that of the case of each row.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
@@ -65,9 +69,9 @@ def table(
             raise KeyError(
                 f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
             )
+    found = moving(rows, formats, along)
+    rows = found.rows
     columns = [column for column in rows.columns if column not in link.values()]
-    moving = _moving(rows, formats)
-    rows = rows.map(value_of).infer_objects() if moving else rows
     sheet = _Sheet(
         columns,
         words={c: headers.get(c, str(c).replace("_", " ")) for c in columns},
@@ -78,40 +82,25 @@ def table(
             if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
         },
         addresses={c: rows[of].tolist() for c, of in link.items()},
-        moving=moving,
+        moving=found.cells,
     )
     keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
     return Display(
         {
             "text/plain": "\n".join([caption, *sheet.lines()]),
             "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys)
-            + (live_model(page(), moving.values()) if moving else ""),
+            + found.model,
             TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
         }
     )
-
-
-def _moving(rows: pd.DataFrame, formats: Mapping[str, Any]) -> dict[tuple[Any, int], LiveNumber]:
-    """The cells that follow the controls, by column and row."""
-    found = {}
-    for column in (c for c in rows.columns if pd.api.types.is_object_dtype(rows[c])):
-        for index, value in enumerate(rows[column]):
-            if isinstance(value, Quantity):
-                name, word = page().signal(value), isinstance(value.value, str)
-                found[column, index] = (
-                    page().words(name, value)
-                    if word
-                    else page().number(name, value, kind=formats.get(column) or "number")
-                )
-    return found
 
 
 @dataclass(frozen=True)
 class _Sheet:
     """A table's cells as texts, by column; the first column heads its rows.
 
-    words : of the heads; addresses : what the cells of a column link to; moving : cells that follow
-    the controls, by column and row
+    words : of the heads; addresses : what the cells of a column link to; moving : markup of cells
+    that follow the controls, by column and row
     """
 
     columns: list
@@ -119,7 +108,7 @@ class _Sheet:
     texts: Mapping[Any, list[str]]
     numeric: set
     addresses: Mapping[Any, list]
-    moving: Mapping[tuple[Any, int], LiveNumber]
+    moving: Mapping[tuple[Any, int], str]
 
     @property
     def below(self) -> list:
@@ -157,8 +146,7 @@ class _Sheet:
         )
 
     def _entry(self, column: Any, index: int) -> str:
-        moving = self.moving.get((column, index))
-        text = moving.__html__() if moving else html.escape(self.texts[column][index])
+        text = self.moving.get((column, index)) or html.escape(self.texts[column][index])
         address = self.addresses[column][index] if column in self.addresses else None
         if isinstance(address, str) and address:
             text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
@@ -221,5 +209,24 @@ def folded(display: Display, summary: str) -> Display:
     markup = (
         f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>'
         f"{display.bundle['text/html']}</details>"
+    )
+    return Display(display.bundle | {"text/html": markup})
+
+
+def at_defaults(display: Display, *depends: Quantity) -> Display:
+    """A display that stays at the chapter's defaults, says so, and turns gray as soon as a control
+    has moved on which it depends.
+
+    depends : quantities that it is made of
+
+    >>> from scaleright.quantity import given
+    >>> shown = at_defaults(table(pd.DataFrame({"chip": ["A"]}), "Chips"), given("chip", "A"))
+    >>> shown.bundle["text/html"][:45]
+    '<div class="sr-fixed" data-sr-of="chip"><p cl'
+    """
+    names = dict.fromkeys(filter(None, map(parameter, in_order(depends))))
+    markup = (
+        f'<div class="sr-fixed" data-sr-of="{" ".join(names)}">'
+        f'<p class="sr-basis">At the chapter\'s defaults.</p>{display.bundle["text/html"]}</div>'
     )
     return Display(display.bundle | {"text/html": markup})

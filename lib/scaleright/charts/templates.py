@@ -57,7 +57,7 @@ def slots(
     >>> slots({"said": "{day:usd} a day"}, {"day": 24 * live.given.price}, live)[1]["day"].text
     '$48.00'
     """
-    plain, filled, kinds = dict[str, str](), dict[str, LiveNumber](), dict[str, str]()
+    plain, filled = dict[str, str](), dict[str, LiveNumber]()
     for label, template in templates.items():
         plain[label] = ""
         for text, field, kind in _parts(template):
@@ -66,9 +66,7 @@ def slots(
                 continue
             value = _found(field, names)
             given = parameter(value) if isinstance(value, Quantity) else None
-            slot = given or field.replace(".", "_")
-            while kinds.setdefault(slot, kind) != kind:  # the same quantity, said in another way
-                slot += "_as"
+            slot = controls.slot(given or field.replace(".", "_"), kind)
             plain[label] += f"{{{slot}}}"
             if slot not in filled:
                 filled[slot] = (

@@ -34,10 +34,10 @@ def say(value: Any, kind: str = "number") -> Any:
     ----------
     value : float, quantity or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years",
-        "billions", "hours a day" (no more than 24), "duration" (of seconds), "mass" (of kg),
-        "volume" (of L), "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end
-        sets the significant digits ("usd 2"). Any other word is a unit written after the number
-        ("tokens/s").
+        "billions", "hours a day" (no more than 24), "load" (the share from which something holds),
+        "duration" (of seconds), "mass" (of kg), "volume" (of L), "count" (55 billion) or "si UNIT"
+        such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2"). Any other
+        word is a unit written after the number ("tokens/s").
 
     Returns
     -------
@@ -46,6 +46,8 @@ def say(value: Any, kind: str = "number") -> Any:
     >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000,
     ...     "duration 2"), say(5.257, "hours")
     ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
+    >>> say(0.63, "load"), say(1.2, "load")
+    ('above 63 %', 'at no load')
     >>> import altair
     >>> say(altair.datum.share, "percent")
     (format((datum.share * 100),',.2r') + ' %')
@@ -62,6 +64,8 @@ def say(value: Any, kind: str = "number") -> Any:
         return say(value / 1e9, f"B {digits}")
     if kind == "hours a day":
         return where(value > 24, "more than 24 hours", say(value, "hours 2"))
+    if kind == "load":
+        return where(value > 1, "at no load", "above " + say(value, "percent"))
     if kind == "whole":
         return units.whole(value)
     if kind == "percent":
@@ -75,14 +79,19 @@ def say(value: Any, kind: str = "number") -> Any:
     return text + unit if unit else text
 
 
+NONE = "–"
+"""What is said where there is no number."""
+
+
 def _saying(kind: str) -> Operation:
-    """`say` as an operation of quantities; where there is no number, a page shows none either."""
+    """`say` as an operation of quantities."""
     from altair.expr.core import ConstExpression
 
-    one = np.vectorize(lambda value: "NaN" if np.isnan(value) else say(float(value), kind), [str])
-    return Operation(
-        f"say {kind}", one, lambda value: str(say(ConstExpression(value), kind)), repeats=True
-    )
+    def page(value: str) -> str:
+        return f"(isValid({value}) ? {say(ConstExpression(value), kind)} : '{NONE}')"
+
+    one = np.vectorize(lambda value: NONE if np.isnan(value) else say(float(value), kind), [str])
+    return Operation(f"say {kind}", one, page, repeats=True)
 
 
 def unit_words(unit: str) -> str:

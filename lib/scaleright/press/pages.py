@@ -18,7 +18,7 @@ from typing import Any
 
 from scaleright.catalog import TABLES_MIME
 from scaleright.charts.machine import ANSWER_MIME
-from scaleright.charts.render import page_json
+from scaleright.charts.render import SPEC_SCRIPT, VEGALITE, page_json
 from scaleright.press import downloads
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
@@ -113,7 +113,10 @@ def _tidy(notebook: dict, page: str) -> None:
         if "injected-parameters" not in cell["metadata"].get("tags", ())
     ]
     for output in carried(notebook, "text/html"):
-        output["data"] = {"text/html": output["data"]["text/html"]}
+        markup = "".join(output["data"]["text/html"])
+        if spec := output["data"].get(VEGALITE):
+            markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(spec), 1)
+        output["data"] = {"text/html": markup}
     _share(notebook)
 
 
@@ -144,6 +147,22 @@ def _long(part: Any) -> Iterator[tuple[int, str]]:
         yield from _long(item)
 
 
+def _define_once(scripts: Iterable[dict]) -> None:
+    """Leave the names alone of definitions that a chart carries and a sentence has told: the page's
+    script has them from there.
+    """
+    told = {d["name"]: d for script in scripts for d in script.get("defined", ())}
+    for script in scripts:
+        if params := script.get("params"):
+            script["params"] = [
+                param["name"] if told.get(param["name"]) == param else param for param in params
+            ]
+            known = script.get("usermeta", {}).get("scaleright", {})
+            own = {param["name"] for param in script["params"] if isinstance(param, dict)}
+            if "defined" in known:
+                known["defined"] = [name for name in known["defined"] if name in own]
+
+
 def _share(notebook: dict) -> None:
     """Tell data and definitions once that several outputs of a page carry; they refer to it, and
     `charts.js` looks it up.
@@ -156,8 +175,9 @@ def _share(notebook: dict) -> None:
         for output in carried(notebook, "text/html")
         if _SCRIPT.search("".join(output["data"]["text/html"]))
     ]
-    texts = ["".join(data["text/html"]) for data in outputs]
+    texts = [data["text/html"] for data in outputs]
     scripts = [json.loads(script[2]) for text in texts for script in _SCRIPT.finditer(text)]
+    _define_once(scripts)
     found = [pair for script in scripts for pair in _long(script)]
     keys, counts = dict(found), Counter(key for _, key in found)
     shared: dict[str, Any] = {}

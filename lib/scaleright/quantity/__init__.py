@@ -15,11 +15,12 @@ from scaleright.quantity.graph import Operation, Quantity, apply, given
 from scaleright.quantity.lists import least
 from scaleright.quantity.readings import compiled, evaluate
 from scaleright.quantity.rows import choose
-from scaleright.quantity.signals import Signals
+from scaleright.quantity.signals import Rows, Signals
 
 __all__ = [
     "Operation",
     "Quantity",
+    "Rows",
     "Signals",
     "apply",
     "choose",

@@ -138,16 +138,22 @@ def _names(
     return names
 
 
-def literal(value: Any) -> str:
+def literal(value: Any, short: bool = False) -> str:
     r"""A number, a truth value, a word or a list of them, as an expression has it.
+
+    short : without the zeros that a number can do without, for long tables
 
     >>> literal(0.25), literal(8.0), literal(float("inf")), literal(True), literal("it's")
     ('0.25', '8', '(1 / 0)', 'true', '"it\'s"')
+    >>> literal([0.25, 5e-07, 10.5], short=True)
+    '[.25,5e-7,10.5]'
     """
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(literal, value))}]"
+        return f"[{','.join(literal(item, short) for item in value)}]"
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "(1 / 0)" if value > 0 else "(-1 / 0)"
     if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
         value = int(value)
+    if short and type(value) is float and value > 0:
+        return repr(value).removeprefix("0").replace("e-0", "e-")
     return f"({value})" if type(value) in (int, float) and value < 0 else json.dumps(value)

@@ -134,7 +134,8 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
 
 def literal_rows(rows: Mapping[str, tuple]) -> str:
     """A table as an expression."""
-    return f"({{{','.join(f'{literal(name)}:{literal(row)}' for name, row in rows.items())}}})"
+    entries = (f"{literal(name)}:{literal(row, short=True)}" for name, row in rows.items())
+    return f"({{{','.join(entries)}}})"
 
 
 def _pick(many: int) -> Operation:

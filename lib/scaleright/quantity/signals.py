@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from itertools import count
+
+import numpy as np
 
 from scaleright.quantity.graph import Quantity, in_order, parameter
 from scaleright.quantity.readings import compiled
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that a page computes: cases, each with values of its own of some parameters.
+
+    given : those values, by parameter, one for each row
+    wanted : what is computed of each row, by field
+    """
+
+    given: Mapping[str, np.ndarray]
+    wanted: Mapping[str, Quantity]
 
 
 class Signals:
@@ -15,6 +30,7 @@ class Signals:
 
     expressions : of each signal by its name, each after those that it reads
     quantities : those that were asked for, by their names
+    rows : sets of rows by their names, see `add`
 
     >>> from scaleright.quantity import given
     >>> price, load = given("price", 2.0), given("load", 0.4)
@@ -29,6 +45,7 @@ class Signals:
         self.expressions: dict[str, str] = {}
         self._names: dict[Quantity, str] = {}
         self.quantities: dict[str, Quantity] = {}
+        self.rows: dict[str, Rows] = {}
 
     def name(self, quantity: Quantity, wanted: str = "") -> str:
         """The signal of a quantity; the name wanted is one that the page knows it by as well.
@@ -50,10 +67,16 @@ class Signals:
             self._names = found.names | self._names
         return name
 
+    def add(self, rows: Rows) -> str:
+        """What the page calls these rows."""
+        name = f"rows{len(self.rows) + 1}"
+        self.rows[name] = rows
+        return name
+
     def formulas(self, wanted: Mapping[str, Quantity], along: Mapping[str, str]) -> dict[str, str]:
         """Fields of a chart's rows by name, each after those that it reads.
 
-        along : parameters that the rows give, with the field of each
+        along : parameters that the rows give, with the field of each; not all need to be read
 
         >>> from scaleright.quantity import given
         >>> hours, price = given("hours", 8.0), given("price", 2.0)
@@ -61,7 +84,10 @@ class Signals:
         {'bill': '(datum.x * price)', 'price': 'price'}
         """
         fixed = {name: q for name, q in wanted.items() if not _depends(q, along)}
-        found = compiled({n: q for n, q in wanted.items() if n not in fixed}, along, self._names)
+        moving = {name: q for name, q in wanted.items() if name not in fixed}
+        read = {parameter(node) for node in in_order(moving.values())}
+        along = {name: field for name, field in along.items() if name in read}
+        found = compiled(moving, along, self._names)
         self.expressions |= found.signals
         self._names = found.names | self._names
         return found.formulas | {name: self.name(quantity) for name, quantity in fixed.items()}

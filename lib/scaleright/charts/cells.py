@@ -1,0 +1,83 @@
+"""Cells of a table that follow the controls: quantities, or the same quantity at the case of each
+row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scaleright.charts.axes import Along, fields_along
+from scaleright.charts.live import LiveNumber, page
+from scaleright.charts.render import live_model, row_model
+from scaleright.charts.words import say
+from scaleright.quantity import Quantity, Rows, evaluate
+from scaleright.quantity.graph import parameter, value_of
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A table whose cells may follow the controls.
+
+    rows : their values at the chapter's case
+    cells : markup of those that follow, by column and row
+    model : what the page's script needs to compute them
+    """
+
+    rows: pd.DataFrame
+    cells: Mapping[tuple[Any, int], str]
+    model: str = ""
+
+
+def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) -> Moving:
+    """The cells of a table that are quantities.
+
+    along : parameters that the rows give, in columns of their names, which are not shown: a
+        quantity in another column is that of the case of each row
+    """
+    if along is not None:
+        return _along(rows, formats, [parameter(each) or "" for each in fields_along(along)])
+    found = {}
+    for column in (c for c in rows.columns if pd.api.types.is_object_dtype(rows[c])):
+        for index, value in enumerate(rows[column]):
+            if isinstance(value, Quantity):
+                found[column, index] = _live(value, formats.get(column))
+    if not found:
+        return Moving(rows, {})
+    cells = {place: number.__html__() for place, number in found.items()}
+    plain = rows.map(value_of).infer_objects()
+    return Moving(plain, cells, live_model(page(), found.values()))
+
+
+def _live(quantity: Quantity, kind: Any) -> LiveNumber:
+    name = page().signal(quantity)
+    if isinstance(quantity.value, str):
+        return page().words(name, quantity)
+    kind = kind or "number"
+    return page().number(page().slot(name, kind), quantity, kind=kind)
+
+
+def _along(rows: pd.DataFrame, formats: Mapping[str, Any], fields: list[str]) -> Moving:
+    rows = rows.reset_index(drop=True)
+    shown = [column for column in rows.columns if column not in fields]
+    wanted = {c: rows[c][0] for c in shown if isinstance(rows[c][0], Quantity)}
+    given = {name: rows[name].to_numpy() for name in fields}
+    values = evaluate(wanted.values(), given)
+    plain = rows[shown].assign(**dict(zip(wanted, values, strict=True)))
+    words = {f"_{at}": _in_words(q, formats.get(c)) for at, (c, q) in enumerate(wanted.items())}
+    name = page().signals.add(Rows(given, words))
+    texts = evaluate(words.values(), given)
+    cells = {
+        (column, index): f'<span data-sr-cell="{name} {index} {field}">{said}</span>'
+        for column, field, told in zip(wanted, words, texts, strict=True)
+        for index, said in enumerate(told)
+    }
+    return Moving(plain, cells, row_model(page(), name))
+
+
+def _in_words(quantity: Quantity, kind: Any) -> Quantity:
+    """What a cell says of a quantity."""
+    if isinstance(quantity.value, str):
+        return quantity
+    return say(quantity, kind or "number")
