@@ -4,17 +4,10 @@ browser alike.
 
 from __future__ import annotations
 
-import json
-import re
-from html import unescape
-
-import altair as alt
 import numpy as np
 import pytest
-import vl_convert as vlc
-from altair.expr.core import ConstExpression
 from scaleright import catalog
-from scaleright.inference.curves import Curve, curves, engines, fastest, usual_format
+from scaleright.inference.curves import curves, engines, fastest, usual_format
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots, steady
@@ -139,55 +132,3 @@ def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
     assert {d.attention_data for d in engines(model, chip)} == {1, 8}
     with pytest.raises(ValueError, match="FP8 needs a chip with dense fp8"):
         engines(model, chip, "FP8")
-
-
-def test_the_page_computes_what_the_library_does():
-    """All of `fastest`, with every expression named as a chapter names it, evaluated by Vega."""
-    options = curves(engines(catalog.model("gpt-oss-120b"), catalog.accelerator("B200")))
-    names, params = (
-        list(Curve.__dataclass_fields__),
-        {"rows": json.dumps([list(vars(one).values()) for one in options])},
-    )
-
-    def name(key, value):
-        params[key] = str(value)
-        return ConstExpression(key)
-
-    live = [
-        Curve(
-            **{
-                field: ConstExpression(f"rows[{engine}][{place}]")
-                for place, field in enumerate(names)
-            }
-        )
-        for engine in range(len(options))
-    ]
-    load = Load(*(ConstExpression(key) for key in ("reads", "writes", "kept_share")))
-    found = fastest(live, load, 1 / ConstExpression("asked"), name)
-    for reads, writes, share, pace in (
-        (2000, 500, 0.0, 30.0),
-        (300, 4000, 0.5, 90.0),
-        (20000, 200, 0.9, 15.0),
-        (1000, 1000, 0.0, 5000.0),
-    ):
-        given = {"reads": reads, "writes": writes, "kept_share": share, "asked": pace}
-        said = " + ' ' + ".join(f"({value})" for value in vars(found).values())
-        chart = (
-            alt.Chart(alt.Data(values=[{}]))
-            .mark_text()
-            .encode(text=alt.Text("out:N"))
-            .transform_calculate(out=f"'@' + {said}")
-        )
-        chart = chart.add_params(
-            *(
-                alt.param(name=key, expr=str(text))
-                for key, text in ({k: str(v) for k, v in given.items()} | params).items()
-            )
-        )
-        svg = vlc.vegalite_to_svg(
-            chart.to_dict(), vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-        )
-        numbers = [float(text) for text in unescape(re.search(r">@([^<]*)<", svg).group(1)).split()]
-        assert numbers == pytest.approx(
-            list(vars(fastest(options, Load(reads, writes, share), 1 / pace)).values()), rel=1e-9
-        )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scaleright import catalog, transformer
-from scaleright.costs.serving import Serving
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.inference_ladder import rungs_of_source
-from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.fleet import Service
 from scaleright.inference.fleet import chips as fleet_size
@@ -28,23 +27,6 @@ def step(values: dict) -> transformer.DecodeStep:
         else chip.dense["bf16"]
     )
     return transformer.decode_step(shape, *case, peak, chip.require("memory_bytes_per_s"), *shares)
-
-
-def serving(values: dict) -> Serving:
-    """The service that the controls of `token_cost` describe."""
-    found = curves(
-        engines(catalog.model(values["model"]), catalog.accelerator(values["accelerator"]))
-    )
-    request = tuple(values[name] for name in ("input_tokens", "output_tokens", "cached_share"))
-    speed = fastest(found, Load(*request), 1 / values["pace_tokens_per_s"])
-    paid, asked = (
-        (values[name] for name in names)
-        for names in (
-            ("rent_usd_per_hour", "utilization"),
-            ("api_input", "api_cached", "api_output"),
-        )
-    )
-    return Serving(speed.tokens_per_s, speed.reading, *paid, *request, *asked)
 
 
 def crowd(values: dict) -> dict[str, float]:
@@ -149,15 +131,6 @@ WINDOWED = {
     "weights": "MXFP4",
     "accelerators": 2,
 }
-REASONING = {
-    "model": "DeepSeek-R1-0528",
-    "accelerator": "B200",
-    "utilization": 0.7,
-    "input_tokens": 1000,
-    "output_tokens": 4000,
-    "cached_share": 0.5,
-    "pace_tokens_per_s": 45.0,
-}
 FULL_NODE = {
     "model": "DeepSeek-V3",
     "accelerator": "B200",
@@ -190,18 +163,6 @@ LIVE = [
             },
         )
         for case in ({}, MIXTURE, WINDOWED)
-    ),
-    *(
-        (
-            "notebooks/token_cost.html",
-            case,
-            {
-                "rented": lambda v: serving(v).rented_usd_per_million(),
-                "even": lambda v: serving(v).break_even,
-                "asked": lambda v: serving(v).api_usd_per_million,
-            },
-        )
-        for case in ({}, REASONING)
     ),
     *(
         (

@@ -26,8 +26,6 @@ IN_PHRASES = (
     "pace_now",
     "room",
     "range_",
-    "rented",
-    "even",
     "usd_per_million",
     "chips",
     "regret",

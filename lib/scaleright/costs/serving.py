@@ -8,7 +8,7 @@ that they answer, unless a name says input or output.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.sizing import chips_for_demand
@@ -24,7 +24,10 @@ from scaleright.costs.tokens import (
     usd_per_million_tokens,
 )
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
-from scaleright.ranges import interval
+from scaleright.inference.curves import Paced
+from scaleright.ops import maximum
+from scaleright.quantity import given
+from scaleright.ranges import Ends, interval
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 WORDS = {
@@ -99,6 +102,26 @@ class Serving:
     api_output: Any
     speed: Any = 1.0
     api_level: Any = 1.0
+
+    @classmethod
+    def of(cls, case: Any, speed: Paced) -> Self:
+        """That of a case at a speed, see `inference.node_speed`.
+
+        case : utilization, rent_usd_per_hour, input_tokens, output_tokens, cached_share, api_input,
+            api_cached, api_output
+        """
+        return cls(
+            speed.tokens_per_s,
+            speed.reading,
+            case.rent_usd_per_hour,
+            case.utilization,
+            case.input_tokens,
+            case.output_tokens,
+            case.cached_share,
+            case.api_input,
+            case.api_cached,
+            case.api_output,
+        )
 
     @property
     def mix(self) -> tuple[Any, Any, Any]:
@@ -187,6 +210,19 @@ class Serving:
         """`break_even` with some inputs changed."""
         return replace(self, **changed).break_even
 
+    @staticmethod
+    def spread(rent: Mapping[str, Any], api: Mapping[str, Any], speed: Any) -> dict[str, Any]:
+        """Ends of what the tables give over their middle [1], as `ends` takes them.
+
+        rent, api, speed : see `market.rent_terms`, `market.api_terms`, `NodeSpeed`
+        """
+        found = {f"speed_{end}": getattr(speed, end) for end in ("low", "high")}
+        for end in ("low", "high"):
+            found[f"rent_{end}"] = rent[f"rent_{end}"] / rent["rent_usd_per_hour"]
+            for kind in ("input", "cached", "output"):
+                found[f"{kind}_{end}"] = api[f"{kind}_{end}"] / api[kind]
+        return found
+
     def ends(self, spread: Mapping[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
         """Low, best and high of the inputs that the tables give with a range.
 
@@ -220,6 +256,27 @@ class Serving:
             ),
             "api_level": (level("low"), self.api_level, level("high")),
         }
+
+    def break_even_ends(self, spread: Mapping[str, Any], case: Any) -> tuple[Any, dict[str, Ends]]:
+        """The break-even of renting with inputs of its own for speed and level of the API's prices,
+        and the ends of all inputs: those of the tables, half and twice the request and the pace,
+        and no or four fifths of a prompt in a cache.
+
+        case : the quantities that this was made of, and `pace_tokens_per_s`
+        """
+        speed, level = given("speed", 1.0), given("api_level", 1.0)
+        free = {"usd_per_hour": case.rent_usd_per_hour, "speed": speed, "api_level": level}
+        ends = {
+            name: Ends(free[name], low, high) for name, (low, _, high) in self.ends(spread).items()
+        }
+        for name, of in (
+            ("input_tokens", case.input_tokens),
+            ("output_tokens", case.output_tokens),
+            ("pace", case.pace_tokens_per_s),
+        ):
+            ends[name] = Ends(of, of / 2, of * 2)
+        ends["cached_share"] = Ends(case.cached_share, 0.0, maximum(case.cached_share, 0.8))
+        return self.changed_break_even(speed=speed, api_level=level), ends
 
     def break_even_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
         """Low and high end of the break-even of renting."""

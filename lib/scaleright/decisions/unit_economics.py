@@ -2,17 +2,27 @@
 tokens.
 """
 
+from collections.abc import Sequence
 from math import log
 
+import pandas as pd
+
+from scaleright import transformer
+from scaleright.catalog import accelerator, model
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import (
     break_even_utilization,
+    mix_usd_per_million,
     owned_break_even_utilization,
     owned_usd_per_million_tokens,
     usd_per_million_tokens,
 )
 from scaleright.decisions import capex_opex
 from scaleright.decisions.verdict import Verdict
+from scaleright.formulas import search
+from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.lengths import Load
+from scaleright.market import api_terms, rental_price
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
@@ -22,6 +32,8 @@ SMALL, LARGE = (7e9, 0.5), (13e9, 0.1)
 """The two points of the source: parameters of a model, and the utilization from which it beats an
 API.
 """
+SIZES = ("Llama-3.1-8B", "Qwen3-8B", "Mistral-NeMo-12B", "Qwen3-14B")
+"""Models of about those sizes."""
 WORDS = {"rent": "rented", "own": "owned"}
 
 
@@ -117,3 +129,36 @@ def unit_economics(
     return Verdict(
         "API, rent or own?", ranked[0], tuple(reasons), numbers, SOURCE, rule, ranked[0] == rule
     )
+
+
+@search
+def source_sizes(
+    tokens_per_s: float, releases: Sequence[str] = SIZES, chip: str = "H100 SXM"
+) -> pd.DataFrame:
+    """The document's comparison of sizes: what load each model needs on a rented chip to beat an
+    API, for prompts as long as answers (1,000 tokens), at so many tokens a second for each reader.
+
+    Columns: model, parameters, tokens/s, in and out [USD / 1e6 token], and the load at median,
+    dearest and cheapest prices of the API [1].
+
+    >>> found = source_sizes(30.0).set_index("model")
+    >>> bool(found.loc["Qwen3-14B", "median"] > found.loc["Qwen3-8B", "dearest"])
+    True
+    """
+    rent, rows = rental_price(chip).median, []
+    for name in releases:
+        known = curves(engines(model(name), accelerator(chip)))
+        speed, terms = fastest(known, Load(1000, 1000), 1 / tokens_per_s), api_terms(name)
+        row = {
+            "model": name,
+            "parameters": float(transformer.parameters(model(name)).total),
+            "tokens/s": speed.tokens_per_s,
+            "in": terms["input"],
+            "out": terms["output"],
+        }
+        for end, prices in (("median", ""), ("dearest", "_high"), ("cheapest", "_low")):
+            asked = (terms[f"{kind}{prices}"] for kind in ("input", "output", "cached"))
+            api = mix_usd_per_million(1, 1, 0.0, *asked)
+            row[end] = break_even_utilization(rent, speed.tokens_per_s, api)
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -186,30 +186,23 @@ class Curve:
             batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
         )
 
-    def batch_at(self, tpot_s: Any, load: Load, name: Keep = as_it_is) -> Any:
+    def batch_at(self, tpot_s: Any, load: Load) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
 
         Looked for between those of `BATCHES` on straight lines, which lie above the curve, and once
         more on the line from there to one alone.
         """
 
-        def pace(batch: Any, said: Any) -> Any:
-            return name(
-                f"tpot_{said}",
-                self.at(batch, load, lambda key, value: name(f"{key}_{said}", value)).tpot_s,
-            )
+        def pace(batch: Any) -> Any:
+            return self.at(batch, load).tpot_s
 
-        paces, found = [pace(batch, int(batch)) for batch in BATCHES], 1.0
+        paces, found = [pace(batch) for batch in BATCHES], 1.0
         for (low, high), (fast, slow) in zip(pairwise(BATCHES), pairwise(paces), strict=True):
             between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
             found = where(fast <= tpot_s, minimum(between, high), found)
-        found = name("found", found)
-        more = (
-            (found - 1)
-            * maximum(tpot_s - paces[0], 0.0)
-            / maximum(pace(found, "found") - paces[0], 1e-9)
-        )
-        taken = name("taken", minimum(1 + more, self.slots(load)))
+        left = maximum(tpot_s - paces[0], 0.0)
+        more = (found - 1) * left / maximum(pace(found) - paces[0], 1e-9)
+        taken = minimum(1 + more, self.slots(load))
         return where(paces[0] <= tpot_s, where(taken < 1, 0.0, taken), 0.0)
 
 
@@ -351,11 +344,11 @@ class Paced:
 
 
 @search
-def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it_is) -> Paced:
+def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any) -> Paced:
     """The engine, of those of one model and chip, that writes most tokens per chip where none may
     take longer than `tpot_s`.
 
-    Takes numbers, arrays and live expressions.
+    Takes numbers, arrays and quantities.
 
     >>> from scaleright import catalog
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
@@ -366,35 +359,23 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any, name: Keep = as_it
     ...     never.kept)
     (True, (1.0, 1.0, 0.0))
     """
-    best, most = None, None
-    for index, one in enumerate(curves):
-        label = lambda key, value, index=index: name(f"{key}_{index}", value)
-        batch = label("batch", one.batch_at(tpot_s, load, label))
-        running = label("running", maximum(batch, 1.0))
-        at = one.at(running, load, label)
-        step_s, wait_s = label("step_s", at.step_s), label("wait_s", at.tpot_s)
-        rate = label("rate", at.beat.requests * load.output_tokens / step_s / one.chips)
-        score = label("score", where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -wait_s)))
-        this = Paced(
-            where(batch > 0, 1.0, 0.0),
-            rate,
-            at.reading_s / step_s,
-            at.looking_s / step_s,
-            running,
-            one.chips,
-            wait_s,
-            at.ttft_s,
-        )
-        better = best is None or score > most
-        best = (
-            this
-            if best is None
-            else Paced(
-                *(
-                    where(better, one, other)
-                    for one, other in zip(vars(this).values(), vars(best).values(), strict=True)
-                )
-            )
-        )
-        most = score if most is None else maximum(score, most)
-    return Paced(**{key: name(f"of_{key}", value) for key, value in vars(best).items()})
+    (best, most), *others = (_paced(one, load, tpot_s) for one in curves)
+    for this, score in others:
+        pairs = zip(vars(this).values(), vars(best).values(), strict=True)
+        best = Paced(*(where(score > most, one, other) for one, other in pairs))
+        most = maximum(score, most)
+    return best
+
+
+def _paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
+    """What one engine does at a pace, and its score: its speed, or how slow it is to one reader
+    alone.
+    """
+    batch = one.batch_at(tpot_s, load)
+    running = maximum(batch, 1.0)
+    at = one.at(running, load)
+    rate = at.beat.requests * load.output_tokens / at.step_s / one.chips
+    score = where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -at.tpot_s))
+    kept = where(batch > 0, 1.0, 0.0)
+    shares = at.reading_s / at.step_s, at.looking_s / at.step_s
+    return Paced(kept, rate, *shares, running, one.chips, at.tpot_s, at.ttft_s), score

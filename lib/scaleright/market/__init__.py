@@ -16,7 +16,7 @@ from scaleright.market.history import (
     price_history,
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
-from scaleright.market.offers import Offer, offer, rent_or_buy_market
+from scaleright.market.offers import Offer, offer, rent_or_buy_market, rent_terms
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (
@@ -30,4 +30,4 @@ from scaleright.market.rentals import (
     require_recent_rental_price,
     spread,
 )
-from scaleright.market.tokens import TokenPrice, api_price, api_prices, open_models
+from scaleright.market.tokens import TokenPrice, api_price, api_prices, api_terms, open_models

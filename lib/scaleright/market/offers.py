@@ -1,12 +1,19 @@
 """What one accelerator can be had for, bought and rented."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, accelerators
+from scaleright.catalog import DataError, accelerator, accelerators, remembered
 from scaleright.market.quotes import check_rent
-from scaleright.market.rentals import listing_age, recent_rental_price
+from scaleright.market.rentals import (
+    listing_age,
+    recent_rental_price,
+    require_recent_rental_price,
+)
 
 
 @dataclass(frozen=True)
@@ -84,3 +91,32 @@ def rent_or_buy_market() -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+@remembered
+def rent_terms(name: str) -> Mapping[str, Any]:
+    """What a chip rents and sells for, as a row for `choose`.
+
+    Returns
+    -------
+    rent_usd_per_hour, rent_low, rent_high : median of its recent listings, and their ends [USD/h]
+    chip_usd, tdp_watts : price [USD] and power [W]
+    vendor, listed, age : words, the last two on the day of its newest listing
+
+    >>> terms = rent_terms("H100 SXM")
+    >>> terms["rent_low"] <= terms["rent_usd_per_hour"] <= terms["rent_high"]
+    True
+    """
+    chip, listed = accelerator(name), require_recent_rental_price(name)
+    return MappingProxyType(
+        {
+            "rent_usd_per_hour": listed.median,
+            "rent_low": listed.low,
+            "rent_high": listed.high,
+            "chip_usd": chip.purchase_mid_usd,
+            "tdp_watts": chip.require("tdp_watts"),
+            "vendor": chip.vendor,
+            "listed": str(listed.as_of),
+            "age": listing_age(name),
+        }
+    )

@@ -2,8 +2,11 @@
 that host it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
@@ -149,3 +152,33 @@ def open_models() -> pd.DataFrame:
         .reset_index()
     )
     return models.sort_values(["companies", "release"], ascending=[False, True], ignore_index=True)
+
+
+@remembered
+def api_terms(model: str) -> Mapping[str, Any]:
+    """What an open model's tokens cost, as a row for `choose`.
+
+    Returns
+    -------
+    input, cached, output : median over companies, and with `_low` and `_high` their ends
+        [USD / 1e6 token]
+    companies, listed : how many companies host it [1], and the day of the newest of their lists
+    offers, discounted, discount : paid offers, those whose cached input costs less [1], and the
+        median of what it costs there over input [1]
+
+    >>> terms = api_terms("Llama-3.3-70B")
+    >>> terms["input_low"] <= terms["input"] <= terms["input_high"]
+    True
+    """
+    price, offers = api_price(model), api_prices(model)
+    kinds = {"input": price.input, "cached": price.cache_read, "output": price.output}
+    asked = offers["input_usd_per_million"]
+    share = (offers["cache_read_usd_per_million"] / asked)[lambda ratio: ratio < 1]
+    found: dict[str, Any] = {
+        f"{kind}{end}": value
+        for kind, span in kinds.items()
+        for end, value in (("", span.best), ("_low", span.low), ("_high", span.high))
+    }
+    found |= {"companies": price.companies, "listed": str(price.as_of), "offers": len(offers)}
+    found |= {"discounted": len(share), "discount": float(share.median())}
+    return MappingProxyType(found)

@@ -1,0 +1,61 @@
+"""The speed of a node as quantities is that of the engines it is looked up from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scaleright import catalog
+from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import engine_rows, node_speed
+from scaleright.quantity import evaluate, given
+
+MODELS = ("Llama-3.1-8B", "Llama-3.1-405B", "gpt-oss-120b", "Kimi-K2.5")
+CHIPS = ("H100 SXM", "MI300X", "RTX 5090")
+CASES = (
+    {"reads": 2000, "writes": 500, "kept": 0.0, "pace": 30.0},
+    {"reads": 100000, "writes": 32000, "kept": 0.5, "pace": 4.0},
+    {"reads": 500, "writes": 4000, "kept": 0.9, "pace": 90.0},
+)
+
+
+@pytest.fixture(scope="module")
+def speed():
+    """Of any of the models on any of the chips."""
+    now = {name: given(name, value) for name, value in CASES[0].items()}
+    model, chip = given("model", MODELS[0]), given("chip", CHIPS[0])
+    load = Load(now["reads"], now["writes"], now["kept"])
+    return node_speed(engine_rows(MODELS, CHIPS), model, chip, load, now["pace"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_pair_has_the_speed_of_its_fastest_engine(speed, case):
+    pairs = [(model, chip) for model in MODELS for chip in CHIPS]
+    at = dict(zip(("model", "chip"), map(np.array, zip(*pairs, strict=True)), strict=True))
+    wanted = speed.tokens_per_s, speed.ttft_s, speed.chips, speed.served, speed.why_not
+    found = zip(*evaluate(wanted, case | at), strict=True)
+    load = Load(case["reads"], case["writes"], case["kept"])
+    for (model, chip), (*numbers, served, why) in zip(pairs, found, strict=True):
+        of = engines(catalog.model(model), catalog.accelerator(chip))
+        best = fastest(curves(of), load, 1 / case["pace"]) if of else None
+        if best and best.kept:
+            assert numbers == pytest.approx([best.tokens_per_s, best.ttft_s, best.chips], rel=1e-6)
+            assert served and why == ""
+            continue
+        assert not served and all(map(math.isnan, numbers))
+        fits = best and any(one.slots(load) >= 1 for one in curves(of))
+        assert why == (
+            "too slow for this pace"
+            if fits
+            else "too long for its memory"
+            if best
+            else "no node holds the model"
+        )
+
+
+def test_bounds_and_lent_constants_are_those_of_the_pair(speed):
+    wanted = speed.low, speed.high, speed.lent, speed.fitted, speed.precision
+    low, high, lent, fitted, form = evaluate(wanted, {"model": "gpt-oss-120b", "chip": "RTX 5090"})
+    assert low < 1 < high and form == "MXFP4" and fitted == ("no run" not in lent)
