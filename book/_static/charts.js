@@ -199,7 +199,7 @@
     });
     document.querySelectorAll("[data-sr-signal]").forEach((span) => {
       const name = span.dataset.srSignal;
-      if (!page.defined.has(name + "_text") || span.closest("[hidden]")) return;
+      if (!page.defined.has(name + "_text")) return;
       const text = String(page.hub.signal(name + "_text"));
       if (span.textContent !== text) span.textContent = text;
     });
