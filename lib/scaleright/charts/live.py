@@ -20,7 +20,7 @@ from altair.expr.core import ConstExpression
 
 from scaleright.charts.expressions import expressions_of, names_of, settled, written
 from scaleright.charts.inputs import bound, described
-from scaleright.charts.words import say
+from scaleright.charts.words import NONE, say
 from scaleright.quantity import Quantity, Signals, given
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.quantity.rows import table_of
@@ -255,12 +255,15 @@ class Controls:
 
         The page computes two signals of it: `name`, the number, and `name_text`, its words.
         """
+        words = written(say(ConstExpression(name), kind))
         if isinstance(expression, Quantity):
             value, _ = expression.value, self.signal(expression, name)
+            words = f"(isValid({name}) ? {words} : '{NONE}')"
         else:
             self.define(name, expression)
-        self.define(f"{name}_text", say(ConstExpression(name), kind))
-        return LiveNumber(name, say(float(value), kind), float(value), kind)
+        self.define(f"{name}_text", ConstExpression(words))
+        text = NONE if math.isnan(value) else say(float(value), kind)
+        return LiveNumber(name, text, float(value), kind)
 
     def slot(self, name: str, kind: str) -> str:
         """What a quantity of this name is called in sentences where it is said in this way."""

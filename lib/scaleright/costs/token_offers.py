@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright.costs.tokens import mix_usd_per_million
+from scaleright.formulas import lookup
 from scaleright.market.tokens import PRICED, api_prices
 from scaleright.order import ordered
 
@@ -22,6 +23,7 @@ _HEADS = {
 }
 
 
+@lookup
 def offers_for(
     model: str, input_tokens: float, output_tokens: float, cached_share: float
 ) -> pd.DataFrame:
@@ -46,6 +48,7 @@ def offers_for(
     return ordered(found, "mix", ignore_index=True)[list(_HEADS)].rename(columns=_HEADS)
 
 
+@lookup
 def price_spans(accelerator: Any, rent: Mapping[str, Any], api: Mapping[str, Any]) -> pd.DataFrame:
     """How far the listings of an accelerator, and of a model's tokens, lie apart.
 
