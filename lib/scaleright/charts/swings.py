@@ -25,7 +25,7 @@ of its ends, or at either.
 
 
 @dataclass(frozen=True)
-class Rows:
+class Swinging:
     """A row for each input, with fields `input`, `from`, `to` and `span`.
 
     order : of the inputs
@@ -41,7 +41,7 @@ class Rows:
     said: str = "{0}"
 
 
-def swung(swings: Sequence[Swing], names: Mapping[str, str]) -> Rows:
+def swung(swings: Sequence[Swing], names: Mapping[str, str]) -> Swinging:
     """Rows of swings that are computed, which follow the controls if they are quantities."""
     inputs = [_called(swing.name, names) for swing in swings]
     columns = {
@@ -50,7 +50,7 @@ def swung(swings: Sequence[Swing], names: Mapping[str, str]) -> Rows:
         "span": [_span(s.low, s.high) for s in swings],
     }
     if not any(isinstance(end, Quantity) for end in columns["from"]):
-        return Rows(alt.Chart(pd.DataFrame({"input": inputs} | columns)), inputs, len(inputs))
+        return Swinging(alt.Chart(pd.DataFrame({"input": inputs} | columns)), inputs, len(inputs))
     found = {
         name: by_option("input", dict(zip(inputs, values, strict=True)))
         for name, values in columns.items()
@@ -59,12 +59,12 @@ def swung(swings: Sequence[Swing], names: Mapping[str, str]) -> Rows:
         **{name: expression for name, (_, expression) in found.items()}
     )
     chart = chart.transform_calculate(_size=alt.datum["to"] - alt.datum["from"])
-    return Rows(chart, _BY_SIZE, len(inputs))
+    return Swinging(chart, _BY_SIZE, len(inputs))
 
 
 def moved_by_the_page(
     ends: Mapping[str, Ends], result: Any, best: Any, names: Mapping[str, str]
-) -> Rows:
+) -> Swinging:
     """Rows for which the page computes the result anew, with each input at either of its ends.
 
     An end at which there is no result counts as the best.
@@ -102,7 +102,7 @@ def moved_by_the_page(
         span=f"[{spans}][datum._end]",
         _size="datum._most - datum._least",
     )
-    return Rows(chart, _BY_SIZE, many, [*places, *steps], _LOST)
+    return Swinging(chart, _BY_SIZE, many, [*places, *steps], _LOST)
 
 
 def _called(name: str, names: Mapping[str, str]) -> str:
