@@ -170,11 +170,17 @@ def moved(result: Quantity, ends: Mapping[str, Ends]) -> list[Swing]:
     ...     "b": Ends(b, 0, 2)})]
     [('b', 21.0), ('a', 12.0)]
     """
-
-    def at(end: Ends, value: Any) -> Any:
-        return evaluate([result], {parameter(end.parameter) or "": value_of(value)})[0]
-
-    swings = (Swing(name, e.low, e.high, at(e, e.low), at(e, e.high)) for name, e in ends.items())
+    middles = [end.parameter.value for end in ends.values()]
+    values = np.array([middles] * (2 * len(ends)), dtype=object)
+    for place, end in enumerate(ends.values()):
+        values[2 * place : 2 * place + 2, place] = value_of(end.low), value_of(end.high)
+    names = [parameter(end.parameter) or "" for end in ends.values()]
+    case = {name: np.array(of.tolist()) for name, of in zip(names, values.T, strict=True)}
+    found = np.broadcast_to(evaluate([result], case)[0], len(values)).reshape(-1, 2).tolist()
+    swings = (
+        Swing(name, end.low, end.high, *results)
+        for (name, end), results in zip(ends.items(), found, strict=True)
+    )
     return largest_first(swings)
 
 

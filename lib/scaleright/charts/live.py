@@ -62,6 +62,7 @@ class Controls:
         self.signals = Signals()
         self._kinds: dict[str, str] = {}
         self._told: dict[str, str] = {}
+        self._learned: set[Quantity] = set()
 
     @property
     def case(self) -> Any:
@@ -130,7 +131,8 @@ class Controls:
 
     def _learn(self, quantities: Iterable[Quantity]) -> None:
         """Take over what the page has to compute, and offer only what the tables have."""
-        for node in in_order(quantities):
+        for node in in_order(quantities, self._learned):
+            self._learned.add(node)
             if (table := table_of(node)) and (name := parameter(node.inputs[1])):
                 self._offer(name, table)
         for name, expression in self.signals.expressions.items():

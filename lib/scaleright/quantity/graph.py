@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -248,15 +248,19 @@ def _as_on_a_page(value: Any) -> Any:
     return value.astype(float) if whole else value
 
 
-def in_order(wanted: Iterable[Quantity]) -> list[Quantity]:
-    """Quantities and all that they are computed from, each once and after its inputs."""
+def in_order(
+    wanted: Iterable[Quantity], known: Container[Quantity] = frozenset()
+) -> list[Quantity]:
+    """Quantities and all that they are computed from, each once and after its inputs; but for
+    those that are known, and what these are computed from.
+    """
     order: dict[Quantity, None] = {}
     waiting = [(node, False) for node in reversed(list(wanted))]
     while waiting:
         node, ready = waiting.pop()
         if ready:
             order[node] = None
-        elif node not in order:
+        elif node not in order and node not in known:
             waiting.append((node, True))
             waiting += [(i, False) for i in reversed(node.inputs) if isinstance(i, Quantity)]
     return list(order)
