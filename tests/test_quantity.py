@@ -119,29 +119,34 @@ def test_the_least_is_the_first_of_equals_and_none_where_there_is_no_number():
 PARAMETERS = {"x": 2.5, "y": 0.4, "z": 3.0, "flag": True, "chip": "A"}
 
 
-def _grown(rest: st.SearchStrategy[Quantity]) -> st.SearchStrategy[Quantity]:
-    two = st.tuples(rest, rest)
-    return st.one_of(
-        two.map(lambda p: p[0] + p[1]),
-        two.map(lambda p: p[0] - p[1]),
-        two.map(lambda p: p[0] * p[1]),
-        two.map(lambda p: p[0] / p[1]),
-        two.map(lambda p: ops.maximum(p[0], p[1])),
-        two.map(lambda p: ops.minimum(p[0], p[1])),
-        two.map(lambda p: least({"a": p[0], "b": p[1], "c": 1.0})[1]),
-        st.tuples(rest, rest, rest).map(lambda p: ops.where(p[0] < p[1], p[2], p[1])),
-        rest.map(lambda a: ops.ceil(a) - ops.floor(a)),
-        rest.map(lambda a: ops.log2(abs(a) + 1)),
-        rest.map(lambda a: ops.cube_root(abs(a))),
-        rest.map(lambda a: ops.item([1.5, 2.5, 7.0], ops.minimum(ops.floor(abs(a)), 2.0))),
-        rest.map(lambda a: choose(CHIPS, given("chip", "A")).usd * a),
-        rest.map(lambda a: ops.where(given("flag", True) & (a > 1), a, -a)),
-    )
-
-
-GRAPHS = st.recursive(
-    st.sampled_from([given(name, PARAMETERS[name]) for name in "xyz"]), _grown, max_leaves=20
+OPERATIONS = (
+    lambda a, b, c: a + b,
+    lambda a, b, c: a - b,
+    lambda a, b, c: a * b,
+    lambda a, b, c: a / b,
+    lambda a, b, c: ops.maximum(a, b),
+    lambda a, b, c: ops.minimum(a, b),
+    lambda a, b, c: least({"a": a, "b": b, "c": 1.0})[1],
+    lambda a, b, c: ops.where(a < b, c, b),
+    lambda a, b, c: ops.ceil(a) - ops.floor(a),
+    lambda a, b, c: ops.log2(abs(a) + 1),
+    lambda a, b, c: ops.cube_root(abs(a)),
+    lambda a, b, c: ops.item([1.5, 2.5, 7.0], ops.minimum(ops.floor(abs(a)), 2.0)),
+    lambda a, b, c: choose(CHIPS, given("chip", "A")).usd * a,
+    lambda a, b, c: ops.where(given("flag", True) & (a > 1), a, -a),
 )
+
+
+@st.composite
+def grown(draw: st.DrawFn) -> list[Quantity]:
+    """Quantities of up to forty operations, each on any that there are before it."""
+    found = [given(name, PARAMETERS[name]) for name in "xyz"]
+    for operation in draw(st.lists(st.sampled_from(OPERATIONS), min_size=12, max_size=40)):
+        places = st.integers(0, len(found) - 1)
+        found.append(operation(*(found[draw(places)] for _ in range(3))))
+    return found[3:]
+
+
 CASES = [
     PARAMETERS,
     {"x": 0.1, "y": 7.0, "z": -3.0, "flag": False, "chip": "B"},
@@ -154,7 +159,7 @@ def same(a: float, b: float) -> bool:
 
 
 @settings(max_examples=25)
-@drawn(st.lists(GRAPHS, min_size=6, max_size=6))
+@drawn(grown())
 def test_floats_arrays_and_vega_agree(graphs):
     wanted = {f"wanted_{index}": graph + 0.0 for index, graph in enumerate(graphs)}
     known = {name for node in in_order(wanted.values()) if (name := parameter(node))}
