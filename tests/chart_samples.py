@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 from scaleright import charts, ranges
+from scaleright.outputs import VEGALITE_MIME
 from vega import computed
 
 
@@ -167,7 +168,7 @@ EVERY = {
 
 
 def texts_of(chart, width=600):
-    spec = charts.show(chart, alt="A chart of something.").bundle[charts.render.VEGALITE]
+    spec = charts.show(chart, alt="A chart of something.").bundle[VEGALITE_MIME]
     return re.findall(
         r"<text[^>]*>([^<]+)</text>",
         vl_convert.vegalite_to_svg(spec | {"width": width, "autosize": "pad"}),

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scaleright.catalog import TABLES_MIME
+from scaleright.outputs import TABLES_MIME
 from scaleright.press import Book, scenarios, write_whole
 from scaleright.press.execute import Job, Run, run_all
 from scaleright.press.staleness import Inputs

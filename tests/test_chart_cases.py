@@ -12,8 +12,9 @@ import pytest
 import vl_convert
 from chart_samples import case_of, model_in, parameter
 from scaleright import charts
-from scaleright.charts.render import VEGALITE, row_set
+from scaleright.charts.render import row_set
 from scaleright.ops import where
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import choose, given
 from scaleright.ranges import Ends
 from vega import signal_texts
@@ -36,7 +37,7 @@ def unit(case):
 
 def picture(chart, live, **moved) -> str:
     """A chart after some of the page's controls moved."""
-    spec = charts.show(chart, alt="A chart of cases.", controls=live).bundle[VEGALITE]
+    spec = charts.show(chart, alt="A chart of cases.", controls=live).bundle[VEGALITE_MIME]
     for found in spec["params"]:
         if found["name"] in moved:
             found["value"] = moved[found["name"]]
@@ -55,7 +56,7 @@ def test_a_table_has_the_same_quantities_at_the_case_of_each_row(live, case, uni
     )
     lines = [line.split() for line in str(shown).split("\n")[2:]]
     assert lines == [["A", "$0.25", "cheap"], ["B", "$0.625", "dear"], ["C", "–", "cheap"]]
-    data = shown.bundle[charts.machine.TABLE_MIME]["data"]
+    data = shown.bundle[TABLE_MIME]["data"]
     assert [row["unit"] for row in data] == [0.25, 0.625, None]
     (rows,) = model_in(shown)["rows"]
     assert rows["values"] == row_set(live, "rows1")["values"]
@@ -112,7 +113,7 @@ def test_a_sentence_has_another_where_it_does_not_hold(live, case, unit):
     card = charts.answer_card(
         "{unit:usd}", provided=unit > 99, otherwise="dear at {case.price:usd}"
     )
-    machine = card.bundle[charts.render.ANSWER_MIME]
+    machine = card.bundle[ANSWER_MIME]
     assert machine["text"] == "dear at $2.00" and list(machine["quantities"]) == ["price"]
 
 

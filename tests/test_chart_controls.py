@@ -9,6 +9,7 @@ import vl_convert
 from altair.expr.core import ConstExpression
 from chart_samples import bar_chart, model_in
 from scaleright import charts
+from scaleright.outputs import VEGALITE_MIME
 
 
 def test_a_control_is_an_expression_and_an_unknown_name_is_answered(live):
@@ -21,7 +22,7 @@ def test_a_control_is_an_expression_and_an_unknown_name_is_answered(live):
 def test_a_chart_carries_the_controls_it_uses_and_no_others(live):
     spec = charts.show(
         bar_chart(alt.datum.usd * live.price), alt="Two bars of cost.", controls=live
-    ).bundle[charts.render.VEGALITE]
+    ).bundle[VEGALITE_MIME]
     assert [p["name"] for p in spec["params"]] == ["price"]
     assert spec["params"][0]["bind"] | {"step": 0} == {
         "input": "range",
@@ -54,7 +55,7 @@ def test_a_choice_that_others_follow_comes_with_them(live):
     live.follow("chip", {"A": {"price": 2.0}, "B": {"price": 4.0}})
     meta = charts.show(
         bar_chart(alt.datum.usd * live.price), alt="Two bars of cost.", controls=live
-    ).bundle[charts.render.VEGALITE]["usermeta"]["scaleright"]
+    ).bundle[VEGALITE_MIME]["usermeta"]["scaleright"]
     assert [c["name"] for c in meta["controls"]] == ["chip", "price"] and meta["follow"]["chip"][
         "B"
     ] == {"price": 4.0}
@@ -128,9 +129,7 @@ def test_the_least_of_several_is_found_in_the_page_with_its_word(live):
         .mark_text()
         .encode(text="_out:N")
     )
-    spec = charts.show(chart, alt="The least of three.", controls=live).bundle[
-        charts.render.VEGALITE
-    ]
+    spec = charts.show(chart, alt="The least of three.", controls=live).bundle[VEGALITE_MIME]
     assert (
         "@3.0 one" in vl_convert.vegalite_to_svg(spec | {"width": 300, "autosize": "pad"})
         and str(least) == "bill"

@@ -13,6 +13,7 @@ from ownership_samples import CARD
 from scaleright import charts
 from scaleright.decisions.deployment import QUESTIONS, deployment, tree
 from scaleright.ops import where
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import Quantity, choose, given
 from scaleright.ranges import Swing
 from vega import signal_texts
@@ -39,7 +40,7 @@ def told(display: charts.Display, **moved) -> dict[str, str]:
 def drawn(chart, live, **moved) -> list[str]:
     """The words of a chart after some of the page's controls moved."""
     spec = charts.show(chart, alt="A chart of quantities.", controls=live)
-    spec = spec.bundle[charts.render.VEGALITE]
+    spec = spec.bundle[VEGALITE_MIME]
     for parameter in spec["params"]:
         if parameter["name"] in moved:
             parameter["value"] = moved[parameter["name"]]
@@ -96,7 +97,7 @@ def test_an_answer_names_what_it_tells_machines_alone(case):
         "It costs {bill:usd}.", range="from {low:usd}", quantities={"low": (low, "usd")}
     )
     assert str(shown) == "It costs $16.00. Range: from $8.00."
-    assert shown.bundle[charts.render.ANSWER_MIME]["quantities"]["low"]["value"] == 8.0
+    assert shown.bundle[ANSWER_MIME]["quantities"]["low"]["value"] == 8.0
     assert told(shown, price=4.0) == {"bill": "$32.00", "low": "$16.00"}
 
 
@@ -108,7 +109,7 @@ def test_cells_of_a_table_follow_and_files_have_their_values(case):
     shown = charts.table(pd.DataFrame(rows), "Bills", formats={"bill": "usd"})
     assert "10  $20.00  dear" in str(shown)
     assert list(told(shown, price=0.5).values()) == ["$0.50", "cheap", "$5.00", "cheap"]
-    data = shown.bundle[charts.machine.TABLE_MIME]["data"]
+    data = shown.bundle[TABLE_MIME]["data"]
     assert data[1] == {"chips": 10, "bill": 20.0, "verdict": "dear"}
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts
 from scaleright.charts import theme
+from scaleright.outputs import ANSWER_MIME
 
 KINDS = (
     "usd",
@@ -176,6 +177,6 @@ def test_rounding_changes_no_digit_that_is_shown(value):
 def test_the_headline_of_an_answer_comes_first_and_is_one_of_its_quantities():
     numbers = {"low": (1.0, "usd"), "cost": (2.0, "usd")}
     card = charts.answer_card("It costs $2.", quantities=numbers, headline="cost")
-    assert list(card.bundle[charts.machine.ANSWER_MIME]["quantities"]) == ["cost", "low"]
+    assert list(card.bundle[ANSWER_MIME]["quantities"]) == ["cost", "low"]
     with pytest.raises(LookupError, match="unknown quantity of the answer 'costs'; nearest: cost"):
         charts.answer_card("It costs $2.", quantities=numbers, headline="costs")

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts, ranges
 from scaleright.charts import theme
+from scaleright.outputs import VEGALITE_MIME
 
 
 def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
@@ -60,7 +61,7 @@ def test_showing_a_chart_leaves_altair_as_it_was():
 @pytest.mark.parametrize("form", EVERY)
 def test_every_form_draws_in_vega_itself_and_makes_it_warn_of_nothing(form, live, capfd):
     spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[
-        charts.render.VEGALITE
+        VEGALITE_MIME
     ]
     vega = vl_convert.vegalite_to_vega(spec | {"width": 600, "autosize": "pad"}, show_warnings=True)
     assert "WARN" not in capfd.readouterr().err
@@ -105,7 +106,7 @@ def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(p
         + foot[1]
     )
     drawn = vl_convert.vegalite_to_svg(
-        charts.show(chart, alt="A line and two rules.").bundle[charts.render.VEGALITE]
+        charts.show(chart, alt="A line and two rules.").bundle[VEGALITE_MIME]
         | {
             "width": 300,
             "autosize": "pad",
@@ -137,7 +138,7 @@ def test_the_ends_of_a_swing_share_their_unit():
     swings = [ranges.Swing("price", 1.0, 3.0, 5e6, 6e6), ranges.Swing("power", 1.0, 2.0, 6e5, 6e6)]
     spec = charts.show(
         charts.tornado(swings, 5.5e6, "usd", "USD"), alt="What moves a cost."
-    ).bundle[charts.render.VEGALITE]
+    ).bundle[VEGALITE_MIME]
     drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
     assert ">$5.00 to $6.00 million<" in drawn and ">$600,000 to $6.00 million<" in drawn
 
@@ -166,7 +167,7 @@ def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, 
         ("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd"
     )
     drawn = vl_convert.vegalite_to_svg(
-        charts.show(chart, alt="A plane in two parts.").bundle[charts.render.VEGALITE]
+        charts.show(chart, alt="A plane in two parts.").bundle[VEGALITE_MIME]
         | {
             "width": 300,
             "autosize": "pad",
@@ -236,7 +237,7 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
     )
     shown = charts.scatter(rows, "x", "y", "chip", ("usd", "usd"), ("x", "y"))
     assert {"old", "good", "cheap", "worse"} <= set(texts_of(shown))
-    spec = charts.show(shown, alt="A chart of something.").bundle[charts.render.VEGALITE]
+    spec = charts.show(shown, alt="A chart of something.").bundle[VEGALITE_MIME]
     stairs = re.search(
         r'mark-line role-mark[^"]*".*?<path[^>]* d="([^"]+)"',
         vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),
@@ -291,7 +292,7 @@ def test_a_breakdown_ends_where_its_parts_add_up_to(live):
         charts.stacked_parts({"chips": live.price * 2, "power": 1.5}, "usd", "USD"),
         alt="Parts of a cost.",
         controls=live,
-    ).bundle[charts.render.VEGALITE]
+    ).bundle[VEGALITE_MIME]
     texts = re.findall(
         r"<text[^>]*>([^<]+)</text>",
         vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts
+from scaleright.outputs import TABLE_MIME
 from scaleright.press import Book, PressError
 from scaleright.press.execute import load
 from scaleright.press.parameters import (
@@ -236,7 +237,7 @@ def test_a_case_hands_out_values_and_shows_them():
         "<caption>Your case</caption>" in case._repr_html_()
         and "usd_per_hour = 2.4 USD/h" in repr(case)
     )
-    carried = charts.parameters_table(case).bundle[charts.machine.TABLE_MIME]["data"]
+    carried = charts.parameters_table(case).bundle[TABLE_MIME]["data"]
     assert {row["parameter"]: row["value"] for row in carried} == case.values, (
         "as numbers, for machines"
     )

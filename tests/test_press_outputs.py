@@ -8,6 +8,7 @@ import altair as alt
 import nbformat
 import pandas as pd
 from scaleright import charts
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME
 
 
 def test_an_answer_carries_its_sentence_and_its_quantities():
@@ -21,7 +22,7 @@ def test_an_answer_carries_its_sentence_and_its_quantities():
         low="$1",
         quantities={"hours": (float("inf"), "hours"), "low": (1.0, "usd")},
     )
-    carried = card.bundle[charts.machine.ANSWER_MIME]
+    carried = card.bundle[ANSWER_MIME]
     assert (
         carried["text"] == "It costs $0.667 for you."
         and str(card) == carried["text"] + " Range: $1 to $3."
@@ -47,10 +48,9 @@ def test_a_table_carries_its_raw_numbers_with_types_and_units():
         }
     )
     shown = charts.table(rows, "Prices, new: all of them", {"price": "usd", "months [months]": str})
-    carried = shown.bundle[charts.machine.TABLE_MIME]
+    carried = shown.bundle[TABLE_MIME]
     assert (
-        charts.folded(shown, "more").bundle[charts.machine.TABLE_MIME] == carried
-        and carried["name"] == "prices"
+        charts.folded(shown, "more").bundle[TABLE_MIME] == carried and carried["name"] == "prices"
     )
     kinds = {
         field["name"]: (field["type"], field.get("unit", ""))

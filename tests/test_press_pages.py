@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from press_cases import declare, finish
 from scaleright import charts, claims
-from scaleright.catalog import TABLES_MIME
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
 from scaleright.press import downloads, pages, scenarios, status, write_whole
 from scaleright.press.execute import Job, Run
 from scaleright.press.staleness import Inputs
@@ -50,11 +50,11 @@ def result() -> bytes:
     """A stand-in for an executed notebook with an answer, the same table twice, and its data
     record.
     """
-    table = {"text/html": MARKUP, "text/plain": "Rents", charts.machine.TABLE_MIME: RENTS}
+    table = {"text/html": MARKUP, "text/plain": "Rents", TABLE_MIME: RENTS}
     answered = {
         "text/plain": "long",
         "text/html": "<p>long</p>",
-        charts.machine.ANSWER_MIME: {"text": "It costs $2 & more.", "quantities": {}},
+        ANSWER_MIME: {"text": "It costs $2 & more.", "quantities": {}},
     }
     record = {
         "text/html": "<table></table>",
@@ -194,7 +194,7 @@ def test_a_page_tells_long_data_once_and_a_notebook_each_time():
     for text, output in zip(lean, outputs, strict=False):
         spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
         assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
-        assert spec | {"datasets": {"rows-1": data}} == output["data"][charts.render.VEGALITE]
+        assert spec | {"datasets": {"rows-1": data}} == output["data"][VEGALITE_MIME]
 
 
 def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
@@ -209,6 +209,6 @@ def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
     page = json.loads(pages.chapter_page("tiny", content, []))
     texts = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
     spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', texts[1])[1])
-    own = displays[1].bundle[charts.render.VEGALITE]["params"]
+    own = displays[1].bundle[VEGALITE_MIME]["params"]
     assert {"name": "bill", "expr": "(price * 24)"} in own and "bill" in spec["params"]
     assert "bill" not in spec["usermeta"]["scaleright"]["defined"] and bill.value == 48.0

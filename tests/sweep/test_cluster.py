@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 from jupyter_client.provisioning import local_provisioner
-from scaleright.charts.machine import ANSWER_MIME
+from scaleright.outputs import ANSWER_MIME
 from scaleright.press import PressError, execute
 from scaleright.press.execute import Job, run_all
 from scaleright.press.sweep import cluster, conduct, picture, results, scenario

@@ -13,7 +13,6 @@ from scaleright.catalog.package import DataError, Problem, data_dir, package, re
 from scaleright.catalog.reading import read_csv
 from scaleright.catalog.record import (
     DATED,
-    TABLES_MIME,
     DataRecord,
     data_record,
     html_table,
@@ -29,7 +28,6 @@ from scaleright.catalog.tables import examine, fact, forget, judges, table, unno
 
 __all__ = [
     "DATED",
-    "TABLES_MIME",
     "Accelerator",
     "DataError",
     "DataRecord",

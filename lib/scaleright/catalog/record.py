@@ -8,8 +8,8 @@ import pandas as pd
 
 from scaleright.catalog import tables
 from scaleright.catalog.package import resource
+from scaleright.outputs import TABLES_MIME
 
-TABLES_MIME = "application/vnd.scaleright.tables+json"
 DATED = ("title", "as_of", "stale_after_days")
 """What the data record tells a page of each table, so that it can warn of an old one."""
 

@@ -18,8 +18,6 @@ from scaleright.charts.live import LiveNumber
 from scaleright.names import nearest
 from scaleright.units import figure
 
-ANSWER_MIME = "application/vnd.scaleright.answer+json"
-TABLE_MIME = "application/vnd.dataresource+json"
 _UNITS = {
     "usd": "USD",
     "percent": "1",

@@ -21,14 +21,11 @@ import altair as alt
 
 from scaleright.charts import theme
 from scaleright.charts.live import Controls, LiveNumber, page
-from scaleright.charts.machine import ANSWER_MIME, answer, rounded
+from scaleright.charts.machine import answer, rounded
 from scaleright.charts.templates import callers_names, slots
+from scaleright.outputs import ANSWER_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
 from scaleright.quantity import Quantity, given
 from scaleright.quantity.graph import value_of
-
-VEGALITE = "application/vnd.vegalite.v6+json"
-SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
-"""Where the press puts the specification of a chart, which an output carries once, beside this."""
 
 
 class Display:
@@ -47,11 +44,6 @@ class Display:
         return self.bundle["text/plain"]
 
     __str__ = __repr__
-
-
-def page_json(value: Any) -> str:
-    """Compact JSON that is safe inside a script element."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def specification(chart: Any, alt_text: str, controls: Controls | None = None) -> dict:
@@ -134,7 +126,7 @@ def show(
         f"{SPEC_SCRIPT}</script>"
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
     )
-    return Display({"text/plain": alt, "text/html": figure, VEGALITE: spec})
+    return Display({"text/plain": alt, "text/html": figure, VEGALITE_MIME: spec})
 
 
 def _drawn_by_altair(spec: dict) -> str:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from scaleright.charts.axes import Along
 from scaleright.charts.cells import moving
-from scaleright.charts.machine import TABLE_MIME, file_name, resource, rounded
+from scaleright.charts.machine import file_name, resource, rounded
 from scaleright.charts.render import Display
 from scaleright.charts.words import NONE, say
+from scaleright.outputs import TABLE_MIME, table_box
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.units import figure
@@ -172,19 +173,6 @@ class _Sheet:
             ).rstrip()
             for line in zip(*filled, strict=True)
         ]
-
-
-def table_box(caption: str, head: str, body: str, keys: bool) -> str:
-    """A table's markup around its cells; with `keys`, for short names, the first column stays in
-    view.
-    """
-    box = (
-        f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}"'
-        ' tabindex="0">'
-    )
-    box += '<table class="sr-keys">' if keys else "<table>"
-    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
-    return f"{box}\n<tbody>\n{body}</tbody></table></div>"
 
 
 def parameters_table(case: Any) -> Display:

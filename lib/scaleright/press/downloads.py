@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scaleright.charts.machine import TABLE_MIME
+from scaleright.outputs import TABLE_MIME
 from scaleright.press import Book
 from scaleright.press.addresses import notebook_file, table_file
 from scaleright.press.execute import carried

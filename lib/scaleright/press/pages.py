@@ -16,9 +16,7 @@ from datetime import date, timedelta
 from html import escape
 from typing import Any
 
-from scaleright.catalog import TABLES_MIME
-from scaleright.charts.machine import ANSWER_MIME
-from scaleright.charts.render import SPEC_SCRIPT, VEGALITE, page_json
+from scaleright.outputs import ANSWER_MIME, SPEC_SCRIPT, TABLES_MIME, VEGALITE_MIME, page_json
 from scaleright.press import downloads
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
@@ -114,7 +112,7 @@ def _tidy(notebook: dict, page: str) -> None:
     ]
     for output in carried(notebook, "text/html"):
         markup = "".join(output["data"]["text/html"])
-        if spec := output["data"].get(VEGALITE):
+        if spec := output["data"].get(VEGALITE_MIME):
             markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(spec), 1)
         output["data"] = {"text/html": markup}
     _share(notebook)

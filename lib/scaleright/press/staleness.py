@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from scaleright.outputs import TABLES_MIME
 from scaleright.press import Book, write_whole
 from scaleright.press.execute import Job, Run, carried
 from scaleright.press.repository import setup_source
@@ -155,8 +156,6 @@ class Inputs:
 
 def tables_read(content: bytes) -> list[str] | None:
     """The tables named by a notebook's data record, None if it has none."""
-    from scaleright.catalog import TABLES_MIME
-
     records = [
         output["data"][TABLES_MIME]["tables"]
         for output in carried(json.loads(content), TABLES_MIME)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from html import escape
 
 from scaleright import __version__
-from scaleright.charts.tables import table_box
+from scaleright.outputs import table_box
 from scaleright.press import Book
 from scaleright.press.execute import Job
 from scaleright.press.pages import Dated, dated, notice, title

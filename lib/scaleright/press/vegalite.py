@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-MIME = "application/vnd.vegalite.v6+json"
 _SCHEMA = "vegalite/v6/schema/vega-lite-schema.json"
 
 

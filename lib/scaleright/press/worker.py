@@ -21,6 +21,7 @@ from papermill.exceptions import PapermillException, PapermillExecutionError
 from papermill.execute import raise_for_execution_errors
 from papermill.utils import chdir
 
+from scaleright.outputs import VEGALITE_MIME
 from scaleright.press import PressError, vegalite
 from scaleright.press.execute import (
     CELL_TIMEOUT_S,
@@ -112,7 +113,7 @@ def _refuse_faults(job: Job, cells: Iterable[Any]) -> None:
         said = None
         if output.get("name") == "stderr":
             said = f"wrote to stderr: {_short(output.text.strip())}"
-        elif chart := output.get("data", {}).get(vegalite.MIME):
+        elif chart := output.get("data", {}).get(VEGALITE_MIME):
             said = (
                 wrong := vegalite.fault(chart)
             ) and f"shows a chart that is no Vega-Lite: {_short(wrong)}"

@@ -32,7 +32,7 @@ def _program(book: Book, chapter: str) -> scenario.Program:
     """The chapter's code up to its parameters, and from there to its answer; what comes after, no
     scenario needs.
     """
-    from scaleright.charts.machine import ANSWER_MIME
+    from scaleright.outputs import ANSWER_MIME
     from scaleright.press.execute import CELL_TIMEOUT_S, load
     from scaleright.press.parameters import tagged
 

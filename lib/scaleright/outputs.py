@@ -1,0 +1,32 @@
+"""What an output of a cell carries, by MIME type, and the markup that charts and press both write.
+Imports nothing heavy: a build reads outputs without tables and charts.
+"""
+
+import html
+import json
+from typing import Any
+
+ANSWER_MIME = "application/vnd.scaleright.answer+json"
+TABLE_MIME = "application/vnd.dataresource+json"
+TABLES_MIME = "application/vnd.scaleright.tables+json"
+VEGALITE_MIME = "application/vnd.vegalite.v6+json"
+SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
+"""Where the press puts the specification of a chart, which an output carries once, beside this."""
+
+
+def page_json(value: Any) -> str:
+    """Compact JSON that is safe inside a script element."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def table_box(caption: str, head: str, body: str, keys: bool) -> str:
+    """A table's markup around its cells; with `keys`, for short names, the first column stays in
+    view.
+    """
+    box = (
+        f'<div class="sr-table" role="region" aria-label="{html.escape(caption, quote=True)}"'
+        ' tabindex="0">'
+    )
+    box += '<table class="sr-keys">' if keys else "<table>"
+    box += f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+    return f"{box}\n<tbody>\n{body}</tbody></table></div>"
