@@ -113,6 +113,7 @@ _LONG = (
 
 _ASKING = (
     "tests/test_architecture_bets.py",
+    "tests/test_claims_s4.py",
     "tests/test_compare.py",
     "tests/test_hardware_choice.py",
     "tests/test_hardware_radar.py",
@@ -121,8 +122,10 @@ _ASKING = (
     "tests/test_mlperf_training.py",
     "tests/test_pretraining_cost.py",
     "tests/test_rules.py",
+    "tests/test_scaling_laws.py",
     "tests/test_tokens_tables.py",
     "tests/test_training_search.py",
+    "tests/test_validation_energy.py",
     "tests/test_vendor_claims.py",
 )
 """Tests that ask the library as a chapter does, and change nothing of it."""
