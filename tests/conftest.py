@@ -108,8 +108,9 @@ _LONG = (
     "tests/test_scaling_laws.py::test_no_start_of_the_grid_leads_lower",
     "tests/test_training_search.py::test_the_layouts_are_all_that_keep_the_rules",
     "tests/test_data.py::test_every_table_is_valid",
+    "tests/test_pages_quantities.py",
 )
-"""Refits of constants and judgments of every row: accuracy, not units."""
+"""Refits of constants and judgments of every row, chapters run whole: not units."""
 
 _ASKING = (
     "tests/test_architecture_bets.py",

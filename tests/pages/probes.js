@@ -171,14 +171,10 @@
   // Attributes that say something in words or by address; which of them there are belongs to the shape.
   const WORDS = /^(id|for|name|href|src|alt|title|value|style|d|headers|data-.*|aria-(label|labelledby|describedby|controls|valuetext))$/;
 
-  // Elements that are to have words.
-  const NAMED = "a, button, summary, label, option, legend, caption, th, title, h1, h2, h3, h4, h5, h6";
-
-  const look = ({ style }) => [...(style ?? []), style?.color, style?.backgroundColor].join();
-
   /** Leaves two of all siblings that differ in their words alone, cells of a row apart; returns what undoes it. */
   function thin() {
     const forms = new Map(), taken = [];
+    const look = ({ style }) => [...(style ?? []), style?.color, style?.backgroundColor].join();
     const shape = (e) => {
       const seen = new Map(), within = [], drawn = e.matches(DRAWN);
       for (const child of [...e.children]) {
@@ -237,30 +233,6 @@
     return found;
   }
 
-  /** Of each of these pages, as it comes, the kinds of element on it, by number: what it and those it stands in are, their words and addresses apart, and what kinds it holds. */
-  async function kinds(addresses) {
-    const numbers = new Map(), found = [];
-    const number = (kind) => numbers.get(kind) ?? numbers.set(kind, numbers.size).size - 1;
-    const kind = (e) => {
-      const called = e.getAttribute("aria-label"), says = called || e.matches(NAMED) ? e.textContent.trim() : "any";
-      const given = [...e.attributes].map(({ name, value }) => (!WORDS.test(name) && name !== "action" ? `${name}=${value}` : name + (value.trim() && " told")));
-      const words = [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-      const style = e.hasAttribute("style") && look(e);
-      return number([e.localName, given.sort().join(" "), style, words, !says, called && called.includes(says)].join("|"));
-    };
-    for (const address of addresses) {
-      const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html"), of = new Set();
-      const walk = (e, as, within) => {
-        const here = number(`${within} ${as}`), held = [...e.children].map((child) => [child, kind(child)]);
-        of.add(number(`${here}: ${[...new Set(held.map(([, other]) => other))].sort().join(" ")}`));
-        for (const [child, other] of held) walk(child, other, here);
-      };
-      walk(page.documentElement, kind(page.documentElement), "");
-      found.push([...of]);
-    }
-    return found;
-  }
-
   /** What comes of running text as a program, in three ways. */
   async function runText() {
     await new Promise((go) => setTimeout(go)); // out of the test's own call, which no policy binds
@@ -272,5 +244,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, now, silent, through, outside, cut, contrast, focus, nameless, signals, thin, rules, kinds, runText };
+  window.probe = { settled, back, charts, seen, words, changed, now, silent, through, outside, cut, contrast, focus, nameless, signals, thin, rules, runText };
 })();
