@@ -58,6 +58,14 @@ def test_a_sentence_names_quantities_and_follows_them(case):
     assert told(shown, price=10.0, chips=50) == other
 
 
+def test_a_sentence_says_plain_numbers_and_words_as_they_are(case):
+    share, place = 0.25, "A & B"
+    assert share and place
+    shown = charts.sentence("{share:percent} at {place}, {case.price:usd}.")
+    assert str(shown) == "25 % at A & B, $2.00."
+    assert told(shown) == {"price": "$2.00"}
+
+
 @pytest.mark.parametrize(
     "template, says",
     [

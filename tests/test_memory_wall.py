@@ -7,12 +7,15 @@ from __future__ import annotations
 import functools
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from scaleright import catalog, claims, cli, validation
+from scaleright.architecture import chosen
 from scaleright.claims import ledger
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
+from scaleright.quantity import at, evaluate, given
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
 from scaleright.units import si
@@ -57,6 +60,32 @@ def test_the_fewest_chips_are_the_fewest(model, zero, recompute):
 def test_two_h100_do_not_hold_the_sources_13b_and_three_do():
     room = catalog.accelerator("H100 SXM").require("memory_bytes")
     assert total("LLaMA-13B", 2, sequence=2048) > room >= total("LLaMA-13B", 3, sequence=2048)
+
+
+def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
+    at_first = {
+        "model": "Llama-2-13B",
+        "ranks": 4,
+        "sequence": 4096,
+        "zero": 3,
+        "recompute": 2,
+        "task": "pretrain",
+    }
+    case = SimpleNamespace(**{name: given(name, value) for name, value in at_first.items()})
+    decoders = {name: shape for name, shape in catalog.models().items() if shape.causal}
+    run = TrainingRun(
+        chosen(decoders, case.model), None, case.ranks, case.sequence, 1e9, task=case.task
+    )
+    layout = Layout(data=case.ranks, zero=case.zero, recompute=case.recompute)
+    memory = training_memory(run, layout, software=FSDP_FUSED_LOSS)
+    assert memory.total.value == pytest.approx(total("Llama-2-13B", 4), rel=1e-6)
+    for model, ranks, zero, recompute in (("DeepSeek-V3", 64, 2, 1), ("GPT-2", 1, 0, 0)):
+        there = {"model": model, "ranks": ranks, "zero": zero, "recompute": recompute}
+        asked = total(model, ranks, zero, recompute)
+        assert evaluate([memory.total], there) == pytest.approx([asked], rel=1e-6)
+        assert at(memory.total, **there, sequence=4096, task="pretrain") == pytest.approx(
+            asked, rel=1e-6
+        )
 
 
 def test_claims_on_memory_are_judged():

@@ -19,7 +19,7 @@ from scaleright.units import figure
 from vega import signal_texts
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-CHAPTERS = ("buy_or_rent", "token_cost")
+CHAPTERS = ("buy_or_rent", "token_cost", "memory_wall")
 """Those whose pages are read from one graph."""
 SETTINGS = 12
 
@@ -57,7 +57,9 @@ def same(page: str, here: Any) -> bool:
         return page == here
     if isinstance(here, bool):
         return page == str(here).lower()
-    return math.isclose(float(page), here, rel_tol=1e-9) or (page == "NaN" and math.isnan(here))
+    if page in {"NaN", "undefined"}:  # the latter is an element that a list lacks
+        return math.isnan(here)
+    return math.isclose(float(page), here, rel_tol=1e-9)
 
 
 @pytest.fixture(params=CHAPTERS, scope="module")
@@ -71,7 +73,7 @@ def cases(live) -> list[dict]:
     """Random settings of all controls."""
     generator = np.random.default_rng(0)
     controls = [entry for name in vars(live.given) if (entry := live.describe(name))]
-    assert len(controls) > 10
+    assert [entry["name"] for entry in controls] == [*vars(live.given)]
     return [{of["name"]: drawn(of, generator) for of in controls} for _ in range(SETTINGS)]
 
 
@@ -81,7 +83,11 @@ def expressions(live: charts.Controls) -> dict[str, str]:
 
 def test_the_page_computes_what_the_library_computes(live, cases):
     page = live.signals
-    wanted = {name: page.quantities[name] for name in page.expressions if name in page.quantities}
+    wanted = {
+        name: quantity
+        for name, quantity in page.known.items()
+        if name in page.expressions and isinstance(quantity.value, (bool, int, float, str))
+    }
     assert len(wanted) > 50
     pages = signal_texts(cases, expressions(live), list(wanted))
     for case, there in zip(cases, pages, strict=True):

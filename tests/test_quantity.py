@@ -15,7 +15,8 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import Curve, curves, fastest
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
-from scaleright.quantity import Quantity, choose, compiled, evaluate, given, least
+from scaleright.ops import where
+from scaleright.quantity import Quantity, at, choose, compiled, evaluate, given, least, look_up
 from scaleright.quantity.graph import _NODES, in_order, parameter
 from vega import signals
 
@@ -238,3 +239,17 @@ def test_the_engine_of_a_pace_is_the_librarys_own_at_any_case(engines):
         librarys = [known.tokens_per_s, known.ttft_s, known.kept]
         assert evaluate(wanted.values(), now) == librarys
         assert written == pytest.approx(librarys, rel=1e-9)
+
+
+def test_a_quantity_at_another_case_follows_what_is_left():
+    chips, price, mode = given("chips", 4.0), given("price", 2.0), given("mode", "all")
+    share = look_up({"all": 1.0, "half": 0.5}, mode)
+    bill = where(mode == "all", chips * price, chips * price * share + 1)
+    half = at(bill, mode="half")
+    assert half.value == evaluate([bill], {"mode": "half"})[0] == 5.0
+    assert evaluate([half], {"price": 3.0}) == [7.0]
+    assert compiled({"half": half}).signals == {"half": "(((chips * price) * 0.5) + 1)"}
+    assert at(bill, chips=price).value == 4.0
+    assert at(bill, mode="half", chips=2.0, price=1.0) == 2.0
+    with pytest.raises(LookupError, match="mode"):
+        at(bill, model="half")

@@ -8,11 +8,13 @@ a whole table is counted in one call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
 import numpy as np
+
+from scaleright.quantity import Quantity, choose
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ class Transformer:
         for field, default in (("v_head_dim", self.head_dim), ("embedding_width", self.hidden)):
             if getattr(self, field) is None:
                 object.__setattr__(self, field, default)
-        if isinstance(self.layers, (int, np.integer)):
+        plain = not any(isinstance(value, Quantity) for value in vars(self).values())
+        if plain and isinstance(self.layers, (int, np.integer)):
             self._check()
 
     def _check(self) -> None:
@@ -178,3 +181,30 @@ def stacked(models: Iterable[Transformer]) -> Transformer:
         field: np.array([getattr(model, field) for model in models]) for field in SHAPE_FIELDS
     }
     return Transformer(**columns)
+
+
+def chosen(models: Mapping[str, Transformer], choice: Any) -> Transformer:
+    """One of several architectures, whose fields follow a choice; those in which all are alike are
+    plain numbers.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> wide = Transformer("wide", 2, 96, 6, 2, 16, 256, True, 1000, True)
+    >>> shape = chosen({"tiny": tiny, "wide": wide}, given("model", "tiny"))
+    >>> shape.layers, shape.hidden.value, evaluate([shape.hidden], {"model": "wide"})
+    (2, 64, [96])
+    """
+    rows = {
+        name: {field: int(getattr(model, field)) for field in SHAPE_FIELDS if field != "name"}
+        for name, model in models.items()
+    }
+    alike = dict(set.intersection(*(set(row.items()) for row in rows.values())))
+    different = choose(
+        {
+            name: {field: value for field, value in row.items() if field not in alike}
+            for name, row in rows.items()
+        },
+        choice,
+    )
+    shape: dict[str, Any] = alike | dict(different)
+    return Transformer(name=choice, **shape)

@@ -18,8 +18,7 @@ from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import Formula
 from scaleright.power import energy_kwh
-from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
-from scaleright.training.memory import FSDP, FSDP_FUSED_LOSS, training_memory
+from scaleright.training.layout import TrainingRun
 from scaleright.training.step import step_time
 from scaleright.units import figure
 
@@ -119,25 +118,6 @@ def pretrained(values: dict) -> dict[str, float]:
     }
 
 
-def kept_on_a_chip(values: dict) -> float:
-    """What the run that the controls of `memory_wall` describe takes on each chip."""
-    chips = values["accelerators"]
-    stage, level = (
-        names.index(values[key])
-        for key, names in (
-            ("sharding", ["nothing", "optimizer", "optimizer and gradients", "everything"]),
-            ("recompute", RECOMPUTE),
-        )
-    )
-    run = TrainingRun(
-        catalog.model(values["model"]), None, chips, values["sequence"], 1e9, "BF16", values["task"]
-    )
-    layout = Layout(data=chips, micro_batch=values["micro_batch"], zero=stage, recompute=level)
-    return training_memory(
-        run, layout, values["optimizer"], FSDP if values["loss"] == "plain" else FSDP_FUSED_LOSS
-    ).total
-
-
 @cache
 def judged_training():
     """Scored training runs, judged once."""
@@ -221,25 +201,13 @@ MANY_USERS = {
 
 # (page, controls to set, named number, what the library says it is at all values of the page's
 # controls)
-MEMORY = "notebooks/memory_wall.html"
 SPLIT = "notebooks/parallelism.html"
-ADAPTERS = {
-    "model": "DeepSeek-V3",
-    "task": "lora",
-    "sharding": "optimizer and gradients",
-    "recompute": "selective",
-    "optimizer": "adamw-8bit",
-    "micro_batch": 4,
-}
-
-
 LIVE = [
     *(
         (SPLIT, case, {"seconds": split})
         for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})
     ),
     *((ACCURACY, case, {"median": training_error}) for case in ({}, UNSEEN_EXPERTS)),
-    *((MEMORY, case, {"chip_total": kept_on_a_chip}) for case in ({}, ADAPTERS)),
     *(
         (
             RECORDS,

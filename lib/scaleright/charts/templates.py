@@ -68,7 +68,9 @@ def slots(
             given = parameter(value) if isinstance(value, Quantity) else None
             slot = controls.slot(given or field.replace(".", "_"), kind)
             plain[label] += f"{{{slot}}}"
-            if slot not in filled:
+            if not isinstance(value, Quantity):
+                filled[slot] = value if _is_word(value) else say(value, kind or "number")
+            elif slot not in filled:
                 filled[slot] = (
                     controls.words(slot, value)
                     if _is_word(value)

@@ -2,8 +2,9 @@
 
 A chapter's parameters are quantities (`given`); arithmetic, comparisons, `ops` and look-ups in
 tables (`choose`) make more of them. Whatever a page shows of one is a reading of the same graph:
-its value at the case (`value`), its value at any other case or on a whole grid (`evaluate`), or the
-expressions by which a page computes it anew (`compiled`).
+its value at the case (`value`), its value at any other case or on a whole grid (`evaluate`), the
+same where a parameter is another (`at`), or the expressions by which a page computes it anew
+(`compiled`).
 
 >>> hours, price = given("hours", 10.0), given("price", 2.5)
 >>> bill = hours * price
@@ -13,8 +14,8 @@ expressions by which a page computes it anew (`compiled`).
 
 from scaleright.quantity.graph import Operation, Quantity, apply, given
 from scaleright.quantity.lists import least
-from scaleright.quantity.readings import compiled, evaluate
-from scaleright.quantity.rows import choose
+from scaleright.quantity.readings import at, compiled, evaluate
+from scaleright.quantity.rows import choose, look_up
 from scaleright.quantity.signals import Rows, Signals
 
 __all__ = [
@@ -23,9 +24,11 @@ __all__ = [
     "Rows",
     "Signals",
     "apply",
+    "at",
     "choose",
     "compiled",
     "evaluate",
     "given",
     "least",
+    "look_up",
 ]

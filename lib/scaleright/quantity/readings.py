@@ -10,8 +10,18 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from scaleright.names import nearest
-from scaleright.quantity.graph import Quantity, computed, in_order, parameter
+from scaleright.quantity.graph import (
+    Operation,
+    Quantity,
+    apply,
+    computed,
+    in_order,
+    parameter,
+    value_of,
+)
 
 
 def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
@@ -45,6 +55,43 @@ def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
     for name in case:
         if name not in known:
             nearest(name, known, "parameter of these quantities")
+
+
+def at(wanted: Quantity, **case: Any) -> Any:
+    """A quantity at another case: each parameter that is named has this value, all others follow
+    their controls; a plain value where nothing is left that follows.
+
+    Raises
+    ------
+    LookupError : a name on which the quantity does not depend; the nearest is offered.
+
+    >>> from scaleright.quantity import given
+    >>> bill = given("hours", 10.0) * given("price", 2.0)
+    >>> whole_day = at(bill, hours=24.0)
+    >>> whole_day.value, evaluate([whole_day], {"price": 3.0}), at(whole_day, price=4.0)
+    (48.0, [72.0], 96.0)
+    """
+    order = in_order([wanted])
+    _refuse_strangers(order, case)
+    there: dict[Quantity, Any] = {}
+    for node in order:
+        if (name := parameter(node)) in case:
+            there[node] = case[name]
+        elif any(isinstance(i, Quantity) and i in there for i in node.inputs):
+            inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
+            there[node] = _made_of(node.operation, inputs)
+    return there.get(wanted, wanted)
+
+
+def _made_of(operation: Operation, inputs: list[Any]) -> Any:
+    """What an operation makes of quantities, and of values that are known whatever the case."""
+    first, *others = inputs
+    if operation.name == "if" and isinstance(first, bool):
+        return others[0] if first else others[1]
+    if any(isinstance(i, Quantity) and (i.inputs or parameter(i)) for i in inputs):
+        return apply(operation, *inputs)
+    value = computed(operation, map(value_of, inputs))
+    return apply(operation, *inputs) if isinstance(value, np.ndarray) else value
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,17 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     return Row(columns, apply(_pick(len(choices)), whole, *choices))
 
 
+def look_up(figures: Mapping[str, Any], choice: Any) -> Quantity:
+    """The figure, or the word, of what is chosen.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> room = look_up({"H100": 80, "H200": 141}, given("chip", "H100"))
+    >>> room.value, evaluate([room], {"chip": "H200"})
+    (80, [141])
+    """
+    return choose({option: {"figure": figure} for option, figure in figures.items()}, choice).figure
+
+
 def table_of(node: Quantity) -> Mapping[str, tuple] | None:
     """The rows by option from which a quantity is one that a single choice picks; None if it is
     none.

@@ -67,6 +67,11 @@ class Signals:
             self._names = found.names | self._names
         return name
 
+    @property
+    def known(self) -> dict[str, Quantity]:
+        """All that the page computes, by its names: what was asked for, and what that shares."""
+        return {name: quantity for quantity, name in self._names.items()} | self.quantities
+
     def add(self, rows: Rows) -> str:
         """What the page calls these rows."""
         name = f"rows{len(self.rows) + 1}"

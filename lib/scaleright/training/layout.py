@@ -14,6 +14,8 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 
 TASKS = ("pretrain", "sft", "lora")
+SHARING = ("nothing", "optimizer", "optimizer and gradients", "everything")
+"""What data-parallel ranks share out, by ZeRO stage."""
 RECOMPUTE = ("none", "selective", "full")
 """What of the forward pass runs again in the backward pass: nothing, the attention core, or every
 layer.
@@ -59,7 +61,7 @@ class Layout:
     virtual : model chunks of one pipeline stage (interleaved schedule) [1]
     micro_batch : sequences that a copy works on at once [1]
     zero : what data-parallel ranks share out: 0 nothing, 1 optimizer state (distributed optimizer),
-        2 gradients too, 3 weights too (FSDP full shard)
+        2 gradients too, 3 weights too (FSDP full shard); index into `SHARING`
     recompute : 0 nothing, 1 the attention core, 2 every layer (index into `RECOMPUTE`)
     sequence_parallel : 1 where activations outside matrix products are split over the
         tensor-parallel group

@@ -13,7 +13,13 @@ from scaleright.names import nearest
 from scaleright.validation import counts, energy, footprint, memory, serving, training
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
-from scaleright.validation.memory import RULE_BYTES, fullness
+from scaleright.validation.memory import (
+    RULE_BYTES,
+    WITHOUT_TENSOR,
+    fullness,
+    memory_errors,
+    memory_groups,
+)
 from scaleright.validation.report import Kind, Summary, Validation, summarize
 
 KINDS: dict[str, Kind] = {

@@ -1,5 +1,6 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.formulas import lookup
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import (
     FSDP,
@@ -131,6 +133,41 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
             rows["part"] == "activations", np.nan, 100 * (np.array(rule) / published - 1)
         ),
         scored=True,
+    )
+
+
+WITHOUT_TENSOR = "FSDP without tensor parallelism"
+
+
+@lookup
+def memory_groups(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Judged rows of published memory by how it was kept, by the words for it."""
+    fsdp, alone = rows["software"].str.startswith("fsdp"), rows["tensor_parallel"] == 1
+    return {
+        "Figure 1 of Korthikanti et al.": rows[rows["source"] == "korthikanti2022"],
+        WITHOUT_TENSOR: rows[fsdp & alone],
+        "FSDP with tensor parallelism": rows[fsdp & ~alone],
+    }
+
+
+@lookup
+def memory_errors(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How far off each group of judged rows is: how many they are, and the least, the median and
+    the greatest error [%].
+
+    >>> rows = pd.DataFrame({"error_percent": [-2.0, 1.0, 3.0]})
+    >>> memory_errors({"all": rows}).to_dict("records")
+    [{'figures': 'all', 'rows': 3, 'least': -2.0, 'median': 1.0, 'greatest': 3.0}]
+    """
+    return pd.DataFrame(
+        {
+            "figures": group,
+            "rows": len(rows),
+            "least": rows["error_percent"].min(),
+            "median": rows["error_percent"].median(),
+            "greatest": rows["error_percent"].max(),
+        }
+        for group, rows in groups.items()
     )
 
 
