@@ -121,6 +121,15 @@ def test_cells_of_a_table_follow_and_files_have_their_values(case):
     assert data[1] == {"chips": 10, "bill": 20.0, "verdict": "dear"}
 
 
+def test_rows_of_a_table_may_give_a_parameter_in_another_column(case):
+    rows = pd.DataFrame({"of": [1, 10], "chips": case.chips, "bill": case.price * case.chips})
+    formats = {"chips": "whole", "bill": "usd"}
+    shown = charts.table(rows, "Bills", formats=formats, along={case.chips: "of"})
+    assert "10  $20.00" in str(shown)
+    data = shown.bundle[TABLE_MIME]["data"]
+    assert data == [{"chips": 1, "bill": 2.0}, {"chips": 10, "bill": 20.0}]
+
+
 def test_a_choice_offers_only_what_its_table_has(live, case):
     rent = choose({"A": {"usd": 2.0}}, case.chip)
     charts.sentence("{rent.usd:usd}")

@@ -33,11 +33,11 @@ class Moving:
 def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) -> Moving:
     """The cells of a table that are quantities.
 
-    along : parameters that the rows give, in columns of their names, which are not shown: a
-        quantity in another column is that of the case of each row
+    along : parameters that the rows give, in columns of their names or in others, which are not
+        shown: a quantity in another column is that of the case of each row
     """
     if along is not None:
-        return _along(rows, formats, [parameter(each) or "" for each in fields_along(along)])
+        return _along(rows, formats, fields_along(along))
     found = {}
     for column in (c for c in rows.columns if pd.api.types.is_object_dtype(rows[c])):
         for index, value in enumerate(rows[column]):
@@ -58,11 +58,13 @@ def _live(quantity: Quantity, kind: Any) -> LiveNumber:
     return page().number(page().slot(name, kind), quantity, kind=kind)
 
 
-def _along(rows: pd.DataFrame, formats: Mapping[str, Any], fields: list[str]) -> Moving:
+def _along(
+    rows: pd.DataFrame, formats: Mapping[str, Any], fields: Mapping[Quantity, str]
+) -> Moving:
     rows = rows.reset_index(drop=True)
-    shown = [column for column in rows.columns if column not in fields]
+    shown = [column for column in rows.columns if column not in fields.values()]
     wanted = {c: rows[c][0] for c in shown if isinstance(rows[c][0], Quantity)}
-    given = {name: rows[name].to_numpy() for name in fields}
+    given = {parameter(of) or "": rows[column].to_numpy() for of, column in fields.items()}
     values = evaluate(wanted.values(), given)
     plain = rows[shown].assign(**dict(zip(wanted, values, strict=True)))
     words = {f"_{at}": _in_words(q, formats.get(c)) for at, (c, q) in enumerate(wanted.items())}

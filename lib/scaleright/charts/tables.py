@@ -56,8 +56,8 @@ def table(
     link : column -> the column that holds its address, which is not shown itself.
     headers : column -> the words in its head; underscores become spaces otherwise.
     name : what its files are called when a reader downloads them; made from the caption otherwise.
-    along : parameters that the rows give in columns of their names, which are not shown: a quantity
-        in another column is that of the case of each row.
+    along : parameters that the rows give in columns of their names or in others, which are not
+        shown: a quantity in another column is that of the case of each row.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices

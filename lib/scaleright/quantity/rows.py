@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,14 +93,17 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     return Row(columns, apply(_pick(len(choices)), whole, *choices))
 
 
-def look_up(figures: Mapping[str, Any], choice: Any) -> Quantity:
-    """The figure, or the word, of what is chosen.
+def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity:
+    """The figure, or the word, of what is chosen; its place in a list of options.
 
     >>> from scaleright.quantity import evaluate, given
-    >>> room = look_up({"H100": 80, "H200": 141}, given("chip", "H100"))
-    >>> room.value, evaluate([room], {"chip": "H200"})
-    (80, [141])
+    >>> chip = given("chip", "H100")
+    >>> room = look_up({"H100": 80, "H200": 141}, chip)
+    >>> room.value, evaluate([room, look_up(["H100", "H200"], chip)], {"chip": "H200"})
+    (80, [141, 1])
     """
+    if not isinstance(figures, Mapping):
+        figures = {option: place for place, option in enumerate(figures)}
     return choose({option: {"figure": figure} for option, figure in figures.items()}, choice).figure
 
 
