@@ -107,6 +107,8 @@ def test_rows_of_the_page_say_what_the_library_says(live, cases, request):
         for field in rows.wanted
     }
     assert bool(said) == (request.node.callspec.params["live"] in WITH_ROWS)
+    if not said:
+        return
     pages = signal_texts(cases, expressions(live), list(said.values()), sets)
     for case, there in zip(cases, pages, strict=True):
         told = dict(zip(said, there, strict=True))
