@@ -43,7 +43,7 @@ def drawn(control: dict, generator: np.random.Generator) -> Any:
     if control["kind"] == "flag":
         return bool(generator.integers(2))
     if control["kind"] == "choice":
-        return str(generator.choice(control["choices"]))
+        return control["choices"][generator.integers(len(control["choices"]))]
     low, high = control["low"], control["high"]
     if generator.random() < 0.25:
         value = float(generator.choice([low, high]))

@@ -87,6 +87,16 @@ def test_two_choices_pick_a_row_together():
     assert evaluate([rent.why], {"chip": "B"}) == ["Not offered."]
 
 
+def test_a_choice_may_be_a_number_which_the_page_writes_as_python_does():
+    rows = {10: {"tokens": 400.0}, 0.5: {"tokens": 900.0}}
+    speed = given("speed", 10)
+    tokens = choose(rows, speed).tokens
+    assert tokens.value == 400.0
+    assert evaluate([tokens], {"speed": np.array([10, 0.5])})[0].tolist() == [400.0, 900.0]
+    told = compiled({"tokens": tokens}).signals
+    assert signals([{"speed": 10}, {"speed": 0.5}], told, ["tokens"]) == [[400.0], [900.0]]
+
+
 @pytest.mark.parametrize(
     "wrong, says",
     [

@@ -217,15 +217,12 @@ class Controls:
         """
         if choice in self._defined:
             return
-        if getattr(self._case, choice) not in table:
+        now = getattr(self._case, choice)
+        options = [*map(type(now), table)]  # which a table may call by words
+        if now not in options:
             there = ", ".join(map(str, table))
-            raise ValueError(
-                f"controls: no row for {choice} = {getattr(self._case, choice)!r}; there are"
-                f" {there}"
-            )
-        self._options[choice] = [
-            option for option in self._options.get(choice, table) if option in table
-        ]
+            raise ValueError(f"controls: no row for {choice} = {now!r}; there are {there}")
+        self._options[choice] = [o for o in self._options.get(choice, options) if o in options]
 
     def follow(self, choice: str, table: Mapping[str, Mapping[str, Any]], **columns: str) -> Self:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price

@@ -69,7 +69,7 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     table : by option, or by a tuple of options, one for each choice: figures, truth values, words
         and lists of figures by column, each number with the digits of a `units.figure`; or, where
         there are none, the sentence that says why, and every number is NaN there
-    choices : words, quantities or not
+    choices : words or numbers, quantities or not
 
     Raises
     ------
@@ -84,7 +84,7 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     [nan, False, 'C is not sold.']
     """
     columns, rows = _rows(table)
-    picked = _JOINT.join(str(value_of(choice)) for choice in choices)
+    picked = _JOINT.join(called(value_of(choice)) for choice in choices)
     if picked not in rows:
         nearest(picked, rows, "row of the table")
     content = literal_rows(rows)
@@ -114,6 +114,15 @@ def table_of(node: Quantity) -> Mapping[str, tuple] | None:
     return node.inputs[0].value if node.operation.name == _ONE else None
 
 
+def called(option: Any) -> str:
+    """What an option is called in a table, a number as a page writes it.
+
+    >>> called("H100"), called(100), called(100.0), called(0.5)
+    ('H100', '100', '100', '0.5')
+    """
+    return f"{option:.15g}" if isinstance(option, (int, float, np.integer)) else str(option)
+
+
 def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
     """Columns, and the row of each option: its values, and why there are none."""
     from scaleright.units import figure
@@ -137,7 +146,7 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
 
     rows = {}
     for option, row in table.items():
-        name = _JOINT.join(map(str, option)) if isinstance(option, tuple) else str(option)
+        name = _JOINT.join(map(called, option if isinstance(option, tuple) else (option,)))
         rows[name] = (
             (*map(blank, columns), row)
             if isinstance(row, str)
@@ -155,14 +164,14 @@ def literal_rows(rows: Mapping[str, tuple]) -> str:
 def _pick(many: int) -> Operation:
     def row(table: Mapping[str, tuple], *choices: Any) -> Any:
         if not any(isinstance(choice, np.ndarray) for choice in choices):
-            return table[_JOINT.join(map(str, choices))]
+            return table[_JOINT.join(map(called, choices))]
         every = np.empty(np.broadcast(*map(np.asarray, choices)).shape, dtype=object)
         for place, *options in zip(
             np.ndindex(every.shape),
             *(np.broadcast_to(c, every.shape).flat for c in choices),
             strict=True,
         ):
-            every[place] = table[_JOINT.join(map(str, options))]
+            every[place] = table[_JOINT.join(map(called, options))]
         return every
 
     joint = f' + "{_JOINT}" + '
