@@ -12,7 +12,7 @@ import pytest
 import vl_convert
 from chart_samples import case_of, model_in, parameter
 from scaleright import charts
-from scaleright.charts.render import row_set
+from scaleright.charts.displays import row_set
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import choose, given

@@ -32,7 +32,7 @@ def told(display: charts.Display, **moved) -> dict[str, str]:
     markup = display.bundle["text/html"]
     (model,) = re.findall(r'class="sr-model">(.*?)</script>', markup, re.DOTALL)
     expressions = {entry["name"]: entry["expr"] for entry in json.loads(model)["defined"]}
-    names = re.findall(r'data-sr-signal="(\w+)"', markup)
+    names = re.findall(r'data-sr-(?:signal|label)="(\w+)"', markup)
     (texts,) = signal_texts([NOW | moved], expressions, [f"{name}_text" for name in names])
     return dict(zip(names, texts, strict=True))
 
@@ -160,6 +160,15 @@ def test_bars_stacks_and_swings_of_quantities_move(live, case):
 
 
 @pytest.mark.parametrize("hours", [0.5, 5.0, 20.0])
+def test_the_text_alternative_of_a_chart_follows(live, case):
+    bill = case.price * case.chips
+    chart = charts.bars({"rent": bill}, "way", None, "usd", "USD")
+    shown = charts.show(chart, alt="Renting {case.chips:whole} chips costs {bill:usd}.")
+    assert str(shown) == "Renting 8 chips costs $16.00."
+    assert f'aria-label="{shown}"' in shown.bundle["text/html"]
+    assert [*told(shown, price=10.0).values()] == ["Renting 8 chips costs $80.00."]
+
+
 def test_the_tree_as_a_table_is_that_of_each_case(hours):
     rows = tree(CARD, given("rent", 0.5), 0.3, given("hours", hours), 50.0)
     for row, change in zip(rows.itertuples(), QUESTIONS.values(), strict=True):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scaleright import charts
+from scaleright.charts.displays import row_set
 from scaleright.charts.expressions import settled
-from scaleright.charts.render import row_set
 from scaleright.press import Book, parameters
 from scaleright.press.parameters import Case, chapter_notebook, declared
 from scaleright.quantity import evaluate

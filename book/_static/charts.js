@@ -193,6 +193,10 @@
       const [, not, name] = part.dataset.srWhen.match(/^(!?)(.*)$/);
       part.hidden = Boolean(page.hub.signal(name + "_text")) === Boolean(not);
     });
+    document.querySelectorAll("[data-sr-label]").forEach((view) => {
+      const text = String(page.hub.signal(view.dataset.srLabel + "_text"));
+      if (view.getAttribute("aria-label") !== text) view.setAttribute("aria-label", text);
+    });
     document.querySelectorAll("[data-sr-cell]").forEach((span) => {
       const [rows, index, field] = span.dataset.srCell.split(" "), text = String(page.hub.data(rows)[index][field]);
       if (span.textContent !== text) span.textContent = text;

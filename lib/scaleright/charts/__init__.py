@@ -8,6 +8,8 @@ chapter's displays, and `at_defaults` marks one that follows no control.
 """
 
 from scaleright.charts import lean
+from scaleright.charts.answers import answer_card, sentence, strip
+from scaleright.charts.displays import Display
 from scaleright.charts.dots import dots
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, spread, timeline
@@ -21,8 +23,15 @@ from scaleright.charts.marks import (
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
-from scaleright.charts.render import Display, answer_card, sentence, show, strip
+from scaleright.charts.render import show
 from scaleright.charts.sureness import predicted_vs_measured, tornado
-from scaleright.charts.tables import at_defaults, folded, parameters_table, table
+from scaleright.charts.tables import (
+    at_defaults,
+    claims,
+    folded,
+    parameters,
+    parameters_table,
+    table,
+)
 from scaleright.charts.templates import phrase
 from scaleright.charts.words import say, unit_words

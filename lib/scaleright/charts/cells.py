@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from scaleright.charts.axes import Along, fields_along
+from scaleright.charts.displays import live_model, row_model
 from scaleright.charts.live import LiveNumber, page
-from scaleright.charts.render import live_model, row_model
 from scaleright.charts.words import say
 from scaleright.quantity import Quantity, Rows, evaluate
 from scaleright.quantity.graph import parameter, value_of

@@ -338,6 +338,8 @@ class Controls:
         told = self.payload(names, ()) | {
             "defined": defined
         }  # by name: a definition stands among the parameters
+        if not names and not defined:
+            return spec
         usermeta = spec.get("usermeta", {}) | {"scaleright": told}
         return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
@@ -376,6 +378,11 @@ def controls(case: Any) -> Controls:
 
 _PAGE: list[Controls] = []
 """The controls of the page that this process computes: a kernel runs one chapter."""
+
+
+def current() -> Controls | None:
+    """The controls of this chapter's page, if there are any."""
+    return _PAGE[0] if _PAGE else None
 
 
 def page() -> Controls:

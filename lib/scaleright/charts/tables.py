@@ -11,8 +11,9 @@ import pandas as pd
 
 from scaleright.charts.axes import Along
 from scaleright.charts.cells import moving
+from scaleright.charts.displays import Display
+from scaleright.charts.live import page
 from scaleright.charts.machine import file_name, resource, rounded
-from scaleright.charts.render import Display
 from scaleright.charts.words import NONE, say
 from scaleright.outputs import TABLE_MIME, table_box
 from scaleright.quantity import Quantity
@@ -186,6 +187,32 @@ def parameters_table(case: Any) -> Display:
         value = case.values[row["parameter"]]
         row["value"] = figure(value, 12) if isinstance(value, float) else rounded(value)
     return shown
+
+
+def parameters() -> Display:
+    """The parameters of this page, folded; see `parameters_table`."""
+    case = page().case
+    return folded(parameters_table(case), f"The {len(case.parameters)} parameters")
+
+
+def claims(chapter: str) -> Display:
+    """What the source documents say on a chapter's question, recomputed: the claims that do not
+    simply hold, and, folded, those that do.
+    """
+    from scaleright.claims.ledger import REPRODUCED
+    from scaleright.claims.ledger import table as judged
+
+    found = judged(chapter)
+    holds = found["verdict"].str.startswith(REPRODUCED)
+    others = table(found[~holds], "Claims that do not simply hold")
+    held = folded(table(found[holds], "Claims that hold"), f"{holds.sum()} claims that hold")
+    shown = [part for part, some in ((others, ~holds), (held, holds)) if some.any()]
+    together = table(found, f"Claims on {chapter.replace('_', ' ')}", name="claims")
+    words = {kind: "\n".join(part.bundle[kind] for part in shown) for kind in _SPOKEN}
+    return Display(together.bundle | words)
+
+
+_SPOKEN = ("text/plain", "text/html")
 
 
 def folded(display: Display, summary: str) -> Display:

@@ -35,7 +35,12 @@ def phrase(template: str) -> Any:
     >>> found.value, evaluate([found], {"hours": 7.0})
     ('above 5 hours of use', ['above 7 hours of use'])
     """
-    said, names = "", callers_names()
+    return filled(template, callers_names())
+
+
+def filled(template: str, names: Mapping[str, Any]) -> Any:
+    """A template filled with what these names mean: a word."""
+    said = ""
     for text, field, kind in _parts(template):
         if text:
             said = said + text

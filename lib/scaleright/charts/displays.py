@@ -1,0 +1,83 @@
+"""What a cell shows, as MIME types, and what the page's script needs to compute of it."""
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.machine import rounded
+from scaleright.outputs import page_json
+from scaleright.quantity import given
+
+
+class Display:
+    """An output of a cell as a bundle of MIME types."""
+
+    def __init__(self, bundle: dict[str, Any]):
+        self.bundle = bundle
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
+        return self.bundle
+
+    def _repr_html_(self) -> str:
+        return self.bundle["text/html"]
+
+    def __repr__(self) -> str:
+        return self.bundle["text/plain"]
+
+    __str__ = __repr__
+
+
+def page_model(
+    controls: Controls, names: Iterable[str], defined: Iterable[str] = (), **more: Any
+) -> str:
+    """What the page's script needs to draw these controls and to compute these definitions, but for
+    what an earlier output of the page has told.
+    """
+    model = controls.payload(names, controls.untold(defined)) | more
+    return f'<script type="application/json" class="sr-model">{page_json(rounded(model))}</script>'
+
+
+def live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
+    """What the page's script needs to compute live numbers."""
+    if controls is None:
+        return ""
+    return page_model(
+        controls,
+        *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))),
+    )
+
+
+def row_model(controls: Controls, name: str) -> str:
+    """What the page's script needs to compute rows, see `Signals.add`."""
+    rows = row_set(controls, name)
+    used = controls.used_in(*(formula["expr"] for formula in rows["formulas"]))
+    return page_model(controls, *used, rows=[rows])
+
+
+def row_set(controls: Controls, name: str) -> dict[str, Any]:
+    """Rows as the page computes them: their values, and the formulas of further fields in order."""
+    found = controls.signals.rows[name]
+    formulas = controls.formulas(found.wanted, {given(field, None): field for field in found.given})
+    columns = zip(*(values.tolist() for values in found.given.values()), strict=True)
+    return {
+        "name": name,
+        "values": [dict(zip(found.given, row, strict=True)) for row in columns],
+        "formulas": [{"as": field, "expr": text} for field, text in formulas.items()],
+    }
+
+
+def plain_text(text: str) -> str:
+    """HTML as plain text."""
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", text))).strip()
+
+
+def fill(text: str, numbers: Mapping[str, Any]) -> str:
+    """HTML with each `{name}` replaced by its live number, or by its escaped words."""
+    return text.format(
+        **{
+            k: v.__html__() if hasattr(v, "__html__") else html.escape(str(v))
+            for k, v in numbers.items()
+        }
+    )
