@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from scaleright.ops import exp, log, maximum, minimum, sqrt
-from scaleright.quantity import Quantity, evaluate
+from scaleright.quantity import Quantity, at, evaluate
 from scaleright.quantity.graph import parameter, value_of
 from scaleright.units import figure
 
@@ -207,3 +207,17 @@ def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, An
         up = up + maximum(maximum(*ratios), 0.0) ** 2
         down = down + minimum(minimum(*ratios), 0.0) ** 2
     return result * exp(-sqrt(down)), result * exp(sqrt(up))
+
+
+def interval_of(result: Quantity, ends: Iterable[Ends]) -> tuple[Quantity, Quantity]:
+    """`interval` of a quantity: low and high end of a positive one whose inputs move between their
+    ends.
+
+    >>> from scaleright.quantity import given
+    >>> price, hours = given("price", 2.0), given("hours", 10.0)
+    >>> low, high = interval_of(price * hours, [Ends(price, price / 2, 2 * price)])
+    >>> round(low.value, 9), round(high.value, 9)
+    (10.0, 40.0)
+    """
+    inputs = {parameter(end.parameter) or "": (end.low, end.parameter, end.high) for end in ends}
+    return interval(lambda **there: at(result, **there), **inputs)
