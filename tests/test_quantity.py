@@ -97,6 +97,19 @@ def test_a_choice_may_be_a_number_which_the_page_writes_as_python_does():
     assert signals([{"speed": 10}, {"speed": 0.5}], told, ["tokens"]) == [[400.0], [900.0]]
 
 
+def test_a_table_may_lack_rows_if_it_is_told_what_to_say_then():
+    table, year = {("A", "2025"): {"usd": 2.0}, ("B", "2026"): {"usd": 3.0}}, given("year", "2025")
+    rent = choose(table, given("chip", "A"), year, otherwise="Not listed.")
+    usd, why = evaluate([rent.usd, rent.why], {"chip": np.array(["A", "B"])})
+    assert usd[0] == 2.0 and math.isnan(usd[1]) and why.tolist() == ["", "Not listed."]
+    with pytest.raises(LookupError, match=r"row of the table 'B\|2025'"):
+        choose(table, "B", year)
+    told = {"usd": rent.usd + 0.0, "there": ops.where(rent.why == "Not listed.", 1, 0)}
+    cases = [{"chip": "A", "year": "2025"}, {"chip": "A", "year": "2026"}]
+    (first, second) = signals(cases, compiled(told).signals, list(told))
+    assert first == [2.0, 0.0] and math.isnan(second[0]) and second[1] == 1.0
+
+
 @pytest.mark.parametrize(
     "wrong, says",
     [

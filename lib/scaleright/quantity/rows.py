@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,9 @@ class Row(Mapping):
         return apply(EQUAL, self.why, "")
 
 
-def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
+def choose(
+    table: Mapping[Any, Mapping[str, Any] | str], *choices: Any, otherwise: str | None = None
+) -> Row:
     """The row of a table that a choice picks, or several choices together.
 
     Parameters
@@ -70,6 +72,8 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
         and lists of figures by column, each number with the digits of a `units.figure`; or, where
         there are none, the sentence that says why, and every number is NaN there
     choices : words or numbers, quantities or not
+    otherwise : why there are no figures where the table has no row: of several choices together
+        few may have one. Every option needs a row if it is None.
 
     Raises
     ------
@@ -82,15 +86,20 @@ def choose(table: Mapping[Any, Mapping[str, Any] | str], *choices: Any) -> Row:
     >>> chip = choose(chips, given("chip", "A"))
     >>> evaluate([chip.usd * 2, chip.there, chip.why], {"chip": "C"})
     [nan, False, 'C is not sold.']
+    >>> seen = {("A", "2025"): {"usd": 2.0}, ("B", "2026"): {"usd": 3.0}}
+    >>> price = choose(seen, given("chip", "A"), given("year", "2025"), otherwise="Not listed.")
+    >>> evaluate([price.usd, price.why], {"chip": "B"})
+    [nan, 'Not listed.']
     """
-    columns, rows = _rows(table)
+    columns, rows, blank = _rows(table)
     picked = _JOINT.join(called(value_of(choice)) for choice in choices)
-    if picked not in rows:
+    if picked not in rows and otherwise is None:
         nearest(picked, rows, "row of the table")
     content = literal_rows(rows)
     digest = hashlib.sha256(content.encode()).hexdigest()
     whole = leaf(Operation(f"table {digest}", lambda: rows, lambda: content), rows, digest)
-    return Row(columns, apply(_pick(len(choices)), whole, *choices))
+    lacking = None if otherwise is None else (*blank, otherwise)
+    return Row(columns, apply(_pick(len(choices), lacking), whole, *choices))
 
 
 def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity:
@@ -123,8 +132,10 @@ def called(option: Any) -> str:
     return f"{option:.15g}" if isinstance(option, (int, float, np.integer)) else str(option)
 
 
-def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
-    """Columns, and the row of each option: its values, and why there are none."""
+def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
+    """Columns; the row of each option: its values, and why there are none; values where there are
+    none.
+    """
     from scaleright.units import figure
 
     shapes = [tuple(row) for row in table.values() if not isinstance(row, str)]
@@ -138,21 +149,21 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple]]:
             return tuple(map(settled, value))
         return figure(value) if isinstance(value, float) and np.isfinite(value) else value
 
-    def blank(column: str) -> Any:
+    def no(column: str) -> Any:
         sample = next(row[column] for row in table.values() if not isinstance(row, str))
         if isinstance(sample, str):
             return ""
         return (float("nan"),) * len(sample) if np.ndim(sample) else float("nan")
 
-    rows = {}
+    rows, blank = {}, tuple(map(no, columns))
     for option, row in table.items():
         name = _JOINT.join(map(called, option if isinstance(option, tuple) else (option,)))
         rows[name] = (
-            (*map(blank, columns), row)
+            (*blank, row)
             if isinstance(row, str)
             else (*(settled(row[column]) for column in columns), "")
         )
-    return columns, rows
+    return columns, rows, blank
 
 
 def literal_rows(rows: Mapping[str, tuple]) -> str:
@@ -161,25 +172,32 @@ def literal_rows(rows: Mapping[str, tuple]) -> str:
     return f"({{{','.join(entries)}}})"
 
 
-def _pick(many: int) -> Operation:
+def _pick(many: int, lacking: tuple | None) -> Operation:
+    """The row that so many choices pick, or the one that stands for those that a table lacks."""
+
+    def one(table: Mapping[str, tuple], options: Iterable[Any]) -> tuple:
+        name = _JOINT.join(map(called, options))
+        return table[name] if lacking is None else table.get(name, lacking)
+
     def row(table: Mapping[str, tuple], *choices: Any) -> Any:
         if not any(isinstance(choice, np.ndarray) for choice in choices):
-            return table[_JOINT.join(map(called, choices))]
+            return one(table, choices)
         every = np.empty(np.broadcast(*map(np.asarray, choices)).shape, dtype=object)
         for place, *options in zip(
             np.ndindex(every.shape),
             *(np.broadcast_to(c, every.shape).flat for c in choices),
             strict=True,
         ):
-            every[place] = table[_JOINT.join(map(called, options))]
+            every[place] = one(table, options)
         return every
 
+    def page(table: str, *keys: str) -> str:
+        found = f"{table}[{joint.join(keys)}]"
+        return found if lacking is None else f"({found} || {literal(lacking, short=True)})"
+
     joint = f' + "{_JOINT}" + '
-    return Operation(
-        _ONE if many == 1 else f"row {many}",
-        row,
-        lambda table, *keys: f"{table}[{joint.join(keys)}]",
-    )
+    name = _ONE if many == 1 else f"row {many}"
+    return Operation(name if lacking is None else f"{name} or {lacking!r}", row, page)
 
 
 def _column(index: int) -> Operation:
