@@ -159,7 +159,6 @@ def test_bars_stacks_and_swings_of_quantities_move(live, case):
     assert "$4.00 to $16.00" in drawn(tornado, live, price=1.0)
 
 
-@pytest.mark.parametrize("hours", [0.5, 5.0, 20.0])
 def test_the_text_alternative_of_a_chart_follows(live, case):
     bill = case.price * case.chips
     chart = charts.bars({"rent": bill}, "way", None, "usd", "USD")
@@ -169,6 +168,7 @@ def test_the_text_alternative_of_a_chart_follows(live, case):
     assert [*told(shown, price=10.0).values()] == ["Renting 8 chips costs $80.00."]
 
 
+@pytest.mark.parametrize("hours", [0.5, 5.0, 20.0])
 def test_the_tree_as_a_table_is_that_of_each_case(hours):
     rows = tree(CARD, given("rent", 0.5), 0.3, given("hours", hours), 50.0)
     for row, change in zip(rows.itertuples(), QUESTIONS.values(), strict=True):
