@@ -1,0 +1,299 @@
+"""What stands behind vendors' leads: the curves and the costs of each chip as rows to choose from,
+the assumptions of an announcement one by one, and what was measured in public.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import mlperf
+from scaleright.catalog import fact, shared, table
+from scaleright.costs.ownership import Ownership
+from scaleright.decisions.architecture_bets import rents
+from scaleright.decisions.vendor_economics import RACK_CHIPS, advantage, best_rate, lead
+from scaleright.decisions.vendor_points import (
+    DRAFTS,
+    measured_points,
+    published_use,
+    serving_points,
+)
+from scaleright.formulas import lookup, search
+from scaleright.market import api_price, open_models, recent_rental_price
+from scaleright.order import ordered
+from scaleright.units import SECONDS_PER_HOUR, figure
+
+REQUESTS = {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}
+"""Tokens of the prompt and of the answer of each request that is compared."""
+SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
+"""The model that the source names, and the shape of the one that the announcement behind it
+measured (DeepSeek-R1).
+"""
+RELEASES = {ANNOUNCED: "DeepSeek-R1-0528"}
+"""What hosts sell, where it is another release than the catalog's shape."""
+HOPPER, BLACKWELL = ("H100 SXM", "H200 SXM"), ("B200", "GB200")
+FAST, SLOW = 100.0, 10.0
+ASSUMPTIONS = (
+    ("one server against one server, both in FP8, slow users", "B200", SLOW, "none", "FP8", 8),
+    ("the same for fast users", "B200", FAST, "none", "FP8", 8),
+    ("and FP4 on the new chip", "B200", FAST, "none", None, 8),
+    ("and a rack instead of a server", "GB300", FAST, "none", None, 64),
+    ("and drafts, on the new chip alone", "GB300", FAST, "new", None, 64),
+    ("and drafts on both", "GB300", FAST, "both", None, 64),
+)
+"""Each in words, with the newer chip, tokens per second of a user, who drafts, the newer chip's
+format, and how many of it may serve together.
+"""
+
+
+def _at_speeds(points: pd.DataFrame, chip: str, speeds: Sequence[float]) -> np.ndarray:
+    """Most tokens per second of one chip at each speed per user; NaN where no point is as fast."""
+    rates = best_rate(points[points["accelerator"] == chip], np.asarray(speeds, dtype=float))
+    return np.where(rates > 0, rates, np.nan)
+
+
+@search
+def serving_rates(
+    models: Iterable[str], speeds: Sequence[float], chips: tuple[str, ...]
+) -> dict[tuple[str, str, str, str], dict[str, list[float]]]:
+    """Rows for `choose` by model, request, who drafts, and chip: `tokens_per_s`, the most of one
+    chip at each speed per user by the book's model of serving [token/s]; NaN where it is not as
+    fast.
+
+    >>> rows = serving_rates(["gpt-oss-120b"], [10, 1000], ("H100 SXM",))
+    >>> fast = rows["gpt-oss-120b", "1K/1K", "none", "H100 SXM"]["tokens_per_s"]
+    >>> fast[0] > 1000, fast[1]
+    (True, nan)
+    """
+    found = {}
+    for name, request, drafts in product(models, REQUESTS, DRAFTS):
+        points = serving_points(name, *REQUESTS[request], drafts, chips)
+        for chip in chips:
+            rates = [figure(rate, 4) for rate in _at_speeds(points, chip, speeds).tolist()]
+            found[name, request, drafts, chip] = {"tokens_per_s": rates}
+    return found
+
+
+@lookup
+def chip_terms(name: str) -> dict[str, Any]:
+    """What an hour of a chip takes, as a row for `choose`.
+
+    Returns
+    -------
+    usd_per_hour, kw : its rent, of its own listings or of a relative's [USD/h], and its power [kW]
+    rent_low, rent_high : ends of listings over their median [1], those of a B200 where there are
+        not several
+    running_usd : power, space and people of an owned one that always works [USD/year]
+    age : the date of the rent and what it is, in words
+
+    >>> chip_terms("GB300")["age"]
+    '2026-10-01 (rent of the GB300)'
+    """
+    rent, listed = rents().loc[name], recent_rental_price(name)
+    several = listed if listed and listed.listings > 1 else recent_rental_price("B200")
+    basis = "" if rent["listings"] else f": {rent['basis']}"
+    return {
+        "usd_per_hour": round(float(rent["usd_per_hour"]), 3),
+        "kw": published_use(name)["kw"],
+        "rent_low": several.low / several.median,
+        "rent_high": several.high / several.median,
+        "running_usd": Ownership.typical(name, "data center").running_usd_per_year(24.0),
+        "age": f"{rent['as_of']} (rent of the {name}{basis})",
+    }
+
+
+@lookup
+def asked_usd(name: str) -> dict[str, float]:
+    """What the hosts of a model ask at the median, as a row for `choose`: `api_input`, `api_output`
+    [USD / 1e6 token].
+    """
+    hosts = open_models().drop_duplicates("model").set_index("model")["release"]
+    price = api_price(RELEASES.get(name) or hosts[name])
+    return {"api_input": price.input.best, "api_output": price.output.best}
+
+
+@search
+@shared
+def assumed_leads(old: str = "H200 SXM") -> pd.DataFrame:
+    """The lead of Blackwell on DeepSeek-R1 with prompts and answers of 1K, under one assumption of
+    the announcement after the other.
+
+    Columns: assumption, tokens/s per user, per chip, per dollar of rent, per dollar of a
+    hyperscaler's own, per megawatt.
+    """
+    rows = []
+    for words, new, speed, drafts, form, group in ASSUMPTIONS:
+        newer = serving_points(ANNOUNCED, *REQUESTS["1K/1K"], drafts, (new,), form)
+        older = serving_points(ANNOUNCED, *REQUESTS["1K/1K"], drafts, (old,))
+        points = pd.concat([older, newer[newer["chips"] <= group]])
+        ratio = float(lead(points, new, old, speed))
+        uses = {
+            "per dollar of rent": [chip_terms(chip)["usd_per_hour"] for chip in (new, old)],
+            "per dollar of a hyperscaler's own": [published_use(c)["usd"] for c in (new, old)],
+            "per megawatt": [published_use(chip)["kw"] for chip in (new, old)],
+        }
+        line = {"assumption": words, "tokens/s per user": speed, "per chip": ratio}
+        rows.append(line | {name: float(advantage(ratio, *use)) for name, use in uses.items()})
+    return pd.DataFrame(rows)
+
+
+@lookup
+def announced() -> SimpleNamespace:
+    """The vendor's own arithmetic for DeepSeek-R1 on a GB300 and an H200.
+
+    Returns
+    -------
+    new, old : tokens_per_s, usd_per_million, usd and kw of an hour (a hyperscaler's)
+    ratio, cheaper, per_megawatt : tokens of a chip, of a dollar and of a megawatt over the older's
+        [1]
+    plain_usd_per_million, plain_cheaper : the new chip without drafts
+    """
+    new, old = (
+        SimpleNamespace(
+            tokens_per_s=fact(f"vendor_r1_{key}_tokens_per_s"),
+            usd_per_million=fact(f"vendor_r1_{key}_usd_per_million"),
+            **published_use(name),
+        )
+        for key, name in (("gb300", "GB300"), ("h200", "H200 SXM"))
+    )
+    ratio = new.tokens_per_s / old.tokens_per_s
+    plain = fact("r1_gb300_no_draft_usd_per_million")
+    return SimpleNamespace(
+        new=new,
+        old=old,
+        ratio=ratio,
+        cheaper=advantage(ratio, new.usd, old.usd),
+        per_megawatt=advantage(ratio, new.kw, old.kw),
+        plain_usd_per_million=plain,
+        plain_cheaper=old.usd_per_million / plain,
+    )
+
+
+def _in_public(request: str) -> pd.DataFrame:
+    points = measured_points(SERVED, *REQUESTS[request])
+    return points[points["source"] == "inferencemax2026"]
+
+
+@search
+def measured_rates(speeds: Sequence[float]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Rows for `choose` by request and chip: `tokens_per_s`, the most of one chip in public runs of
+    GPT-OSS-120B at each speed per user [token/s]; NaN beyond the measured speeds.
+    """
+    found = {}
+    for request, chip in product(REQUESTS, HOPPER + BLACKWELL):
+        points = _in_public(request)
+        slowest = points.loc[points["accelerator"] == chip, "interactivity"].min()
+        rates = _at_speeds(points, chip, speeds)
+        near = np.asarray(speeds) >= 0.9 * slowest
+        found[request, chip] = {"tokens_per_s": np.where(near, rates, np.nan).tolist()}
+    return found
+
+
+@search
+def measured_leads(speeds: Sequence[float]) -> dict[str, Mapping[str, float]]:
+    """Rows for `choose` by request: how far Blackwell leads Hopper in public runs of GPT-OSS-120B,
+    over all pairs of chips and all speeds per user at which all were measured.
+
+    Columns: slow and fast, the ends of these speeds [token/s]; and low and high of the tokens of a
+    chip (chip_low, chip_high), of a hyperscaler's dollar (usd_) and of a megawatt (kw_) [1].
+    """
+    found = {}
+    for request in REQUESTS:
+        points = _in_public(request)
+        rates = {chip: _at_speeds(points, chip, speeds) for chip in HOPPER + BLACKWELL}
+        slowest = points.groupby("accelerator")["interactivity"].min()
+        common = np.asarray(speeds) >= slowest[list(HOPPER)].max()
+        common &= np.isfinite(rates["H200 SXM"]) & np.isfinite(rates["GB200"])
+        met = np.asarray(speeds)[common]
+        row = {"slow": met.min(), "fast": met.max()}
+        for kind in ("chip", "usd", "kw"):
+            leads = [
+                advantage(rates[new][common] / rates[old][common], *_uses(kind, new, old))
+                for new, old in product(BLACKWELL, HOPPER)
+            ]
+            row |= {f"{kind}_low": np.nanmin(leads), f"{kind}_high": np.nanmax(leads)}
+        found[request] = {name: float(value) for name, value in row.items()}
+    return found
+
+
+def _uses(kind: str, *chips: str) -> list[float]:
+    return [1.0 if kind == "chip" else published_use(chip)[kind] for chip in chips]
+
+
+@search
+def full_load() -> SimpleNamespace:
+    """GPT-OSS-120B where nobody asks how fast a user sees tokens: the least and the most that a
+    B200 does of an older chip's, in the vendor's tables over all shapes of requests, and in MLPerf;
+    and how much the vendor's maximum of a rack grew from the launch to these tables [1].
+
+    Returns
+    -------
+    h200, h100, mlperf : low and high; grown
+    """
+    rows = table("measured/serving").query("model == @SERVED and source == 'tensorrtllm2025'")
+    rates = rows.pivot_table(
+        index=["input_tokens", "output_tokens"],
+        columns="accelerator",
+        values="measured_output_tokens_per_s_per_accelerator",
+        aggfunc="max",
+    )
+    rounds = [
+        ratio
+        for new, scenario in product(BLACKWELL, ("Offline", "Server"))
+        for ratio in mlperf.matched(new, "H200 SXM", SERVED, scenario)["best"]
+    ]
+    gains = {"h200": rates["B200"] / rates["H200 SXM"], "h100": rates["B200"] / rates["H100 SXM"]}
+    gains |= {"mlperf": pd.Series(rounds)}
+    spans = {name: SimpleNamespace(low=of.min(), high=of.max()) for name, of in gains.items()}
+    launch = fact("vendor_gptoss_nvl72_launch_tokens_per_s")
+    return SimpleNamespace(**spans, grown=RACK_CHIPS * rates["GB200"].max() / launch - 1)
+
+
+@search
+def two_cents() -> SimpleNamespace:
+    """The vendor's price of a million tokens of GPT-OSS-120B on a B200.
+
+    Returns
+    -------
+    launch, later : what it announced, two months apart [USD / 1e6 token]
+    usd_per_hour : of a hyperscaler's own chip [USD/h]
+    needed_tokens_per_s : for the later price at that hour [token/s]
+    output_tokens_per_s : of the best public run with prompts and answers of 1K [token/s]
+    """
+    launch, later = (fact(f"vendor_gptoss_b200_{n}_usd_per_million") for n in ("launch", "later"))
+    points, usd = measured_points(SERVED, *REQUESTS["1K/1K"]), published_use("B200")["usd"]
+    return SimpleNamespace(
+        launch=launch,
+        later=later,
+        usd_per_hour=usd,
+        needed_tokens_per_s=usd / later * 1e6 / SECONDS_PER_HOUR,
+        output_tokens_per_s=points.loc[points["accelerator"] == "B200", "tokens_per_s"].max(),
+    )
+
+
+@search
+@shared
+def published_beside_model() -> pd.DataFrame:
+    """Published points of DeepSeek-R1, each chip with whatever drafts were best, beside the model
+    of serving at the same speed per user.
+
+    Columns: chip, format, tokens/s per user; output tokens per second of one chip: published,
+    without drafts, with drafts (empty where the model is not as fast).
+    """
+    rows = table("measured/serving").query("source == 'inferencex2026compare'")
+    beside = []
+    for row in rows.itertuples():
+        user = 1 / row.measured_tpot_s
+        form = None if row.precision == "NVFP4" else "FP8"
+        line = {"chip": row.accelerator, "format": row.precision, "tokens/s per user": user}
+        line["published"] = row.measured_output_tokens_per_s_per_accelerator
+        for words, drafts in (("without drafts", "none"), ("with drafts", "both")):
+            points = serving_points(
+                ANNOUNCED, *REQUESTS["1K/1K"], drafts, (row.accelerator,), form
+            )
+            line[words] = float(_at_speeds(points, row.accelerator, [user])[0])
+        beside.append(line)
+    return pd.DataFrame(beside).pipe(ordered, ["chip", "format", "tokens/s per user"])
