@@ -137,6 +137,27 @@ def test_a_choice_offers_only_what_its_table_has(live, case):
     assert live.describe("chip")["choices"] == ["A"]
 
 
+def test_a_choice_offers_no_more_than_it_was_declared_with(live, case):
+    every = {name: {"watts": 1.0} for name in ("C", "B", "A")}
+    live.signal(choose(every, case.chip).watts + choose(every, "C").watts)
+    assert live.describe("chip")["choices"] == ["B", "A"]
+
+
+def test_rows_may_give_what_is_no_parameter_of_the_chapter(case):
+    chip = given("of_a_row", "A")
+    watts = choose({"A": {"watts": 700.0}, "B": {"watts": 300.0}}, chip).watts
+    rows = pd.DataFrame({"of_a_row": ["A", "B"], "power": watts * case.chips})
+    assert charts.table(rows, "Power", along=chip).bundle[TABLE_MIME]["data"] == [
+        {"power": 5600.0},
+        {"power": 2400.0},
+    ]
+
+
+def test_claims_that_hold_under_conditions_do_not_simply_hold():
+    shown = str(charts.claims("vendor_claims"))
+    assert shown.index("under stated conditions") < shown.index("Claims that hold\n")
+
+
 def test_lines_run_along_a_parameter_and_follow_the_others(live, case):
     months = given("months", 0.0)
     spent = {"rent": months * case.price, "own": 3.0 + months * 0.0}

@@ -133,8 +133,8 @@ class Controls:
         """Take over what the page has to compute, and offer only what the tables have."""
         for node in in_order(quantities, self._learned):
             self._learned.add(node)
-            if (table := table_of(node)) and (name := parameter(node.inputs[1])):
-                self._offer(name, table)
+            if table := table_of(node):
+                self._offer(parameter(node.inputs[-1]) or "", table)
         for name, expression in self.signals.expressions.items():
             if name in self._parameters:
                 raise ValueError(
@@ -212,17 +212,19 @@ class Controls:
         return least, ConstExpression(f"{written(words)}[indexof({name}_all,{name})]")
 
     def _offer(self, choice: str, table: Mapping) -> None:
-        """Let a choice offer only the options for which every table has a row; a name that was
-        defined offers nothing.
+        """Let a parameter offer only the options for which every table has a row; other choices,
+        such as those of a chart's rows, offer nothing.
         """
-        if choice in self._defined:
+        if choice in self._defined or choice not in self._parameters:
             return
         now = getattr(self._case, choice)
         options = [*map(type(now), table)]  # which a table may call by words
         if now not in options:
             there = ", ".join(map(str, table))
             raise ValueError(f"controls: no row for {choice} = {now!r}; there are {there}")
-        self._options[choice] = [o for o in self._options.get(choice, options) if o in options]
+        before = self._options.get(choice)
+        allowed = before or self._parameters[choice].choices or options
+        self._options[choice] = [o for o in before or options if o in options and o in allowed]
 
     def follow(self, choice: str, table: Mapping[str, Mapping[str, Any]], **columns: str) -> Self:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price

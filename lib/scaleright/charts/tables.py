@@ -199,14 +199,13 @@ def claims(chapter: str) -> Display:
     """What the source documents say on a chapter's question, recomputed: the claims that do not
     simply hold, and, folded, those that do.
     """
-    from scaleright.claims.ledger import REPRODUCED
     from scaleright.claims.ledger import table as judged
 
     found = judged(chapter)
-    holds = found["verdict"].str.startswith(REPRODUCED)
-    others = table(found[~holds], "Claims that do not simply hold")
-    held = folded(table(found[holds], "Claims that hold"), f"{holds.sum()} claims that hold")
-    shown = [part for part, some in ((others, ~holds), (held, holds)) if some.any()]
+    others, held = (judged(chapter, reproduced=held) for held in (False, True))
+    listed = table(others, "Claims that do not simply hold")
+    opened = folded(table(held, "Claims that hold"), f"{len(held)} claims that hold")
+    shown = [part for part, of in ((listed, others), (opened, held)) if len(of)]
     together = table(found, f"Claims on {chapter.replace('_', ' ')}", name="claims")
     words = {kind: "\n".join(part.bundle[kind] for part in shown) for kind in _SPOKEN}
     return Display(together.bundle | words)

@@ -2,7 +2,7 @@
 the assumptions of an announcement one by one, and what was measured in public.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -193,7 +193,7 @@ def measured_rates(speeds: Sequence[float]) -> dict[tuple[str, str], dict[str, l
 
 
 @search
-def measured_leads(speeds: Sequence[float]) -> dict[str, Mapping[str, float]]:
+def measured_leads(speeds: Sequence[float]) -> dict[str, dict[str, float]]:
     """Rows for `choose` by request: how far Blackwell leads Hopper in public runs of GPT-OSS-120B,
     over all pairs of chips and all speeds per user at which all were measured.
 
@@ -291,9 +291,7 @@ def published_beside_model() -> pd.DataFrame:
         line = {"chip": row.accelerator, "format": row.precision, "tokens/s per user": user}
         line["published"] = row.measured_output_tokens_per_s_per_accelerator
         for words, drafts in (("without drafts", "none"), ("with drafts", "both")):
-            points = serving_points(
-                ANNOUNCED, *REQUESTS["1K/1K"], drafts, (row.accelerator,), form
-            )
+            points = serving_points(ANNOUNCED, *REQUESTS["1K/1K"], drafts, (row.accelerator,), form)
             line[words] = float(_at_speeds(points, row.accelerator, [user])[0])
         beside.append(line)
     return pd.DataFrame(beside).pipe(ordered, ["chip", "format", "tokens/s per user"])

@@ -185,9 +185,9 @@ def given(name: str, value: Any) -> Quantity:
     return leaf(Operation(f"{GIVEN} {name}", lambda: value, lambda: name), value, value)
 
 
-def parameter(node: Quantity) -> str | None:
-    """The name of the parameter that a node is, None if it is none."""
-    kind, _, name = node.operation.name.partition(" ")
+def parameter(node: Any) -> str | None:
+    """The name of the parameter that an input of a quantity is, None if it is none."""
+    kind, _, name = node.operation.name.partition(" ") if isinstance(node, Quantity) else ("",) * 3
     return name if kind == GIVEN else None
 
 
