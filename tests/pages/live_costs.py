@@ -113,7 +113,7 @@ def vendor_lead(values: dict) -> dict[str, float]:
     }
 
 
-BUY, SCALE = "notebooks/buy_or_rent.html", "notebooks/scaling_math.html"
+BUY = "notebooks/buy_or_rent.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {
     "rent_usd_per_hour": 0.4,

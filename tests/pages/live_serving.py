@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scaleright import catalog, transformer
+from scaleright import catalog
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.inference.curves import curves
@@ -14,19 +14,6 @@ from scaleright.inference.fleet import chips as fleet_size
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import climb
 from scaleright.inference.serving import slots
-
-
-def step(values: dict) -> transformer.DecodeStep:
-    """The decode step that the controls of `scaling_math` describe."""
-    chip, shape = catalog.accelerator(values["accelerator"]), catalog.model(values["model"])
-    case = (values[name] for name in ("context", "batch", "weights", "accelerators"))
-    shares = (values[name] for name in ("compute_efficiency", "bandwidth_efficiency"))
-    peak = (
-        chip.dense.get("fp8", chip.dense["bf16"])
-        if values["weights"] == "FP8"
-        else chip.dense["bf16"]
-    )
-    return transformer.decode_step(shape, *case, peak, chip.require("memory_bytes_per_s"), *shares)
 
 
 def crowd(values: dict) -> dict[str, float]:
@@ -116,21 +103,6 @@ def serving_error(values: dict) -> float:
     return float(rows[rows["scored"] & (rows["figure"] == figure)][column].abs().median()) / 100
 
 
-MIXTURE = {
-    "model": "DeepSeek-V3",
-    "accelerator": "B200",
-    "accelerators": 32,
-    "context": 65536,
-    "batch": 64,
-    "weights": "FP8",
-}
-WINDOWED = {
-    "model": "gpt-oss-120b",
-    "context": 30000,
-    "batch": 3,
-    "weights": "MXFP4",
-    "accelerators": 2,
-}
 FULL_NODE = {
     "model": "DeepSeek-V3",
     "accelerator": "B200",
@@ -152,18 +124,6 @@ OF_ENERGY = {"figure": "energy", "left_out": "model"}
 
 
 LIVE = [
-    *(
-        (
-            "notebooks/scaling_math.html",
-            case,
-            {
-                "token_flop": lambda v: step(v).flop / v["batch"],
-                "step_bytes": lambda v: step(v).weight_bytes + step(v).kv_bytes,
-                "least_seconds": lambda v: step(v).seconds,
-            },
-        )
-        for case in ({}, MIXTURE, WINDOWED)
-    ),
     *(
         (
             "notebooks/inference_roofline.html",

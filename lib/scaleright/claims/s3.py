@@ -10,6 +10,7 @@ from __future__ import annotations
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated
+from scaleright.costs.gpt3 import prompt_flop, training_flop, training_usd, weights_bytes
 from scaleright.costs.rent import compute_usd
 from scaleright.market import rental_span
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
@@ -26,20 +27,8 @@ def _forward(context: int) -> float:
     return transformer.forward_flop(model(GPT3), context).total
 
 
-def _prompt_flop() -> float:
-    return transformer.inference_flop(_size(), fact("gpt3_prompt_tokens"))
-
-
-def _training_flop() -> float:
-    return transformer.training_flop(_size(), fact("gpt3_training_tokens"))
-
-
 def _peak(precision: str = "bf16") -> float:
     return accelerator(A100).peak_flops(precision)
-
-
-def training_usd(usd_per_hour: float, utilization: float) -> float:
-    return compute_usd(_training_flop(), _peak(), utilization, usd_per_hour)
 
 
 def rule_inference() -> Recomputed:
@@ -55,7 +44,7 @@ def rule_training() -> Recomputed:
 def decades() -> Recomputed:
     return span(
         *(
-            transformer.compute_seconds(_training_flop(), _peak(), u) / SECONDS_PER_YEAR
+            transformer.compute_seconds(training_flop(), _peak(), u) / SECONDS_PER_YEAR
             for u in (1.0, fact("gpt3_size_mfu_a100"))
         )
     )
@@ -66,7 +55,7 @@ def s3_inference_flop() -> Recomputed:
     thousand = Condition(
         "1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0)
     )
-    return span(_prompt_flop(), _forward(tokens) * tokens, thousand)
+    return span(prompt_flop(), _forward(tokens) * tokens, thousand)
 
 
 def s3_extra_bytes() -> Recomputed:
@@ -78,7 +67,7 @@ def s3_extra_bytes() -> Recomputed:
 
 def s3_cpu_hours() -> Recomputed:
     vector = transformer.compute_seconds(
-        _prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0
+        prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0
     )
     scalar = Condition(
         "one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR
@@ -87,10 +76,9 @@ def s3_cpu_hours() -> Recomputed:
 
 
 def s3_a100_second() -> Recomputed:
-    prefill = transformer.compute_seconds(_prompt_flop(), _peak(), 1.0)
-    weights = transformer.weight_bytes(_size(), transformer.bytes_per_parameter("BF16"))
+    prefill = transformer.compute_seconds(prompt_flop(), _peak(), 1.0)
     token = transformer.memory_seconds(
-        weights, accelerator(A100).require("memory_bytes_per_s"), 1.0
+        weights_bytes(), accelerator(A100).require("memory_bytes_per_s"), 1.0
     )
     one_pass = Condition(
         "1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill
@@ -103,7 +91,7 @@ def s3_llama_more() -> Recomputed:
         transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens"))
         for n in ("13B", "65B")
     )
-    return span(small / _training_flop(), big / _training_flop())
+    return span(small / training_flop(), big / training_flop())
 
 
 def usd_per_thousand() -> Recomputed:
@@ -148,7 +136,7 @@ def difference_usd() -> float:
 RECOMPUTED = {
     **dict.fromkeys(("S3-rule-inference", "S2-rule-inference"), rule_inference),
     **dict.fromkeys(("S3-rule-training", "S2-rule-training"), rule_training),
-    "S3-training-flop": lambda: point(_training_flop()),
+    "S3-training-flop": lambda: point(training_flop()),
     "S3-weights-fp32": lambda: point(
         transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))
     ),
@@ -180,7 +168,7 @@ RECOMPUTED = {
         transformer.training_flop_per_token(_forward(2048)) / _forward(2048)
     ),
     "S3-dataset-ratio": lambda: point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens")),
-    "S3-billion-times": lambda: point(_training_flop() / _prompt_flop()),
+    "S3-billion-times": lambda: point(training_flop() / prompt_flop()),
     **dict.fromkeys(("S3-decades", "S2-gpt3-decades"), decades),
     "S3-speed-bits": lambda: point(
         _peak() / _peak("fp32"),
@@ -192,7 +180,7 @@ RECOMPUTED = {
     "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
     "S3-train-usd-top": lambda: point(
         compute_usd(
-            _training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")
+            training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")
         )
     ),
     "S3-700-watts": lambda: point(2 * accelerator("RTX 3080 Ti").require("tdp_watts")),

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
+from scaleright.market.inputs import matmul_chips
 from scaleright.market.quotes import check_rent
 from scaleright.market.rentals import (
     listing_age,
@@ -120,3 +122,32 @@ def rent_terms(name: str) -> Mapping[str, Any]:
             "age": listing_age(name),
         }
     )
+
+
+def matmul_terms() -> dict[str, dict[str, Any]]:
+    """What each chip of `matmul_chips` computes at and rents for, as rows for `choose`.
+
+    Returns
+    -------
+    the columns of `matmul_chips`, rent_usd_per_hour : median of its recent listings, of a chip that
+        nobody lists the middle of all the others [USD/h], rent_basis : which of both, in words
+
+    >>> terms = matmul_terms()
+    >>> terms["H100 SXM"]["rent_basis"], terms["Trainium2"]["rent_basis"]
+    ('listed on 2026-10-10', 'which nobody lists; this is the middle of all chips')
+    """
+    chips = matmul_chips()
+    listed = {name: found for name in chips if (found := recent_rental_price(name))}
+    middle = median(found.median for found in listed.values())
+    return {
+        name: {
+            **row,
+            "rent_usd_per_hour": listed[name].median if name in listed else middle,
+            "rent_basis": (
+                f"listed on {listing_age(name)}"
+                if name in listed
+                else "which nobody lists; this is the middle of all chips"
+            ),
+        }
+        for name, row in chips.items()
+    }

@@ -8,7 +8,7 @@ deliver.
 
 from scaleright.architecture import stacked
 from scaleright.transformer import published as _published  # registers its judge
-from scaleright.transformer.decode import DecodeStep, decode_step, live_fields
+from scaleright.transformer.decode import DecodeStep, decode_step, efficiency_ends, live_fields
 from scaleright.transformer.flops import (
     ForwardFlop,
     attended_positions,
@@ -40,4 +40,4 @@ from scaleright.transformer.parameters import (
     parameters,
     rule_of_thumb_parameters,
 )
-from scaleright.transformer.rules import exact_over_rule, rules_and_counts
+from scaleright.transformer.rules import popular, rules_and_counts, shown_as

@@ -5,11 +5,14 @@ scheduler, which the models of inference add.
 """
 
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import counting
-from scaleright.ops import ceil
+from scaleright.formulas import counting, lookup
+from scaleright.ops import ceil, minimum
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
 from scaleright.transformer.flops import (
     compute_seconds,
     forward_flop,
@@ -21,6 +24,9 @@ from scaleright.transformer.memory import (
     model_weight_bytes,
     sequence_kv_bytes,
 )
+
+REACH = MappingProxyType({"speed of arithmetic": (0.7, 1.1), "speed of memory": (0.75, 1.15)})
+"""What kernels of other shapes reach of a usual efficiency, from least to most."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,6 @@ class DecodeStep:
     def seconds(self) -> Any:
         """Time of the step: arithmetic and memory traffic overlap, the longer one counts [s]."""
         return token_seconds(self.compute_s, self.memory_s)
-
-    def slowed(self, compute: Any = 1.0, memory: Any = 1.0) -> Any:
-        """Time of the step if arithmetic or memory traffic took so many times as long [s]."""
-        return token_seconds(compute * self.compute_s, memory * self.memory_s)
 
     def least_accelerators(self, memory_bytes: Any) -> Any:
         """Chips of so much memory that hold all weights and the cache; a step on fewer has no time
@@ -110,3 +112,21 @@ def live_fields(t: Transformer) -> dict[str, int]:
     1
     """
     return {field.name: int(getattr(t, field.name)) for field in fields(t) if field.name != "name"}
+
+
+@lookup
+def efficiency_ends(
+    compute_efficiency: Quantity, bandwidth_efficiency: Quantity
+) -> dict[str, Ends]:
+    """How far the achieved shares of the two peaks may be off, the peaks as limits.
+
+    >>> from scaleright.quantity import given
+    >>> ends = efficiency_ends(given("compute", 0.8), given("bandwidth", 0.9))
+    >>> round(ends["speed of arithmetic"].low.value, 2), ends["speed of memory"].high.value
+    (0.56, 1.0)
+    """
+    shares = (compute_efficiency, bandwidth_efficiency)
+    return {
+        name: Ends(share, low * share, minimum(high * share, 1.0))
+        for share, (name, (low, high)) in zip(shares, REACH.items(), strict=True)
+    }

@@ -1,12 +1,12 @@
 """The rules of thumb 2p and 6p beside exact counts, for many models in one call."""
 
 from collections.abc import Iterable
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scaleright.architecture import Transformer, stacked
-from scaleright.formulas import counting
+from scaleright.formulas import counting, lookup
 from scaleright.transformer.flops import (
     forward_flop,
     inference_flop,
@@ -15,25 +15,29 @@ from scaleright.transformer.flops import (
 )
 from scaleright.transformer.memory import kv_bytes_per_token, model_weight_bytes
 from scaleright.transformer.parameters import active_parameters, parameters
+from scaleright.units import significant
 
-
-@counting
-def exact_over_rule(models: Iterable[Transformer], contexts) -> np.ndarray:
-    """Exact forward FLOP per token over the rule 2p, with p all parameters; shape (models,
-    contexts).
-
-    The exact count is causal: the mean over all positions of the context.
-
-    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
-    >>> exact_over_rule([tiny], [1, 1000]).round(2).tolist()
-    [[1.0, 1.68]]
-    """
-    shapes = stacked(models)
-    exact = [forward_flop(shapes, context).total for context in np.asarray(contexts, dtype=float)]
-    return (
-        np.stack(exact, axis=-1)
-        / inference_flop(parameters(shapes).total.astype(float), 1.0)[:, None]
-    )
+POPULAR = (
+    "BERT-large",
+    "GPT-2 XL",
+    "GPT-J-6B",
+    "GPT-NeoX-20B",
+    "LLaMA-7B",
+    "LLaMA-65B",
+    "Chinchilla-70B",
+    "GPT-3 175B",
+    "BLOOM",
+    "PaLM-540B",
+    "Llama-3.1-8B",
+    "Llama-3.1-70B",
+    "Llama-3.1-405B",
+    "Mixtral-8x7B",
+    "gpt-oss-120b",
+    "Qwen3-235B-A22B",
+    "DeepSeek-V3",
+    "Kimi-K2",
+)
+"""Models that are often named, by age."""
 
 
 @counting
@@ -70,3 +74,43 @@ def rules_and_counts(
         },
         index=pd.Index(shapes.name, name="model"),
     )
+
+
+@lookup
+def popular(book: pd.DataFrame) -> pd.DataFrame:
+    """The models of `rules_and_counts` that are often named: size and arithmetic of a token.
+
+    >>> from scaleright import catalog
+    >>> found = popular(rules_and_counts(catalog.models().values(), 2048, 1024))
+    >>> found["model"].tolist() == [*POPULAR], [c for c in found if "[B]" in c]
+    (True, [])
+    """
+    columns = [column for column in book if "[B]" not in column and "tokens" not in column]
+    return book.loc[[*POPULAR], columns].reset_index()
+
+
+@lookup
+def shown_as(book: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """How columns of `rules_and_counts` are said in a table, `formats` and `headers`: parameters in
+    billions.
+
+    >>> shown_as(pd.DataFrame({"2p [FLOP]": [2.0]}))
+    {'formats': {'2p [FLOP]': 'si '}, 'headers': {'2p [FLOP]': '2p'}}
+    """
+    formats, headers = dict[str, Any](), dict[str, str]()
+    for column in book.columns:
+        if "[FLOP]" in column:
+            formats[column] = "si "
+            headers[column] = column.removesuffix(" [FLOP]").removeprefix("exact ")
+        elif "[B]" in column:
+            formats[column] = "si B"
+    sizes = {"parameters": "size [billion]", "used by a token": "used [billion]"}
+    for column in sizes.keys() & set(book.columns):
+        formats[column], headers[column] = _billions, sizes[column]
+    if "exact over 2p" in book:
+        formats["exact over 2p"], headers["exact over 2p"] = "number", "forward / 2p"
+    return {"formats": formats, "headers": headers}
+
+
+def _billions(count: float) -> str:
+    return significant(count / 1e9)
