@@ -18,12 +18,12 @@ from scaleright.charts.marks import (
     bars,
     lines,
     rule,
-    stacked_parts,
 )
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import show
+from scaleright.charts.stacks import stacked_parts
 from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.tables import (
     at_defaults,
