@@ -72,24 +72,6 @@ def test_every_table_can_be_taken_along(html, name):
                 assert pd.to_numeric(rows[column]).tolist() == pytest.approx(expected, nan_ok=True)
 
 
-def test_a_reader_without_scripts_can_take_tables_and_notebook_along(browser, site):
-    context = browser.new_context(java_script_enabled=False, accept_downloads=True)
-    context.set_default_timeout(600_000)  # ends only a test that hangs
-    page = context.new_page()
-    page.goto(site + "notebooks/scaling_math.html")
-    for link, name in (
-        (".sr-files a:visible >> nth=0", "scaling_math-"),
-        (".launch a[download]", "scaling_math.ipynb"),
-    ):
-        with page.expect_download() as caught:
-            page.click(link)
-        assert (
-            caught.value.suggested_filename.startswith(name)
-            and Path(caught.value.path()).stat().st_size > 100
-        )
-    context.close()
-
-
 def test_a_downloaded_number_is_the_librarys_own(html):
     sheet = pd.read_csv(html / "downloads" / "scaling_math-all-models.csv").set_index("model")
     assert {

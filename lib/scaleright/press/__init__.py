@@ -2,10 +2,10 @@
 
 `parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
 runs both by a `pool` of processes, each a `worker` with `kernels` that start `warm`, `staleness`
-decides which need it, `pages`, `downloads` and `status` make of the results what a reader sees,
-`site` renders and swaps, `notebooks` keeps the stored notebooks; `processes` sees to it that
-nothing outlives a build. This module holds what they share: where things lie in a book, and how a
-file is written whole or not at all.
+decides which need it, `pages`, `pictures`, `downloads` and `status` make of the results what a
+reader sees, `site` renders and swaps, `notebooks` keeps the stored notebooks; `processes` sees to
+it that nothing outlives a build. This module holds what they share: where things lie in a book, and
+how a file is written whole or not at all.
 """
 
 from __future__ import annotations

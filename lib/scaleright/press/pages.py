@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 from scaleright.outputs import ANSWER_MIME, SPEC_SCRIPT, TABLES_MIME, VEGALITE_MIME, page_json
-from scaleright.press import downloads
+from scaleright.press import downloads, pictures
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
@@ -113,6 +113,7 @@ def _tidy(notebook: dict, page: str) -> None:
     for output in carried(notebook, "text/html"):
         markup = "".join(output["data"]["text/html"])
         if spec := output["data"].get(VEGALITE_MIME):
+            markup = pictures.beside(markup, page)
             markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(spec), 1)
         output["data"] = {"text/html": markup}
     _share(notebook)

@@ -231,10 +231,14 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press import downloads
+    from scaleright.press import downloads, pictures
 
-    rendered, scenarios = render(book), read(book)
-    swap(book, rendered, stamp, downloads.files(book, scenarios) | _runs(book, scenarios))
+    scenarios = read(book)
+    executed = [path for path in sources(book, scenarios).values() if path.suffix == ".ipynb"]
+    with pictures.drawn(book, executed) as drawn:
+        rendered = render(book)
+    files = downloads.files(book, scenarios) | _runs(book, scenarios)
+    swap(book, rendered, stamp, files | drawn)
 
 
 def note_runs(book: Book) -> None:

@@ -1,0 +1,112 @@
+"""Static pictures of charts, for readers without scripts: each chart at its page's case, as SVG.
+
+A picture is named by its chart's content, so that pages share it and a build draws only new ones.
+They are drawn beside the rendering of the site, by a process of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+from scaleright.outputs import VEGALITE_MIME
+from scaleright.press import Book, PressError, write_whole
+from scaleright.press.execute import carried
+from scaleright.press.processes import Child, follow, workplace
+
+FOLDER = "charts"
+WIDTH = 680
+"""Pixels of the column for which charts are laid out."""
+_FIGURE = re.compile(r'<figure class="sr-chart" id="sr-(\w+)"')
+_UNSEEN = re.compile(r' (?:aria-[a-z]+|role|class)="[^"]*"')
+"""What a picture does not need: its text alternative is the page's."""
+_PLACES = re.compile(r'(?<= )(?:d|transform|[xy][12]?|width|height)="[^"]*"')
+_LONG = re.compile(r"(\.\d)\d+")
+"""A place has no more than a tenth of a pixel."""
+
+
+def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
+    """The specifications of a notebook's charts, by the names of their pictures."""
+    found = {}
+    for output in carried(notebook, VEGALITE_MIME):
+        if name := _FIGURE.search("".join(output["data"].get("text/html", ""))):
+            found[name[1]] = output["data"][VEGALITE_MIME]
+    return found
+
+
+def beside(markup: str, page: str) -> str:
+    """The markup of a chart with its picture, which only a reader without scripts loads."""
+    if name := _FIGURE.search(markup):
+        address = f"{'../' * page.count('/')}{FOLDER}/{name[1]}.svg"
+        still = f'<noscript><img class="sr-still" src="{address}" alt="" loading="lazy"></noscript>'
+        return markup.replace('<p class="sr-alt">', still + '<p class="sr-alt">', 1)
+    return markup
+
+
+def picture(spec: Mapping[str, Any]) -> str:
+    """A chart as SVG.
+
+    >>> bars = {"mark": "bar", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}
+    >>> picture(bars)[:4]
+    '<svg'
+    """
+    import vl_convert
+
+    wide = WIDTH if spec.get("width", "container") == "container" else spec["width"]
+    plain = _UNSEEN.sub("", vl_convert.vegalite_to_svg({**spec, "width": wide}))
+    return _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), plain)
+
+
+@contextmanager
+def drawn(book: Book, notebooks: Iterable[Path]) -> Iterator[dict[str, bytes]]:
+    """The pictures of all charts of executed notebooks, drawn while the block runs: files of the
+    site by their paths, complete when it is left.
+
+    Raises
+    ------
+    PressError : a chart could not be drawn; what was said follows.
+    """
+    home = book.build / FOLDER / importlib.metadata.version("vl-convert-python")
+    wanted = {}
+    for path in notebooks:
+        wanted |= charts(json.loads(path.read_bytes()))
+    for other in home.parent.glob("*/*.svg"):
+        if other.parent != home or other.stem not in wanted:
+            other.unlink()
+    missing = {name: spec for name, spec in wanted.items() if not (home / f"{name}.svg").is_file()}
+    files: dict[str, bytes] = {}
+    with _drawing(missing, home) if missing else nullcontext():
+        yield files
+    files |= {f"{FOLDER}/{name}.svg": (home / f"{name}.svg").read_bytes() for name in wanted}
+
+
+@contextmanager
+def _drawing(specs: Mapping[str, dict], home: Path) -> Iterator[None]:
+    """Have charts drawn into a folder by a process of its own, done when the block is left."""
+    with workplace() as folder, (folder / "said").open("wb+") as said:
+        artist = Child(__name__, folder, str(home), stdout=said, stderr=said)
+        try:
+            with suppress(OSError):  # it has ended, and says why
+                artist.connection.send(specs)
+            yield
+            code = artist.process.wait()
+        finally:
+            artist.dismiss()
+            artist.ended()
+        said.seek(0)
+        message = said.read().decode(errors="replace").strip()
+    if code:
+        raise PressError(f"the pictures of charts could not be drawn:\n{message}")
+
+
+def main() -> None:
+    """Draw what the build sends."""
+    _, given = follow()
+    for name, spec in next(given).items():
+        write_whole(Path(sys.argv[3]) / f"{name}.svg", picture(spec))
