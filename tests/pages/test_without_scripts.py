@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from browse import CHAPTERS
@@ -57,4 +57,4 @@ def test_a_picture_is_sound_and_light(html, name):
     assert len(pictures) == text.count('<figure class="sr-chart"') > 0
     for picture in pictures:
         content = ((html / name).parent / picture).read_bytes()
-        assert ElementTree.fromstring(content).tag.endswith("svg") and len(content) < 400_000
+        assert ET.fromstring(content).tag.endswith("svg") and len(content) < 400_000

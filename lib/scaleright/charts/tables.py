@@ -195,23 +195,19 @@ def parameters() -> Display:
     return folded(parameters_table(case), f"The {len(case.parameters)} parameters")
 
 
-def claims(chapter: str) -> Display:
-    """What the source documents say on a chapter's question, recomputed: the claims that do not
-    simply hold, and, folded, those that do.
+def claims(chapter: str) -> None:
+    """Show what the source documents say on a chapter's question, recomputed: the claims that do
+    not simply hold, and, folded, those that do.
     """
+    from IPython.display import display
+
     from scaleright.claims.ledger import table as judged
 
-    found = judged(chapter)
-    others, held = (judged(chapter, reproduced=held) for held in (False, True))
-    listed = table(others, "Claims that do not simply hold")
-    opened = folded(table(held, "Claims that hold"), f"{len(held)} claims that hold")
-    shown = [part for part, of in ((listed, others), (opened, held)) if len(of)]
-    together = table(found, f"Claims on {chapter.replace('_', ' ')}", name="claims")
-    words = {kind: "\n".join(part.bundle[kind] for part in shown) for kind in _SPOKEN}
-    return Display(together.bundle | words)
-
-
-_SPOKEN = ("text/plain", "text/html")
+    others, held = (judged(chapter, reproduced=holds) for holds in (False, True))
+    if len(others):
+        display(table(others, "Claims that do not simply hold"))
+    if len(held):
+        display(folded(table(held, "Claims that hold"), f"{len(held)} claims that hold"))
 
 
 def folded(display: Display, summary: str) -> Display:
