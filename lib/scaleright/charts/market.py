@@ -13,6 +13,9 @@ from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
     SAID,
+    Along,
+    after,
+    along_rows,
     color_scale,
     field_of,
     frame_of,
@@ -126,6 +129,7 @@ def spread(
     only: Any = None,
     most: int | None = None,
     log: bool = False,
+    along: Along | None = None,
 ):
     """How far listings of one thing lie apart: a row for each category, a dot for each listing, a
     line from lowest to highest.
@@ -136,22 +140,25 @@ def spread(
     ----------
     rows : one row for each listing.
     category : column that names the rows of the chart.
-    value : column or live expression of the price.
+    value : column, quantity or live expression of the price.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses color and shape of the dots (the market segment).
     name : column that names a dot on hover.
     tips : title -> further column to show on hover.
     chosen : the category whose name is set bold, or a live expression of it.
-    only : live condition of the rows to draw.
+    only : condition of the rows to draw, a quantity or live.
     most : categories to make room for, where `only` chooses them; all of them otherwise.
     log : logarithmic axis.
+    along : quantities that stand for columns, of which `value` and `only` are made (see
+        `quantity.given`): of each row those with its own figures.
 
     >>> rows = [{"chip": "A", "usd": 2.0, "provider": "P", "segment": "neocloud"}]
     >>> spread(rows, "chip", "usd", "usd", "USD per hour").height
     60
     """
     frame = frame_of(rows)
+    steps, (value, only) = along_rows([value, only], along)
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
     chart = chart.transform_calculate(_value=field_of(value))
     chart = chart.transform_joinaggregate(**_ENDS, groupby=[category])
@@ -172,7 +179,8 @@ def spread(
     span = whole.mark_rule(opacity=0.4, strokeWidth=3)
     span = span.encode(x=across("_low"), x2=alt.X2("_high:Q"), y=y)
     layers = [span, dots, *_medians(whole, kind, across, y)]
-    return alt.layer(*layers).properties(height=ROW * (most or frame[category].nunique()) + ROW)
+    height = ROW * (most or frame[category].nunique()) + ROW
+    return after(alt.layer(*layers).properties(height=height), steps)
 
 
 _ENDS = {

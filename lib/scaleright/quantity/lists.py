@@ -1,4 +1,4 @@
-"""Quantities from lists: the element at a place, and the least of several."""
+"""Quantities from lists: the one that a choice picks, and the least of several."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.quantity.graph import ELEMENT, Operation, Quantity, apply, element
+from scaleright.quantity.rows import look_up
 
 LIST = Operation(
     "list",
@@ -29,6 +30,18 @@ WORD = Operation(
 PLACE_OF_LEAST = Operation(
     "place of least", _place_of_least, lambda v: f"indexof({v},extent({v})[0])", repeats=True
 )
+
+
+def pick(options: Mapping[str, Any], choice: Any) -> Quantity:
+    """The number of the option that is chosen, among those of several options.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> price, chip = given("price", 2.0), given("chip", "A")
+    >>> bill = pick({"A": 10 * price, "B": 30.0}, chip)
+    >>> bill.value, evaluate([bill], {"chip": "B"})
+    (20.0, [30.0])
+    """
+    return apply(ELEMENT, apply(LIST, *options.values()), look_up([*options], choice))
 
 
 def least(candidates: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
