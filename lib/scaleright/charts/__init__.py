@@ -12,7 +12,7 @@ from scaleright.charts.answers import answer_card, sentence, strip
 from scaleright.charts.displays import Display
 from scaleright.charts.dots import dots
 from scaleright.charts.live import Controls, LiveNumber, controls
-from scaleright.charts.market import scatter, spread, timeline
+from scaleright.charts.market import scatter, timeline
 from scaleright.charts.marks import (
     band,
     bars,
@@ -23,6 +23,7 @@ from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import show
+from scaleright.charts.spreads import spread
 from scaleright.charts.stacks import stacked_parts
 from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.tables import (

@@ -6,6 +6,8 @@ Altair's, the alphabet's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import altair as alt
@@ -79,6 +81,18 @@ def along_rows(values: Sequence[Any], along: Along | None) -> tuple[list[Any], l
     }
     steps = [alt.CalculateTransform(**{"calculate": e, "as": n}) for n, e in found.items()]
     return steps, [said.get(f"_of_{i}", value) for i, value in enumerate(values)]
+
+
+def picked(only: Any) -> Any:
+    """Which rows to draw as an expression: columns that must equal values, quantities or not; an
+    expression or a quantity as it is.
+
+    >>> picked({"chip": "A", "size": 8})
+    ((datum['chip'] === 'A') && (datum['size'] === 8))
+    """
+    if not isinstance(only, Mapping):
+        return expressed(only)
+    return reduce(and_, (alt.datum[column] == expressed(v) for column, v in only.items()))
 
 
 def after(chart: Any, steps: Sequence[Any]) -> Any:

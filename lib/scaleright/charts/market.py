@@ -11,22 +11,16 @@ import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
-    ROW,
-    SAID,
-    Along,
-    after,
-    along_rows,
     color_scale,
     field_of,
     frame_of,
-    row_axis,
+    picked,
     text_of,
     tooltip,
     value_axis,
 )
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
-from scaleright.ops import where
 
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 """Beside a color, so that who sees none tells groups apart."""
@@ -57,7 +51,7 @@ def timeline(
     y_title : of the vertical axis, with its unit.
     ends : columns with the lowest and the highest of the band.
     basis : column that tells how the figures were made; each basis has a dash of its own.
-    only : live condition of the rows to draw.
+    only : what columns of the rows to draw must equal, or a live condition.
     log : logarithmic vertical axis.
 
     >>> rows = [{"day": "2026-01-01", "chip": "A", "usd": 2.0},
@@ -69,7 +63,7 @@ def timeline(
     # Days without a time are read as UTC, so that a page shows the same day everywhere.
     frame = frame.assign(**{date: frame[date].astype("datetime64[s]").dt.strftime("%Y-%m-%d")})
     names = list(dict.fromkeys(frame[series]))
-    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(picked(only))
     chart = chart.transform_calculate(
         _label=say(alt.datum[value], kind), _day=f"utcFormat(toDate(datum[{date!r}]), '%Y-%m-%d')"
     )
@@ -114,122 +108,6 @@ def _dashes(frame: pd.DataFrame, basis: str) -> alt.StrokeDash:
     dashes = [[1, 0], [6, 4], [2, 3], [9, 3, 2, 3]]
     scale = {"domain": kinds, "range": dashes[: len(kinds)]}
     return alt.StrokeDash(basis, type="nominal", scale=scale, legend=None)
-
-
-def spread(
-    rows: Any,
-    category: str,
-    value: Any,
-    kind: str,
-    title: str,
-    color: str = "segment",
-    name: str = "provider",
-    tips: dict[str, str] | None = None,
-    chosen: Any = None,
-    only: Any = None,
-    most: int | None = None,
-    log: bool = False,
-    along: Along | None = None,
-):
-    """How far listings of one thing lie apart: a row for each category, a dot for each listing, a
-    line from lowest to highest.
-
-    A tick marks the median, which is said at the end of the row; the cheapest median stands on top.
-
-    Parameters
-    ----------
-    rows : one row for each listing.
-    category : column that names the rows of the chart.
-    value : column, quantity or live expression of the price.
-    kind : how values are said, see `say`.
-    title : of the axis, with its unit.
-    color : column that chooses color and shape of the dots (the market segment).
-    name : column that names a dot on hover.
-    tips : title -> further column to show on hover.
-    chosen : the category whose name is set bold, or a live expression of it.
-    only : condition of the rows to draw, a quantity or live.
-    most : categories to make room for, where `only` chooses them; all of them otherwise.
-    log : logarithmic axis.
-    along : quantities that stand for columns, of which `value` and `only` are made (see
-        `quantity.given`): of each row those with its own figures.
-
-    >>> rows = [{"chip": "A", "usd": 2.0, "provider": "P", "segment": "neocloud"}]
-    >>> spread(rows, "chip", "usd", "usd", "USD per hour").height
-    60
-    """
-    frame = frame_of(rows)
-    steps, (value, only) = along_rows([value, only], along)
-    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
-    chart = chart.transform_calculate(_value=field_of(value))
-    chart = chart.transform_joinaggregate(**_ENDS, groupby=[category])
-    ends = {field: f"min({field})" for field in _ENDS}
-    whole = chart.transform_aggregate(**ends, groupby=[category])
-    chart = chart.transform_calculate(_label=say(SAID, kind))
-    y = _cheapest_first(category, chosen)
-    scale = {"nice": False, "padding": 12, "type": "log"} if log else {"nice": False, "padding": 8}
-    look = {"title": title, "scale": scale, "axis": value_axis(kind, log)}
-
-    def across(field: str) -> alt.X:
-        return alt.X(field, type="quantitative", **look)
-
-    shown = tooltip({category: category, name: name, title: "_label", color: color, **(tips or {})})
-    dots = chart.mark_point(opacity=0.9).encode(
-        x=across("_value"), y=y, tooltip=shown, **_groups(frame, color)
-    )
-    span = whole.mark_rule(opacity=0.4, strokeWidth=3)
-    span = span.encode(x=across("_low"), x2=alt.X2("_high:Q"), y=y)
-    layers = [span, dots, *_medians(whole, kind, across, y)]
-    height = ROW * (most or frame[category].nunique()) + ROW
-    return after(alt.layer(*layers).properties(height=height), steps)
-
-
-_ENDS = {
-    "_low": "min(_value)",
-    "_middle": "median(_value)",
-    "_high": "max(_value)",
-    "_count": "count()",
-}
-"""What a row of a spread says of its dots."""
-
-
-def _cheapest_first(category: str, chosen: Any) -> alt.Y:
-    """A row for each category, the cheapest median on top, the chosen one in bold."""
-    bold = {}
-    if chosen is not None:
-        bold["labelFontWeight"] = alt.condition(
-            f"datum.value == {text_of(chosen)}", alt.value("bold"), alt.value("normal")
-        )
-    order = alt.EncodingSortField("_middle", op="min", order="ascending")
-    return row_axis(category, order, labelLimit=180, **bold)
-
-
-def _groups(frame: pd.DataFrame, color: str) -> dict[str, Any]:
-    """A shape and a color for each group of dots."""
-    groups = theme.ordered(frame[color])
-    shapes = {"domain": groups, "range": SHAPES[: len(groups)]}
-    key = {"columns": len(groups), "title": None}
-    return {
-        "color": alt.Color(color, type="nominal", scale=color_scale(groups), legend=key),
-        "shape": alt.Shape(color, type="nominal", scale=shapes),
-    }
-
-
-def _medians(whole: alt.Chart, kind: str, across: Any, y: alt.Y) -> list[alt.Chart]:
-    """A tick at the median of each row that has more than one dot, and what is said at its end."""
-    many, middle = alt.datum["_count"] > 1, say(alt.datum["_middle"], kind)
-    # Rather than filtered: an axis cannot tell the extent of an empty layer.
-    ink = alt.condition(many, alt.value(1), alt.value(0))
-    words = whole.transform_calculate(
-        _said=where(many, middle + ", median of " + alt.datum["_count"], middle)
-    )
-    return [
-        whole.mark_tick(thickness=3, size=20, color=theme.INK).encode(
-            x=across("_middle"), y=y, opacity=ink
-        ),
-        words.mark_text(style="row-value", dx=10).encode(
-            x=across("_high"), y=y, text=alt.Text("_said:N")
-        ),
-    ]
 
 
 def scatter(

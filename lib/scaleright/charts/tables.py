@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from scaleright.charts.machine import file_name, resource, rounded
 from scaleright.charts.words import NONE, say
 from scaleright.outputs import TABLE_MIME, table_box
 from scaleright.quantity import Quantity
-from scaleright.quantity.graph import in_order, parameter
+from scaleright.quantity.graph import in_order, parameter, value_of
 from scaleright.units import figure
 
 
@@ -53,7 +54,8 @@ def table(
     ----------
     rows : the columns to show, in order; cells that are quantities follow the controls.
     caption : what the table holds.
-    formats : column -> a kind of `say` or a function of the value.
+    formats : column -> a kind of `say` or a function of the value; what is in USD by its head is
+        said so without one.
     link : column -> the column that holds its address, which is not shown itself.
     headers : column -> the words in its head; underscores become spaces otherwise.
     name : what its files are called when a reader downloads them; made from the caption otherwise.
@@ -71,6 +73,7 @@ def table(
             raise KeyError(
                 f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
             )
+    formats = _in_dollars(rows, headers) | formats
     found = moving(rows, formats, along)
     rows = found.rows
     columns = [column for column in rows.columns if column not in link.values()]
@@ -95,6 +98,12 @@ def table(
             TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
         }
     )
+
+
+def _in_dollars(rows: pd.DataFrame, headers: Mapping[str, str]) -> dict[Any, str]:
+    """How columns of numbers are said whose heads name USD."""
+    money = (c for c in rows.columns if re.search(r"\bUSD\b", headers.get(c, str(c))))
+    return {c: "usd" for c in money if not any(isinstance(value_of(v), str) for v in rows[c])}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ same where a parameter is another (`at`), or the expressions by which a page com
 """
 
 from scaleright.quantity.graph import Operation, Quantity, apply, given
-from scaleright.quantity.lists import least, pick
+from scaleright.quantity.lists import least, least_of, pick
 from scaleright.quantity.readings import at, compiled, evaluate
 from scaleright.quantity.rows import choose, look_up
 from scaleright.quantity.signals import Rows, Signals
@@ -30,6 +30,7 @@ __all__ = [
     "evaluate",
     "given",
     "least",
+    "least_of",
     "look_up",
     "pick",
 ]

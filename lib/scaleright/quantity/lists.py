@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,21 @@ def least(candidates: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     >>> (name.value, bill.value), evaluate([name, bill], {"price": 4.0})
     (('by the hour', 20.0), ['by the month', 30.0])
     """
-    values = apply(LIST, *candidates.values())
-    place = apply(PLACE_OF_LEAST, values)
-    names = apply(LIST, *candidates)
-    return apply(WORD, names, place), apply(ELEMENT, values, place)
+    return least_of(apply(LIST, *candidates), candidates.values())
+
+
+def least_of(names: Any, values: Iterable[Any]) -> tuple[Quantity, Quantity]:
+    """The same of a list of names, such as a column of lists that a choice picks, and of the values
+    of as many candidates or of more: those without a name are no numbers.
+
+    >>> from scaleright.quantity import choose, evaluate, given
+    >>> sold = {"A": {"by": ["day", "month"], "usd": [1.0, 20.0]},
+    ...     "B": {"by": ["day"], "usd": [2.0]}}
+    >>> chip, days = choose(sold, given("chip", "A")), given("days", 30.0)
+    >>> name, bill = least_of(chip.by, [days * chip.usd[0], chip.usd[1]])
+    >>> (name.value, bill.value), evaluate([name, bill], {"chip": "B"})
+    (('month', 20.0), ['day', 60.0])
+    """
+    found = apply(LIST, *values)
+    place = apply(PLACE_OF_LEAST, found)
+    return apply(WORD, names, place), apply(ELEMENT, found, place)

@@ -149,13 +149,13 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
             return tuple(map(settled, value))
         return figure(value) if isinstance(value, float) and np.isfinite(value) else value
 
-    def no(column: str) -> Any:
-        sample = next(row[column] for row in table.values() if not isinstance(row, str))
+    def none_like(sample: Any) -> Any:
         if isinstance(sample, str):
             return ""
-        return (float("nan"),) * len(sample) if np.ndim(sample) else float("nan")
+        return tuple(map(none_like, sample)) if np.ndim(sample) else float("nan")
 
-    rows, blank = {}, tuple(map(no, columns))
+    full = next((row for row in table.values() if not isinstance(row, str)), {})
+    rows, blank = {}, tuple(none_like(full[column]) for column in columns)
     for option, row in table.items():
         name = _JOINT.join(map(called, option if isinstance(option, tuple) else (option,)))
         rows[name] = (
