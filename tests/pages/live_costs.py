@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from scaleright import market
 from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
-from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import eco_efficiency as eco
-from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.footprint import Footprint, Place
 
@@ -77,42 +75,6 @@ def planet(values: dict) -> Footprint:
     ).footprint
 
 
-def vendor_lead(values: dict) -> dict[str, float]:
-    """What the controls of `vendor_claims` describe: the most that the lead in cost comes to at any
-    speed, and the sales of a rack.
-    """
-    lengths, speeds = (
-        {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}[values["request"]],
-        (10, 20, 30, 40, 50, 60, 75, 100, 125, 150, 175, 200, 250, 300),
-    )
-    points = vendor.serving_points(values["model"], *lengths, values["drafts"])
-    newer, older = (
-        [
-            float(f"{rate:.4g}")
-            for rate in vendor.best_rate(points[points["accelerator"] == values[which]], speeds)
-        ]
-        for which in ("newer", "older")
-    )
-    prices = values["newer_usd_per_hour"], values["older_usd_per_hour"]
-    most = max(
-        vendor.advantage(new / old, *prices)
-        for new, old in zip(newer, older, strict=True)
-        if new and old
-    )
-    price = mix_usd_per_million(
-        *lengths, 0.0, values["api_input"], values["api_output"], values["api_input"]
-    )
-    rate = vendor.RACK_CHIPS * newer[speeds.index(int(values["speed"]))]
-    return {
-        "most_said": most,
-        "sales_usd": (
-            vendor.returns(
-                values["investment_usd"], rate, price, values["years"], values["utilization"]
-            ).sales_usd
-        ),
-    }
-
-
 BUY = "notebooks/buy_or_rent.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {
@@ -144,17 +106,6 @@ OWN_RUN = {
     "pue": 1.4,
     "embodied_kg": 900,
 }
-VENDOR = "notebooks/vendor_claims.html"
-ANNOUNCED = {
-    "model": "DeepSeek-V3",
-    "drafts": "new",
-    "newer": "GB200",
-    "speed": 75,
-    "years": 5.0,
-    "newer_usd_per_hour": 4.0,
-}
-
-
 LIVE = [
     *(
         (BUY, case, {"break_even_hours": break_even, "saving": saving})
@@ -183,17 +134,6 @@ LIVE = [
             },
         )
         for case in ({}, FULL_BATCHES, OWN_RUN)
-    ),
-    *(
-        (
-            VENDOR,
-            case,
-            {
-                name: lambda v, name=name: vendor_lead(v)[name]
-                for name in ("most_said", "sales_usd")
-            },
-        )
-        for case in ({}, ANNOUNCED)
     ),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of

@@ -7,7 +7,7 @@ lead is the ratio of two curves, and where the old system comes to its end the l
 bound. The curves come from `inference.frontier` or from published measurements (`vendor_points`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -36,7 +36,10 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.names import one_of
+from scaleright.ops import where
 from scaleright.order import first_greatest, noiseless
+from scaleright.quantity import at, least
+from scaleright.quantity.graph import parameter
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 __all__ = [
@@ -45,12 +48,14 @@ __all__ = [
     "PUBLISHED",
     "RACK_CHIPS",
     "SOURCE",
+    "OverSpeeds",
     "Returns",
     "advantage",
     "best_rate",
     "checked_leads",
     "lead",
     "measured_points",
+    "over_speeds",
     "published_use",
     "returns",
     "serving_points",
@@ -280,6 +285,49 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
     return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
+@dataclass(frozen=True)
+class OverSpeeds:
+    """A lead over the speeds per user that both chips reach, as quantities that follow it.
+
+    most, most_at : the most that it comes to [1], and the slowest speed at which it does [token/s]
+    first, last : ends of the speeds at which a claim on it holds [token/s]; NaN if at none
+    fastest : the fastest speed that both chips reach [token/s]
+    """
+
+    most: Any
+    most_at: Any
+    first: Any
+    last: Any
+    fastest: Any
+
+
+def over_speeds(lead: Any, speed: Any, speeds: Sequence[float], claimed: Any) -> OverSpeeds:
+    """Where a lead that depends on the speed per user is greatest, and where a claim on it holds.
+
+    Parameters
+    ----------
+    lead, speed : quantities, a lead [1] and the parameter on which it depends [token/s]
+    speeds : to look at [token/s]
+    claimed : how many times better the new chip is said to be [1]
+
+    >>> from scaleright.quantity import given
+    >>> speed = given("speed", 10.0)
+    >>> found = over_speeds(speed / 2, speed, [10.0, 20.0, 80.0, 100.0], 10.0)
+    >>> found.most.value, found.most_at.value, found.first.value, found.last.value
+    (50.0, 100.0, 20.0, 100.0)
+    """
+    leads = {each: at(lead, **{parameter(speed) or "": each}) for each in speeds}
+
+    def ends(least_lead: Any) -> tuple[Any, Any]:
+        there = {each: where(of >= least_lead, each, np.nan) for each, of in leads.items()}
+        _, slowest = least({f"{each}": found for each, found in there.items()})
+        _, behind = least({f"{each}": -found for each, found in there.items()})
+        return slowest, -behind
+
+    _, behind = least({f"{each}": -of for each, of in leads.items()})
+    return OverSpeeds(-behind, ends(-behind)[0], *ends(claimed), ends(0.0)[1])
+
+
 @search
 def vendor_claim(
     points: pd.DataFrame,
@@ -314,18 +362,18 @@ def vendor_claim(
         )
     leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
     most, held = first_greatest(leads), speed[leads >= claimed]
-    at = f"{speed[most]:g} tokens/s per user"
+    there = f"{speed[most]:g} tokens/s per user"
     answer = (
         f"from {held.min():g} to {held.max():g} tokens/s per user"
         if held.size
-        else f"nowhere: at most {leads[most]:.2g} times, at {at}"
+        else f"nowhere: at most {leads[most]:.2g} times, at {there}"
     )
     ends, at_ends = speed[reached], leads[reached]
     reasons = (
         (
             f"tokens for the same use: {at_ends[0]:.2g} times at {ends[0]:g} and"
             f" {at_ends[-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
-            f" {leads[most]:.2g} at {at}"
+            f" {leads[most]:.2g} at {there}"
         ),
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
         f"{old} keeps up to {ends[-1]:g} tokens/s per user"

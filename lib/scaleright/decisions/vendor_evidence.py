@@ -14,7 +14,13 @@ from scaleright import mlperf
 from scaleright.catalog import fact, shared, table
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.architecture_bets import rents
-from scaleright.decisions.vendor_economics import RACK_CHIPS, advantage, best_rate, lead
+from scaleright.decisions.vendor_economics import (
+    RACK_CHIPS,
+    advantage,
+    best_rate,
+    lead,
+    returns,
+)
 from scaleright.decisions.vendor_points import (
     DRAFTS,
     measured_points,
@@ -35,6 +41,7 @@ measured (DeepSeek-R1).
 RELEASES = {ANNOUNCED: "DeepSeek-R1-0528"}
 """What hosts sell, where it is another release than the catalog's shape."""
 HOPPER, BLACKWELL = ("H100 SXM", "H200 SXM"), ("B200", "GB200")
+MEASURED = HOPPER + BLACKWELL
 FAST, SLOW = 100.0, 10.0
 ASSUMPTIONS = (
     ("one server against one server, both in FP8, slow users", "B200", SLOW, "none", "FP8", 8),
@@ -141,35 +148,30 @@ def assumed_leads(old: str = "H200 SXM") -> pd.DataFrame:
 
 
 @lookup
-def announced() -> SimpleNamespace:
-    """The vendor's own arithmetic for DeepSeek-R1 on a GB300 and an H200.
+def announced(new: str = "GB300", old: str = "H200 SXM") -> pd.DataFrame:
+    """The vendor's own arithmetic for DeepSeek-R1, prompts and answers of 1K, drafts on the newer
+    chip alone; dollars are a hyperscaler's that owns the chips.
 
-    Returns
-    -------
-    new, old : tokens_per_s, usd_per_million, usd and kw of an hour (a hyperscaler's)
-    ratio, cheaper, per_megawatt : tokens of a chip, of a dollar and of a megawatt over the older's
-        [1]
-    plain_usd_per_million, plain_cheaper : the new chip without drafts
+    Columns: of one chip, each of the two, better by (how many times the newer one is) [1].
     """
-    new, old = (
-        SimpleNamespace(
-            tokens_per_s=fact(f"vendor_r1_{key}_tokens_per_s"),
-            usd_per_million=fact(f"vendor_r1_{key}_usd_per_million"),
-            **published_use(name),
-        )
-        for key, name in (("gb300", "GB300"), ("h200", "H200 SXM"))
+    rates, costs = (
+        np.array([fact(f"vendor_r1_{key}_{what}") for key in ("gb300", "h200")])
+        for what in ("tokens_per_s", "usd_per_million")
     )
-    ratio = new.tokens_per_s / old.tokens_per_s
-    plain = fact("r1_gb300_no_draft_usd_per_million")
-    return SimpleNamespace(
-        new=new,
-        old=old,
-        ratio=ratio,
-        cheaper=advantage(ratio, new.usd, old.usd),
-        per_megawatt=advantage(ratio, new.kw, old.kw),
-        plain_usd_per_million=plain,
-        plain_cheaper=old.usd_per_million / plain,
-    )
+    dollars, power = (np.array([published_use(c)[of] for c in (new, old)]) for of in ("usd", "kw"))
+    plain = np.array([fact("r1_gb300_no_draft_usd_per_million"), costs[1]])
+    of_an_hour = rates * SECONDS_PER_HOUR
+    rows = [
+        ("tokens per second", rates, 1),
+        ("dollars an hour", dollars, -1),
+        ("kilowatts", power, -1),
+        ("tokens of a dollar", of_an_hour / dollars, 1),
+        ("tokens of a kWh", of_an_hour / power, 1),
+        ("dollars a million tokens, as announced", costs, -1),
+        ("dollars a million tokens, new without drafts", plain, -1),
+    ]
+    rows = [(words, *both, (both[0] / both[1]) ** sign) for words, both, sign in rows]
+    return pd.DataFrame(rows, columns=["of one chip", new, old, "better by"])
 
 
 def _in_public(request: str) -> pd.DataFrame:
@@ -183,7 +185,7 @@ def measured_rates(speeds: Sequence[float]) -> dict[tuple[str, str], dict[str, l
     GPT-OSS-120B at each speed per user [token/s]; NaN beyond the measured speeds.
     """
     found = {}
-    for request, chip in product(REQUESTS, HOPPER + BLACKWELL):
+    for request, chip in product(REQUESTS, MEASURED):
         points = _in_public(request)
         slowest = points.loc[points["accelerator"] == chip, "interactivity"].min()
         rates = _at_speeds(points, chip, speeds)
@@ -203,7 +205,7 @@ def measured_leads(speeds: Sequence[float]) -> dict[str, dict[str, float]]:
     found = {}
     for request in REQUESTS:
         points = _in_public(request)
-        rates = {chip: _at_speeds(points, chip, speeds) for chip in HOPPER + BLACKWELL}
+        rates = {chip: _at_speeds(points, chip, speeds) for chip in MEASURED}
         slowest = points.groupby("accelerator")["interactivity"].min()
         common = np.asarray(speeds) >= slowest[list(HOPPER)].max()
         common &= np.isfinite(rates["H200 SXM"]) & np.isfinite(rates["GB200"])
@@ -223,33 +225,62 @@ def _uses(kind: str, *chips: str) -> list[float]:
     return [1.0 if kind == "chip" else published_use(chip)[kind] for chip in chips]
 
 
-@search
-def full_load() -> SimpleNamespace:
-    """GPT-OSS-120B where nobody asks how fast a user sees tokens: the least and the most that a
-    B200 does of an older chip's, in the vendor's tables over all shapes of requests, and in MLPerf;
-    and how much the vendor's maximum of a rack grew from the launch to these tables [1].
-
-    Returns
-    -------
-    h200, h100, mlperf : low and high; grown
+def _vendors_tables() -> pd.DataFrame:
+    """Output tokens per second of one chip at full load on GPT-OSS-120B, by shape of request and
+    chip [token/s].
     """
     rows = table("measured/serving").query("model == @SERVED and source == 'tensorrtllm2025'")
-    rates = rows.pivot_table(
+    return rows.pivot_table(
         index=["input_tokens", "output_tokens"],
         columns="accelerator",
         values="measured_output_tokens_per_s_per_accelerator",
         aggfunc="max",
     )
+
+
+@search
+def full_load() -> pd.DataFrame:
+    """How many times what an older chip does newer ones do on GPT-OSS-120B where nobody asks how
+    fast a user sees tokens, and how many times its rent they take.
+
+    Columns: compared, least, most (over shapes of requests, or rounds and scenarios) [1].
+    """
+    rates = _vendors_tables()
     rounds = [
         ratio
         for new, scenario in product(BLACKWELL, ("Offline", "Server"))
         for ratio in mlperf.matched(new, "H200 SXM", SERVED, scenario)["best"]
     ]
-    gains = {"h200": rates["B200"] / rates["H200 SXM"], "h100": rates["B200"] / rates["H100 SXM"]}
-    gains |= {"mlperf": pd.Series(rounds)}
-    spans = {name: SimpleNamespace(low=of.min(), high=of.max()) for name, of in gains.items()}
-    launch = fact("vendor_gptoss_nvl72_launch_tokens_per_s")
-    return SimpleNamespace(**spans, grown=RACK_CHIPS * rates["GB200"].max() / launch - 1)
+    rent = chip_terms("B200")["usd_per_hour"] / chip_terms("H200 SXM")["usd_per_hour"]
+    spans = {
+        "tokens of a B200 over an H200's, the vendor's tables": rates["B200"] / rates["H200 SXM"],
+        "tokens of a B200 over an H100's, the vendor's tables": rates["B200"] / rates["H100 SXM"],
+        "tokens of Blackwell over an H200's, MLPerf": pd.Series(rounds),
+        "rent of a B200 over an H200's": pd.Series([rent]),
+    }
+    rows = [(words, float(of.min()), float(of.max())) for words, of in spans.items()]
+    return pd.DataFrame(rows, columns=["compared", "least", "most"])
+
+
+@lookup
+def announced_sale() -> SimpleNamespace:
+    """The vendor's example of a rack that earns back its price many times, on DeepSeek-R1.
+
+    Returns
+    -------
+    tokens_per_s, years : of one chip, and how long all of them are sold [token/s], [year]
+    usd_per_million : for what they are sold [USD / 1e6 token]
+    return_on_investment : before any running cost [1]
+    """
+    rate, years = fact("nvl72_claimed_tokens_per_s"), fact("nvl72_claimed_years")
+    revenue, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
+    at_a_dollar = returns(investment, RACK_CHIPS * rate, 1.0, years, 1.0).sales_usd
+    return SimpleNamespace(
+        tokens_per_s=rate,
+        years=years,
+        usd_per_million=revenue / at_a_dollar,
+        return_on_investment=revenue / investment - 1,
+    )
 
 
 @search
@@ -262,8 +293,10 @@ def two_cents() -> SimpleNamespace:
     usd_per_hour : of a hyperscaler's own chip [USD/h]
     needed_tokens_per_s : for the later price at that hour [token/s]
     output_tokens_per_s : of the best public run with prompts and answers of 1K [token/s]
+    rack_grew : the announced maximum of a rack, from the launch to the vendor's later tables [1]
     """
     launch, later = (fact(f"vendor_gptoss_b200_{n}_usd_per_million") for n in ("launch", "later"))
+    rack = RACK_CHIPS * _vendors_tables()["GB200"].max()
     points, usd = measured_points(SERVED, *REQUESTS["1K/1K"]), published_use("B200")["usd"]
     return SimpleNamespace(
         launch=launch,
@@ -271,6 +304,7 @@ def two_cents() -> SimpleNamespace:
         usd_per_hour=usd,
         needed_tokens_per_s=usd / later * 1e6 / SECONDS_PER_HOUR,
         output_tokens_per_s=points.loc[points["accelerator"] == "B200", "tokens_per_s"].max(),
+        rack_grew=rack / fact("vendor_gptoss_nvl72_launch_tokens_per_s") - 1,
     )
 
 
