@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims, cli, market
+from scaleright import catalog, claims, cli, market, quantity
 from scaleright.claims import ledger
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.vendor_economics import (
@@ -141,6 +141,22 @@ def test_a_verdict_says_where_a_claim_holds():
     assert not vendor_claim(points, "a", "b", SPEEDS, 36.0, {"a": 2.0, "b": 1.0}).agrees
     with pytest.raises(ValueError, match="serve this load at none of 150 to 200"):
         vendor_claim(points, "a", "b", np.array([150.0, 200.0]), 2.0, {"a": 1.0, "b": 1.0})
+
+
+@pytest.mark.parametrize("claimed", [2.0, 20.0, 36.0])
+def test_the_page_judges_a_claim_over_speeds_as_the_verdict_does(claimed):
+    points = serving_points("DeepSeek-V3", *SHORT, "new")
+    rents = {"GB300": 9.9, "H200 SXM": 5.3}
+    verdict = vendor_claim(points, "GB300", "H200 SXM", SPEEDS, claimed, rents)
+    ratios = lead(points, "GB300", "H200 SXM", SPEEDS)
+    speed = quantity.given("speed", 10.0)
+    ratio = quantity.look_up(dict(zip(SPEEDS, ratios, strict=True)), speed)
+    found = vendor.over_speeds(advantage(ratio, 9.9, 5.3), speed, [*SPEEDS], claimed)
+    assert found.most.value == pytest.approx(verdict.numbers["most"][0], rel=1e-6)
+    assert bool(found.first.value > 0) == verdict.agrees
+    if verdict.agrees:
+        first, last = found.first.value, found.last.value
+        assert verdict.what == f"from {first:g} to {last:g} tokens/s per user"
 
 
 def test_wrong_names_offer_the_nearest():
