@@ -207,6 +207,8 @@
       const text = String(page.hub.signal(name + "_text"));
       if (span.textContent !== text) span.textContent = text;
     });
+    const said = (name) => (page.defined.has(name) ? String(page.hub.signal(name)) : "");
+    document.dispatchEvent(new CustomEvent("sr-told", { detail: said }));
   }
 
   // ---- the strip of controls -------------------------------------------------------------------------------
@@ -480,6 +482,8 @@
     page, set, reset,
     /** The current value of a parameter or of a named number. */
     value: (name) => (name in page.values ? page.values[name] : page.hub.signal(name)),
+    /** Each control's label and its value, in words. */
+    inputs: () => [...page.controls.values()].map((control) => [control.label, control.kind === "number" ? spoken(control, page.values[control.name]) : control.kind === "flag" ? (page.values[control.name] ? "yes" : "no") : String(page.values[control.name])]),
     get views() { return page.views; },
     ready: new Promise((done, fail) => document.addEventListener("DOMContentLoaded", () => start().then(done, (error) => { console.error(error.message); fail(error); }))),
   };

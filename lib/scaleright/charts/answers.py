@@ -138,19 +138,25 @@ def answer_card(
     model = live_model(controls, [*live, *numbers.values(), *alone.values(), *unsaid])
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(sentence), numbers | alone, others, headline)
-    return _card(filled, sentence, texts, model, machine)
+    return _card(filled, sentence, texts, model, machine, headline)
 
 
 def _card(
-    markup: str, sentence: str, facts: Mapping[str, str], model: str, machine: dict
+    markup: str,
+    sentence: str,
+    facts: Mapping[str, str],
+    model: str,
+    machine: dict,
+    headline: str | None,
 ) -> Display:
     """The answer as a card, as text and for machines."""
     spoken = [
         f"{label}{'' if label == 'Data as of' else ':'} {plain_text(text)}."
         for label, text in facts.items()
     ]
+    named = f' data-sr-headline="{headline}"' if headline else ""
     card = (
-        '<section class="sr-answer" aria-label="The answer"><p class="sr-sentence"'
+        f'<section class="sr-answer" aria-label="The answer"{named}><p class="sr-sentence"'
         f' aria-live="polite">{markup}</p>{_facts(facts)}{model}</section>'
     )
     plain = " ".join([plain_text(sentence), *spoken])

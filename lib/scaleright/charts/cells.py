@@ -3,7 +3,7 @@ row.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -23,11 +23,13 @@ class Moving:
     rows : their values at the chapter's case
     cells : markup of those that follow, by column and row
     model : what the page's script needs to compute them
+    live : where the page has the raw values, by column: signals, or a field of rows
     """
 
     rows: pd.DataFrame
     cells: Mapping[tuple[Any, int], str]
     model: str = ""
+    live: Mapping[Any, dict] = field(default_factory=dict)
 
 
 def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) -> Moving:
@@ -46,8 +48,15 @@ def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) 
     if not found:
         return Moving(rows, {})
     cells = {place: number.__html__() for place, number in found.items()}
+    places = range(len(rows))
     plain = rows.map(value_of).infer_objects()
-    return Moving(plain, cells, live_model(page(), found.values()))
+    live = {
+        column: {
+            "signals": [found[column, i].name if (column, i) in found else None for i in places]
+        }
+        for column in dict.fromkeys(column for column, _ in found)
+    }
+    return Moving(plain, cells, live_model(page(), found.values()), live)
 
 
 def _live(quantity: Quantity, kind: Any) -> LiveNumber:
@@ -68,14 +77,20 @@ def _along(
     values = evaluate(wanted.values(), given)
     plain = rows[shown].assign(**dict(zip(wanted, values, strict=True)))
     words = {f"_{at}": _in_words(q, formats.get(c)) for at, (c, q) in enumerate(wanted.items())}
-    name = page().signals.add(Rows(given, words))
+    numbers = {f"{at}_raw": q for at, q in zip(words, wanted.values(), strict=True)}
+    numbers = {at: q for at, q in numbers.items() if not isinstance(q.value, str)}
+    name = page().signals.add(Rows(given, numbers | words))
     texts = evaluate(words.values(), given)
     cells = {
-        (column, index): f'<span data-sr-cell="{name} {index} {field}">{said}</span>'
-        for column, field, told in zip(wanted, words, texts, strict=True)
+        (column, index): f'<span data-sr-cell="{name} {index} {at}">{said}</span>'
+        for column, at, told in zip(wanted, words, texts, strict=True)
         for index, said in enumerate(told)
     }
-    return Moving(plain, cells, row_model(page(), name))
+    live = {
+        column: {"rows": name, "field": f"{at}_raw" if f"{at}_raw" in numbers else at}
+        for column, at in zip(wanted, words, strict=True)
+    }
+    return Moving(plain, cells, row_model(page(), name), live)
 
 
 def _in_words(quantity: Quantity, kind: Any) -> Quantity:

@@ -89,13 +89,16 @@ def table(
         addresses={c: rows[of].tolist() for c, of in link.items()},
         moving=found.cells,
     )
+    machine = resource(rows, caption, name or file_name(caption), formats)
+    for field, column in zip(machine["schema"]["fields"], rows.columns, strict=True):
+        field |= {"live": found.live[column]} if column in found.live else {}
     keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
     return Display(
         {
             "text/plain": "\n".join([caption, *sheet.lines()]),
             "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys)
             + found.model,
-            TABLE_MIME: resource(rows, caption, name or file_name(caption), formats),
+            TABLE_MIME: machine,
         }
     )
 

@@ -94,7 +94,9 @@ def _files(page: str, table: Mapping[str, Any]) -> str:
         f' {title}">{kind.upper()}</a>'
         for kind in ("csv", "json")
     )
-    return f'<p class="sr-files">{" · ".join(links)}</p>'
+    follows = any("live" in field for field in table["schema"]["fields"])
+    mark = " data-sr-follows" * follows
+    return f'<p class="sr-files"{mark}>{" · ".join(links)}</p>'
 
 
 def _tidy(notebook: dict, page: str) -> None:
@@ -110,6 +112,7 @@ def _tidy(notebook: dict, page: str) -> None:
         for cell in notebook["cells"]
         if "injected-parameters" not in cell["metadata"].get("tags", ())
     ]
+    _answer_first(notebook["cells"])
     for output in carried(notebook, "text/html"):
         markup = "".join(output["data"]["text/html"])
         if spec := output["data"].get(VEGALITE_MIME):
@@ -117,6 +120,16 @@ def _tidy(notebook: dict, page: str) -> None:
             markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(spec), 1)
         output["data"] = {"text/html": markup}
     _share(notebook)
+
+
+def _answer_first(cells: list[dict]) -> None:
+    """Let the answer stand before the folded cells that compute it, which show nothing else."""
+    tags = [cell["metadata"].get("tags", ()) for cell in cells]
+    place = next((i for i, tagged in enumerate(tags) if "answer" in tagged), 0)
+    first = place
+    while first and "hide-input" in tags[first - 1] and not cells[first - 1].get("outputs"):
+        first -= 1
+    cells.insert(first, cells.pop(place))
 
 
 _SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)">)([^<]*)')
