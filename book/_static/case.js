@@ -16,20 +16,24 @@
   /** A line with the answer's number and sentence, shown while the answer is out of sight and a control in it. */
   function keepInSight(answer) {
     const number = make("b", ""), words = make("span", ""), line = make("div", "sr-insight", number, words);
-    const seen = new Set();
+    const seen = new Set(), phone = matchMedia("(max-width: 48rem)"); // as the styles have it
+    let value = () => "";
     const settle = () => { line.hidden = seen.has(answer) || !(changed() || seen.size); };
     line.setAttribute("aria-hidden", "true"); // the answer itself is announced
     document.querySelector("main").append(line);
     const observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) seen[isIntersecting ? "add" : "delete"](target);
+      for (const { target, intersectionRatio } of entries) seen[intersectionRatio > (target === answer ? 0.5 : 0) ? "add" : "delete"](target);
       settle();
-    });
+    }, { threshold: [0, 0.01, 0.5, 0.51] });
     document.querySelectorAll(".sr-controls, .sr-answer").forEach((part) => observer.observe(part));
-    return (value) => {
+    const write = () => {
+      if (!phone.matches) return;
       number.textContent = answer.dataset.srHeadline ? value(answer.dataset.srHeadline + "_text") : "";
       words.textContent = answer.querySelector(".sr-sentence").innerText;
       settle();
     };
+    phone.addEventListener("change", write);
+    return (now) => { value = now; write(); };
   }
 
   /** The inputs, of which only a printed page shows a list. */

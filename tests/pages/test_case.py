@@ -1,0 +1,59 @@
+"""The reader's case beyond the charts: the answer in sight, printed inputs, files of tables."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from live_costs import uncertain
+
+PAGE = "notebooks/buy_or_rent.html"
+
+
+def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(visit):
+    opened = visit(PAGE, width=360)
+    line = opened.page.locator(".sr-insight")
+    opened.page.evaluate("window.scrollTo(0, 0)")
+    line.wait_for(state="hidden")
+    opened.page.evaluate("document.querySelector('.sr-controls').scrollIntoView()")
+    line.wait_for(state="visible")
+    assert line.inner_text().startswith("4.3 hours")
+    opened.set({"usd_per_kwh": 0.5})
+    sentence = opened.page.locator(".sr-sentence").inner_text()
+    assert sentence in line.inner_text() and not line.inner_text().startswith("4.3 hours")
+    opened.page.set_viewport_size({"width": 1280, "height": 800})
+    line.wait_for(state="hidden")
+    assert opened.troubles == []
+
+
+def test_a_printed_page_shows_the_inputs_beside_the_answer(visit):
+    opened = visit(PAGE, mode="dark")
+    opened.set({"hours_per_day": 12})
+    inputs = opened.page.locator(".sr-inputs")
+    assert not inputs.is_visible()
+    opened.page.emulate_media(media="print")
+    assert inputs.is_visible() and not opened.page.locator(".sr-controls").first.is_visible()
+    assert "12 hours per day" in inputs.inner_text()
+    assert inputs.locator("dt").count() == len(opened.controls())
+    ink = opened.ask("getComputedStyle(document.body).color")
+    opened.page.emulate_media(media="screen")
+    assert ink == "rgb(27, 32, 38)" != opened.ask("getComputedStyle(document.body).color")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_the_file_of_a_table_that_follows_is_that_of_the_readers_case(visit, kind):
+    opened = visit(PAGE)
+    opened.set({"usd_per_kwh": 0.4})
+    with opened.page.expect_download() as caught:
+        opened.page.locator(f".sr-files a[href$='the-rule-by-hours.{kind}']").click()
+    assert caught.value.suggested_filename == f"buy_or_rent-the-rule-by-hours.{kind}"
+    text = Path(caught.value.path()).read_text(encoding="utf-8")
+    rows = (
+        pd.read_csv(io.StringIO(text)) if kind == "csv" else pd.DataFrame(json.loads(text)["data"])
+    )
+    terms = uncertain(opened.ask("window.scaleright.page.values")).terms()
+    owned = [terms.break_even_usd_per_hour(hours) for hours in rows["hours a day"]]
+    assert rows["an owned hour costs [USD]"].tolist() == pytest.approx(owned, rel=1e-6)
