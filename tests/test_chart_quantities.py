@@ -181,6 +181,17 @@ def test_bars_stacks_and_swings_of_quantities_move(live, case):
     assert "$4.00 to $16.00" in drawn(tornado, live, price=1.0)
 
 
+def test_estimates_keep_their_ranges_and_those_without_a_number_go(live, case):
+    rows = [{"size": 8.0, "name": "few"}, {"size": 64.0, "name": "many"}]
+    gain = where(case.chips < 64, where(case.load > 0, case.price, float("nan")), float("nan"))
+    estimate = (gain / 2, gain, gain * 2)
+    chart = charts.intervals(rows, "name", estimate, "times", "gain", along={case.chips: "size"})
+    words = drawn(chart, live, price=3.0)
+    assert "few" in words and "3.00 times" in words and "many" not in words
+    words = drawn(chart, live, load=0.0)
+    assert "no result" in words and "none of them can be compared" in words
+
+
 def test_the_text_alternative_of_a_chart_follows(live, case):
     bill = case.price * case.chips
     chart = charts.bars({"rent": bill}, "way", None, "usd", "USD")
@@ -199,21 +210,3 @@ def test_the_tree_as_a_table_is_that_of_each_case(hours):
         verdict = deployment(CARD, 0.5, 0.3, of.pop("hours_per_day"), moving, **of)
         found = [cell.value if isinstance(cell, Quantity) else cell for cell in row[2:5]]
         assert found == [verdict.what, verdict.rule, "yes" if verdict.agrees else "no"]
-
-
-def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
-    rows, within = [{"model": "A", "size": 2.0, "tokens": 30.0}], [(1, 9), (1, 99)]
-    words, kinds = ["parameters", "tokens"], ["number", "number"]
-    yours = {"yours": (3 * case.price, 1.0 * case.chips)}
-
-    def placed(**moved):
-        chart = charts.dots(rows, "size", "tokens", "model", words, kinds, within, yours)
-        spec = charts.show(chart, alt="A chart of dots.", controls=live).bundle[VEGALITE_MIME]
-        for parameter in spec["params"]:
-            if parameter["name"] in moved:
-                parameter["value"] = moved[parameter["name"]]
-        svg = vl_convert.vegalite_to_svg(spec | {"width": 500})
-        return re.findall(r'aria-label="parameters: ([\d.]+); tokens: ([\d.]+)', svg)
-
-    assert {("2", "30"), ("6", "8")} <= {*placed()}
-    assert {("2", "30"), ("9", "8")} <= {*placed(price=3.0)}

@@ -98,12 +98,14 @@ def test_a_choice_may_be_a_number_which_the_page_writes_as_python_does():
 
 
 def test_a_table_may_lack_rows_if_it_is_told_what_to_say_then():
-    table, year = {("A", "2025"): {"usd": 2.0}, ("B", "2026"): {"usd": 3.0}}, given("year", "2025")
+    year = given("year", "2025")
+    table = {("A", "2025"): {"usd": 2.0, "new": True}, ("B", "2026"): {"usd": 3.0, "new": True}}
     rent = choose(table, given("chip", "A"), year, otherwise="Not listed.")
     usd, why = evaluate([rent.usd, rent.why], {"chip": np.array(["A", "B"])})
     assert usd[0] == 2.0 and math.isnan(usd[1]) and why.tolist() == ["", "Not listed."]
     with pytest.raises(LookupError, match=r"row of the table 'B\|2025'"):
         choose(table, "B", year)
+    assert evaluate([rent.new], {"year": "2026"}) == [False]
     told = {"usd": rent.usd + 0.0, "there": ops.where(rent.why == "Not listed.", 1, 0)}
     cases = [{"chip": "A", "year": "2025"}, {"chip": "A", "year": "2026"}]
     (first, second) = signals(cases, compiled(told).signals, list(told))

@@ -81,25 +81,6 @@ def switch(values: dict) -> float:
     )
 
 
-def faster(values: dict) -> mlperf.Gain:
-    """The gain that the controls of `mlperf` describe."""
-    what = (
-        values[name]
-        for name in (
-            "new_chip",
-            "old_chip",
-            "benchmark",
-            "scenario",
-            "metric",
-            "statistic",
-            "in_round",
-        )
-    )
-    return mlperf.gain(
-        *what, (values["rent_new"], values["rent_old"]) if values["metric"] == "dollar" else None
-    )
-
-
 def leader(values: dict) -> float:
     """The score of the chip that leads by the controls of `hardware_radar`."""
     weights = [values[f"weight_{axis}"] for axis in map_of_hardware.AXES]
@@ -128,23 +109,6 @@ OWN_CARD = {
     "segment": "consumer",
     "least_providers": 1,
     "tokens_per_s": 500,
-}
-FASTER = "notebooks/mlperf.html"
-RACK = {
-    "benchmark": "deepseek-r1",
-    "scenario": "Interactive",
-    "new_chip": "GB300",
-    "old_chip": "B300",
-    "metric": "dollar",
-    "rent_new": 12.5,
-}
-OLDER = {
-    "benchmark": "bert-99",
-    "new_chip": "H100 PCIe",
-    "old_chip": "A100 PCIe 80GB",
-    "metric": "watt",
-    "in_round": "v3.1",
-    "statistic": "median",
 }
 RADAR = "notebooks/hardware_radar.html"
 FRUGAL = {
@@ -205,18 +169,6 @@ LIVE = [
             },
         )
         for case in ({}, OTHER_MAKER)
-    ),
-    *(
-        (
-            FASTER,
-            case,
-            {
-                "gain": lambda v: faster(v).value,
-                "range_low": lambda v: faster(v).low,
-                "range_high": lambda v: faster(v).high,
-            },
-        )
-        for case in ({}, RACK, OLDER)
     ),
     *((RADAR, case, {"points": leader}) for case in ({}, FRUGAL, OWNED)),
 ]

@@ -1,16 +1,17 @@
 """One look for all charts, live controls, the answer card and tables.
 
-`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `lines`,
-`stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows or from
-expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show` hands a
-chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of a
-chapter's displays, and `at_defaults` marks one that follows no control.
+`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `intervals`,
+`lines`, `stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows
+or from expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show`
+hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of
+a chapter's displays, and `at_defaults` marks one that follows no control.
 """
 
 from scaleright.charts import lean
 from scaleright.charts.answers import answer_card, sentence, strip
 from scaleright.charts.displays import Display
 from scaleright.charts.dots import dots
+from scaleright.charts.intervals import intervals
 from scaleright.charts.live import Controls, LiveNumber, controls
 from scaleright.charts.market import scatter, timeline
 from scaleright.charts.marks import (

@@ -166,7 +166,9 @@ def _card(
 def _unsaid(quantities: Mapping[str, tuple[Any, str]]) -> list[LiveNumber]:
     """What a card tells machines alone, as live numbers of the page."""
     return [
-        page().number(name, quantity, kind=kind)
+        page().words(name, quantity)
+        if isinstance(quantity.value, str)
+        else page().number(name, quantity, kind=kind)
         for name, (quantity, kind) in quantities.items()
         if isinstance(quantity, Quantity)
     ]

@@ -42,3 +42,4 @@ from scaleright.mlperf.trends import (
     size_scaling,
     software_gains,
 )
+from scaleright.mlperf.versus import Bench, Versus, questions, vendors

@@ -134,12 +134,10 @@ def compiled(
     {'unit': '((price + 1) / datum.x)'}
     """
     along, known = along or {}, known or {}
-    # without rows of a chart, what the page computes already is read by its name
-    order = in_order(wanted.values(), frozenset() if along else known)
+    order = in_order(wanted.values())
     _refuse_strangers(order, along)
     names = _names(order, wanted, along, known)
-    rows, found = set[Quantity](), Compiled()
-    said: dict[Quantity, str] = {} if along else dict(known)
+    rows, found, said = set[Quantity](), Compiled(), dict[Quantity, str]()
     for node in order:
         inputs = [i for i in node.inputs if isinstance(i, Quantity)]
         name = parameter(node)

@@ -70,7 +70,7 @@ def choose(
     ----------
     table : by option, or by a tuple of options, one for each choice: figures, truth values, words
         and lists of figures by column, each number with the digits of a `units.figure`; or, where
-        there are none, the sentence that says why, and every number is NaN there
+        there are none, the sentence that says why: numbers are NaN there, nothing is true
     choices : words or numbers, quantities or not
     otherwise : why there are no figures where the table has no row: of several choices together
         few may have one. Every option needs a row if it is None.
@@ -150,8 +150,8 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
         return figure(value) if isinstance(value, float) and np.isfinite(value) else value
 
     def none_like(sample: Any) -> Any:
-        if isinstance(sample, str):
-            return ""
+        if isinstance(sample, (str, bool)):
+            return type(sample)()
         return tuple(map(none_like, sample)) if np.ndim(sample) else float("nan")
 
     full = next((row for row in table.values() if not isinstance(row, str)), {})

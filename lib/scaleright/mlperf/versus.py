@@ -1,0 +1,193 @@
+"""One chip against another on what a reader chooses: quantities, looked up in the results of all.
+
+Every figure per accelerator is derived, not an official MLPerf metric.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pandas as pd
+
+from scaleright.catalog import accelerators
+from scaleright.market import recent_rental_price
+from scaleright.mlperf.compare import RATES, drift, entry, summary
+from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
+from scaleright.mlperf.results import ROUNDS
+from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.quantity import Quantity, at, choose, given, look_up
+from scaleright.quantity.rows import Row
+from scaleright.ranges import Ends
+
+FIGURES = ["best", "median", "tail_low", "tail_high", "submissions", "preview", "precision", "unit"]
+NO_RESULT = "no result"
+MAIN_KINDS = {
+    "dense language model": "dense",
+    "mixture of experts": "mixture",
+    "diffusion": "diffusion",
+}
+"""The kinds of models that charts tell apart, in a word; all else is "other"."""
+MAIN_VENDORS = ("NVIDIA", "AMD", "Google", "Intel")
+
+
+def vendor(chip: str) -> str:
+    """The vendor of a chip among those that charts tell apart.
+
+    >>> vendor("B200"), vendor("Cloud AI 100 Pro")
+    ('NVIDIA', 'other')
+    """
+    name = accelerators()[chip].vendor
+    return name if name in MAIN_VENDORS else "other"
+
+
+def vendors(chips: Iterable[str]) -> pd.DataFrame:
+    """Chips beside their `vendor`, in the order of vendors: chip, vendor."""
+    order = [*MAIN_VENDORS, "other"]
+    rows = sorted(((chip, vendor(chip)) for chip in chips), key=lambda of: order.index(of[1]))
+    return pd.DataFrame(rows, columns=["chip", "vendor"])
+
+
+@dataclass(frozen=True)
+class Versus:
+    """How many times as much one chip does as another, as quantities.
+
+    new, old : what was submitted of each, the columns of `FIGURES`
+    in_round : the round in which they are compared; empty where none has both
+    rate_new, rate_old : per accelerator, by the statistic that the case asks for
+    value, low, high : the gain and its range; not a number where there is none
+    """
+
+    new: Row
+    old: Row
+    in_round: Any
+    rate_new: Any
+    rate_old: Any
+    value: Any
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What chips reached on some benchmarks, for a case with benchmark, scenario, new_chip,
+    old_chip, metric ("chip", "watt" or "dollar"), in_round (or "newest"), statistic ("best" or
+    "median"), rent_new and rent_old [USD/h], all quantities.
+
+    results : by benchmark with its accuracy target, scenario, round and chip: the columns of
+        `FIGURES`, rates per accelerator
+    chips : of each chip watts (power limit) [W]; usd, usd_low and usd_high (median, lowest and
+        highest rent of its listings) [USD/h]; 0 where it is not known
+    kinds, moves : of the model of each benchmark, see `compare.drift`
+    """
+
+    results: Mapping[tuple[str, str, str, str], Mapping[str, Any]]
+    chips: Mapping[str, Mapping[str, float]]
+    kinds: Mapping[str, str]
+    moves: Mapping[str, float]
+
+    @classmethod
+    def of(cls, benchmarks: Iterable[str]) -> Self:
+        """The results of benchmarks, as `compare.entry` names them.
+
+        >>> Bench.of(["rnnt"]).results["rnnt", "Offline", "v3.1", "L4"]["submissions"]
+        3
+        """
+        rows = summary().assign(entry=entry)
+        rows = rows[rows["entry"].isin(list(benchmarks))]
+        keys = rows[["entry", "scenario", "round", "accelerator"]].itertuples(index=False)
+        results = dict(zip(map(tuple, keys), rows[FIGURES].to_dict("records"), strict=True))
+        watts, rents = prices("watt"), {}
+        for chip in sorted(rows["accelerator"].unique()):
+            rent = recent_rental_price(chip)
+            usd = (rent.median, rent.low, rent.high) if rent else (0.0, 0.0, 0.0)
+            about = dict(zip(("usd", "usd_low", "usd_high"), usd, strict=True))
+            rents[chip] = {"watts": watts.get(chip, 0.0)} | about
+        of = rows.groupby("entry")["architecture"].first()
+        return cls(results, rents, of.replace(MAIN_KINDS).to_dict(), of.map(drift).to_dict())
+
+    def reached(self, case: Any, in_round: Any, chip: Any) -> Row:
+        """What was submitted of a chip on the case's benchmark and scenario."""
+        asked = case.benchmark, case.scenario, in_round, chip
+        return choose(self.results, *asked, otherwise=NO_RESULT)
+
+    def newest_round(self, case: Any) -> Quantity:
+        """The newest round with both chips, or the one that is asked for; empty where there is
+        none.
+        """
+
+        def meets(name: str) -> Quantity:
+            asked = (case.in_round == "newest") | (case.in_round == name)
+            pair = (self.reached(case, name, chip) for chip in (case.new_chip, case.old_chip))
+            new, old = (of.there for of in pair)
+            return asked & new & old
+
+        return first_case([(meets(name), name) for name in reversed(ROUNDS)], "")
+
+    def price(self, case: Any, chip: Any) -> Quantity:
+        """What the rate of a chip is divided by; not a number where that is not known."""
+        about = choose(self.chips, chip)
+        own = [(chip == case.new_chip, case.rent_new), (chip == case.old_chip, case.rent_old)]
+        by = [(case.metric == "chip", 1.0), (case.metric == "watt", about.watts)]
+        paid = first_case(by, first_case(own, about.usd))
+        return where(paid > 0, paid, math.nan)
+
+    def versus(self, case: Any, chip: Any = None, in_round: Any = None) -> Versus:
+        """The case's new chip, or another one, against its old chip, in their newest round or in
+        another.
+        """
+        chip = case.new_chip if chip is None else chip
+        in_round = self.newest_round(case) if in_round is None else in_round
+        new, old = (self.reached(case, in_round, of) for of in (chip, case.old_chip))
+        rate, rate_old = (where(case.statistic == "best", of.best, of.median) for of in (new, old))
+        paid, paid_old = (self.price(case, of) for of in (chip, case.old_chip))
+        low, high = gain_interval(
+            (new.tail_low, rate, new.tail_high),
+            (old.tail_low, rate_old, old.tail_high),
+            look_up(self.moves, case.benchmark),
+            paid,
+            paid_old,
+        )
+        value, same = gain_ratio(rate, rate_old, paid, paid_old), chip == case.old_chip
+        low, high = (where(same, value, end) for end in (low, high))
+        return Versus(new, old, in_round, rate, rate_old, value, low, high)
+
+    def why_not(self, case: Any, in_round: Any) -> Quantity:
+        """Why there is no gain, where there is none; empty otherwise [word]."""
+        unknown = [self.price(case, of) > 0 for of in (case.new_chip, case.old_chip)]
+        reasons = [
+            (case.new_chip == case.old_chip, "both are the same chip"),
+            (in_round == "", "no round that you allow has both"),
+            (unknown[0] & unknown[1], ""),
+            (case.metric == "watt", "the power limit of one of them is not known"),
+        ]
+        return first_case(reasons, "nobody lists the rent of one of them")
+
+    def swings(self, case: Any, of: Versus) -> tuple[Quantity, Quantity, dict[str, Ends]]:
+        """The gain per dollar of rent, or per chip where a rent is not known; the same if other
+        teams had submitted, or in another round; and the ends between which these and rents move.
+        """
+        paid, plain = (at(of.value, metric=name) for name in ("dollar", "chip"))
+        factors = {name: given(name, 1.0) for name in ("new_team", "old_team", "another_round")}
+        new_team, old_team, another_round = factors.values()
+        moves = look_up(self.moves, case.benchmark)
+        ends = {"another round": Ends(another_round, 1 / moves, moves)}
+        for side, team, row, rate in (
+            ("new", new_team, of.new, of.rate_new),
+            ("old", old_team, of.old, of.rate_old),
+        ):
+            least, most = row.tail_low / rate, maximum(row.tail_high / rate, 1.0)
+            ends[f"team on the {side} chip"] = Ends(team, least, most)
+            rent, chip = vars(case)[f"rent_{side}"], vars(case)[f"{side}_chip"]
+            listed = choose(self.chips, chip)
+            low = where(listed.usd_low > 0, minimum(listed.usd_low, rent), rent)
+            ends[f"rent of the {side} chip"] = Ends(rent, low, maximum(listed.usd_high, rent))
+        gain = where(paid > 0, paid, plain)
+        return gain, gain * new_team / old_team * another_round, ends
+
+
+def questions() -> pd.DataFrame:
+    """Every scenario and round, and the words for both: scenario, round, question."""
+    rows = pd.DataFrame([(of, name) for of in RATES for name in ROUNDS])
+    rows = rows.set_axis(["scenario", "round"], axis=1)
+    return rows.assign(question=rows["scenario"] + ", " + rows["round"])

@@ -1,0 +1,141 @@
+"""What a page looks up of MLPerf is what the library compares, and its tables hold together."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scaleright import mlperf
+from scaleright.mlperf import tables
+from scaleright.mlperf.compare import entry, meetings
+from scaleright.press.parameters import declared
+from scaleright.quantity import at, evaluate, given
+
+BENCHMARKS = next(p.choices for p in declared("mlperf") if p.name == "benchmark")
+BENCH = mlperf.Bench.of(BENCHMARKS)
+PAIR = {"new_chip": "B200", "old_chip": "H200 SXM"}
+CASE = SimpleNamespace(
+    **{
+        name: given(name, value)
+        for name, value in {
+            "benchmark": "llama2-70b-99.9",
+            "scenario": "Offline",
+            **PAIR,
+            "metric": "chip",
+            "in_round": "newest",
+            "statistic": "best",
+            "rent_new": BENCH.chips["B200"]["usd"],
+            "rent_old": BENCH.chips["H200 SXM"]["usd"],
+        }.items()
+    }
+)
+ANSWER = BENCH.versus(CASE)
+GAIN = (ANSWER.value, ANSWER.low, ANSWER.high)
+METRICS = ("chip", "watt", "dollar")
+
+
+def test_a_meeting_has_the_gain_that_the_library_finds():
+    both = meetings(mlperf.summary())
+    both = both.assign(benchmark=both["benchmark"], entry=entry(both))
+    both = both[both["entry"].isin(BENCHMARKS)].sample(60, random_state=0)
+    for number, row in enumerate(both.itertuples()):
+        pair = {"new_chip": row.accelerator_new, "old_chip": row.accelerator_old}
+        rents = {
+            f"rent_{side}": BENCH.chips[pair[f"{side}_chip"]]["usd"] for side in ("new", "old")
+        }
+        metric, statistic = METRICS[number % 3], ("best", "median")[number % 2]
+        in_round = ("newest", row.round)[number % 2]
+        asked = {"benchmark": row.entry, "scenario": row.scenario, "metric": metric}
+        asked |= {"statistic": statistic, "in_round": in_round}
+        found = evaluate([*GAIN, ANSWER.in_round], asked | pair | rents)
+        price = tuple(rents.values()) if metric == "dollar" else None
+        try:
+            here = mlperf.gain(*pair.values(), *asked.values(), price)
+        except (LookupError, ValueError):
+            assert math.isnan(found[0]), (asked, pair)
+        else:
+            assert found[:3] == pytest.approx([here.value, here.low, here.high], rel=1e-6)
+            assert found[3] == here.in_round
+
+
+def why(**asked) -> tuple[float, str]:
+    gain, words = evaluate([ANSWER.value, BENCH.why_not(CASE, ANSWER.in_round)], asked)
+    return gain, words
+
+
+def test_what_cannot_be_compared_says_why():
+    assert why(metric="watt")[1] == ""
+    assert why(new_chip="H200 SXM", old_chip="H200 SXM")[1] == "both are the same chip"
+    gain, words = why(in_round="v3.0")
+    assert math.isnan(gain)
+    assert words == "no round that you allow has both"
+    gain, words = why(metric="dollar", rent_new=0.0)
+    assert math.isnan(gain)
+    assert words == "nobody lists the rent of one of them"
+    limits = {name: of["watts"] for name, of in BENCH.chips.items()}
+    both = meetings(mlperf.summary())
+    both = both[
+        (both["accelerator_old"].map(limits) == 0) & (both["accelerator_new"].map(limits) > 0)
+    ]
+    row = both.assign(entry=entry(both)).query("entry in @BENCHMARKS").iloc[0]
+    pair = {"new_chip": row["accelerator_new"], "old_chip": row["accelerator_old"]}
+    asked = {"benchmark": row["entry"], "scenario": row["scenario"], "metric": "watt"}
+    gain, words = why(**pair, **asked)
+    assert math.isnan(gain)
+    assert words == "the power limit of one of them is not known"
+
+
+def test_rents_count_for_the_chips_that_they_are_of():
+    dollars = at(ANSWER.value, metric="dollar")
+    plain, dear = dollars.value, evaluate([dollars], {"rent_new": 2 * CASE.rent_new.value})[0]
+    assert dear == pytest.approx(plain / 2)
+    other = BENCH.versus(CASE, given("chip", "B200"), ANSWER.in_round)
+    at_dollar = at(other.value, metric="dollar")
+    dear = {"rent_new": 2 * CASE.rent_new.value}
+    assert evaluate([at_dollar], {"chip": "B200"} | dear)[0] == pytest.approx(plain / 2)
+    third = [evaluate([at_dollar], {"chip": "H100 SXM"} | of)[0] for of in ({}, dear)]
+    assert third[0] == third[1] > 0
+    same = BENCH.versus(CASE, given("chip", "H200 SXM"), ANSWER.in_round)
+    assert evaluate([same.value, same.low, same.high], {"chip": "H200 SXM"}) == [1.0, 1.0, 1.0]
+
+
+def test_the_swings_are_around_the_gain_and_follow_the_metric_that_is_known():
+    gain, swung, ends = BENCH.swings(CASE, ANSWER)
+    assert gain.value == swung.value == at(ANSWER.value, metric="dollar").value
+    assert len(ends) == 5
+    for end in ends.values():
+        low, high = (of if isinstance(of, float) else of.value for of in (end.low, end.high))
+        assert low <= end.parameter.value <= high
+    (unlisted,) = evaluate([gain], {"rent_old": 0.0})
+    assert unlisted == at(ANSWER.value, metric="chip").value
+
+
+def test_tables_of_the_chapter_hold_together():
+    checked = tables.hand_checked()
+    assert np.allclose(checked["per chip"], checked["value"] / checked["chips"])
+    racks, short = tables.rack_gains(), tables.rack_summary()
+    hurried = racks[racks["scenario"] == "Interactive"]
+    assert short.tight.count == len(hurried)
+    assert short.tight.high == hurried["times"].max()
+    assert short.single == 4
+    assert short.calm.low < 1 < short.calm.high < short.tight.high
+    steps = tables.generations()
+    assert set(steps["pair"]) >= {"B200 / H200", "H100 / A100"}
+    assert len(tables.generation_spans()) >= 2 * steps["pair"].nunique()
+    kinds = tables.software_by_kind().set_index("kind of model")
+    assert kinds["pairs of rounds"].sum() == len(mlperf.software_gains())
+    assert kinds["largest"].max() == tables.software_largest()["best"].max()
+    kept = tables.server_kept()
+    last = kept[kept["newest"]].groupby("benchmark")["round"]
+    assert (last.nunique() == 1).all()
+    sizes = tables.rack_sizes()
+    assert (sizes.groupby(["accelerator", "benchmark"])["accelerators"].max() >= 64).all()
+    teams = tables.teams("llama2-70b-99.9", "Offline", "v5.1")
+    best = teams.groupby("accelerator")["per_accelerator"].max()
+    assert best["B200"] / best["H200 SXM"] == pytest.approx(ANSWER.value.value)
+    assert tables.range_outcome()["ratios"].sum() == len(mlperf.range_test())
+    assert (tables.team_spread()["apart"] >= 1).all()
+    assert tables.power_by_chip()["runs"].sum() == len(mlperf.power_efficiency())
+    assert len(tables.averages_apart()) == 5
