@@ -124,6 +124,7 @@ _ASKING = (
     "tests/test_mlperf_versus.py",
     "tests/test_pretraining_cost.py",
     "tests/test_rules.py",
+    "tests/test_scaling_chapter.py",
     "tests/test_scaling_laws.py",
     "tests/test_tokens_tables.py",
     "tests/test_training_search.py",

@@ -210,3 +210,21 @@ def test_the_tree_as_a_table_is_that_of_each_case(hours):
         verdict = deployment(CARD, 0.5, 0.3, of.pop("hours_per_day"), moving, **of)
         found = [cell.value if isinstance(cell, Quantity) else cell for cell in row[2:5]]
         assert found == [verdict.what, verdict.rule, "yes" if verdict.agrees else "no"]
+
+
+def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
+    rows, within = [{"model": "A", "size": 2.0, "tokens": 30.0}], [(1, 9), (1, 99)]
+    words, kinds = ["parameters", "tokens"], ["number", "number"]
+    yours = {"yours": (3 * case.price, 1.0 * case.chips)}
+
+    def placed(**moved):
+        chart = charts.dots(rows, "size", "tokens", "model", words, kinds, within, yours)
+        spec = charts.show(chart, alt="A chart of dots.", controls=live).bundle[VEGALITE_MIME]
+        for parameter in spec["params"]:
+            if parameter["name"] in moved:
+                parameter["value"] = moved[parameter["name"]]
+        svg = vl_convert.vegalite_to_svg(spec | {"width": 500})
+        return re.findall(r'aria-label="parameters: ([\d.]+); tokens: ([\d.]+)', svg)
+
+    assert {("2", "30"), ("6", "8")} <= {*placed()}
+    assert {("2", "30"), ("9", "8")} <= {*placed(price=3.0)}

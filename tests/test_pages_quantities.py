@@ -19,7 +19,15 @@ from scaleright.units import figure
 from vega import signal_texts
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-CHAPTERS = ("buy_or_rent", "token_cost", "memory_wall", "scaling_math", "vendor_claims", "mlperf")
+CHAPTERS = (
+    "buy_or_rent",
+    "token_cost",
+    "memory_wall",
+    "scaling_math",
+    "scaling_laws",
+    "vendor_claims",
+    "mlperf",
+)
 """Those whose pages are read from one graph."""
 WITH_ROWS = {"token_cost", "memory_wall", "vendor_claims"}
 """Those with a table whose rows are cases of their own."""

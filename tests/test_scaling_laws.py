@@ -220,6 +220,14 @@ def test_a_plan_implies_the_service_it_was_made_for(loss, served):
 
 
 @given(flop=budgets)
+def test_the_tokens_of_a_compute_optimal_size_are_those_of_its_compute(flop):
+    size = sl.compute_optimal_parameters(flop, **REPLICATION.terms)
+    assert sl.compute_optimal_tokens(size, **REPLICATION.terms) == pytest.approx(
+        sl.tokens_for_compute(flop, size), rel=1e-9
+    )
+
+
+@given(flop=budgets)
 def test_a_compute_optimal_model_is_the_cheapest_of_its_loss_without_service(flop):
     size = sl.compute_optimal_parameters(flop, **REPLICATION.terms)
     tokens = sl.tokens_for_compute(flop, size)
@@ -348,51 +356,3 @@ def test_raw_runs_that_make_no_sense_are_refused(tmp_path, bad, words):
 
     with pytest.raises(RefreshError, match=words):
         list(chinchilla.rows(_raw(tmp_path, bad)))
-
-
-# the chapter
-
-
-def test_a_million_dollars_by_hand(law):
-    """333 ZFLOP: 1e6 USD at 4.275 an hour are 8.4e8 s of an H100 at 40 % of 989.4 TFLOP/s."""
-    flop = 1e6 / 4.275 * 3600 * 0.4 * 989.4e12
-    size = sl.compute_optimal_parameters(flop, **law.terms)
-    tokens = sl.tokens_for_compute(flop, size)
-    assert (flop, size, tokens) == pytest.approx((333e21, 55.2e9, 1.01e12), rel=5e-3)
-    smaller, longer = sl.cheapest_for_life(
-        sl.loss(size, tokens, law.E, **law.terms), sl.equivalent_tokens(1e13, 0.4 / 0.3), law
-    )
-    assert (smaller, longer) == pytest.approx((22.8e9, 3.71e12), rel=5e-3)
-    bill, less = (
-        sl.lifetime(n, d, 1e13, 1.0, 4 / 3).total for n, d in ((size, tokens), (smaller, longer))
-    )
-    assert 1 - less / bill == pytest.approx(0.38, abs=0.005)
-
-
-def test_larger_runs_are_predicted_from_smaller_ones():
-    runs = sl.points()
-    spent = transformer.training_flop(runs["parameters"], runs["tokens"])
-    fitted, unseen = sl.fit(runs[spent < 3e20]), runs[spent >= 3e20]
-    errors = np.abs(
-        sl.loss(
-            unseen["parameters"].to_numpy(), unseen["tokens"].to_numpy(), fitted.E, **fitted.terms
-        )
-        / unseen["loss"]
-        - 1
-    )
-    assert len(unseen) == 63 and errors.median() < 0.012 and errors.max() < 0.05
-
-
-def test_models_of_the_table_have_shapes_and_sane_ratios():
-    rows = catalog.table("training_tokens")
-    ratios = [
-        row.tokens / transformer.active_parameters(catalog.model(row.model)).total
-        for row in rows.itertuples()
-    ]
-    assert len(rows) >= 30 and min(ratios) > 0.3 and max(ratios) < 1e5
-
-
-def test_no_tokens_reach_a_loss_at_or_below_the_floor():
-    assert sl.tokens_for_optimal_loss(
-        REPLICATION.E - 0.1, REPLICATION.E, REPLICATION.B, REPLICATION.alpha, REPLICATION.beta
-    ) == float("inf")

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from parity import vega_values
-from scaleright import catalog, market, mlperf, scaling_laws, validation
+from scaleright import catalog, mlperf, validation
 from scaleright.costs import pretraining
-from scaleright.costs.rent import compute_usd
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.footprint import Footprint, machine, place
@@ -140,34 +139,6 @@ def training_error(values: dict) -> float:
     )
 
 
-def budgeted(values: dict) -> dict[str, float]:
-    """The models that the controls of `scaling_laws` describe."""
-    law = scaling_laws.fit(scaling_laws.points())
-    peak = market.matmul_chips()[values["accelerator"]]["bf16_flops"]
-    train, serve = (
-        compute_usd(1.0, peak, values[share], values["rent_usd_per_hour"])
-        for share in ("mfu", "serving_mfu")
-    )
-    flop = values["budget_usd"] / train
-    size = scaling_laws.compute_optimal_parameters(flop, **law.terms)
-    tokens = scaling_laws.tokens_for_compute(flop, size)
-    loss = scaling_laws.loss(size, tokens, law.E, **law.terms)
-    smaller, longer = scaling_laws.cheapest_for_life(
-        loss, scaling_laws.equivalent_tokens(values["lifetime_tokens"], serve / train), law
-    )
-    bills = [
-        scaling_laws.lifetime(n, d, values["lifetime_tokens"], train, serve).total
-        for n, d in ((size, tokens), (smaller, longer))
-    ]
-    return {
-        "size": size,
-        "tokens": tokens,
-        "smaller_said": smaller,
-        "longer_said": longer,
-        "saved": 1 - bills[1] / bills[0],
-    }
-
-
 ACCURACY = "notebooks/training_accuracy.html"
 UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
 RECORDS = "notebooks/pretraining_records.html"
@@ -190,15 +161,6 @@ OWN_CLUSTER = {
     "experiments": 3.0,
     "place": "France",
 }
-BUDGET = "notebooks/scaling_laws.html"
-MANY_USERS = {
-    "budget_usd": 2e8,
-    "accelerator": "B200",
-    "lifetime_tokens": 1e16,
-    "serving_mfu": 0.1,
-    "mfu": 0.3,
-}
-
 # (page, controls to set, named number, what the library says it is at all values of the page's
 # controls)
 SPLIT = "notebooks/parallelism.html"
@@ -226,17 +188,6 @@ LIVE = [
             },
         )
         for case in ({}, OWN_CLUSTER)
-    ),
-    *(
-        (
-            BUDGET,
-            case,
-            {
-                name: lambda v, name=name: budgeted(v)[name]
-                for name in ("size", "tokens", "smaller_said", "longer_said", "saved")
-            },
-        )
-        for case in ({}, MANY_USERS)
     ),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of

@@ -1,15 +1,17 @@
 """Named dots on a plane, to layer over lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import field_of, frame_of, tooltip, value_axis
+from scaleright.charts.axes import expressed, frame_of, tooltip, value_axis
 from scaleright.charts.market import label_sides, side_labels
 from scaleright.charts.words import say
+from scaleright.ops import first_case
+from scaleright.quantity import Quantity
 
 
 def dots(
@@ -20,8 +22,7 @@ def dots(
     titles: Sequence[str],
     kinds: Sequence[str],
     within: Sequence[tuple[float, float]],
-    live: Sequence[Any] | None = None,
-    own: int = 0,
+    yours: Mapping[str, tuple[Quantity, Quantity]] | None = None,
     most: int = 16,
 ):
     """A dot for each row on logarithmic axes, with its name where there is room: `lines(...) +
@@ -34,8 +35,8 @@ def dots(
     label : column that names the dots.
     titles, kinds : of the two axes, the same as the chart's own, and how their values are said.
     within : (lowest, highest) of the two axes, by which room is looked for.
-    live : expressions to draw in place of the columns.
-    own : how many of the first rows are the reader's own, which stand out and are always named.
+    yours : the reader's own dots by name, which follow the controls, stand out, and are always
+        named.
     most : how many are named, on a phone half as many; the others say their name on hover.
 
     >>> rows = [{"model": "A", "size": 2.0, "tokens": 3.0}]
@@ -43,16 +44,21 @@ def dots(
     ...     [(1, 9), (1, 9)]).layer)
     5
     """
-    frame = frame_of(rows).reset_index(drop=True)
+    own = {name: tuple(map(expressed, place)) for name, place in (yours or {}).items()}
+    first = [{label: n, x: a.value, y: b.value} for n, (a, b) in (yours or {}).items()]
+    frame = pd.concat([pd.DataFrame(first), frame_of(rows)[[label, x, y]]], ignore_index=True)
     ends = [*frame[x], *within[0]], [*frame[y], *within[1]]
-    frame = _with_sides(frame, label, ends, own, most)
-    shown = dict(zip(("_dot_x", "_dot_y"), map(field_of, live or (x, y)), strict=True))
+    frame = _with_sides(frame, label, ends, len(own), most)
+    shown = {
+        field: first_case([(alt.datum[label] == n, p[at]) for n, p in own.items()], alt.datum[of])
+        for at, (field, of) in enumerate((("_dot_x", x), ("_dot_y", y)))
+    }
     said = {
         f"_said_{axis}": say(alt.datum[f"_dot_{axis}"], kind)
         for axis, kind in zip("xy", kinds, strict=True)
     }
     chart = (
-        alt.Chart(frame.assign(_own=frame.index < own))
+        alt.Chart(frame.assign(_own=frame.index < len(own)))
         .transform_calculate(**shown)
         .transform_calculate(**said)
     )

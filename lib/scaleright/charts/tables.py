@@ -81,11 +81,7 @@ def table(
         columns,
         words={c: headers.get(c, str(c).replace("_", " ")) for c in columns},
         texts={c: [_cell(value, formats.get(c)) for value in rows[c]] for c in columns},
-        numeric={
-            c
-            for c in columns
-            if pd.api.types.is_numeric_dtype(rows[c]) and not pd.api.types.is_bool_dtype(rows[c])
-        },
+        numeric={c for c in columns if _of_numbers(rows[c])},
         addresses={c: rows[of].tolist() for c, of in link.items()},
         moving=found.cells,
     )
@@ -101,6 +97,10 @@ def table(
             TABLE_MIME: machine,
         }
     )
+
+
+def _of_numbers(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
 def _in_dollars(rows: pd.DataFrame, headers: Mapping[str, str]) -> dict[Any, str]:

@@ -129,8 +129,11 @@ def matmul_terms() -> dict[str, dict[str, Any]]:
 
     Returns
     -------
-    the columns of `matmul_chips`, rent_usd_per_hour : median of its recent listings, of a chip that
-        nobody lists the middle of all the others [USD/h], rent_basis : which of both, in words
+    the columns of `matmul_chips`
+    listed : whether anybody does
+    rent_usd_per_hour, rent_low, rent_high : median of its recent listings and their ends; of a chip
+        that nobody lists the middle of all the others [USD/h]
+    rent_basis, age : which of both, and the day of its newest listing, in words
 
     >>> terms = matmul_terms()
     >>> terms["H100 SXM"]["rent_basis"], terms["Trainium2"]["rent_basis"]
@@ -139,15 +142,11 @@ def matmul_terms() -> dict[str, dict[str, Any]]:
     chips = matmul_chips()
     listed = {name: found for name in chips if (found := recent_rental_price(name))}
     middle = median(found.median for found in listed.values())
-    return {
-        name: {
-            **row,
-            "rent_usd_per_hour": listed[name].median if name in listed else middle,
-            "rent_basis": (
-                f"listed on {listing_age(name)}"
-                if name in listed
-                else "which nobody lists; this is the middle of all chips"
-            ),
-        }
-        for name, row in chips.items()
-    }
+    rows = {}
+    for name, row in chips.items():
+        of, age = listed.get(name), listing_age(name)
+        basis = f"listed on {age}" if of else "which nobody lists; this is the middle of all chips"
+        low, rent, high = (of.low, of.median, of.high) if of else (middle, middle, middle)
+        rents = {"rent_usd_per_hour": rent, "rent_low": low, "rent_high": high}
+        rows[name] = {**row, **rents, "listed": bool(of), "rent_basis": basis, "age": age}
+    return rows

@@ -134,10 +134,12 @@ def compiled(
     {'unit': '((price + 1) / datum.x)'}
     """
     along, known = along or {}, known or {}
-    order = in_order(wanted.values())
+    # without rows of a chart, what the page computes already is read by its name
+    order = in_order(wanted.values(), frozenset() if along else known)
     _refuse_strangers(order, along)
     names = _names(order, wanted, along, known)
-    rows, found, said = set[Quantity](), Compiled(), dict[Quantity, str]()
+    rows, found = set[Quantity](), Compiled()
+    said: dict[Quantity, str] = {} if along else dict(known)
     for node in order:
         inputs = [i for i in node.inputs if isinstance(i, Quantity)]
         name = parameter(node)

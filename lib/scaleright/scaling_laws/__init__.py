@@ -2,15 +2,30 @@
 budget and a lifetime.
 
 `laws` holds the closed forms, `fit` the robust fit with its bootstrap, `optima` what follows for a
-budget.
+budget, `evidence` how sure the fit is, `models` what was trained and served.
 """
 
+from scaleright.scaling_laws.evidence import (
+    COEFFICIENTS_SHOWN,
+    INTERVALS_SHOWN,
+    ORIGINAL,
+    RANGES_SHOWN,
+    RESAMPLED,
+    SMALL,
+    coefficients,
+    extrapolated,
+    fitted_runs,
+    intervals,
+    size_ranges,
+    sizes_by_law,
+)
 from scaleright.scaling_laws.fit import bootstrap, fit, points, stalled_bootstrap
 from scaleright.scaling_laws.laws import (
     Law,
     balance_step,
     balanced_parameters,
     compute_optimal_parameters,
+    compute_optimal_tokens,
     effective,
     equivalent_tokens,
     figures,
@@ -26,4 +41,11 @@ from scaleright.scaling_laws.laws import (
     tokens_for_loss,
     tokens_for_optimal_loss,
 )
-from scaleright.scaling_laws.optima import NEWTON_STEPS, cheapest_for_life, data_constrained, spread
+from scaleright.scaling_laws.models import MODELS_SHOWN, NAMED, trained_models, usual_serving_mfu
+from scaleright.scaling_laws.optima import (
+    SCARCE_SHOWN,
+    cheapest_for_life,
+    data_constrained,
+    scarce_data,
+    spread,
+)

@@ -119,6 +119,18 @@ def compute_optimal_parameters(flop, A, B, alpha, beta):
     )
 
 
+@closed_form(parameters=SIZE, **_TERMS)
+def compute_optimal_tokens(parameters, A, B, alpha, beta):
+    """Training tokens of which a model of this size is the compute-optimal one.
+
+    Source: [hoffmann2022, equation 4], alpha A N^-alpha = beta B D^-beta.
+
+    >>> round(compute_optimal_tokens(70e9, 482.01, 2085.43, 0.3478, 0.3658) / 1e12, 1)
+    1.3
+    """
+    return (beta * B / (alpha * A) * parameters**alpha) ** (1 / beta)
+
+
 @closed_form(flop=FLOP, parameters=SIZE)
 def tokens_for_compute(flop, parameters):
     """Tokens on which so much arithmetic trains a model of this size.

@@ -2,14 +2,21 @@
 size.
 """
 
+from types import MappingProxyType
+
 import numpy as np
+import pandas as pd
 
 from scaleright.formulas import search, simulation
+from scaleright.ops import exp, log
+from scaleright.quantity.graph import value_of
 from scaleright.scaling_laws.laws import (
     Law,
     balance_step,
     balanced_parameters,
     compute_optimal_parameters,
+    figures,
+    published,
     repeated_loss,
     tokens_for_compute,
     tokens_for_optimal_loss,
@@ -17,12 +24,17 @@ from scaleright.scaling_laws.laws import (
 
 NEWTON_STEPS = 6
 """From the compute-optimal tokens this many reach the cheapest model to 1e-9 and better."""
+SCARCE_SHOWN = MappingProxyType(
+    dict.fromkeys(("unique tokens", "parameters", "tokens"), "count 2")
+    | {"passes": "number 2", "loss": "number"}
+)
+"""How a table says the columns of `scarce_data`."""
 
 
 @search
 def cheapest_for_life(loss, served, law: Law) -> tuple:
     """Parameters and tokens of the model of a given loss for which training and service together
-    cost least.
+    cost least; numbers, arrays or quantities.
 
     Parameters
     ----------
@@ -42,15 +54,16 @@ def cheapest_for_life(loss, served, law: Law) -> tuple:
     >>> bool(busy[0] < idle[0] and busy[1] > idle[1])
     True
     """
-    if not np.all(np.asarray(loss) > np.asarray(law.E)):
+    wanted = np.asarray(value_of(loss))
+    if not np.all(wanted > np.asarray(law.E)):
         raise ValueError(
-            f"loss = {np.min(loss):.4g} cannot be reached; allowed: above the law's floor of"
+            f"loss = {wanted.min():.4g} cannot be reached; allowed: above the law's floor of"
             f" {np.max(law.E):.4g}"
         )
-    position = np.log(tokens_for_optimal_loss(loss, law.E, law.B, law.alpha, law.beta))
+    position = log(tokens_for_optimal_loss(loss, law.E, law.B, law.alpha, law.beta))
     for _ in range(NEWTON_STEPS):
         position = balance_step(position, loss, served, law.E, law.B, law.alpha, law.beta)
-    tokens = np.exp(position)
+    tokens = exp(position)
     return balanced_parameters(tokens, served, **law.terms), tokens
 
 
@@ -85,6 +98,26 @@ def data_constrained(
         )
     )
     return float(sizes[best]), float(tokens[best])
+
+
+@search
+def scarce_data(flop: float) -> pd.DataFrame:
+    """The best model for a budget when different tokens are scarce, by a law that knows repeats
+    ("Muennighoff 2023"): from as many as the compute-optimal model would take down to a hundredth.
+
+    >>> scarce_data(3e23)["passes"].round(1).tolist()[:2]
+    [1.0, 4.8]
+    """
+    law, fitted = published("Muennighoff 2023"), figures("Muennighoff 2023")
+    decays = {key: fitted[key] for key in ("data_decay", "size_decay")}
+    plenty = tokens_for_compute(flop, compute_optimal_parameters(flop, **law.terms))
+    rows = []
+    for unique in (plenty * share for share in (1.0, 0.25, 0.1, 0.03, 0.01)):
+        size, tokens = data_constrained(flop, unique, law, **decays)
+        reached = repeated_loss(size, tokens, unique, law.E, **law.terms, **decays)
+        rows.append((unique, size, tokens, tokens / unique, reached))
+    columns = ["unique tokens", "parameters", "tokens", "passes", "loss"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 @simulation

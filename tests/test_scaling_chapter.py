@@ -1,0 +1,87 @@
+"""What the chapter on scaling laws says: its case by hand, runs that no fit had seen, models as
+they were trained.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scaleright import catalog, transformer
+from scaleright import scaling_laws as sl
+from scaleright.quantity import evaluate, given
+
+REPLICATION = sl.published("Besiroglu 2024")
+
+
+@pytest.fixture(scope="module")
+def law():
+    return sl.fit(sl.points())
+
+
+def test_a_million_dollars_by_hand(law):
+    """333 ZFLOP: 1e6 USD at 4.275 an hour are 8.4e8 s of an H100 at 40 % of 989.4 TFLOP/s."""
+    flop = 1e6 / 4.275 * 3600 * 0.4 * 989.4e12
+    size = sl.compute_optimal_parameters(flop, **law.terms)
+    tokens = sl.tokens_for_compute(flop, size)
+    assert (flop, size, tokens) == pytest.approx((333e21, 55.2e9, 1.01e12), rel=5e-3)
+    smaller, longer = sl.cheapest_for_life(
+        sl.loss(size, tokens, law.E, **law.terms), sl.equivalent_tokens(1e13, 0.4 / 0.3), law
+    )
+    assert (smaller, longer) == pytest.approx((22.8e9, 3.71e12), rel=5e-3)
+    bill, less = (
+        sl.lifetime(n, d, 1e13, 1.0, 4 / 3).total for n, d in ((size, tokens), (smaller, longer))
+    )
+    assert 1 - less / bill == pytest.approx(0.38, abs=0.005)
+
+
+def test_larger_runs_are_predicted_from_smaller_ones():
+    found = sl.extrapolated(sl.points())
+    assert (found.small, found.large) == (177, 63)
+    assert found.median < 0.012 and found.most < 0.05 and abs(found.bias) < 0.01
+
+
+def test_the_evidence_is_that_of_the_same_law(law):
+    runs, drawn = sl.points(), sl.bootstrap(sl.points(), law, 20)
+    found = sl.coefficients(law, drawn).set_index("figure")
+    assert found["here"]["E"] == law.E and found["off by [standard errors]"].max() < 0.1
+    assert sl.fitted_runs(law, runs)["missed"].abs().median() < 0.005
+    budgets = np.array([1e21, 1e24])
+    ranges = sl.size_ranges(law, drawn, budgets)
+    assert (ranges["from"] < ranges["parameters"]).all()
+    assert (ranges["parameters"] < ranges["to"]).all()
+    by_law = sl.sizes_by_law(law, budgets).set_index(["law", "flop"])["size"]
+    assert by_law["this book"].to_numpy() == pytest.approx(ranges["parameters"], rel=1e-3)
+    assert by_law["Kaplan 2020", 1e24] > 3 * by_law["approach 3", 1e24]
+
+
+def test_scarce_data_are_repeated_before_the_model_grows():
+    found = sl.scarce_data(3e23)
+    assert found["passes"].is_monotonic_increasing and found["loss"].is_monotonic_increasing
+    assert found["parameters"].is_monotonic_decreasing
+
+
+def test_the_cheapest_model_follows_quantities():
+    loss, served = given("loss", 2.0), given("served", 1e13)
+    found = sl.cheapest_for_life(loss, served, REPLICATION)
+    there = {"loss": 2.1, "served": 3e12}
+    # figures of a graph have seven digits, which its powers magnify
+    assert evaluate(found, there) == pytest.approx(
+        sl.cheapest_for_life(*there.values(), REPLICATION), rel=1e-5
+    )
+    with pytest.raises(ValueError, match="above the law's floor"):
+        sl.cheapest_for_life(given("loss", 1.5), served, REPLICATION)
+
+
+def test_models_of_the_table_have_shapes_and_sane_ratios():
+    rows = catalog.table("training_tokens")
+    ratios = [
+        row.tokens / transformer.active_parameters(catalog.model(row.model)).total
+        for row in rows.itertuples()
+    ]
+    assert len(rows) >= 30 and min(ratios) > 0.3 and max(ratios) < 1e5
+
+
+def test_no_tokens_reach_a_loss_at_or_below_the_floor():
+    assert sl.tokens_for_optimal_loss(
+        REPLICATION.E - 0.1, REPLICATION.E, REPLICATION.B, REPLICATION.alpha, REPLICATION.beta
+    ) == float("inf")
