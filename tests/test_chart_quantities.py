@@ -232,7 +232,8 @@ def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
 
 def test_a_row_that_no_control_chooses_is_said_as_any_other(case):
     fixed = choose({"A": {"watts": 700}, "B": {"watts": 300}}, "B").watts * case.chips
-    assert told(charts.sentence("They take {fixed:W}."), chips=2) == {"fixed": "600 W"}
+    shown = charts.sentence("They take {fixed:W}.")
+    assert fixed.value == 2400 and told(shown, chips=2) == {"fixed": "600 W"}
 
 
 def test_a_spread_draws_the_rows_and_the_values_that_quantities_say(case, live):

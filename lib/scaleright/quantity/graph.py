@@ -207,7 +207,7 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
 
 
 WRITTEN_OUT = 1e15
-"""Whole numbers up to here are written with all their digits; beyond, any float is a whole number."""
+"""Whole numbers up to here are written with all their digits; beyond, every float is one."""
 
 
 def _settled(given: Any) -> Any:
