@@ -236,7 +236,7 @@ def architecture_bets(
         for other in mean.index[1:]
         if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1
     ]
-    flexible = committed_ratio * mean.iloc[0] > 1
+    flexible = committed_ratio * mean.iloc[0] >= 1
     numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
     numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}
     rule, what = source_rule(mixture_probability), "stay flexible" if flexible else best

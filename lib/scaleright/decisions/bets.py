@@ -131,6 +131,18 @@ class Bets:
         """Cost of each chip on the kind that suits it least, of those that may come [1]."""
         return self._each(worst_cost)
 
+    @property
+    def regrets(self) -> dict[str, Any]:
+        """What each chip costs more than knowing in advance [1], the newest first; infinite for one
+        that was not measured on both kinds of language model.
+        """
+        newest = sorted(self.prices, key=lambda chip: str(accelerator(chip).released), reverse=True)
+        both = {chip: at(self.expected[chip], mixture_probability=0.5) for chip in newest}
+        return {
+            chip: where(cost < INFINITY, self.expected[chip] - 1, INFINITY)
+            for chip, cost in both.items()
+        }
+
     @cached_property
     def best(self) -> tuple[Any, Any]:
         """The chip that is expected to cost least, and what [1]; NaN where there is none."""
@@ -146,7 +158,7 @@ class Bets:
         """Whether two different chips are compared, and any was measured on every kind that may
         come.
         """
-        return (self.case.bet != self.case.rival) & (self.best[1] > 0)
+        return self.best[1] > 0
 
     @property
     def regret(self) -> Any:
@@ -160,8 +172,8 @@ class Bets:
 
     @property
     def flexible(self) -> Any:
-        """Whether hours that can be given back cost less than the best bet is expected to lose."""
-        return self.case.committed_ratio * self.best[1] > 1
+        """Whether hours that can be given back cost no more than the best bet may lose."""
+        return self.case.committed_ratio * self.best[1] >= 1
 
     @property
     def rule(self) -> Any:
@@ -288,8 +300,3 @@ def domain_share(kind: str, case: Any, limit_s: Any) -> Any:
     limits = {chip: chip_limits(chip) for chip in rents().index}
     pair = choose(limits, case.rival), choose(limits, case.bet)
     return share_of(shape, *pair, case.context, limit_s, case.slowdown)
-
-
-def newest_first() -> list[str]:
-    """The chips of the bets by the dates of their release."""
-    return sorted(rents().index, key=lambda chip: str(accelerator(chip).released), reverse=True)

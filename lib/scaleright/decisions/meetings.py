@@ -56,7 +56,7 @@ def rounds(kind: str) -> dict[tuple[str, str], dict[str, list]]:
 class Meeting:
     """Two chips on one benchmark, in the newest round in which both stand.
 
-    met : whether there is such a round; in_round : its name
+    met : whether there is such a round of two different chips; in_round : its name
     gain, low, high : how many times as much the one does as the other, with its range [1]; NaN
         where they do not meet
     rates : of every chip in that round; 0 where nobody submitted, and where they do not meet
@@ -89,7 +89,7 @@ class Meeting:
 
         found = [(rate(i, pair[0]) * rate(i, pair[1]) > 0, i) for i in range(most)]
         place = first_case(found, -1)
-        met, place = place >= 0, maximum(place, 0)
+        met, place = (place >= 0) & (bet != rival), maximum(place, 0)
         ends = [(rate(place, of, "tail"), rate(place, of), rate(place, of)) for of in pair]
         gain = gain_ratio(ends[0][1], ends[1][1])
         low, high = gain_interval(ends[0], ends[1], drift(ARCHITECTURES[kind]))
