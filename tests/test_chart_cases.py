@@ -70,6 +70,30 @@ def test_a_table_has_the_same_quantities_at_the_case_of_each_row(live, case, uni
     assert texts == ["$0.20 $0.50 –"]
 
 
+def test_a_table_spreads_cases_of_two_kinds_over_rows_and_columns(live, case, unit):
+    at = pd.DataFrame({"at": ["half", "full"], "load": [0.5, 1.0]})
+    every = ROWS.assign(on=ROWS["chip"]).merge(at, how="cross")[
+        ["on", "chip", "price", "at", "load"]
+    ]
+    cells, along = every.assign(unit=unit / case.load), (case.chip, case.price, case.load)
+    shown = charts.table(cells, "Units", {"unit": "usd"}, along=along, across="at")
+    lines = [line.split() for line in str(shown).split("\n")[1:]]
+    assert lines[:3] == [["on", "half", "full"], ["A", "$0.20", "$0.10"], ["B", "$0.50", "$0.25"]]
+    assert shown.bundle[TABLE_MIME]["data"][1] == {"on": "B", "half": 0.5, "full": 0.25}
+    places = re.findall(r'data-sr-cell="rows1 (\d) \w+">([^<]*)<', shown.bundle["text/html"])
+    live = [field.get("live") for field in shown.bundle[TABLE_MIME]["schema"]["fields"]]
+    assert [live[1]["places"], live[2]["places"]] == [[0, 2, 4], [1, 3, 5]]
+    assert [said for _, said in sorted(places)] == ["$0.20", "$0.10", "$0.50", "$0.25", "–", "–"]
+
+
+def test_lines_of_options_have_the_same_quantity_at_the_case_of_each_row(live, case, unit):
+    rows = ROWS.merge(pd.DataFrame({"load": [0.1, 1.0]}), how="cross")
+    along = case.chip, case.price, case.load
+    lines = charts.lines(rows, "load", "chip", "usd", "load", "USD", unit / case.load, along=along)
+    assert {"A", "B"} <= drawn(lines, live) and "NaN" not in picture(lines, live)
+    assert "C" not in drawn(lines, live)  # which has no number
+
+
 def test_bars_say_of_each_option_what_it_costs_or_why_it_does_not(live, case, unit):
     label = where(unit > 0, charts.phrase("{unit:usd} each"), "not sold")
     bars = charts.bars(ROWS, "chip", unit, "usd", "USD", along=(case.chip, case.price), label=label)

@@ -55,7 +55,7 @@
     const hub = window.scaleright.page.hub;
     for (const { name, live } of table.schema.fields) {
       table.data.forEach((row, i) => {
-        if (live?.rows) row[name] = raw(hub.data(live.rows)[i][live.field]);
+        if (live?.rows) row[name] = raw(hub.data(live.rows)[live.places?.[i] ?? i][live.field]);
         else if (live?.signals[i]) row[name] = raw(hub.signal(live.signals[i]));
       });
     }

@@ -22,31 +22,38 @@ class Moving:
 
     rows : their values at the chapter's case
     cells : markup of those that follow, by column and row
+    formats : how the cells of each column are said
     model : what the page's script needs to compute them
-    live : where the page has the raw values, by column: signals, or a field of rows
+    live : where the page has the raw values, by column: signals, or a field of rows, and of which
     """
 
     rows: pd.DataFrame
     cells: Mapping[tuple[Any, int], str]
+    formats: Mapping[str, Any]
     model: str = ""
     live: Mapping[Any, dict] = field(default_factory=dict)
 
 
-def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) -> Moving:
+def moving(
+    rows: pd.DataFrame,
+    formats: Mapping[str, Any],
+    along: Along | None,
+    across: str | None = None,
+) -> Moving:
     """The cells of a table that are quantities.
 
-    along : parameters that the rows give, in columns of their names or in others, which are not
-        shown: a quantity in another column is that of the case of each row
+    along, across : as of `tables.table`
     """
     if along is not None:
-        return _along(rows, formats, fields_along(along))
+        found = _along(rows, formats, fields_along(along))
+        return found if across is None else _spread_out(found, across)
     found = {}
     for column in (c for c in rows.columns if pd.api.types.is_object_dtype(rows[c])):
         for index, value in enumerate(rows[column]):
             if isinstance(value, Quantity):
                 found[column, index] = _live(value, formats.get(column))
     if not found:
-        return Moving(rows, {})
+        return Moving(rows, {}, formats)
     cells = {place: number.__html__() for place, number in found.items()}
     places = range(len(rows))
     plain = rows.map(value_of).infer_objects()
@@ -56,7 +63,7 @@ def moving(rows: pd.DataFrame, formats: Mapping[str, Any], along: Along | None) 
         }
         for column in dict.fromkeys(column for column, _ in found)
     }
-    return Moving(plain, cells, live_model(page(), found.values()), live)
+    return Moving(plain, cells, formats, live_model(page(), found.values()), live)
 
 
 def _live(quantity: Quantity, kind: Any) -> LiveNumber:
@@ -90,7 +97,29 @@ def _along(
         column: {"rows": name, "field": f"{at}_raw" if f"{at}_raw" in numbers else at}
         for column, at in zip(wanted, words, strict=True)
     }
-    return Moving(plain, cells, row_model(page(), name), live)
+    return Moving(plain, cells, formats, row_model(page(), name), live)
+
+
+def _spread_out(found: Moving, across: str) -> Moving:
+    """A table of names, of `across` and of one column more, with a column for each value of
+    `across` in place of both.
+    """
+    name, value = (column for column in found.rows.columns if column != across)
+    rows, columns = (list(dict.fromkeys(found.rows[of])) for of in (name, across))
+    wide = found.rows.pivot(index=name, columns=across, values=value).loc[rows, columns]
+    places = list(zip(found.rows[across], map(rows.index, found.rows[name]), strict=True))
+    cells = {places[index]: markup for (_, index), markup in found.cells.items()}
+    return Moving(
+        wide.reset_index().rename_axis(columns=None),
+        cells,
+        dict.fromkeys(columns, found.formats.get(value)),
+        found.model,
+        {
+            of: found.live[value]
+            | {"places": [places.index((of, row)) for row in range(len(rows))]}
+            for of in columns
+        },
+    )
 
 
 def _in_words(quantity: Quantity, kind: Any) -> Quantity:

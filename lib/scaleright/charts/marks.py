@@ -30,7 +30,6 @@ from scaleright.charts.axes import (
 )
 from scaleright.charts.words import NONE, say
 from scaleright.ops import where
-from scaleright.quantity import Quantity
 
 
 def _folded(chart: alt.Chart, values: Mapping[str, Any], key: str) -> alt.Chart:
@@ -119,7 +118,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     x_kind: str = "number",
-    along: Quantity | None = None,
+    along: Any = None,
 ):
     """Lines with their names at their right ends.
 
@@ -130,9 +129,10 @@ def lines(
     series : name -> column or live expression (one line each), or the column that names the line of
         each row.
     kind : how values are said in tips.
-    value : column with the values, if `series` is a column.
+    value : column with the values, or a quantity, if `series` is a column.
     x_kind : how the ticks of the horizontal axis are said.
-    along : the parameter that runs along the horizontal axis, where the lines are quantities.
+    along : the parameter that runs along the horizontal axis, where the lines are quantities; if
+        `series` is a column, all parameters that the rows give.
 
     >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load",
     ...     "value").layer)
@@ -163,17 +163,23 @@ def lines(
 
 
 def _series(
-    frame: pd.DataFrame, x: str, series: Any, value: Any, along: Quantity | None
+    frame: pd.DataFrame, x: str, series: Any, value: Any, along: Any
 ) -> tuple[list, alt.Chart, list[str]]:
     """What is computed of the rows of `lines` first; a row for each point, with its `_series` and
     `_value`; and the names of the lines.
     """
     if isinstance(series, str):
+        steps, (value,) = along_rows([value], along)
         fields = {"_value": field_of(value), "_series": alt.datum[series]}
-        return [], alt.Chart(frame).transform_calculate(**fields), [*dict.fromkeys(frame[series])]
-    steps, values = along_rows(list(series.values()), None if along is None else {along: x})
-    chart = _folded(alt.Chart(frame), dict(zip(series, values, strict=True)), "_series")
-    return steps, chart if along is None else _where_known(chart), list(series)
+        chart, names = (
+            alt.Chart(frame).transform_calculate(**fields),
+            [*dict.fromkeys(frame[series])],
+        )
+    else:
+        steps, values = along_rows([*series.values()], None if along is None else {along: x})
+        chart = _folded(alt.Chart(frame), dict(zip(series, values, strict=True)), "_series")
+        names = [*series]
+    return steps, chart if along is None else _where_known(chart), names
 
 
 _SEEN = alt.condition("datum._known > 0", alt.value(1), alt.value(0))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.charts.axes import Along
-from scaleright.charts.cells import moving
+from scaleright.charts.cells import Moving, moving
 from scaleright.charts.displays import Display
 from scaleright.charts.live import page
 from scaleright.charts.machine import file_name, resource, rounded
@@ -47,6 +47,7 @@ def table(
     headers: Mapping[str, str] | None = None,
     name: str | None = None,
     along: Along | None = None,
+    across: str | None = None,
 ) -> Display:
     """An accessible table that scrolls inside itself on a phone; the first column heads its row.
 
@@ -61,6 +62,10 @@ def table(
     name : what its files are called when a reader downloads them; made from the caption otherwise.
     along : parameters that the rows give in columns of their names or in others, which are not
         shown: a quantity in another column is that of the case of each row.
+    across : column whose values head a column each, beside that of names: of what the one column
+        that is left holds.
+    across : column whose values head a column each, beside that of names: of what the one column
+        that is left holds.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
@@ -74,8 +79,8 @@ def table(
                 f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
             )
     formats = _in_dollars(rows, headers) | formats
-    found = moving(rows, formats, along)
-    rows = found.rows
+    found = moving(rows, formats, along, across)
+    rows, formats = found.rows, found.formats
     columns = [column for column in rows.columns if column not in link.values()]
     sheet = _Sheet(
         columns,
@@ -85,18 +90,23 @@ def table(
         addresses={c: rows[of].tolist() for c, of in link.items()},
         moving=found.cells,
     )
-    machine = resource(rows, caption, name or file_name(caption), formats)
-    for field, column in zip(machine["schema"]["fields"], rows.columns, strict=True):
-        field |= {"live": found.live[column]} if column in found.live else {}
     keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
     return Display(
         {
             "text/plain": "\n".join([caption, *sheet.lines()]),
             "text/html": table_box(caption, sheet.head(), sheet.body(len(rows)), keys)
             + found.model,
-            TABLE_MIME: machine,
+            TABLE_MIME: _for_machines(found, caption, name or file_name(caption)),
         }
     )
+
+
+def _for_machines(found: Moving, caption: str, name: str) -> dict[str, Any]:
+    """A table as a resource that says where the page has the values of what follows."""
+    told = resource(found.rows, caption, name, found.formats)
+    for field, column in zip(told["schema"]["fields"], found.rows.columns, strict=True):
+        field |= {"live": found.live[column]} if column in found.live else {}
+    return told
 
 
 def _of_numbers(column: pd.Series) -> bool:
