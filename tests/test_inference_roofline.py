@@ -87,7 +87,7 @@ def test_claims_on_latency_are_judged():
         ("precision=FP9", "FP8"),
         ("batch=0", "batch = 0"),
         ("model=Llama-3.1-7B", "Llama-3.1-8B"),
-        ("chips=3", "chips = 3"),
+        ("chips=3", "chips = '3'"),
         ("utilization=40", "utilization = 40"),
         ("accelerator=H100", "H100 SXM"),
     ],
@@ -113,7 +113,7 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
         ("inference_roofline", {"model": "Llama-3.1-405B", "precision": "BF16"}, "FP8"),
         (
             "inference_roofline",
-            {"precision": "INT4", "chips": 1, "input_tokens": 100000, "output_tokens": 31000},
+            {"precision": "INT4", "chips": "1", "input_tokens": 100000, "output_tokens": 31000},
             "does not fit beside the weights",
         ),
         ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),

@@ -23,14 +23,14 @@ CHAPTERS = (
     "buy_or_rent",
     "token_cost",
     "memory_wall",
+    "inference_roofline",
     "scaling_math",
     "scaling_laws",
     "vendor_claims",
     "mlperf",
-    "architecture_bets",
 )
 """Those whose pages are read from one graph."""
-WITH_ROWS = {"token_cost", "memory_wall", "vendor_claims"}
+WITH_ROWS = {"token_cost", "memory_wall", "vendor_claims", "inference_roofline"}
 """Those with a table whose rows are cases of their own."""
 SETTINGS = 12
 JOINT = "‖"

@@ -5,48 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scaleright import catalog
-from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.inference_ladder import rungs_of_source
-from scaleright.inference.curves import curves
-from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service
 from scaleright.inference.fleet import chips as fleet_size
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import climb
-from scaleright.inference.serving import slots
-
-
-def crowd(values: dict) -> dict[str, float]:
-    """What the controls of `inference_roofline` ask: the cost of a million tokens, the tokens a
-    second for each reader, and who fits.
-    """
-    model, chip, load = (
-        catalog.model(values["model"]),
-        catalog.accelerator(values["accelerator"]),
-        Load(*(values[name] for name in ("input_tokens", "output_tokens", "cached_share"))),
-    )
-    tried = (
-        Deployment(
-            model,
-            chip,
-            values["precision"],
-            tensor=n,
-            expert=n if model.experts else 1,
-            software="vLLM",
-        )
-        for n in (1, 2, 4, 8)
-    )
-    (one,) = curves([next(d for d in tried if valid(d) and slots(d, Load(2000, 500)) >= 128)])
-    room = one.slots(load)
-    point = one.at(min(values["batch"], room), load)
-    speed = point.beat.requests * load.output_tokens / point.step_s
-    return {
-        "price": usd_per_million_tokens(
-            values["rent_usd_per_hour"] * one.chips, speed, values["utilization"]
-        ),
-        "pace_now": 1 / point.tpot_s,
-        "room": room,
-    }
 
 
 def saved_by_levers(values: dict) -> float:
@@ -103,14 +67,6 @@ def serving_error(values: dict) -> float:
     return float(rows[rows["scored"] & (rows["figure"] == figure)][column].abs().median()) / 100
 
 
-FULL_NODE = {
-    "model": "DeepSeek-V3",
-    "accelerator": "B200",
-    "batch": 2048,
-    "input_tokens": 600,
-    "output_tokens": 3000,
-    "cached_share": 0.3,
-}
 LADDER = "notebooks/inference_ladder.html"
 BUSY_SERVICES = {
     "accelerator": "B200",
@@ -124,14 +80,6 @@ OF_ENERGY = {"figure": "energy", "left_out": "model"}
 
 
 LIVE = [
-    *(
-        (
-            "notebooks/inference_roofline.html",
-            case,
-            {name: lambda v, name=name: crowd(v)[name] for name in ("price", "pace_now", "room")},
-        )
-        for case in ({}, FULL_NODE)
-    ),
     *((LADDER, case, {"saving": saved_by_levers}) for case in ({}, BUSY_SERVICES)),
     *((SERVED, case, {"median": serving_error}) for case in ({}, OF_ENERGY)),
 ]

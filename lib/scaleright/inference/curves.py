@@ -24,7 +24,7 @@ from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import FRONT_S, SEQUENCES
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import Keep, as_it_is, floor, item, log2, maximum, minimum, where
+from scaleright.ops import floor, item, log2, maximum, minimum, where
 
 __all__ = ["Curve", "CurvePoint", "Paced", "curves", "engines", "fastest", "usual_format"]
 
@@ -75,6 +75,11 @@ class CurvePoint:
     def step_s(self) -> Any:
         """Mean of all steps [s]."""
         return self.plain_s + self.reading_s
+
+    @property
+    def requests_per_s(self) -> Any:
+        """Requests that end in a second [1/s]."""
+        return self.beat.requests / self.step_s
 
     @property
     def tpot_s(self) -> Any:
@@ -150,20 +155,20 @@ class Curve:
         piece = minimum(tokens, self.budget)
         return tokens / piece * self._mixed_s(0.0, piece, tokens / 2)
 
-    def _mixed_s(self, beside: Any, chunk: Any, context: Any, name: Keep = as_it_is) -> Any:
+    def _mixed_s(self, beside: Any, chunk: Any, context: Any) -> Any:
         """A step that reads a chunk of prompts beside decoding sequences, but for what these look
         back on.
         """
         each = busiest_prompt(
             chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas
         )
-        wide, together = name("wide", self.replicas * each), name("together", beside + chunk)
-        products = _between(self.reading, _READING, name("busy", beside + wide)) + _between(
+        wide, together = self.replicas * each, beside + chunk
+        products = _between(self.reading, _READING, beside + wide) + _between(
             self.grouped, _READING, together
         )
         return products + wide * self._over(self.read, context) + beside * self.each_s
 
-    def at(self, batch: Any, load: Load, name: Keep = as_it_is) -> CurvePoint:
+    def at(self, batch: Any, load: Load) -> CurvePoint:
         """The steady state at so many sequences."""
         beat = Rhythm.of(
             batch,
@@ -172,16 +177,13 @@ class Curve:
             1.0,
             self.budget,
             self.replicas / self.waiting,
-            name=name,
         )
         looking, beside = (
             self.looking_s(batch, load.context),
             beat.beside * self._over(self.look, load.context),
         )
-        plain_s = name("plain_s", self.writing_s(batch) + looking)
-        mixed_s = name(
-            "mixed_s", self._mixed_s(beat.beside, beat.chunk, load.prompt_context, name) + beside
-        )
+        plain_s = self.writing_s(batch) + looking
+        mixed_s = self._mixed_s(beat.beside, beat.chunk, load.prompt_context) + beside
         return CurvePoint(
             batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
         )
@@ -223,10 +225,7 @@ def curves(
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     13.4
     """
-    degrees: dict[str, Any] = {
-        name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES
-    }
-    d = replace(found[0], **degrees)
+    d = _together(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
     cut = [list(map(_cut, columns[name].astype(float))) for name in Curve.__dataclass_fields__]
@@ -242,21 +241,35 @@ def curves(
     ]
 
 
+def _together(found: Sequence[Deployment]) -> Deployment:
+    """Deployments that differ in their degrees alone, as one with a row for each."""
+    degrees: dict[str, Any] = {
+        name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES
+    }
+    return replace(found[0], **degrees)
+
+
 def _cut(values: np.ndarray) -> list[float]:
     return [float(f"{value:.{_DIGITS}g}") for value in values]
 
 
 @search
-def writing_parts(d: Deployment, *groups: Sequence[str]) -> list[list[float]]:
-    """The part that each group of kinds of work has in the table `decoding` of a curve [s].
+def writing_parts(found: Sequence[Deployment], *groups: Sequence[str]) -> list[list[list[float]]]:
+    """The part that each group of kinds of work has in the table `decoding` of the curves of
+    deployments that differ in their degrees alone [s]: a table for each, by group.
 
     >>> from scaleright import catalog
     >>> d = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))
-    >>> writing_parts(d, KINDS) == [curves([d])[0].decoding]
+    >>> writing_parts([d], KINDS) == [[curves([d])[0].decoding]]
     True
     """
-    parts, slow, none = step_parts(d, np.array(_DECODING), 0.0), stored(d), np.zeros(len(_DECODING))
-    return [_cut(sum((slow[kind] * parts[kind] for kind in kinds), none)) for kinds in groups]
+    d = _together(found)
+    parts, slow = step_parts(d, np.array(_DECODING), 0.0), stored(d)
+    none = np.zeros((len(found), len(_DECODING)))
+    return [
+        [_cut(of) for of in sum((slow[kind] * parts[kind] for kind in kinds), none)]
+        for kinds in groups
+    ]
 
 
 def _columns(

@@ -11,7 +11,7 @@ from scaleright.catalog import accelerator, model, shared
 from scaleright.formulas import search
 from scaleright.inference.curves import Curve, curves, engines, writing_parts
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.server import server
+from scaleright.inference.server import holding
 
 
 @dataclass(frozen=True)
@@ -28,31 +28,32 @@ class Served:
     network: Sequence[float]
 
 
-def _served(one: Deployment) -> Served:
+def _served(found: Sequence[Deployment]) -> list[Served]:
+    """Servers that differ in their chips alone."""
     network = ("tensor", "expert", "pipeline")
-    (curve,), parts = curves([one]), writing_parts(one, ("matmul", "grouped"), network)
-    return Served(one, curve, *parts)
+    parts = writing_parts(found, ("matmul", "grouped"), network)
+    return list(map(Served, found, curves(found), *parts))
 
 
 @search
 @shared
 def servers(
-    models: tuple[str, ...],
-    accelerators: tuple[str, ...],
-    formats: tuple[str, ...],
-    chips: int | None = None,
-) -> Mapping[tuple[str, str, str], Served]:
-    """The `server` of each model on each accelerator in each format, where there is one.
+    models: tuple[str, ...], accelerators: tuple[str, ...], formats: tuple[str, ...]
+) -> Mapping[tuple[str, str, str, str], Served]:
+    """The servers of each model on each accelerator in each format on 1, 2, 4 and 8 chips, where
+    they have room.
 
     >>> found = servers(("Llama-3.1-70B",), ("H100 SXM",), ("BF16", "FP8", "NVFP4"))
-    >>> [(key[-1], of.server.chips, of.curve.chips) for key, of in found.items()]
-    [('BF16', 4, 4.0), ('FP8', 4, 4.0)]
+    >>> ["{2} {3}".format(*key) for key in found]
+    ['BF16 4', 'BF16 8', 'FP8 2', 'FP8 4', 'FP8 8']
     """
-    found = {
-        case: server(model(case[0]), accelerator(case[1]), case[2], chips)
-        for case in product(models, accelerators, formats)
-    }
-    return MappingProxyType({case: _served(one) for case, one in found.items() if one})
+    rows = {}
+    for case in product(models, accelerators, formats):
+        held = holding(model(case[0]), accelerator(case[1]), case[2])
+        found = [one for one, _ in held]
+        for served in _served(found) if found else ():
+            rows[*case, str(served.server.chips)] = served
+    return MappingProxyType(rows)
 
 
 @search

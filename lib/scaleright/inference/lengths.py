@@ -138,3 +138,23 @@ def trace(name: str) -> Load:
         correlation=(of["mean context_tokens"] - apart.context)
         / (apart.input_tokens * apart.input_cv * apart.output_cv),
     )
+
+
+@lookup
+def patterns() -> list[dict[str, Any]]:
+    """Requests that differ more than chips do, two of published traces and two of round lengths:
+    `requests`, what they are, and the numbers of a `Load`.
+
+    >>> [(of["requests"], round(of["input_tokens"])) for of in patterns()][:2]
+    [('code completion', 2048), ('conversation', 1155)]
+    """
+    found = {
+        "code completion": trace("azure code"),
+        "conversation": trace("azure conversation"),
+        "long documents": Load(20000.0, 500.0),
+        "reasoning": Load(1000.0, 8000.0),
+    }
+    return [
+        {"requests": words} | {name: getattr(of, name) for name in _DOMAINS}
+        for words, of in found.items()
+    ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.ops import Keep, as_it_is, exp, maximum, minimum, where
+from scaleright.ops import exp, maximum, minimum, where
 
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Rhythm:
-    """Steps of continuous batching at so many running sequences; numbers, arrays or live
-    expressions.
+    """Steps of continuous batching at so many running sequences; numbers, arrays or quantities.
 
     Attributes
     ----------
@@ -42,7 +41,6 @@ class Rhythm:
         budget: Any,
         replicas: Any = 1.0,
         together: Any = 0.0,
-        name: Keep = as_it_is,
     ) -> Rhythm:
         """The rhythm of a batch.
 
@@ -61,7 +59,6 @@ class Rhythm:
         together : prompts that each of them computes at once at least, where so many wait [1]; else
             they come at random (Poisson), so that a share exp(-requests) of steps meets none and
             the others meet one or more
-        name : gives an expression that is long on a page a name, see `Controls.define`
 
         Source: chunked prefill [agrawal2024, section 4].
 
@@ -70,14 +67,13 @@ class Rhythm:
         (0.1, 2102, 0.095)
         """
         full = running * (new_tokens + further * queries) / budget - further
-        prompt_steps = name("prompt_steps", maximum(maximum(1.0, new_tokens / budget), full))
-        requests = name("requests", running / (prompt_steps + further))
+        prompt_steps = maximum(maximum(1.0, new_tokens / budget), full)
+        requests = running / (prompt_steps + further)
         met = requests * new_tokens / (1 - exp(-requests / replicas))
         most = minimum(budget - requests * further * queries, running * new_tokens)
         chunk = minimum(most, maximum(met, new_tokens * replicas * together))
-        chunk = name("chunk", chunk)
-        carrying = name("carrying", minimum(requests * new_tokens / chunk, 1.0))
-        beside = name("beside", maximum(running - prompt_steps * chunk / new_tokens, 0.0))
+        carrying = minimum(requests * new_tokens / chunk, 1.0)
+        beside = maximum(running - prompt_steps * chunk / new_tokens, 0.0)
         decoded = (1 - carrying) * running + carrying * beside
-        share = name("share", where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0))
+        share = where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0)
         return cls(prompt_steps, requests, chunk, beside, carrying, share)

@@ -2,6 +2,7 @@
 requests.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,15 @@ ROOM, LEAST_ROOM = 128, 8
 """Requests of the usual lengths that a server has room for, and at least if no node has that."""
 FORMATS = ("BF16", "FP8", "INT8", "INT4", "NVFP4", "MXFP4")
 """Formats of weights, the widest first."""
+SOFTWARE = "vLLM"
 _USUAL = Load(2000, 500)
-_FOUR_BITS = "gpt-oss"
-"""Models that were published in MXFP4, and in nothing else; the others were not."""
+_FOUR_BITS, ONLY_IN = "gpt-oss", "MXFP4"
+"""Models that were published in this format, and in nothing else; the others were not."""
 
 
-def _published_in(model: Transformer, precision: str) -> bool:
-    return model.name.startswith(_FOUR_BITS) == (precision == "MXFP4")
+def published_in(model: Transformer, precision: str) -> bool:
+    """Whether anyone published a model in a format."""
+    return model.name.startswith(_FOUR_BITS) == (precision == ONLY_IN)
 
 
 @search
@@ -40,20 +43,37 @@ def server(
     4
     >>> server(catalog.model("Llama-3.1-405B"), catalog.accelerator("H100 SXM"), "FP8", 1)
     """
-    if not _published_in(model, precision):
-        return None
-    degrees = np.array([chips] if chips else DEGREES)
+    held = holding(model, chip, precision, (chips,) if chips else DEGREES)
+    enough = [one for one, room in held if room >= ROOM] or [one for one, _ in held[-1:]]
+    return enough[0] if enough else None
+
+
+@search
+def holding(
+    model: Transformer, chip: Accelerator, precision: str, degrees: Sequence[int] = DEGREES
+) -> list[tuple[Deployment, float]]:
+    """The servers of so many chips with room for `LEAST_ROOM` requests, each with its room; none
+    where nobody published the format.
+
+    >>> from scaleright import catalog
+    >>> found = holding(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8")
+    >>> [one.chips for one, _ in found]
+    [2, 4, 8]
+    """
+    if not published_in(model, precision):
+        return []
 
     def of(degree: Any) -> Deployment:
         expert = degree if model.experts else 1
-        return Deployment(model, chip, precision, tensor=degree, expert=expert, software="vLLM")
+        return Deployment(model, chip, precision, tensor=degree, expert=expert, software=SOFTWARE)
 
-    rooms = np.where(valid(of(degrees)), slots(of(degrees), _USUAL), 0.0)
-    held = list(zip(degrees.tolist(), rooms, strict=True))
-    enough = [degree for degree, room in held if room >= ROOM]
-    least = [degree for degree, room in held if room >= LEAST_ROOM]
-    found = enough[:1] or least[-1:]
-    return of(found[0]) if found else None
+    every = of(np.array(degrees))
+    rooms = np.where(valid(every), slots(every, _USUAL), 0.0)
+    return [
+        (of(degree), room)
+        for degree, room in zip(degrees, rooms.tolist(), strict=True)
+        if room >= LEAST_ROOM
+    ]
 
 
 @search
@@ -68,8 +88,8 @@ def require_server(
         not fit; says what would.
     """
     check(Deployment(model, chip, precision))
-    if not _published_in(model, precision):
-        only = "only in MXFP4" if model.name.startswith(_FOUR_BITS) else "not in MXFP4"
+    if not published_in(model, precision):
+        only = f"{'not' if precision == ONLY_IN else 'only'} in {ONLY_IN}"
         raise ValueError(f"{model.name} was published {only}")
     found = server(model, chip, precision, chips)
     if found is None:

@@ -105,6 +105,18 @@ def decode_step(
 
 
 @counting
+def decode_intensity(t: Transformer, context, batch, precision):
+    """Operations for each byte that a decode step reads [FLOP/B]; arguments as of `decode_step`.
+
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> decode_intensity(tiny, 100, 1, "BF16") < decode_intensity(tiny, 100, 8, "BF16")
+    True
+    """
+    step = decode_step(t, context, batch, precision, 1, 1.0, 1.0, 1.0, 1.0)
+    return step.flop / (step.weight_bytes + step.kv_bytes)
+
+
+@counting
 def live_fields(t: Transformer) -> dict[str, int]:
     """The numbers of a shape by field, for a chart that lets the reader choose the model.
 

@@ -230,7 +230,7 @@ def serves(
     model: str,
     accelerator: str,
     precision: str,
-    chips: int | None,
+    chips: str,
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
@@ -239,12 +239,13 @@ def serves(
     from scaleright import catalog
     from scaleright.inference.lengths import Load
     from scaleright.inference.server import require_server
+    from scaleright.inference.server_steps import FEWEST
 
     require_server(
         catalog.model(model),
         catalog.accelerator(accelerator),
         precision,
-        chips,
+        None if chips == FEWEST else int(chips),
         Load(input_tokens, output_tokens, cached_share),
     )
 
