@@ -5,6 +5,7 @@ what MLPerf says of S4's thesis.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,12 @@ from hypothesis import strategies as st
 from scaleright import catalog, mlperf
 from scaleright.costs.regret import chances, expected_cost, regret_usd, switch_probability
 from scaleright.decisions import architecture_bets as ab
+from scaleright.decisions import chip_gains
+from scaleright.decisions.bets import Bets
 from scaleright.decisions.scale_up import chip_limits, decode_rate, domain, resources, share_of
+from scaleright.press.parameters import declared
+from scaleright.quantity import evaluate
+from scaleright.quantity import given as quantity
 
 odds = st.floats(0.0, 1.0)
 price = st.floats(0.1, 100.0)
@@ -121,13 +127,13 @@ def test_the_least_worst_regret_need_not_be_the_best_bet():
 
 
 def test_a_chip_that_was_not_measured_is_no_bet_where_that_kind_may_come():
-    costs = BETS.assign(images=[1.0, ab.UNMEASURED, 2.0])
+    costs = BETS.assign(images=[1.0, math.inf, 2.0])
     assert ab.architecture_bets(costs, 0.0, 0.0, 0.6).what == "B300"
     assert ab.architecture_bets(costs, 0.0, 0.1, 0.6).what == "GB300"
     with pytest.raises(
         catalog.DataError, match="no chip is measured on dense language model and diffusion alike"
     ):
-        ab.architecture_bets(costs.assign(images=ab.UNMEASURED), 0.0, 0.1)
+        ab.architecture_bets(costs.assign(images=math.inf), 0.0, 0.1)
 
 
 # what was measured
@@ -179,8 +185,8 @@ def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_
     """S4: nearly tenfold on a mixture, four to five times on a dense model, in Offline and Server;
     per chip it is about one.
     """
-    rows = ab.thesis(1.1)
-    loose, tight = rows[rows["scenario"] != "Interactive"], rows[rows["scenario"] == "Interactive"]
+    rows = chip_gains.thesis()
+    loose, tight = rows[~rows["hurry"]], rows[rows["hurry"]]
     assert loose["gain"].between(0.8, 1.7).all()
     assert (
         abs(
@@ -194,9 +200,105 @@ def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_
         > tight[tight["kind"] == "dense"]["gain"].max()
         > 1.1
     )
-    assert (rows["pays"] == (rows["gain"] > 1.1)).all() and rows[rows["sure"] & rows["pays"]][
-        "low"
-    ].min() > 1.1
+    earned = pd.Series(chip_gains.pays(rows, 1.1))
+    assert (earned.str.startswith("pays") == (rows["gain"] > 1.1)).all()
+    assert rows["low"][earned == "pays, surely"].min() > 1.1
+    summary = chip_gains.rack_summary().set_index(["hurry", "of"])
+    assert summary["gains"].sum() == len(rows) and summary["single"].sum() >= 1
+    assert summary.loc[("in a hurry", "dense"), "median"] == pytest.approx(
+        tight[tight["kind"] == "dense"]["gain"].median()
+    )
+
+
+def test_the_verdict_on_thresholds_moves_with_the_premium():
+    premium = quantity("premium", 1.1)
+    cells = chip_gains.thresholds(premium)["at your rents"]
+    for dearer in (0.1, 1.1, 9.0):
+        assert evaluate(cells, {"premium": dearer}) == chip_gains.pays(chip_gains.thesis(), dearer)
+
+
+def test_gains_that_a_datasheet_says_are_off_by_as_much_as_none_at_all():
+    off = chip_gains.times_off_by(chip_gains.explained_gains(4096, 1.5))
+    assert ((off > 1.1) & (off < 1.5)).all()
+
+
+# a reader's case
+
+
+def case_of(**moved) -> SimpleNamespace:
+    """The parameters of the chapter as quantities."""
+    now = {parameter.name: parameter.default for parameter in declared("architecture_bets")}
+    usd = ab.rents()["usd_per_hour"]
+    now |= {f"{which}_usd_per_hour": usd[now[which]] for which in ("bet", "rival")}
+    now |= {"committed_ratio": 0.354, "slowdown": 1.5} | moved
+    return SimpleNamespace(**{name: quantity(name, value) for name, value in now.items()})
+
+
+CASES = [
+    {},
+    {"scenario": "Interactive", "mixture_probability": 0.8, "image_share": 0.2},
+    {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b", "unlisted": True},
+    {"rival": "B200", "mixture_probability": 0.0, "image_share": 0.0, "bet_usd_per_hour": 30.0},
+]
+
+
+@pytest.mark.parametrize("moved", CASES)
+def test_the_bets_of_a_case_are_those_of_its_verdict(moved):
+    case = case_of(**moved)
+    found = Bets.of(case)
+    odds = case.mixture_probability.value, case.image_share.value
+    verdict = ab.architecture_bets(found.payoffs(), *odds, case.committed_ratio.value)
+    said = {name: number for name, (number, _) in verdict.numbers.items()}
+    expected = {name: cost.value for name, cost in found.expected.items()}
+    assert {f"{name}, expected": cost for name, cost in expected.items() if cost < math.inf} == {
+        name: pytest.approx(number) for name, number in said.items() if name.endswith("expected")
+    }
+    best, cost = found.best
+    assert expected[best.value] == cost.value == min(expected.values())
+    assert (verdict.what == best.value) == (not found.flexible.value)
+    assert (verdict.rule, verdict.agrees) == (found.rule.value, found.agrees.value)
+
+
+@pytest.mark.parametrize("moved", CASES)
+def test_a_meeting_is_that_of_mlperf(moved):
+    case = case_of(**moved)
+    for kind in ("dense", "mixture"):
+        asked = case.bet.value, case.rival.value, getattr(case, kind).value, case.scenario.value
+        met, known = Bets.of(case).meetings[kind], mlperf.gain(*asked)
+        assert met.in_round.value == known.in_round
+        ends = [getattr(met, end).value for end in ("gain", "low", "high")]
+        assert ends == pytest.approx([known.value, known.low, known.high], rel=1e-6)
+        rates = ab.matched_rates(*asked)
+        assert {chip: rate.value for chip, rate in met.rates.items()} == pytest.approx(
+            {chip: rates.get(chip, 0.0) for chip in met.rates}, rel=1e-6
+        )
+
+
+def test_two_chips_that_do_not_meet_make_no_bet_and_no_number():
+    found = Bets.of(case_of(bet="H100 SXM", rival="B300", dense="gptj"))
+    assert not found.possible.value and not found.cheaper.known.value
+    assert math.isnan(found.best[1].value) and math.isnan(found.regret.value)
+    assert found.meetings["dense"].in_round.value == "none"
+    assert found.table()["expected"].map(lambda cost: math.isnan(cost.value)).all()
+    assert not Bets.of(case_of(rival="GB300")).possible.value
+
+
+def test_the_best_bet_at_an_end_of_the_gains_is_that_of_the_gain_moved_there():
+    case = case_of()
+    low, best, high = (Bets.of(case, end) for end in ("low", "gain", "high"))
+    costs = [found.expected["GB300"].value for found in (low, best, high)]
+    assert costs[0] > costs[1] >= costs[2]
+    assert low.expected["B300"].value < best.expected["B300"].value
+
+
+def test_at_the_odds_of_a_switch_the_other_chip_costs_the_same_and_is_named():
+    found = Bets.of(case_of())
+    (row,) = [row for row in found.switches().itertuples() if row.chip == "B300"]
+    even = row[2].value
+    costs = evaluate(
+        [found.expected["GB300"], found.expected["B300"]], {"mixture_probability": even}
+    )
+    assert costs[0] == pytest.approx(costs[1]) and row[3].value == found.cheaper.above.value
 
 
 # what a roofline says

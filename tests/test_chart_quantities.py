@@ -228,3 +228,23 @@ def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
 
     assert {("2", "30"), ("6", "8")} <= {*placed()}
     assert {("2", "30"), ("9", "8")} <= {*placed(price=3.0)}
+
+
+def test_a_row_that_no_control_chooses_is_said_as_any_other(case):
+    fixed = choose({"A": {"watts": 700}, "B": {"watts": 300}}, "B").watts * case.chips
+    shown = charts.sentence("They take {fixed:W}.")
+    assert fixed.value == 2400 and told(shown, chips=2) == {"fixed": "600 W"}
+
+
+def test_a_spread_draws_the_rows_and_the_values_that_quantities_say(case, live):
+    rows = [
+        {"of": "A", "watts": 700, "provider": "one", "segment": "cloud"},
+        {"of": "B", "watts": 300, "provider": "two", "segment": "cloud"},
+    ]
+    of, watts = given("of", "A"), given("watts", 700)
+    of_rows = {of: "of", watts: "watts"}
+    chart = charts.spread(
+        rows, "of", watts * case.load, "W", "power [W]", only=of == case.chip, along=of_rows
+    )
+    assert "280 W" in drawn(chart, live) and "120 W" not in drawn(chart, live)
+    assert "150 W" in drawn(chart, live, chip="B", load=0.5)

@@ -28,6 +28,7 @@ CHAPTERS = (
     "scaling_laws",
     "vendor_claims",
     "mlperf",
+    "architecture_bets",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {"token_cost", "memory_wall", "vendor_claims", "inference_roofline"}

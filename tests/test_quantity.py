@@ -11,6 +11,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from scaleright import catalog, ops
+from scaleright.charts.expressions import settled
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import Curve, curves, fastest
 from scaleright.inference.deployment import Deployment
@@ -279,3 +280,14 @@ def test_a_quantity_at_another_case_follows_what_is_left():
     assert at(bill, mode="half", chips=2.0, price=1.0) == 2.0
     with pytest.raises(LookupError, match="mode"):
         at(bill, model="half")
+
+
+def test_a_large_constant_has_the_digits_that_the_page_is_given():
+    """Every float beyond 1e15 is a whole number, and still means seven digits."""
+    share = given("share", 0.5)
+    work = share * 849119809123456789.0
+    (told,) = signals(
+        [{"share": 0.25}], {"work": settled(compiled({"work": work}).signals["work"])}, ["work"]
+    )
+    assert told == [evaluate([work], {"share": 0.25})[0]]
+    assert (share * 123456789.0).value == 61728394.5

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-from scaleright import catalog, mlperf
-from scaleright.costs.regret import switch_probability
-from scaleright.decisions import architecture_bets as bets
+from scaleright import catalog
 from scaleright.decisions import hardware_choice as hardware
 from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.hardware_candidates import candidates
@@ -36,49 +34,6 @@ def choice(values: dict) -> pd.Series:
     )
     chips = candidates(values["vendor"], values["segment"], int(values["least_providers"]))
     return hardware.compare(work, chips, terms, values["paid"] == "own").iloc[0]
-
-
-def hardware_bet(values: dict) -> tuple[pd.DataFrame, pd.Series]:
-    """Costs of the bets that the controls of `architecture_bets` describe, and the rates of the
-    pair by kind of model.
-    """
-    rents, pair = bets.rents(), [values["bet"], values["rival"]]
-    rates = {
-        kind: bets.matched_rates(
-            *pair, values[kind], "Offline" if kind == "images" else values["scenario"]
-        )
-        for kind in bets.ARCHITECTURES
-    }
-    prices = (
-        rents["usd_per_hour"]
-        .where((rents["listings"] > 0) | bool(values["unlisted"]) | rents.index.isin(pair))
-        .dropna()
-    )
-    prices[pair[0]], prices[pair[1]] = values["bet_usd_per_hour"], values["rival_usd_per_hour"]
-    return bets.payoffs(rates, prices), pd.Series(
-        {kind: of[pair[0]] / of[pair[1]] for kind, of in rates.items()}
-    )
-
-
-def regret(values: dict) -> float:
-    """What the best of them costs more than knowing in advance."""
-    verdict = bets.architecture_bets(
-        hardware_bet(values)[0],
-        values["mixture_probability"],
-        values["image_share"],
-        values["committed_ratio"],
-    )
-    return (
-        min(number for name, (number, _) in verdict.numbers.items() if name.endswith(", expected"))
-        - 1
-    )
-
-
-def switch(values: dict) -> float:
-    costs = hardware_bet(values)[0]
-    return switch_probability(
-        values["image_share"], *costs.loc[values["bet"]], *costs.loc[values["rival"]]
-    )
 
 
 def leader(values: dict) -> float:
@@ -119,20 +74,6 @@ FRUGAL = {
     "stand_ins": True,
 }
 OWNED = {"benchmark": "gpt-oss-120b", "scenario": "Server", "paid": "own", "weight_cost": 2.5}
-BETS = "notebooks/architecture_bets.html"
-IN_A_HURRY = {
-    "scenario": "Interactive",
-    "mixture_probability": 0.8,
-    "image_share": 0.2,
-    "bet_usd_per_hour": 30.0,
-}
-OTHER_MAKER = {
-    "bet": "MI355X",
-    "dense": "llama2-70b",
-    "mixture": "gpt-oss-120b",
-    "unlisted": True,
-    "mixture_probability": 0.3,
-}
 
 
 LIVE = [
@@ -143,32 +84,6 @@ LIVE = [
             {name: lambda v, name=name: choice(v)[name] for name in ("usd_per_million", "chips")},
         )
         for case in ({}, TRAINING, OWN_CARD)
-    ),
-    *(
-        (
-            BETS,
-            case,
-            {"regret": regret, "flip": switch}
-            | {
-                f"range_{kind}_{end}": lambda v, kind=kind, end=end: getattr(
-                    mlperf.gain(v["bet"], v["rival"], v[kind], v["scenario"]), end
-                )
-                for kind in ("dense", "mixture")
-                for end in ("low", "high")
-            },
-        )
-        for case in ({}, IN_A_HURRY, OTHER_MAKER)
-    ),
-    *(
-        (
-            BETS,
-            case,
-            {
-                f"gain_{kind}": lambda v, kind=kind: hardware_bet(v)[1][kind]
-                for kind in ("dense", "mixture")
-            },
-        )
-        for case in ({}, OTHER_MAKER)
     ),
     *((RADAR, case, {"points": leader}) for case in ({}, FRUGAL, OWNED)),
 ]

@@ -11,7 +11,8 @@ from typing import Any
 from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
 from scaleright.ops import INFINITY, maximum, where
 
-COST = Domain(0.0, 1e15, (0.2, 20.0), open_low=True)
+COST = Domain(0.0, INFINITY, (0.2, 20.0), open_low=True)
+"""A cost of work; infinite where a bet cannot do it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def chances(mixture_probability, image_share) -> Chances:
 
 @closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
 def expected_cost(mixture_probability, image_share, dense, mixture, images):
-    """Cost of a bet in expectation, over that of knowing in advance [1].
+    """Cost of a bet in expectation, over that of knowing in advance [1]; what cannot come costs
+    nothing.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def expected_cost(mixture_probability, image_share, dense, mixture, images):
     1.25
     """
     share = chances(mixture_probability, image_share)
-    return share.dense * dense + share.mixture * mixture + share.images * images
+    each = ((share.dense, dense), (share.mixture, mixture), (share.images, images))
+    return sum(where(chance > 0, chance * cost, 0.0) for chance, cost in each)
 
 
 @closed_form(

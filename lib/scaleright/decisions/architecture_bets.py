@@ -4,10 +4,10 @@ the wrong bet costs.
 S4 says that an NVL72 gains nearly tenfold on a mixture of experts and four to five times on a dense
 model, so that buying it is betting on mixtures. Here the gain is that of a chip, from MLPerf
 results of one round; the bet is its price per unit of work on each kind of model against the odds
-of each. `scale_up` says which resource a gain is made of.
+of each (`bets` for a reader's case). `chip_gains` has the gains of all chips, `scale_up` says which
+resource a gain is made of.
 """
 
-from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
@@ -18,10 +18,9 @@ from scaleright.costs.regret import chances, expected_cost, switch_probability, 
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import require_recent_rental_price
-from scaleright.mlperf import generation_gains, per_chip, results, submissions
-from scaleright.mlperf.compare import CELL, same_submitter
+from scaleright.mlperf import per_chip
 from scaleright.names import one_of
-from scaleright.ops import INFINITY, Keep, as_it_is, minimum, where
+from scaleright.ops import INFINITY, minimum, where
 from scaleright.order import ordered
 
 SOURCE = "S4, hardware bound to model architecture"
@@ -45,8 +44,6 @@ GENERATIONS = (
 """A chip and the one before it of the same maker, or its sibling in a smaller domain."""
 STAND_INS = {"GB200": ("B200", "GB300", "B300"), "MI355X": ("MI350X",)}
 """For a chip that nobody lists: another one's rent, times the ratio of two further ones."""
-UNMEASURED = 1e12
-"""A cost that stands for none: no list of numbers can carry an infinite one to the page."""
 SERVER = 8
 """Chips of a server; S4 takes a larger domain for a bet on mixtures."""
 
@@ -137,40 +134,23 @@ def rents() -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def relative_costs(prices: list, rates: list, keep: Keep = as_it_is) -> list:
-    """Cost of a unit of work on each chip, over that of the cheapest [1]; `UNMEASURED` where a rate
+def relative_costs(prices: list, rates: list) -> list:
+    """Cost of a unit of work on each chip, over that of the cheapest [1]; infinite where a rate
     is 0.
 
     Parameters
     ----------
-    prices, rates : of an hour of each chip [USD/h], and what it does; numbers or live expressions
-    keep : names an intermediate result, see `hardware_choice.fit`
+    prices, rates : of an hour of each chip [USD/h], and what it does; numbers or quantities
 
     >>> relative_costs([2.0, 3.0, 1.0], [10.0, 30.0, 0.0])
-    [2.0, 1.0, 1000000000000.0]
+    [2.0, 1.0, inf]
     """
     costs = [
-        where(rate > 0, price / where(rate > 0, rate, 1.0), UNMEASURED)
+        where(rate > 0, price / where(rate > 0, rate, 1.0), INFINITY)
         for price, rate in zip(prices, rates, strict=True)
     ]
-    least = keep("least", reduce(minimum, costs))
-    return [where(cost < UNMEASURED, cost / least, UNMEASURED) for cost in costs]
-
-
-def payoffs(rates: Mapping[str, pd.Series], prices: pd.Series) -> pd.DataFrame:
-    """Payoff matrix of the bets: chips by kinds of model, each cost over that of the cheapest chip
-    for that kind [1].
-
-    Parameters
-    ----------
-    rates : for each of `ARCHITECTURES` the rate of each chip, see `matched_rates`
-    prices : price of an hour of each chip [USD/h]; the others are left out
-    """
-    found = {
-        kind: relative_costs(prices.tolist(), of.reindex(prices.index).fillna(0.0).tolist())
-        for kind, of in rates.items()
-    }
-    return pd.DataFrame(found, index=prices.index)
+    cheapest = reduce(minimum, costs)
+    return [where(cost < INFINITY, cost / cheapest, INFINITY) for cost in costs]
 
 
 def source_rule(mixture_probability: Any):
@@ -196,7 +176,7 @@ def _bets(costs: pd.DataFrame, odds: tuple[float, float]) -> pd.DataFrame:
     """
     share = chances(*odds).parts()
     worlds = [kind for kind in ARCHITECTURES if share[kind] > 0]
-    bets = costs[(costs[worlds] < UNMEASURED).all(axis=1)]
+    bets = costs[(costs[worlds] < INFINITY).all(axis=1)]
     if bets.empty:
         raise DataError(
             "architecture_bets: no chip is measured on"
@@ -216,7 +196,8 @@ def architecture_bets(
 
     Parameters
     ----------
-    costs : from `payoffs`
+    costs : of chips (rows) by kinds of model (columns), each over the cheapest chip's; infinite
+        where one was not measured
     mixture_probability, image_share : odds of each kind of model, see `costs.regret.chances` [1]
     committed_ratio : price of a committed hour over one that can be given back at any time [1]
 
@@ -255,75 +236,9 @@ def architecture_bets(
         for other in mean.index[1:]
         if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1
     ]
-    flexible = committed_ratio * mean.iloc[0] > 1
+    flexible = committed_ratio * mean.iloc[0] >= 1
     numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
     numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}
     rule, what = source_rule(mixture_probability), "stay flexible" if flexible else best
     agrees = not flexible and (domain(best) > SERVER) == (rule == "NVL72")
     return Verdict("Which hardware bet?", what, tuple(reasons), numbers, SOURCE, rule, agrees)
-
-
-def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS) -> pd.DataFrame:
-    """How many times as much each chip does as the one before it, on benchmarks of the three kinds
-    of model.
-
-    Parameters
-    ----------
-    metric : see `mlperf.generation_gains`
-    pairs : (new, old)
-
-    Columns: pair, new, old, kind, model, those of `mlperf.compare.CELL`, gain, low, high, chips (of
-    the two best systems), submissions_old, token_s (limit on the time of a token [s]: infinite for
-    none, missing where whole queries are limited).
-
-    >>> bool((gains(pairs=RACKS)["gain"] > 0).all())
-    True
-    """
-    found = generation_gains(metric, pairs=pairs).join(benchmarks(), on="benchmark", how="inner")
-    size = results().set_index("id")["accelerators"].astype(str)
-    rows = found.rename(
-        columns={"accelerator_new": "new", "accelerator_old": "old", "value": "gain"}
-    )
-    sizes = rows["best_id_new"].map(size) + " and " + rows["best_id_old"].map(size)
-    rows = rows.assign(pair=rows["new"] + " over " + rows["old"], chips=sizes)
-    rows = rows.merge(table("mlperf_limits")[["benchmark", "scenario", "token_s"]], "left")
-    rows = rows.assign(token_s=rows["token_s"].where(rows["scenario"] != "Offline", INFINITY))
-    columns = [
-        "pair",
-        "new",
-        "old",
-        "kind",
-        "model",
-        *CELL,
-        "gain",
-        "low",
-        "high",
-        "chips",
-        "submissions_old",
-        "token_s",
-    ]
-    return rows[columns].sort_values(["pair", "kind", "benchmark", "scenario"], ignore_index=True)
-
-
-def thesis(premium: float) -> pd.DataFrame:
-    """What would have to be true for S4's thesis: gains of a rack's chip over its sibling, each the
-    premium at which it loses.
-
-    Parameters
-    ----------
-    premium : price of a rack's chip over its sibling's in a server of eight [1]
-
-    Columns: those of `gains`, pays (at this premium), sure (whether the whole range says so),
-    same_submitter (gain as those found it who submitted both, the median; missing if nobody did).
-
-    >>> set(thesis(1e9)["pays"]), set(thesis(1e-9)["pays"])
-    ({False}, {True})
-    """
-    both = pd.concat(
-        {f"{new} over {old}": same_submitter(submissions(), new, old) for new, old in RACKS},
-        names=["pair"],
-    )
-    rows = gains(pairs=RACKS).join(both, on=["pair", *CELL])
-    return rows.assign(
-        pays=rows["gain"] > premium, sure=(rows["low"] > premium) | (rows["high"] < premium)
-    )

@@ -16,7 +16,7 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, accelerator, fact, model
 from scaleright.costs.sizing import batch_that_fits
 from scaleright.market import matmul_chips
-from scaleright.ops import INFINITY, Keep, as_it_is, maximum, where
+from scaleright.ops import INFINITY, maximum, where
 from scaleright.transformer import bytes_per_parameter, decode_step
 
 MEMORY_SHARE = 0.9
@@ -50,12 +50,7 @@ def chip_limits(name: str) -> dict[str, float]:
 
 
 def decode_rate(
-    t: Transformer,
-    chip: Mapping[str, Any],
-    context: Any,
-    limit_s: Any,
-    slowdown: Any = 1.0,
-    keep: Keep = as_it_is,
+    t: Transformer, chip: Mapping[str, Any], context: Any, limit_s: Any, slowdown: Any = 1.0
 ):
     """Tokens per second of one chip whose whole domain decodes one copy of a model, by the roofline
     [token/s]; 0 if it cannot.
@@ -64,12 +59,11 @@ def decode_rate(
 
     Parameters
     ----------
-    t : the model; numbers or live expressions, as everything here
+    t : the model; its fields may be quantities, as everything here
     chip : see `chip_limits`
     context : tokens in view of a new one [token]
     limit_s : most time of a token [s]
     slowdown : time of a step over its floor [1]
-    keep : names an intermediate result, see `hardware_choice.fit`
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
     >>> loose, tight = (decode_rate(tiny, chip_limits("B300"), 100, limit_s)
@@ -78,40 +72,24 @@ def decode_rate(
     True
     """
     one = decode_step(t, context, 1, chip["weight_bytes"], 1, 1.0, 1.0, 1.0, 1.0)
-    held, cache, flop = (
-        keep("held", one.stored_bytes - one.kv_bytes),
-        keep("cache", one.kv_bytes),
-        keep("flop", one.flop),
-    )
-    speed, memory = (chip["bytes_per_s"], chip["peak_flops"]), chip["memory_bytes"] * MEMORY_SHARE
-    batch = keep(
-        "batch",
-        batch_that_fits(
-            1e9, chip["chips"], memory, held, cache, limit_s / slowdown, speed[0], flop, speed[1]
-        ),
+    chips, memory = chip["chips"], chip["memory_bytes"] * MEMORY_SHARE
+    within, speed = limit_s / slowdown, (chip["bytes_per_s"], chip["peak_flops"])
+    held = one.stored_bytes - one.kv_bytes
+    batch = batch_that_fits(
+        1e9, chips, memory, held, one.kv_bytes, within, speed[0], one.flop, speed[1]
     )
     step = decode_step(
-        t, context, maximum(batch, 1.0), chip["weight_bytes"], chip["chips"], *speed[::-1], 1.0, 1.0
+        t, context, maximum(batch, 1.0), chip["weight_bytes"], chips, *speed[::-1], 1.0, 1.0
     )
-    return where(batch >= 1, batch / (keep("step", step.seconds) * slowdown * chip["chips"]), 0.0)
+    return where(batch >= 1, batch / (step.seconds * slowdown * chips), 0.0)
 
 
-def share_of(
-    t: Transformer,
-    chip: Mapping[str, Any],
-    other: Mapping[str, Any],
-    *terms: Any,
-    keep: Keep = as_it_is,
-):
+def share_of(t: Transformer, chip: Mapping[str, Any], other: Mapping[str, Any], *terms: Any):
     """What a chip does over what another does, each in its own domain [1]; 0 where neither or only
     the other can; see `decode_rate`.
     """
-    ends = (("one", chip), ("other", other))
-    rates = [
-        decode_rate(t, of, *terms, keep=lambda name, value, end=end: keep(f"{end}_{name}", value))
-        for end, of in ends
-    ]
-    return where(rates[1] > 0, rates[0] / maximum(rates[1], 1e-12), 0.0)
+    one, another = (decode_rate(t, of, *terms) for of in (chip, other))
+    return where(another > 0, one / maximum(another, 1e-12), 0.0)
 
 
 def resources(new: str, old: str) -> dict[str, float]:
@@ -131,6 +109,14 @@ def resources(new: str, old: str) -> dict[str, float]:
     return {words: these[name] / those[name] for words, name in names.items()}
 
 
+def explainable(rows: pd.DataFrame) -> pd.DataFrame:
+    """The gains for which the model's shape and the limit on a token are known, with what the new
+    chip has more of (see `resources`); rows as in `explained`.
+    """
+    rows = rows[(rows["model"] != "") & rows["token_s"].notna()].reset_index(drop=True)
+    return rows.join(pd.DataFrame([resources(row.new, row.old) for row in rows.itertuples()]))
+
+
 def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFrame:
     """Gains that were measured beside what the roofline makes of them, where the model's shape and
     the limit are known.
@@ -144,7 +130,7 @@ def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFra
     Columns: those of `rows`, roofline (its gain; infinite where the old chip's domain cannot keep
     the limit), and those of `resources`.
     """
-    rows = rows[(rows["model"] != "") & rows["token_s"].notna()].reset_index(drop=True)
+    rows = explainable(rows)
     pairs = [
         (
             model(row.model),
@@ -157,8 +143,7 @@ def explained(rows: pd.DataFrame, context: float, slowdown: float) -> pd.DataFra
         for row in rows.itertuples()
     ]
     shares = [float(share_of(*pair)) for pair in pairs]
-    held = pd.DataFrame([resources(row.new, row.old) for row in rows.itertuples()])
-    return rows.assign(roofline=[1 / share if share else INFINITY for share in shares]).join(held)
+    return rows.assign(roofline=[1 / share if share else INFINITY for share in shares])
 
 
 def times_off(predicted: Any, measured: Any) -> Any:

@@ -206,9 +206,15 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
     return _node((operation.name, *told), operation, plain, None)
 
 
+WRITTEN_OUT = 1e15
+"""Whole numbers up to here are written with all their digits; beyond, every float is one."""
+
+
 def _settled(given: Any) -> Any:
     """A number with the digits that it means; anything else as it is."""
-    if type(given) is not float or given.is_integer() or not math.isfinite(given):
+    if type(given) is not float or not math.isfinite(given):
+        return given
+    if given.is_integer() and abs(given) < WRITTEN_OUT:
         return given
     from scaleright.units import figure  # which is built on this module
 

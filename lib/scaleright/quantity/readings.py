@@ -14,6 +14,7 @@ import numpy as np
 
 from scaleright.names import nearest
 from scaleright.quantity.graph import (
+    WRITTEN_OUT,
     Operation,
     Quantity,
     apply,
@@ -201,7 +202,7 @@ def literal(value: Any, short: bool = False) -> str:
         return f"[{','.join(literal(item, short) for item in value)}]"
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "(1 / 0)" if value > 0 else "(-1 / 0)"
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
+    if isinstance(value, float) and value == int(value) and abs(value) < WRITTEN_OUT:
         value = int(value)
     if short and type(value) is float and value > 0:
         return repr(value).removeprefix("0").replace("e-0", "e-")

@@ -120,7 +120,8 @@ def table_of(node: Quantity) -> Mapping[str, tuple] | None:
     """The rows by option from which a quantity is one that a single choice picks; None if it is
     none.
     """
-    return node.inputs[0].value if node.operation.name == _ONE else None
+    chosen = node.operation.name == _ONE and isinstance(node.inputs[1], Quantity)
+    return node.inputs[0].value if chosen else None
 
 
 def called(option: Any) -> str:

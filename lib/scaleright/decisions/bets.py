@@ -1,0 +1,302 @@
+"""What each chip would cost by kind of model and in expectation, as quantities of a reader's case:
+rents, odds and the newest MLPerf round in which two chips meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pandas as pd
+
+from scaleright import market
+from scaleright.architecture import chosen
+from scaleright.catalog import accelerator, model, shared
+from scaleright.costs.regret import expected_cost, switch_probability, worst_cost
+from scaleright.decisions.architecture_bets import (
+    ARCHITECTURES,
+    SERVER,
+    benchmarks,
+    relative_costs,
+    rents,
+    source_rule,
+)
+from scaleright.decisions.meetings import Meeting
+from scaleright.decisions.scale_up import chip_limits, domain, share_of
+from scaleright.mlperf.gains import gain_ratio
+from scaleright.ops import INFINITY, first_case, maximum, where
+from scaleright.quantity import at, choose, evaluate, least, look_up, pick
+
+TERMS = {"1 year": 1, "3 years": 3}
+KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "images and video"}
+"""The kinds of model of `ARCHITECTURES`, in words."""
+
+
+@shared
+def terms() -> dict[str, dict[str, float]]:
+    """Years of a commitment, and its price over that of hours on demand at AWS [1], by term.
+
+    >>> terms()["3 years"]["committed_ratio"] < terms()["1 year"]["committed_ratio"] < 1
+    True
+    """
+    ratios = {term: market.commitment_ratio("AWS", years).best for term, years in TERMS.items()}
+    return {
+        term: {"years": years, "committed_ratio": round(ratios[term], 3)}
+        for term, years in TERMS.items()
+    }
+
+
+@dataclass(frozen=True)
+class Bets:
+    """What every chip would cost in a reader's case.
+
+    meetings : of the bet and its rival, by kind of model
+    prices : rent of each chip [USD/h]
+    costs : of each chip, by kind of model, over the cheapest chip for that kind [1]; infinite where
+        it was not measured in the round, or where nobody lists it and it does not count
+    case : the parameters of the chapter
+    """
+
+    meetings: Mapping[str, Meeting]
+    prices: Mapping[str, Any]
+    costs: Mapping[str, Mapping[str, Any]]
+    case: Any
+
+    @classmethod
+    def of(cls, case: Any, gain: str = "gain") -> Self:
+        """The bets of a case.
+
+        Parameters
+        ----------
+        case : parameters of the chapter `architecture_bets`, as quantities or not
+        gain : of the bet over its rival: "gain", or the "low" or "high" end of its range
+        """
+        meetings = {
+            kind: Meeting.of(
+                kind,
+                getattr(case, kind),
+                "Offline" if kind == "images" else case.scenario,
+                case.bet,
+                case.rival,
+            )
+            for kind in ARCHITECTURES
+        }
+        listed = rents()
+        prices = {
+            chip: first_case(
+                [
+                    (case.bet == chip, case.bet_usd_per_hour),
+                    (case.rival == chip, case.rival_usd_per_hour),
+                ],
+                usd,
+            )
+            for chip, usd in listed["usd_per_hour"].items()
+        }
+        counted = {
+            chip: True if many else case.unlisted | (case.bet == chip) | (case.rival == chip)
+            for chip, many in listed["listings"].items()
+        }
+        costs = {}
+        for kind, found in meetings.items():
+            rates = found.rates
+            if gain != "gain":
+                bets_own = getattr(found, gain) * pick(rates, case.rival)
+                rates = {
+                    chip: where(found.met & (case.bet == chip), bets_own, rate)
+                    for chip, rate in rates.items()
+                }
+            counting = [where(counted[chip], rate, 0.0) for chip, rate in rates.items()]
+            each = relative_costs(list(prices.values()), counting)
+            costs[kind] = dict(zip(prices, each, strict=True))
+        return cls(meetings, prices, costs, case)
+
+    def _each(self, cost: Any) -> dict[str, Any]:
+        odds = self.case.mixture_probability, self.case.image_share
+        return {
+            chip: cost(*odds, *(of[chip] for of in self.costs.values())) for chip in self.prices
+        }
+
+    @cached_property
+    def expected(self) -> dict[str, Any]:
+        """Cost of each chip at the odds of the case, over knowing in advance [1]; infinite where it
+        was not measured on a kind of model that may come.
+        """
+        return self._each(expected_cost)
+
+    @cached_property
+    def at_worst(self) -> dict[str, Any]:
+        """Cost of each chip on the kind that suits it least, of those that may come [1]."""
+        return self._each(worst_cost)
+
+    @property
+    def regrets(self) -> dict[str, Any]:
+        """What each chip costs more than knowing in advance [1], the newest first; infinite for one
+        that was not measured on both kinds of language model.
+        """
+        newest = sorted(self.prices, key=lambda chip: str(accelerator(chip).released), reverse=True)
+        both = {chip: at(self.expected[chip], mixture_probability=0.5) for chip in newest}
+        return {
+            chip: where(cost < INFINITY, self.expected[chip] - 1, INFINITY)
+            for chip, cost in both.items()
+        }
+
+    @cached_property
+    def best(self) -> tuple[Any, Any]:
+        """The chip that is expected to cost least, and what [1]; NaN where there is none."""
+        return _least(self.expected)
+
+    @cached_property
+    def safest(self) -> tuple[Any, Any]:
+        """The chip that costs least at worst, and what [1]; NaN where there is none."""
+        return _least(self.at_worst)
+
+    @property
+    def possible(self) -> Any:
+        """Whether two different chips are compared, and any was measured on every kind that may
+        come.
+        """
+        return self.best[1] > 0
+
+    @property
+    def regret(self) -> Any:
+        """What the best bet is expected to cost more than knowing in advance, a share of it [1]."""
+        return maximum(self.best[1] - 1, 0.0)
+
+    @property
+    def premium(self) -> Any:
+        """Rent of the bet over that of its rival [1]."""
+        return gain_ratio(self.case.bet_usd_per_hour, self.case.rival_usd_per_hour)
+
+    @property
+    def flexible(self) -> Any:
+        """Whether hours that can be given back cost no more than the best bet may lose."""
+        return self.case.committed_ratio * self.best[1] >= 1
+
+    @property
+    def rule(self) -> Any:
+        """What S4 says, see `source_rule`."""
+        return source_rule(self.case.mixture_probability)
+
+    @property
+    def agrees(self) -> Any:
+        """Whether that is what the best bet comes to."""
+        large = look_up({chip: domain(chip) > SERVER for chip in self.prices}, self.best[0])
+        return ~self.flexible & (large == (self.rule == "NVL72"))
+
+    @property
+    def flip(self) -> Any:
+        """Odds of mixtures at which the bet and its rival cost the same [1]."""
+        return self.switch(self.case.bet, self.case.rival)
+
+    @cached_property
+    def cheaper(self) -> SimpleNamespace:
+        """Which of the two is cheaper: now, and at odds above and below `flip`.
+
+        known : whether they meet on both kinds of language model; flips : whether `flip` is one of
+        the odds that may be
+        """
+        bet, rival = self.case.bet, self.case.rival
+        first = pick(self.expected, bet) < pick(self.expected, rival)
+        above = at(first, mixture_probability=1.0)
+        return SimpleNamespace(
+            now=where(first, bet, rival),
+            above=where(above, bet, rival),
+            below=where(above, rival, bet),
+            known=self.meetings["mixture"].met & self.meetings["dense"].met,
+            flips=(self.flip > 0) & (self.flip < 1),
+        )
+
+    @property
+    def unlisted(self) -> Any:
+        """Which of the two nobody lists, and what its rent is then, as the end of a sentence."""
+        notes = {
+            chip: ""
+            if row.listings
+            else f" (nobody lists the {chip}: the rent is {row.basis[12:]})"
+            for chip, row in rents().iterrows()
+        }
+        bet, rival = self.case.bet, self.case.rival
+        return look_up(notes, bet) + where(bet == rival, "", look_up(notes, rival))
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The numbers that a machine may want, by name."""
+        gains = {
+            f"gain_{kind}{suffix}": value
+            for kind in ("mixture", "dense")
+            for of in [self.meetings[kind]]
+            for suffix, value in {"": of.gain, "_low": of.low, "_high": of.high}.items()
+        }
+        return gains | {"premium": self.premium}
+
+    def of_chip(self, chip: Any) -> list[Any]:
+        """Costs of a chip, which may be a choice, by kind of model [1]."""
+        return [pick(of, chip) for of in self.costs.values()]
+
+    def switch(self, one: Any, other: Any) -> Any:
+        """Odds of mixtures at which two chips cost the same, see `switch_probability` [1]."""
+        costs = self.of_chip(one) + self.of_chip(other)
+        return switch_probability(self.case.image_share, *costs)
+
+    def table(self) -> pd.DataFrame:
+        """The payoff matrix: rent of each chip [USD/h], its cost by kind of model, expected and at
+        worst, over the cheapest [1].
+        """
+        columns = dict(zip(KINDS.values(), self.costs.values(), strict=True))
+        columns |= {"expected": self.expected, "at worst": self.at_worst}
+        return pd.DataFrame(
+            {"chip": list(self.prices), "rent [USD/h]": list(self.prices.values())}
+            | {name: [_measured(cost) for cost in of.values()] for name, of in columns.items()}
+        )
+
+    def payoffs(self, **case: Any) -> pd.DataFrame:
+        """Costs of chips (rows) by kind of model (columns) as numbers, at another case if some of
+        its parameters are given; see `architecture_bets`.
+        """
+        return pd.DataFrame(
+            {kind: evaluate(of.values(), case) for kind, of in self.costs.items()},
+            index=list(self.prices),
+        )
+
+    def switches(self) -> pd.DataFrame:
+        """The odds of mixtures at which each chip costs as much as the bet, and which of the two is
+        cheaper above them; neither where one of them wins throughout.
+        """
+        bet, odds, above = self.case.bet, [], []
+        for chip, cost in self.expected.items():
+            even = self.switch(bet, chip)
+            moves = (even > 0) & (even < 1)
+            first = at(pick(self.expected, bet) < cost, mixture_probability=1.0)
+            odds.append(where(moves, even, float("nan")))
+            above.append(where(moves, where(first, bet, chip), ""))
+        return pd.DataFrame(
+            {"chip": list(self.prices), "odds of mixtures": odds, "above them cheaper": above}
+        )
+
+
+def _least(costs: Mapping[str, Any]) -> tuple[Any, Any]:
+    name, cost = least(costs)
+    return name, _measured(cost)
+
+
+def _measured(cost: Any) -> Any:
+    """A cost, NaN where it is infinite: nobody measured it."""
+    return where(cost < INFINITY, cost, float("nan"))
+
+
+def domain_share(kind: str, case: Any, limit_s: Any) -> Any:
+    """What a chip of the rival does over one of the bet, each in its own domain, on the model of a
+    kind that the case names [1]; see `scale_up.share_of`.
+
+    Parameters
+    ----------
+    limit_s : most time of a token [s]
+    """
+    known = benchmarks()[lambda of: of["kind"] == kind]["model"]
+    shape = chosen({name: model(of) for name, of in known.items()}, getattr(case, kind))
+    limits = {chip: chip_limits(chip) for chip in rents().index}
+    pair = choose(limits, case.rival), choose(limits, case.bet)
+    return share_of(shape, *pair, case.context, limit_s, case.slowdown)
