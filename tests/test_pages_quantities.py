@@ -26,12 +26,13 @@ CHAPTERS = (
     "inference_roofline",
     "scaling_math",
     "scaling_laws",
+    "pretraining_cost",
     "vendor_claims",
     "mlperf",
     "architecture_bets",
 )
 """Those whose pages are read from one graph."""
-WITH_ROWS = {"token_cost", "memory_wall", "vendor_claims", "inference_roofline"}
+WITH_ROWS = {"inference_roofline", "memory_wall", "pretraining_cost", "token_cost", "vendor_claims"}
 """Those with a table whose rows are cases of their own."""
 SETTINGS = 12
 JOINT = "‖"

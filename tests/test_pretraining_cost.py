@@ -4,13 +4,15 @@ is refused.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, claims
 from scaleright.claims import ledger
-from scaleright.costs import pretraining
+from scaleright.costs import fastest_steps, platforms, pretraining, pretraining_doubts
 from scaleright.costs.clusters import hourly_usd
 from scaleright.costs.pretraining import (
     goodput,
@@ -26,8 +28,8 @@ SEVEN = ("Llama-2-7B", 256, 4096, 1024)
 
 
 @pytest.fixture(scope="module")
-def platforms():
-    return pretraining.platforms(*SEVEN)
+def every_platform():
+    return platforms.platforms(*SEVEN)
 
 
 @pytest.fixture(scope="module")
@@ -97,14 +99,14 @@ def test_larger_clusters_lose_more_of_their_time():
         ),
         (lambda: run_chip_hours(-1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0), "tokens = -1e"),
         (
-            lambda: pretraining.best_step("Llama-3.1-405B", "H100 SXM", 8, 8192, 1024),
+            lambda: platforms.best_step("Llama-3.1-405B", "H100 SXM", 8, 8192, 1024),
             "nearest that fits: chips",
         ),
         (
-            lambda: pretraining.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"),
+            lambda: platforms.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"),
             "FP8",
         ),
-        (lambda: pretraining.best_step("Llama-2-7B", "H100 SXM", 0, 4096, 1024), "chips = 0"),
+        (lambda: platforms.best_step("Llama-2-7B", "H100 SXM", 0, 4096, 1024), "chips = 0"),
     ],
 )
 def test_what_cannot_run_is_refused_and_says_why(call, message):
@@ -125,10 +127,12 @@ def test_an_hour_of_a_chip_that_nobody_rents_out_has_no_price():
         hourly_usd("P100 PCIe")
 
 
-def test_all_platforms_are_compared_at_once(platforms):
-    assert {"NVIDIA", "AMD", "Google"} <= set(platforms["vendor"]) and len(platforms) >= 12
-    assert platforms["accelerator"].is_unique and (platforms["why"] == "").sum() >= 10
-    fits = platforms[platforms["why"] == ""].set_index("accelerator")
+def test_all_platforms_are_compared_at_once(every_platform):
+    assert {"NVIDIA", "AMD", "Google"} <= set(every_platform["vendor"]) and len(
+        every_platform
+    ) >= 12
+    assert every_platform["accelerator"].is_unique and (every_platform["why"] == "").sum() >= 10
+    fits = every_platform[every_platform["why"] == ""].set_index("accelerator")
     parts = fits[list(pretraining.STEP_PARTS)].sum(axis=1)
     assert (
         parts.to_numpy() == pytest.approx(fits["step_s"].to_numpy())
@@ -143,7 +147,7 @@ def test_all_platforms_are_compared_at_once(platforms):
 
 
 def test_a_platform_without_the_format_trains_in_bf16():
-    rows = pretraining.platforms("Llama-2-7B", 64, 4096, 1024, "FP8").set_index("accelerator")
+    rows = platforms.platforms("Llama-2-7B", 64, 4096, 1024, "FP8").set_index("accelerator")
     assert (
         rows.loc["H100 SXM", "precision"] == "FP8"
         and rows.loc["A100 SXM 80GB", "precision"] == "BF16"
@@ -151,12 +155,12 @@ def test_a_platform_without_the_format_trains_in_bf16():
 
 
 def test_a_platform_that_holds_no_such_model_says_so():
-    rows = pretraining.platforms("Llama-3.1-405B", 64, 8192, 1024).set_index("accelerator")
+    rows = platforms.platforms("Llama-3.1-405B", 64, 8192, 1024).set_index("accelerator")
     assert "GB" in rows.loc["TPU v5e", "why"]
 
 
 def test_owned_hours_are_priced_where_somebody_sells_the_chip():
-    sold, rented = pretraining.hourly_usd("H100 SXM"), pretraining.hourly_usd("TPU v5p")
+    sold, rented = hourly_usd("H100 SXM"), hourly_usd("TPU v5p")
     assert (
         0.5 < sold["owned"] + sold["power"] < sold["rent"]
         and sold["owned_low"] < 1 < sold["owned_high"]
@@ -184,7 +188,7 @@ def test_published_runs_took_longer_than_predicted_but_not_much(published):
 def test_the_fastest_layout_takes_no_more_of_the_peak_than_a_published_step_by_far(chip, precision):
     best = pretraining.best_published_mfu("Llama-2-7B", chip, precision)
     assert 0.3 < best["mfu"] < 0.7 and not catalog.model(best["model"]).experts
-    assert pretraining.best_step(SEVEN[0], chip, *SEVEN[1:], precision)["mfu"] < 1.1 * best["mfu"]
+    assert platforms.best_step(SEVEN[0], chip, *SEVEN[1:], precision)["mfu"] < 1.1 * best["mfu"]
 
 
 def test_a_step_is_published_for_the_kind_of_model_or_not_at_all():
@@ -195,7 +199,7 @@ def test_a_step_is_published_for_the_kind_of_model_or_not_at_all():
 
 
 def test_the_words_of_a_layout_name_its_interleaving():
-    step = pretraining.best_step("Llama-3.1-405B", "H100 SXM", 16384, 8192, 2048)
+    step = platforms.best_step("Llama-3.1-405B", "H100 SXM", 16384, 8192, 2048)
     assert " VP" in step["layout"] and " PP" in step["layout"]
 
 
@@ -208,3 +212,30 @@ def test_the_claims_of_the_chapter_are_judged():
         and found["S1-5x-training"] == ledger.OFF
     )
     assert found["S2-six-months"] == ledger.REPRODUCED
+
+
+@pytest.mark.parametrize("name, chips", [("Llama-2-7B", 512), ("Mixtral-8x7B", 256)])
+def test_what_a_page_looks_up_is_the_fastest_layout_or_close_to_it(name, chips):
+    found = fastest_steps.fastest_steps(name, (64, chips), "16M", "FP8")
+    sequence = platforms.usual_sequence(catalog.model(name))
+    batch, exact = platforms.BATCHES["16M"] // sequence, 0
+    for chip in ("H100 SXM", "B200", "MI350X", "A100 SXM 80GB", "TPU v5p"):
+        form, quick = platforms.format_on(chip, "FP8"), found[chip, chips]
+        best = platforms.best_step(name, chip, chips, sequence, batch, form)
+        slower = sum(quick[part] for part in pretraining.STEP_PARTS) / best["step_s"] - 1
+        assert -1e-6 < slower < 0.03
+        exact += quick["layout"] == best["layout"]
+    assert exact >= 3
+
+
+def test_a_model_that_no_layout_fits_has_no_step_there():
+    assert ("TPU v5e", 64) not in fastest_steps.fastest_steps("Llama-3.1-405B", (64,), "4M", "BF16")
+
+
+def test_a_job_that_fails_all_the_time_keeps_nothing():
+    usual = SimpleNamespace(**reliability())
+    assert pretraining_doubts.kept_share(usual, 16384) == goodput(16384, **reliability())
+    often = SimpleNamespace(
+        **reliability() | {"chip_hours_per_interruption": 500, "restart_s": 7200}
+    )
+    assert np.isnan(pretraining_doubts.kept_share(often, 16384))

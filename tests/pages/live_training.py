@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 from parity import vega_values
 from scaleright import catalog, mlperf, validation
-from scaleright.costs import pretraining
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import parallelism_selector
-from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import Formula
 from scaleright.power import energy_kwh
 from scaleright.training.layout import TrainingRun
 from scaleright.training.step import step_time
-from scaleright.units import figure
 
 SHOWN = (
     ("matmul_s", "attention_s", "elementwise_s", "optimizer_s", "host_s"),
@@ -85,38 +82,6 @@ def trained(values: dict) -> dict[str, float]:
     }
 
 
-def pretrained(values: dict) -> dict[str, float]:
-    """The run that the controls of `pretraining_cost` describe, of the chapter's model, batch and
-    format.
-    """
-    chips, price = values["chips"], pretraining.hourly_usd(values["accelerator"])
-    step = pretraining.best_step("Llama-2-7B", values["accelerator"], chips, 4096, 1024)
-    kept = pretraining.goodput(chips, *(values[name] for name in pretraining.RELIABILITY))
-    hours = pretraining.run_chip_hours(
-        values["tokens"], 4096 * 1024, chips, *(step[part] for part in pretraining.STEP_PARTS), kept
-    )
-    own = values["paid"] == "own" and price["owned"] > 0
-    paid = (price["owned"], price["power"]) if own else (values["rent_usd_per_hour"], 0.0)
-    people = pretraining.people_usd(values["person_years"], values["pay_usd_per_year"])
-    cost = pretraining.pretraining_usd(
-        **hours.parts(),
-        usd_per_hour=paid[0],
-        power_usd_per_hour=paid[1],
-        experiments=values["experiments"],
-        people_usd=people,
-    )
-    made = Footprint.of(machine(values["accelerator"]), hours.total, 1.0, place(values["place"]))
-    runs = pretraining.published_runs().query("covers == 'pretraining'")
-    pace = figure(runs["ratio"].median())
-    return {
-        "run_usd": cost.run_usd,
-        "usual_usd": pace * cost.run_usd,
-        "project_usd": cost.total,
-        "chip_hours": hours.total,
-        "energy_wh": 1e3 * made.energy.total,
-    }
-
-
 @cache
 def judged_training():
     """Scored training runs, judged once."""
@@ -152,15 +117,6 @@ FINE_TUNED = {
 
 OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
 
-PRETRAIN = "notebooks/pretraining_cost.html"
-OWN_CLUSTER = {
-    "accelerator": "A100 SXM 80GB",
-    "chips": 1024,
-    "paid": "own",
-    "tokens": 3e11,
-    "experiments": 3.0,
-    "place": "France",
-}
 # (page, controls to set, named number, what the library says it is at all values of the page's
 # controls)
 SPLIT = "notebooks/parallelism.html"
@@ -177,17 +133,6 @@ LIVE = [
             {name: lambda v, name=name: trained(v)[name] for name in ("seconds", "rent", "meter")},
         )
         for case in ({}, FINE_TUNED, OF_2024)
-    ),
-    *(
-        (
-            PRETRAIN,
-            case,
-            {
-                name: lambda v, name=name: pretrained(v)[name]
-                for name in ("run_usd", "usual_usd", "project_usd", "chip_hours", "energy_wh")
-            },
-        )
-        for case in ({}, OWN_CLUSTER)
     ),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of

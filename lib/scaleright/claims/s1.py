@@ -7,7 +7,7 @@ claim.
 
 from scaleright.catalog import accelerator, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
-from scaleright.costs.pretraining import best_step, platforms
+from scaleright.costs.platforms import best_step, platforms
 from scaleright.mlperf import matched, training_gains
 
 MODEL, CHIPS, SEQUENCE, BATCH = "Llama-2-7B", 256, 4096, 1024

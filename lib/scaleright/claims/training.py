@@ -6,9 +6,9 @@ claim.
 
 from scaleright.catalog import fact, table
 from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import (
     STEP_PARTS,
-    best_step,
     goodput,
     reliability,
     run_chip_hours,

@@ -21,7 +21,8 @@ from scaleright.catalog import (
     shared,
     table,
 )
-from scaleright.costs.clusters import SETTING, cluster_chips, format_on, goodput, hourly_usd
+from scaleright.costs.clusters import SETTING, cluster_chips, goodput
+from scaleright.costs.platforms import best_step
 from scaleright.formulas import (
     COUNT,
     FRACTION,
@@ -35,11 +36,9 @@ from scaleright.formulas import (
 from scaleright.market import cost_factor
 from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.layout import RECOMPUTE, TrainingRun
-from scaleright.training.search import search as best_layouts
-from scaleright.training.slowdowns import borrowed, interval, slowdowns
-from scaleright.training.step import COMMUNICATION, model_flop
-from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, figure, figures
+from scaleright.training.layout import TrainingRun
+from scaleright.training.step import model_flop
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, figure
 
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 """Cost factors behind the goodput of a run."""
@@ -49,10 +48,6 @@ STEP_PARTS = {
     "communication_s": NON_NEGATIVE,
     "bubble_s": NON_NEGATIVE,
 }
-LONGEST_WHOLE_SEQUENCE = 8192
-"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
-splits 131,072 tokens, not 8,192.
-"""
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
 """Taken for a published run that states neither: the size at which such clusters are rented, and
 the batch of Llama 2.
@@ -192,6 +187,20 @@ def reliability(end: str = "best") -> dict[str, float]:
     return {name: getattr(cost_factor(name, SETTING), end) for name in RELIABILITY}
 
 
+PROJECT = {
+    "experiments": "experiments_over_run",
+    "person_years": "training_person_years",
+    "pay_usd_per_year": "training_pay_usd_per_year",
+}
+"""Cost factors of what stands around a run, by the parameter that each is."""
+
+
+@lookup
+def project(end: str = "best") -> dict[str, float]:
+    """What stands around a run, at the "low", "best" or "high" end of each cost factor."""
+    return {name: getattr(cost_factor(of, SETTING), end) for name, of in PROJECT.items()}
+
+
 @lookup
 def cluster_chip(name: str) -> Accelerator:
     """One of `cluster_chips` by name or alias.
@@ -207,77 +216,6 @@ def cluster_chip(name: str) -> Accelerator:
             "accelerator of a cluster that is listed for rent",
         )
     ]
-
-
-def _layout_words(row: pd.Series) -> str:
-    degrees = {
-        "TP": "tensor",
-        "PP": "pipeline",
-        "VP": "virtual",
-        "CP": "context",
-        "EP": "expert",
-        "DP": "data",
-    }
-    split = (
-        " ".join(f"{short}{row[name]:.0f}" for short, name in degrees.items() if row[name] > 1)
-        or "one chip"
-    )
-    return (
-        f"{split}, micro-batch {row['micro_batch']:.0f}, ZeRO {row['zero']:.0f}, recompute"
-        f" {RECOMPUTE[int(row['recompute'])]}"
-    )
-
-
-@search
-@shared
-def best_step(
-    model_name: str,
-    chip_name: str,
-    chips: int,
-    sequence: int,
-    global_batch: int,
-    precision: str = "BF16",
-) -> dict[str, Any]:
-    """The fastest layout of a run that fits, and its step.
-
-    Returns
-    -------
-    compute_s, recompute_s, communication_s, bubble_s and their sum step_s [s], mfu (with causal
-    attention [1]), layout (in words), error_low and error_high (measured over predicted time, nine
-    of ten unseen runs [1]), borrowed (whose constants stand in for the chip's own; or ""), seen
-    (runs of the chip's architecture were measured)
-
-    Only sequences above `LONGEST_WHOLE_SEQUENCE` are split over chips (context parallelism).
-
-    Raises
-    ------
-    ValueError : no layout keeps all rules and fits in memory.
-    LookupError : unknown model or accelerator.
-    """
-    run = TrainingRun(
-        model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision
-    )
-    best = best_layouts(
-        run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})
-    ).iloc[0]
-    rest = {
-        "recompute_s": best["recompute_s"],
-        "communication_s": sum(best[part] for part in COMMUNICATION),
-        "bubble_s": best["bubble_s"],
-    }
-    error = dict(zip(("error_low", "error_high"), interval(run), strict=True)) | {
-        "borrowed": borrowed(run),
-        "seen": "matmul" not in slowdowns(run).borrowed,
-    }
-    found = {
-        "compute_s": best["step_s"] - sum(rest.values()),
-        **rest,
-        "step_s": best["step_s"],
-        "mfu": best["mfu"],
-        "layout": _layout_words(best),
-        **error,
-    }
-    return figures(found)
 
 
 @search
@@ -332,37 +270,6 @@ def _most_published_mfu() -> Mapping[tuple[bool, str, str], Mapping[str, Any]]:
 
 
 @search
-def platforms(
-    model_name: str, chips: int, sequence: int, global_batch: int, precision: str = "BF16"
-) -> pd.DataFrame:
-    """The best step of a run on so many of each chip that clusters are built of.
-
-    Returns
-    -------
-    accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s,
-    recompute_s, communication_s, bubble_s and the rest of `best_step`, what `hourly_usd` gives, why
-    (why no layout fits; empty if one does).
-    """
-    rows = []
-    for name, chip in cluster_chips().items():
-        used = format_on(name, precision)
-        row = {
-            "accelerator": name,
-            "vendor": chip.vendor,
-            "chips": chips,
-            "precision": used,
-            **hourly_usd(name),
-            "why": "",
-        }
-        try:
-            row |= best_step(model(model_name).name, name, chips, sequence, global_batch, used)
-        except ValueError as error:
-            row["why"] = str(error)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-@search
 def published_runs() -> pd.DataFrame:
     """Runs whose chip-hours were published, beside those of the fastest layout on as many of the
     same chips.
@@ -373,7 +280,7 @@ def published_runs() -> pd.DataFrame:
     Returns
     -------
     Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted)
-    [1].
+    [1], label (words for a dot).
     """
     runs = table("measured/pretraining")
     predicted = []
@@ -392,4 +299,5 @@ def published_runs() -> pd.DataFrame:
                 goodput=goodput(chips, **reliability()),
             ).total
         )
-    return runs.assign(predicted=predicted, ratio=runs["chip_hours"] / predicted)
+    label = runs["model"] + "\n" + runs["accelerator"].str.split().str[0]
+    return runs.assign(predicted=predicted, ratio=runs["chip_hours"] / predicted, label=label)

@@ -5,7 +5,7 @@ making it emitted. `places`: grids by zone and year, cloud regions. A `Footprint
 together.
 """
 
-from scaleright.footprint.machines import Footprint, Machine, machine
+from scaleright.footprint.machines import Footprint, Machine, machine, machines
 from scaleright.footprint.parts import (
     Carbon,
     Energy,

@@ -2,6 +2,7 @@
 the tables.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Self
@@ -232,3 +233,19 @@ def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Ma
         ),
     }
     return Machine(**figures(found))
+
+
+@lookup
+def machines(names: Iterable[str]) -> dict[str, dict[str, float] | str]:
+    """The figures of each accelerator's `Machine`, or why it has none: a table to choose from.
+
+    >>> machines(["H100 SXM"])["H100 SXM"]["life_years"]
+    5.5
+    """
+
+    def figures_of(name: str) -> dict[str, float] | str:
+        if accelerator(name).tdp_watts:
+            return vars(machine(name))
+        return f"What {name} draws, and so what it emits, its maker does not let anyone compute."
+
+    return {name: figures_of(name) for name in names}

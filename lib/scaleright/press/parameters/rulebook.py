@@ -146,23 +146,21 @@ def splits(
 
 
 @_rule
-def pretrains(
-    model: str, accelerator: str, chips: int, sequence: int, batch: int, precision: str
-) -> None:
+def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: str) -> None:
     """A pretraining run as `splits`; a chip without the format runs in BF16."""
     from scaleright import catalog
-    from scaleright.costs.pretraining import LONGEST_WHOLE_SEQUENCE, format_on
+    from scaleright.costs.platforms import BATCHES, format_on, usual_sequence
     from scaleright.training.layout import TrainingRun
     from scaleright.training.search import require_layout
 
-    form, chip = format_on(accelerator, precision), catalog.accelerator(accelerator)
-    whole = {} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1}
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    sequence, form = usual_sequence(shape), format_on(accelerator, precision)
+    run = TrainingRun(shape, chip, chips, sequence, BATCHES[batch] // sequence, form)
     try:
-        require_layout(
-            TrainingRun(catalog.model(model), chip, chips, sequence, batch, form), **whole
-        )
-    except ValueError as error:  # the chapter has no such parameter
-        raise ValueError(str(error).replace(", context = 1", "")) from None
+        require_layout(run, context=1)
+    except ValueError as error:  # the chapter has no such parameters
+        said = str(error).replace(", context = 1", "").replace("global_batch", "sequences a step")
+        raise ValueError(said) from None
 
 
 @_rule

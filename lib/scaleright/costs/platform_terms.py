@@ -1,0 +1,67 @@
+"""What is known of each chip that clusters are built of, beside the time of a step: prices, and how
+far the model of a step is to be trusted.
+"""
+
+from typing import Any
+
+from scaleright.catalog import model
+from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
+from scaleright.costs.platforms import LONGEST_WHOLE_SEQUENCE
+from scaleright.costs.pretraining import best_published_mfu
+from scaleright.formulas import lookup
+from scaleright.market import listing_age
+from scaleright.training.layout import TrainingRun
+from scaleright.training.slowdowns import borrowed, interval, slowdowns
+from scaleright.units import whole
+
+KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
+"""A model of each kind: the fit errs differently on them."""
+
+
+@lookup
+def terms() -> dict[str, dict[str, Any]]:
+    """An hour of each platform, as `hourly_usd`, and the age of its listings, in words."""
+    return {name: hourly_usd(name) | {"age": listing_age(name)} for name in cluster_chips()}
+
+
+@lookup
+def trust() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """How far the model of a step is to be trusted, by kind of model ("dense" or "experts"),
+    platform and format.
+
+    Returns
+    -------
+    error_low, error_high : measured over predicted time of nine of ten unseen runs [1]
+    seen : whether runs of the chip's architecture were measured
+    format : the one in which the chip trains
+    basis : the errors in words, with whose constants stand in for the chip's own
+    peak : the most of its peak that a published step reached, in words
+    """
+    rows = {}
+    for kind, of in KINDS.items():
+        for name, chip in cluster_chips().items():
+            for precision in ("BF16", "FP8"):
+                form = format_on(name, precision)
+                run = TrainingRun(model(of), chip, 1, LONGEST_WHOLE_SEQUENCE, 1, form)
+                low, high = interval(run)
+                lent = f" ({borrowed(run)})" if borrowed(run) else ""
+                rows[kind, name, precision] = {
+                    "error_low": low,
+                    "error_high": high,
+                    "seen": "matmul" not in slowdowns(run).borrowed,
+                    "format": form,
+                    "basis": f"nine of ten measured steps took {low:.2f} to {high:.2f} of the"
+                    f" predicted time{lent}",
+                    "peak": _most_published(of, name, form),
+                }
+    return rows
+
+
+def _most_published(of: str, name: str, form: str) -> str:
+    most = best_published_mfu(of, name, form)
+    if not most:
+        return "the tables hold no published step of such a model on this chip in this format"
+    return (
+        "the most that a published step reached on this chip is"
+        f" {100 * most['mfu']:.2g} % ({most['model']} on {whole(most['accelerators'])})"
+    )

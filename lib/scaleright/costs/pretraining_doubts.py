@@ -1,0 +1,198 @@
+"""What nobody knows of a pretraining run, between ends that tables and published runs give: prices,
+the time of real runs, failures, experiments and people.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scaleright.catalog import fact, remembered, table
+from scaleright.costs.clusters import goodput
+from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, published_runs, reliability
+from scaleright.formulas import lookup, search
+from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.order import name_of_greatest
+from scaleright.quantity import given
+from scaleright.ranges import Ends
+from scaleright.units import SECONDS_PER_HOUR, figure
+
+FRAGILE = {"chip_hours_per_interruption": "low", "checkpoint_stall_s": "high", "restart_s": "high"}
+"""The ends at which everything interrupts a run more than it is thought to."""
+
+
+LEAST_KEPT = 0.01
+"""A job that keeps less of its time than this gets nothing done [1]."""
+
+
+@lookup
+def kept_share(case: Any, chips: Any, luck: Any = "usual") -> Any:
+    """Goodput of a case on so many chips [1]; NaN below `LEAST_KEPT`.
+
+    luck : "usual", as the case says; "worse" or "better" where each of `RELIABILITY` lies as far
+        from that as the end of its table from the usual
+    """
+
+    def kept(moved: Mapping[str, str]) -> Any:
+        by = {name: reliability(end)[name] / reliability()[name] for name, end in moved.items()}
+        given = {name: getattr(case, name) for name in RELIABILITY}
+        return goodput(chips, **given | {name: given[name] * of for name, of in by.items()})
+
+    if isinstance(luck, str):
+        share = kept({})
+        return where(share >= LEAST_KEPT, share, float("nan"))
+    robust = {name: "high" if end == "low" else "low" for name, end in FRAGILE.items()}
+    ends = [(luck == "worse", kept(FRAGILE)), (luck == "better", kept(robust))]
+    share = first_case(ends, kept({}))
+    return where(share >= LEAST_KEPT, share, float("nan"))
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Published over predicted chip-hours of whole runs [1].
+
+    short, median, long : of runs whose hours are those of pretraining alone, from the 5th to the
+        95th percentile; `least` and `most` of them
+    trained : the median of runs whose hours cover all training of a model
+    runs, training_runs : how many there are of either
+    worst, worst_ratio : the run furthest off, in words
+    """
+
+    short: float
+    median: float
+    long: float
+    least: float
+    most: float
+    runs: int
+    trained: float
+    training_runs: int
+    worst: str
+    worst_ratio: float
+
+
+@search
+@remembered
+def published_pace() -> Pace:
+    """How long published runs took."""
+    published = published_runs()
+    ratio, covers = published["ratio"], published["covers"]
+    alone, whole = ratio[covers == "pretraining"], ratio[covers == "training"]
+    worst = published.loc[name_of_greatest(ratio)]
+    return Pace(
+        *map(figure, alone.quantile([0.05, 0.5, 0.95])),
+        least=alone.min(),
+        most=alone.max(),
+        runs=len(alone),
+        trained=whole.median(),
+        training_runs=len(whole),
+        worst=f"{worst['model']} on {worst['accelerator']}",
+        worst_ratio=worst["ratio"],
+    )
+
+
+@lookup
+def ends_of_run(
+    owned: Any, prices: Mapping[str, Any], trusted: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Ends]]:
+    """What moves a run: price of an hour and pace, over what they are, and luck (see `kept_share`),
+    as inputs of their own by name; what they usually are; and the ends of each.
+
+    owned : whether the hours are those of owned chips
+    prices, trusted : what `platform_terms` has of the platform
+    """
+    usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
+    free = {name: given(name, value) for name, value in usual.items()}
+    low, high = (
+        where(owned, prices[f"owned_{end}"], prices[f"rent_{end}"]) for end in ("low", "high")
+    )
+    pace = published_pace()
+    quick = minimum(trusted["error_low"], pace.short)
+    slow = maximum(trusted["error_high"], pace.long)
+    return (
+        free,
+        usual,
+        {
+            "price of an hour": Ends(free["price"], low, high),
+            "time of real runs": Ends(free["pace"], quick, slow),
+            "failures": Ends(free["luck"], "worse", "better"),
+        },
+    )
+
+
+@lookup
+def ends_of_project(case: Any) -> dict[str, Ends]:
+    """A case's experiments, people and pay between the ends of their tables, each as far from the
+    case's as those are from the usual.
+    """
+    low, best, high = map(project, ("low", "best", "high"))
+
+    def ends(name: str) -> Ends:
+        given = getattr(case, name)
+        return Ends(given, given * (low[name] / best[name]), given * (high[name] / best[name]))
+
+    return {name: ends(name) for name in PROJECT}
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What stopped a cluster, and what it kept: interruptions, chips, days, chip-hours and seconds
+    between interruptions, goodput by the formula and as reported [1].
+    """
+
+    interruptions: float
+    chips: float
+    days: float
+    chip_hours: float
+    each_s: float
+    kept: float
+    reported: float
+
+
+@lookup
+def stops_of_llama_3() -> Stops:
+    """How often the cluster that trained Llama 3 stopped.
+
+    >>> round(stops_of_llama_3().each_s / 3600, 1)
+    3.1
+    """
+    chips, usual = fact("llama3_snapshot_chips"), reliability()
+    between = usual["chip_hours_per_interruption"]
+    return Stops(
+        interruptions=fact("llama3_unexpected_interruptions"),
+        chips=chips,
+        days=fact("llama3_snapshot_days"),
+        chip_hours=between,
+        each_s=SECONDS_PER_HOUR * between / chips,
+        kept=goodput(chips, **usual),
+        reported=fact("llama3_effective_training_time") / 100,
+    )
+
+
+@lookup
+def factors() -> pd.DataFrame:
+    """What the tables hold on failures, experiments and people, a row each, in words."""
+    rows = table("cost_factors")
+    rows = rows[rows["factor"].isin([*PROJECT.values(), *RELIABILITY])]
+    rows = rows[["factor", "low", "typical", "high", "unit", "note"]]
+    return rows.replace("_", " ", regex=True)
+
+
+RUN_WORDS = {
+    "run": "run",
+    "accelerator": "chip",
+    "accelerators": "chips",
+    "tokens": "tokens",
+    "chip_hours": "published [h]",
+    "predicted": "predicted [h]",
+    "ratio": "published / predicted",
+    "covers": "hours of",
+    "source": "source",
+}
+"""Columns of `published_runs`, as a table of them is headed."""
+
+
+@lookup
+def runs_in_words() -> pd.DataFrame:
+    """Published runs beside what was predicted, the quickest against it first."""
+    return published_runs().sort_values("ratio")[[*RUN_WORDS]].rename(columns=RUN_WORDS)
