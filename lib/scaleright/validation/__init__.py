@@ -71,6 +71,20 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     return Validation(kind, definition, definition.judge(rows, Path(file).name))
 
 
+def own_columns(kind: str) -> pd.DataFrame:
+    """The columns of a reader's own file of a kind: whether each is needed, and what it means.
+
+    >>> own_columns("training").iloc[[0, -1]][["column", "needed"]].values.tolist()
+    [['model', 'yes'], ['measured_tokens_per_s_per_accelerator', 'if known']]
+    """
+    definition = KINDS[kind]
+    fields = {of["name"]: of for of in catalog.resource(definition.table)["schema"]["fields"]}
+    names = [*definition.required, *definition.often]
+    needed = ["yes" if name in definition.required else "if known" for name in names]
+    meanings = [fields[name]["description"] for name in names]
+    return pd.DataFrame({"column": names, "needed": needed, "meaning": meanings})
+
+
 @catalog.shared
 def _published(kind: str) -> pd.DataFrame:
     """The book's own table of a kind, judged."""

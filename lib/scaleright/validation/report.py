@@ -23,6 +23,7 @@ class Kind:
 
     table : its table of the data package
     required : columns that a reader's file needs; others of the schema may be left out
+    often : of those, the ones that a file should have where they are known
     also : columns that a reader's file may have beyond the schema, with their types
     fill : gives the columns that a reader's file left out
     judge : turns rows of the table (and the words for where they stand) into judged ones: the
@@ -47,6 +48,7 @@ class Kind:
     baseline: str
     rule: str
     caveat: str = ""
+    often: tuple[str, ...] = ()
     also: Mapping[str, str] = field(default_factory=dict)
     why: Callable[[Any], str] = lambda row: row.why
     group: str = "family"
