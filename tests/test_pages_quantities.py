@@ -30,6 +30,7 @@ CHAPTERS = (
     "vendor_claims",
     "mlperf",
     "architecture_bets",
+    "training_accuracy",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {"inference_roofline", "memory_wall", "pretraining_cost", "token_cost", "vendor_claims"}

@@ -2,6 +2,8 @@
 tools' as they were run.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from pathlib import Path
@@ -10,6 +12,9 @@ import pandas as pd
 import pytest
 from scaleright import catalog, validation
 from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.quantity import evaluate, given
+from scaleright.validation import other_tools, training_failures
+from scaleright.validation import training_errors as errors
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "training_accuracy.ipynb"
@@ -69,13 +74,56 @@ def test_a_reason_is_looked_for_by_runs_that_exist():
     """Every pattern of the chapter's reasons names runs of the table, so that none is left over
     from an older one.
     """
-    text = (ROOT / "notebooks" / "text" / "training_accuracy.md").read_text()
-    block = text[text.index("REASONS = [") : text.index("def reason(run)")]
-    patterns = re.findall(r'^    \(\s*"(.+?)",\s*f?"', block, re.MULTILINE)
     runs = catalog.table("measured/training")["run"]
-    assert len(patterns) > 10 and all(
-        any(re.search(pattern, run) for run in runs) for pattern in patterns
+    assert len(training_failures.REASONS) > 10
+    for pattern in training_failures.REASONS:
+        assert any(re.search(pattern, run) for run in runs), pattern
+
+
+def test_the_worst_runs_are_named_once_each_with_a_reason(judged):
+    found = training_failures.worst_runs()
+    assert found["error"].abs().is_monotonic_decreasing and len(found) == 12
+    assert found["error"].abs().max() == pytest.approx(
+        judged["error_percent"].abs().max() / 100, rel=1e-4
     )
+    assert (found["likely why"] != "not explained").sum() >= 10
+    assert not found["likely why"].str.contains("{", regex=False).any()
+
+
+@pytest.mark.parametrize("mode", errors.LEFT_OUT)
+def test_figures_of_a_choice_are_those_of_its_runs(judged, mode):
+    experts = judged[(judged["kind"] == "experts") & judged["held_out"].fillna(False).astype(bool)]
+    sizes = experts[errors.column("ours", mode)].round(4).abs() / 100
+    known = errors.figures()["held out", "experts", mode]
+    assert known["rows"] == len(experts)
+    assert [known["median"], known["p90"]] == pytest.approx(
+        [sizes.median(), sizes.quantile(0.9)], rel=1e-6
+    )
+    assert ("llm-foundry", "experts", mode) not in errors.figures()
+
+
+def test_tables_of_errors_follow_what_is_left_out():
+    left_out = given("left_out", "group")
+    sources, sizes = errors.by_source(left_out), errors.by_size(left_out)
+    assert sources["rows"].sum() == sizes["runs"].sum() == len(errors.scored_runs())
+    for mode in errors.LEFT_OUT:
+        case = {"left_out": mode}
+        said = evaluate(sources["ours"], case)
+        alone = [cell.value for cell in errors.by_source(mode)["ours"]]
+        assert said == alone
+        foundry = errors.scored_runs("llm-foundry")
+        foundry = foundry[foundry["precision"] == "FP8"]
+        (median,) = evaluate([errors.by_precision("llm-foundry", left_out)["median"][1]], case)
+        assert median == pytest.approx(errors.errors(foundry, "ours", mode)[0], rel=1e-6)
+
+
+def test_parts_of_a_step_and_of_a_chips_memory_stand_beside_those_of_other_tools():
+    parts = other_tools.parts_by_tools().set_index("part")
+    assert list(parts.columns) == ["this model", *other_tools.TOOLS] and len(parts) == 9
+    assert float(parts.loc["step [s]", "this model"]) > float(parts.loc["tensor [s]", "this model"])
+    assert other_tools.speeds()["tool"][0] == "Scale Right"
+    assert other_tools.Searches.run().calculon > other_tools.Searches.run().ours
+    assert other_tools.largest_runs()["error"].abs().max() < 0.25
 
 
 WRONG = [

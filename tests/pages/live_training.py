@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 import pytest
 from parity import vega_values
-from scaleright import catalog, mlperf, validation
+from scaleright import catalog, mlperf
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.formulas import Formula
@@ -82,30 +82,6 @@ def trained(values: dict) -> dict[str, float]:
     }
 
 
-@cache
-def judged_training():
-    """Scored training runs, judged once."""
-    rows = validation.validate("training").rows
-    return rows[rows["scored"]]
-
-
-def training_error(values: dict) -> float:
-    """The median error that the controls of `training_accuracy` describe, of every source."""
-    rows, mode = judged_training(), values["left_out"]
-    rows = rows[(values["kind"] == "all") | (rows["kind"] == values["kind"])]
-    return (
-        float(
-            rows["error_percent" + ("" if mode == "group" else f" {mode} left out")]
-            .round(4)
-            .abs()
-            .median()
-        )
-        / 100
-    )
-
-
-ACCURACY = "notebooks/training_accuracy.html"
-UNSEEN_EXPERTS = {"kind": "experts", "left_out": "model"}
 RECORDS = "notebooks/pretraining_records.html"
 FINE_TUNED = {
     "benchmark": "Llama-2-70B LoRA",
@@ -125,7 +101,6 @@ LIVE = [
         (SPLIT, case, {"seconds": split})
         for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})
     ),
-    *((ACCURACY, case, {"median": training_error}) for case in ({}, UNSEEN_EXPERTS)),
     *(
         (
             RECORDS,
