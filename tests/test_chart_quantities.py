@@ -29,7 +29,7 @@ def case(live):
 
 def told(display: charts.Display, **moved) -> dict[str, str]:
     """What the page writes into the live numbers of a display after some of its controls moved."""
-    markup = display.bundle["text/html"]
+    markup = display.markup
     (model,) = re.findall(r'class="sr-model">(.*?)</script>', markup, re.DOTALL)
     expressions = {entry["name"]: entry["expr"] for entry in json.loads(model)["defined"]}
     names = re.findall(r'data-sr-(?:signal|label)="(\w+)"', markup)
@@ -197,7 +197,7 @@ def test_the_text_alternative_of_a_chart_follows(live, case):
     chart = charts.bars({"rent": bill}, "way", None, "usd", "USD")
     shown = charts.show(chart, alt="Renting {case.chips:whole} chips costs {bill:usd}.")
     assert str(shown) == "Renting 8 chips costs $16.00."
-    assert f'aria-label="{shown}"' in shown.bundle["text/html"]
+    assert f'aria-label="{shown}"' in shown.markup
     assert [*told(shown, price=10.0).values()] == ["Renting 8 chips costs $80.00."]
 
 

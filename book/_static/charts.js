@@ -365,6 +365,7 @@
     const target = figure.querySelector(".sr-view"), key = figure.dataset.srName || figure.id;
     const host = make("div", { class: "sr-host" });
     layouts.set(figure, lay(spec, room(figure)));
+    if ((spec.autosize || {}).resize) spec.width = "container";
     target.prepend(host);
     // The page's own strip sets these; drop the inputs that other viewers show.
     for (const param of spec.params || []) {

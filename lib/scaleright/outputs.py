@@ -9,7 +9,14 @@ from typing import Any
 ANSWER_MIME = "application/vnd.scaleright.answer+json"
 TABLE_MIME = "application/vnd.dataresource+json"
 TABLES_MIME = "application/vnd.scaleright.tables+json"
-VEGALITE_MIME = "application/vnd.vegalite.v6+json"
+VEGALITE_MIME = "application/vnd.vegalite.v5+json"
+"""By which JupyterLab and VS Code know what they can draw; they know no newer name of it, and what
+charts use has the same meaning in Vega-Lite 5 and 6.
+"""
+FIGURE_MIME = "application/vnd.scaleright.figure"
+"""A chart's place on a page of the book, as HTML: a notebook draws the specification instead, which
+it would not if there were HTML.
+"""
 SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
 """Where the press puts the specification of a chart, which an output carries once, beside this."""
 

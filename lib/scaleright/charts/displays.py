@@ -7,7 +7,7 @@ from typing import Any
 
 from scaleright.charts.live import Controls, LiveNumber
 from scaleright.charts.machine import rounded
-from scaleright.outputs import page_json
+from scaleright.outputs import FIGURE_MIME, page_json
 from scaleright.quantity import given
 
 
@@ -20,8 +20,21 @@ class Display:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, Any]:
         return self.bundle
 
-    def _repr_html_(self) -> str:
-        return self.bundle["text/html"]
+    def _repr_html_(self) -> str | None:
+        return self.bundle.get("text/html")
+
+    @property
+    def markup(self) -> str:
+        """What a page of the book shows."""
+        return self.bundle[self._home]
+
+    def marked(self, markup: str) -> "Display":
+        """The same with other markup."""
+        return Display(self.bundle | {self._home: markup})
+
+    @property
+    def _home(self) -> str:
+        return FIGURE_MIME if FIGURE_MIME in self.bundle else "text/html"
 
     def __repr__(self) -> str:
         return self.bundle["text/plain"]

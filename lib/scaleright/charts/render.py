@@ -21,8 +21,11 @@ from scaleright.charts.displays import Display, live_model
 from scaleright.charts.live import Controls, LiveNumber, current, page
 from scaleright.charts.machine import rounded
 from scaleright.charts.templates import callers_names, filled
-from scaleright.outputs import SPEC_SCRIPT, VEGALITE_MIME, page_json
+from scaleright.outputs import FIGURE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
 from scaleright.quantity import Quantity
+
+WIDTH = 680
+"""Pixels of the book's column, for which a chart is laid out where none are known."""
 
 
 def specification(chart: Any, alt_text: str, controls: Controls | None = None) -> dict:
@@ -35,11 +38,11 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
     spec.pop("$schema", None)
     spec["config"] = theme.config() | spec.get("config", {})
     spec["description"] = alt_text
-    spec.setdefault("width", "container")
-    if spec["width"] == "container":
+    if "width" not in spec:
         # Labels at the ends of bars reach beyond the plot; fit again whenever a control changes
-        # them.
-        spec.setdefault("autosize", {"type": "fit-x", "contains": "padding", "resize": True})
+        # them. The page's script gives such a chart the room that there is.
+        fit = {"type": "fit-x", "contains": "padding", "resize": True}
+        spec = {"autosize": fit, **spec, "width": WIDTH}
     if controls is not None:
         spec = controls.attach(spec)
     return _named_data(rounded(spec))
@@ -84,7 +87,8 @@ def show(
     >>> shown = show(altair.Chart(pandas.DataFrame({"x": [1]})).mark_bar().encode(x="x:Q"),
     ...     alt="One bar of length 1.")
     >>> shown, sorted(shown.bundle)
-    (One bar of length 1., ['application/vnd.vegalite.v6+json', 'text/html', 'text/plain'])
+    (One bar of length 1., ['application/vnd.scaleright.figure', 'application/vnd.vegalite.v5+json',
+    'text/plain'])
     """
     if not alt or len(alt.split()) < 3:
         raise ValueError(
@@ -110,7 +114,7 @@ def show(
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
         + (live_model(page(), [words]) if words else "")
     )
-    return Display({"text/plain": alt, "text/html": figure, VEGALITE_MIME: spec})
+    return Display({"text/plain": alt, FIGURE_MIME: figure, VEGALITE_MIME: spec})
 
 
 def _following(words: LiveNumber | None) -> str:

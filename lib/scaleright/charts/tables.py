@@ -240,9 +240,9 @@ def folded(display: Display, summary: str) -> Display:
     """
     markup = (
         f'<details class="sr-folded"><summary>{html.escape(summary)}</summary>'
-        f"{display.bundle['text/html']}</details>"
+        f"{display.markup}</details>"
     )
-    return Display(display.bundle | {"text/html": markup})
+    return display.marked(markup)
 
 
 def at_defaults(display: Display, *depends: Quantity) -> Display:
@@ -259,6 +259,6 @@ def at_defaults(display: Display, *depends: Quantity) -> Display:
     names = dict.fromkeys(filter(None, map(parameter, in_order(depends))))
     markup = (
         f'<div class="sr-fixed" data-sr-of="{" ".join(names)}">'
-        f'<p class="sr-basis">At the chapter\'s defaults.</p>{display.bundle["text/html"]}</div>'
+        f'<p class="sr-basis">At the chapter\'s defaults.</p>{display.markup}</div>'
     )
-    return Display(display.bundle | {"text/html": markup})
+    return display.marked(markup)

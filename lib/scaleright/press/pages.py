@@ -16,7 +16,14 @@ from datetime import date, timedelta
 from html import escape
 from typing import Any
 
-from scaleright.outputs import ANSWER_MIME, SPEC_SCRIPT, TABLES_MIME, VEGALITE_MIME, page_json
+from scaleright.outputs import (
+    ANSWER_MIME,
+    FIGURE_MIME,
+    SPEC_SCRIPT,
+    TABLES_MIME,
+    VEGALITE_MIME,
+    page_json,
+)
 from scaleright.press import downloads, pictures
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
@@ -113,6 +120,8 @@ def _tidy(notebook: dict, page: str) -> None:
         if "injected-parameters" not in cell["metadata"].get("tags", ())
     ]
     _answer_first(notebook["cells"])
+    for output in carried(notebook, FIGURE_MIME):
+        output["data"]["text/html"] = output["data"][FIGURE_MIME]
     for output in carried(notebook, "text/html"):
         markup = "".join(output["data"]["text/html"])
         if spec := output["data"].get(VEGALITE_MIME):

@@ -15,14 +15,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from scaleright.outputs import VEGALITE_MIME
+from scaleright.outputs import FIGURE_MIME, VEGALITE_MIME
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.execute import carried
 from scaleright.press.processes import Child, follow, workplace
 
 FOLDER = "charts"
-WIDTH = 680
-"""Pixels of the column for which charts are laid out."""
 _FIGURE = re.compile(r'<figure class="sr-chart" id="sr-(\w+)"')
 _UNSEEN = re.compile(r' (?:aria-[a-z]+|role|class)="[^"]*"')
 """What a picture does not need: its text alternative is the page's."""
@@ -35,7 +33,7 @@ def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
     """The specifications of a notebook's charts, by the names of their pictures."""
     found = {}
     for output in carried(notebook, VEGALITE_MIME):
-        if name := _FIGURE.search("".join(output["data"].get("text/html", ""))):
+        if name := _FIGURE.search("".join(output["data"].get(FIGURE_MIME, ""))):
             found[name[1]] = output["data"][VEGALITE_MIME]
     return found
 
@@ -49,7 +47,7 @@ def beside(markup: str, page: str) -> str:
     return markup
 
 
-def picture(spec: Mapping[str, Any]) -> str:
+def picture(spec: dict) -> str:
     """A chart as SVG.
 
     >>> bars = {"mark": "bar", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}
@@ -58,8 +56,7 @@ def picture(spec: Mapping[str, Any]) -> str:
     """
     import vl_convert
 
-    wide = WIDTH if spec.get("width", "container") == "container" else spec["width"]
-    plain = _UNSEEN.sub("", vl_convert.vegalite_to_svg({**spec, "width": wide}))
+    plain = _UNSEEN.sub("", vl_convert.vegalite_to_svg(spec))
     return _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), plain)
 
 

@@ -222,7 +222,7 @@ def draw(
         return None
     drawn, words = chart(frame[frame[quantity].notna()], quantity, kinds[quantity], swept, chapter)
     spec = specification(drawn, words)
-    if spec["width"] == "container":  # panels have widths of their own
+    if "autosize" in spec:  # panels have widths of their own
         del spec["width"], spec["autosize"]
     svg, label = vl_convert.vegalite_to_svg(spec), html.escape(words, quote=True)
     alone = f'<svg role="img" aria-label="{label}" style="background: #fff; color: #1b1f24" '
