@@ -176,6 +176,4 @@ def texts_of(chart, width=600):
 
 
 def model_in(display):
-    return json.loads(
-        re.search(r'class="sr-model">(.*?)</script>', display.bundle["text/html"]).group(1)
-    )
+    return json.loads(re.search(r'class="sr-model">(.*?)</script>', display.markup).group(1))

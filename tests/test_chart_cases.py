@@ -60,7 +60,7 @@ def test_a_table_has_the_same_quantities_at_the_case_of_each_row(live, case, uni
     assert [row["unit"] for row in data] == [0.25, 0.625, None]
     (rows,) = model_in(shown)["rows"]
     assert rows["values"] == row_set(live, "rows1")["values"]
-    field = re.findall(r'data-sr-cell="rows1 1 (\w+)"', shown.bundle["text/html"])[1]
+    field = re.findall(r'data-sr-cell="rows1 1 (\w+)"', shown.markup)[1]
     (texts,) = signal_texts(
         [NOW | {"load": 0.5}],
         live.signals.expressions,
@@ -80,7 +80,7 @@ def test_a_table_spreads_cases_of_two_kinds_over_rows_and_columns(live, case, un
     lines = [line.split() for line in str(shown).split("\n")[1:]]
     assert lines[:3] == [["on", "half", "full"], ["A", "$0.20", "$0.10"], ["B", "$0.50", "$0.25"]]
     assert shown.bundle[TABLE_MIME]["data"][1] == {"on": "B", "half": 0.5, "full": 0.25}
-    places = re.findall(r'data-sr-cell="rows1 (\d) \w+">([^<]*)<', shown.bundle["text/html"])
+    places = re.findall(r'data-sr-cell="rows1 (\d) \w+">([^<]*)<', shown.markup)
     live = [field.get("live") for field in shown.bundle[TABLE_MIME]["schema"]["fields"]]
     assert [live[1]["places"], live[2]["places"]] == [[0, 2, 4], [1, 3, 5]]
     assert [said for _, said in sorted(places)] == ["$0.20", "$0.10", "$0.50", "$0.25", "–", "–"]
@@ -132,19 +132,21 @@ def test_a_sentence_has_another_where_it_does_not_hold(live, case, unit):
         otherwise="{case.chip} makes none.",
     )
     assert str(shown) == "A unit costs $0.20."
-    parts = re.findall(r'data-sr-when="(!?)\w+"( hidden)?', shown.bundle["text/html"])
+    parts = re.findall(r'data-sr-when="(!?)\w+"( hidden)?', shown.markup)
     assert parts == [("", ""), ("!", " hidden")]
+    assert "makes none" not in shown.bundle["text/html"], "no notebook hides it"
     card = charts.answer_card(
         "{unit:usd}", provided=unit > 99, otherwise="dear at {case.price:usd}"
     )
     machine = card.bundle[ANSWER_MIME]
+    assert "dear at" in card.bundle["text/html"] and "$0.20" not in card.bundle["text/html"]
     assert machine["text"] == "dear at $2.00" and list(machine["quantities"]) == ["price"]
 
 
 def test_what_stays_at_the_defaults_names_what_it_depends_on(live, case, unit):
     shown = charts.at_defaults(charts.sentence("As it was."), unit, case.price)
-    assert 'data-sr-of="price chip"' in shown.bundle["text/html"]
-    assert "At the chapter's defaults." in shown.bundle["text/html"]
+    assert 'data-sr-of="price chip"' in shown.markup
+    assert "At the chapter's defaults." in shown.markup
 
 
 def test_a_page_is_told_once_how_a_quantity_is_computed_and_keeps_each_way_to_say_it(live, case):

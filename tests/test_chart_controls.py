@@ -94,15 +94,10 @@ def test_the_facts_of_an_answer_follow_the_controls_and_only_the_others_are_of_t
     )
     assert {"low_text", "day_text"} <= {d["name"] for d in model_in(card)["defined"]}
     assert [c["name"] for c in model_in(card)["controls"]] == ["chip", "price", "chips"]
-    assert (
-        'data-sr-note="Your case. The model error is of the chapter\'s defaults."'
-        in card.bundle["text/html"]
-    )
+    assert 'data-sr-note="Your case. The model error is of the chapter\'s defaults."' in card.markup
     assert (
         "data-sr-note"
-        not in charts.answer_card(
-            "{cost}", range="{low}", controls=live, cost=cost, low=low
-        ).bundle["text/html"]
+        not in charts.answer_card("{cost}", range="{low}", controls=live, cost=cost, low=low).markup
     )
 
 
@@ -112,7 +107,7 @@ def test_a_sentence_follows_the_controls(live):
         "At <i>{where}</i> it costs {cost}.", controls=live, cost=cost, where="A & B"
     )
     assert str(shown) == "At A & B it costs $16.00."
-    assert '<span class="sr-live" data-sr-signal="cost">$16.00</span>' in shown.bundle["text/html"]
+    assert '<span class="sr-live" data-sr-signal="cost">$16.00</span>' in shown.markup
     assert [c["name"] for c in model_in(shown)["controls"]] == ["price", "chips"]
 
 

@@ -149,7 +149,7 @@ def test_a_table_says_its_numbers_links_its_sources_and_escapes_its_texts():
         link={"source": "url"},
         headers={"price": "price, new"},
     )
-    markup = shown.bundle["text/html"]
+    markup = shown.markup
     assert (
         "<caption><span>Prices &amp; more</span></caption>" in markup
         and '<th scope="row">A&lt;1&gt;</th>' in markup

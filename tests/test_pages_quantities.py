@@ -40,10 +40,12 @@ JOINT = "‖"
 """Between the values of rows: no word has it."""
 
 
-def computed_here(chapter: str, monkeypatch) -> charts.Controls:
-    """The controls of a chapter after all its cells have run in this process."""
+def computed_here(chapter: str, monkeypatch, case: dict | None = None) -> charts.Controls:
+    """The controls of a chapter after all its cells have run in this process, at the declared case
+    or at another.
+    """
     given = declared(chapter, BOOK)
-    case = Case(given, {parameter.name: parameter.default for parameter in given})
+    case = Case(given, {parameter.name: parameter.default for parameter in given} | (case or {}))
     monkeypatch.setattr(parameters, "case", lambda: case)
     names: dict[str, Any] = {}
     for cell in chapter_notebook(BOOK.text(chapter)).cells:
@@ -99,6 +101,10 @@ def cases(live) -> list[dict]:
         for of in every
     ]
     return every + few
+
+
+def test_a_chapter_runs_at_whatever_its_controls_allow(live, cases, request, monkeypatch):
+    computed_here(request.node.callspec.params["live"], monkeypatch, cases[0])
 
 
 def expressions(live: charts.Controls) -> dict[str, str]:

@@ -13,9 +13,9 @@ VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 """By which JupyterLab and VS Code know what they can draw; they know no newer name of it, and what
 charts use has the same meaning in Vega-Lite 5 and 6.
 """
-FIGURE_MIME = "application/vnd.scaleright.figure"
-"""A chart's place on a page of the book, as HTML: a notebook draws the specification instead, which
-it would not if there were HTML.
+PAGE_MIME = "application/vnd.scaleright.page"
+"""What a page of the book shows, as HTML, where a notebook is to show something else: a chart's
+specification, which it would not draw if there were HTML; the one of two sentences that holds.
 """
 SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
 """Where the press puts the specification of a chart, which an output carries once, beside this."""

@@ -8,7 +8,7 @@ from scaleright.charts.displays import Display, fill, live_model, page_model, pl
 from scaleright.charts.live import Controls, LiveNumber, page
 from scaleright.charts.machine import answer
 from scaleright.charts.templates import callers_names, slots
-from scaleright.outputs import ANSWER_MIME
+from scaleright.outputs import ANSWER_MIME, PAGE_MIME
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
 
@@ -36,16 +36,23 @@ def sentence(
     """
     if controls is None and not numbers and "{" in text:
         found = said(text, provided, otherwise, callers_names())
+        model, now = live_model(page(), found.numbers), f'<p class="sr-said">{found.now}</p>'
         return Display(
-            {
-                "text/plain": plain_text(found.now),
-                "text/html": f'<p class="sr-said">{found.markup}</p>'
-                + live_model(page(), found.numbers),
-            }
+            {"text/plain": plain_text(found.now)}
+            | _both(f'<p class="sr-said">{found.markup}</p>{model}', now, provided)
         )
     filled = fill(text, numbers)
     markup = f'<p class="sr-said">{filled}</p>{live_model(controls, numbers.values())}'
     return Display({"text/plain": plain_text(filled), "text/html": markup})
+
+
+def _both(markup: str, now: str, provided: Quantity | None) -> dict[str, str]:
+    """What a page shows and what a notebook does, which has no script to hide the one of two
+    sentences that does not hold.
+    """
+    if provided is None:
+        return {"text/html": markup}
+    return {"text/html": now, PAGE_MIME: markup}
 
 
 @dataclass(frozen=True)
@@ -138,29 +145,27 @@ def answer_card(
     model = live_model(controls, [*live, *numbers.values(), *alone.values(), *unsaid])
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(sentence), numbers | alone, others, headline)
-    return _card(filled, sentence, texts, model, machine, headline)
+    words = " ".join([plain_text(sentence), *_spoken(texts)])
+    named = f' data-sr-headline="{headline}"' if headline else ""
+    card, now = (_card(text, texts, model, named) for text in (filled, sentence))
+    shown = _both(card, now, provided)
+    return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
 
 
-def _card(
-    markup: str,
-    sentence: str,
-    facts: Mapping[str, str],
-    model: str,
-    machine: dict,
-    headline: str | None,
-) -> Display:
-    """The answer as a card, as text and for machines."""
-    spoken = [
+def _spoken(facts: Mapping[str, str]) -> list[str]:
+    """The line beneath the answer as text."""
+    return [
         f"{label}{'' if label == 'Data as of' else ':'} {plain_text(text)}."
         for label, text in facts.items()
     ]
-    named = f' data-sr-headline="{headline}"' if headline else ""
-    card = (
+
+
+def _card(sentence: str, facts: Mapping[str, str], model: str, named: str) -> str:
+    """The answer as a card."""
+    return (
         f'<section class="sr-answer" aria-label="The answer"{named}><p class="sr-sentence"'
-        f' aria-live="polite">{markup}</p>{_facts(facts)}{model}</section>'
+        f' aria-live="polite">{sentence}</p>{_facts(facts)}{model}</section>'
     )
-    plain = " ".join([plain_text(sentence), *spoken])
-    return Display({"text/plain": plain, "text/html": card, ANSWER_MIME: machine})
 
 
 def _unsaid(quantities: Mapping[str, tuple[Any, str]]) -> list[LiveNumber]:

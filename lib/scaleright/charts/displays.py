@@ -7,7 +7,7 @@ from typing import Any
 
 from scaleright.charts.live import Controls, LiveNumber
 from scaleright.charts.machine import rounded
-from scaleright.outputs import FIGURE_MIME, page_json
+from scaleright.outputs import PAGE_MIME, page_json
 from scaleright.quantity import given
 
 
@@ -34,7 +34,7 @@ class Display:
 
     @property
     def _home(self) -> str:
-        return FIGURE_MIME if FIGURE_MIME in self.bundle else "text/html"
+        return PAGE_MIME if PAGE_MIME in self.bundle else "text/html"
 
     def __repr__(self) -> str:
         return self.bundle["text/plain"]

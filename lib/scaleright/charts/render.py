@@ -21,7 +21,7 @@ from scaleright.charts.displays import Display, live_model
 from scaleright.charts.live import Controls, LiveNumber, current, page
 from scaleright.charts.machine import rounded
 from scaleright.charts.templates import callers_names, filled
-from scaleright.outputs import FIGURE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
+from scaleright.outputs import PAGE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
 from scaleright.quantity import Quantity
 
 WIDTH = 680
@@ -87,7 +87,7 @@ def show(
     >>> shown = show(altair.Chart(pandas.DataFrame({"x": [1]})).mark_bar().encode(x="x:Q"),
     ...     alt="One bar of length 1.")
     >>> shown, sorted(shown.bundle)
-    (One bar of length 1., ['application/vnd.scaleright.figure', 'application/vnd.vegalite.v5+json',
+    (One bar of length 1., ['application/vnd.scaleright.page', 'application/vnd.vegalite.v5+json',
     'text/plain'])
     """
     if not alt or len(alt.split()) < 3:
@@ -114,7 +114,7 @@ def show(
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
         + (live_model(page(), [words]) if words else "")
     )
-    return Display({"text/plain": alt, FIGURE_MIME: figure, VEGALITE_MIME: spec})
+    return Display({"text/plain": alt, PAGE_MIME: figure, VEGALITE_MIME: spec})
 
 
 def _following(words: LiveNumber | None) -> str:

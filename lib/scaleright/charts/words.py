@@ -48,12 +48,16 @@ def say(value: Any, kind: str = "number") -> Any:
     ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
     >>> say(0.63, "load"), say(1.2, "load")
     ('above 63 %', 'at no load')
+    >>> say(float("nan"), "usd")
+    '–'
     >>> import altair
     >>> say(altair.datum.share, "percent")
     (format((datum.share * 100),',.2r') + ' %')
     """
     if isinstance(value, Quantity):
         return apply(_saying(kind), value)
+    if isinstance(value, float) and np.isnan(value):
+        return NONE
     word, _, last = kind.rpartition(" ")
     kind, digits = (word, int(last)) if word and last.isdigit() else (kind, 3)
     if kind in _WORDS:
@@ -90,7 +94,7 @@ def _saying(kind: str) -> Operation:
     def page(value: str) -> str:
         return f"(isValid({value}) ? {say(ConstExpression(value), kind)} : '{NONE}')"
 
-    one = np.vectorize(lambda value: NONE if np.isnan(value) else say(float(value), kind), [str])
+    one = np.vectorize(lambda value: say(float(value), kind), [str])
     return Operation(f"say {kind}", one, page, repeats=True)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from scaleright.outputs import (
     ANSWER_MIME,
-    FIGURE_MIME,
+    PAGE_MIME,
     SPEC_SCRIPT,
     TABLES_MIME,
     VEGALITE_MIME,
@@ -120,8 +120,8 @@ def _tidy(notebook: dict, page: str) -> None:
         if "injected-parameters" not in cell["metadata"].get("tags", ())
     ]
     _answer_first(notebook["cells"])
-    for output in carried(notebook, FIGURE_MIME):
-        output["data"]["text/html"] = output["data"][FIGURE_MIME]
+    for output in carried(notebook, PAGE_MIME):
+        output["data"]["text/html"] = output["data"][PAGE_MIME]
     for output in carried(notebook, "text/html"):
         markup = "".join(output["data"]["text/html"])
         if spec := output["data"].get(VEGALITE_MIME):

@@ -15,7 +15,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from scaleright.outputs import FIGURE_MIME, VEGALITE_MIME
+from scaleright.outputs import PAGE_MIME, VEGALITE_MIME
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.execute import carried
 from scaleright.press.processes import Child, follow, workplace
@@ -33,7 +33,7 @@ def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
     """The specifications of a notebook's charts, by the names of their pictures."""
     found = {}
     for output in carried(notebook, VEGALITE_MIME):
-        if name := _FIGURE.search("".join(output["data"].get(FIGURE_MIME, ""))):
+        if name := _FIGURE.search("".join(output["data"].get(PAGE_MIME, ""))):
             found[name[1]] = output["data"][VEGALITE_MIME]
     return found
 

@@ -19,6 +19,10 @@ class ParameterError(ValueError):
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: where in the library it was found out helps no reader."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 def accepted(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """The given values in their types, each checked by itself.
@@ -44,9 +48,9 @@ def accepted(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[
     return values
 
 
-def refusal(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
-    """What the chapter's rules say against values that are accepted one by one; empty if they go
-    together.
+def refusal(parameters: Sequence[Parameter], values: Mapping[str, Any], alone: bool = False) -> str:
+    """What the chapter's rules, or with `alone` those about a single parameter, say against values
+    that are accepted one by one; empty if they go together.
 
     Values that are not given stand as declared. The first broken rule speaks, since the next may
     rest on it; the declared case itself keeps all of them.
@@ -56,6 +60,7 @@ def refusal(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
     if case == declared:
         return ""
     rules = getattr(parameters, "rules", ())
+    rules = [rule for rule in rules if not alone or len(rule.parameters) == 1]
     return next(filter(None, (rule.refusal(case, declared) for rule in rules)), "")
 
 
@@ -150,7 +155,9 @@ def case() -> Case:
     """The case of the chapter this is called in, right after its parameters cell.
 
     Reads the lines of the latest parameters cell that IPython ran and the values now in force,
-    which papermill's injected cell or the reader may have changed, and checks them.
+    which papermill's injected cell or the reader may have changed, and checks each. Of values that
+    do not go together, which a build and the command line refuse, a chapter speaks itself, as its
+    page does where the reader sets them by the controls.
 
     Raises
     ------
@@ -168,7 +175,10 @@ def case() -> Case:
         raise RuntimeError("run the parameters cell above first")
     parameters = parse(source, check_defaults=False)
     given = {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}
-    return Case(parameters, validate(parameters, given))
+    values = accepted(parameters, given)
+    if said := refusal(parameters, values, alone=True):
+        raise ParameterError([said])
+    return Case(parameters, values)
 
 
 def _cells_run(shell: Any) -> Iterator[str]:
