@@ -31,6 +31,7 @@ CHAPTERS = (
     "mlperf",
     "architecture_bets",
     "training_accuracy",
+    "gpu_prices",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {"inference_roofline", "memory_wall", "pretraining_cost", "token_cost", "vendor_claims"}

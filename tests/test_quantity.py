@@ -19,6 +19,7 @@ from scaleright.inference.lengths import Load
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at, choose, compiled, evaluate, given, least, look_up
 from scaleright.quantity.graph import _NODES, in_order, parameter
+from scaleright.quantity.readings import literal
 from vega import signals
 
 CHIPS = {
@@ -210,7 +211,7 @@ def test_what_is_used_twice_is_computed_once_and_tables_travel_once():
     both = chip.usd / load
     rows = (
         '"A":[700,30000,"X",[1,2,4],""],"B":[300,3333.333,"Y",[8,16,32],""],'
-        '"C":[NaN,NaN,"",[NaN,NaN,NaN],"C is not sold."]'
+        '"C":[0/0,0/0,"",[0/0,0/0,0/0],"C is not sold."]'
     )
     found = compiled({"first": both + chip.watts, "second": both * 2})
     assert list(found.signals.values()) == [
@@ -291,3 +292,8 @@ def test_a_large_constant_has_the_digits_that_the_page_is_given():
     )
     assert told == [evaluate([work], {"share": 0.25})[0]]
     assert (share * 123456789.0).value == 61728394.5
+
+
+def test_no_number_is_written_so_that_the_interpreter_of_pages_reads_it():
+    assert literal(math.nan) == "(0 / 0)"
+    assert literal([math.nan, math.inf], short=True) == "[0/0,1/0]"

@@ -52,8 +52,16 @@ def test_every_rule_is_used_by_a_chapter():
         ("architecture_bets", {"bet": "B300"}, "rival = 'B300': the same twice"),
         ("architecture_bets", {"bet": "A100 SXM 80GB"}, "bet = 'A100 SXM 80GB': "),
         ("buy_or_rent", {"accelerator": "TPU v2"}, "give chip_usd"),
-        ("gpu_prices", {"region": "atlantis"}, "unknown region of H100 SXM listings 'atlantis'"),
-        ("gpu_prices", {"day": "2023-01-02"}, "before the first price, of 2023-06-22"),
+        (
+            "gpu_prices",
+            {"accelerator": "A10", "region": "eastus"},
+            "region of A10 listings 'eastus'",
+        ),
+        (
+            "gpu_prices",
+            {"accelerator": "RTX 3090", "pricing": "spot"},
+            "no spot listing of 'RTX 3090'",
+        ),
         ("hardware_compare", {"model": "BERT-large"}, "model that writes tokens"),
         ("hardware_compare", {"latency_ms": 0.01}, "latency_ms = 0.01: .*allow more chips"),
         ("hardware_radar", {"benchmark": "whisper", "scenario": "Server"}, "allowed: Offline"),

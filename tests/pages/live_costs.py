@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scaleright import market
-from scaleright.costs.rent import cloud_usd_per_month, rent_usd_per_year
+from scaleright.costs.rent import rent_usd_per_year
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
 from scaleright.decisions import eco_efficiency as eco
-from scaleright.decisions.cloud_choice import egress_by_segment
 from scaleright.footprint import Footprint, Place
 
 
@@ -34,22 +32,6 @@ def saving(values: dict) -> float:
 
 def break_even(values: dict) -> float:
     return uncertain(values).terms().break_even_hours_per_day(values["rent_usd_per_hour"])
-
-
-def least_bill(values: dict) -> float:
-    """The cheapest month that the controls of `gpu_prices` describe."""
-    cards, egress = market.cheapest(values["accelerator"]), egress_by_segment()
-    case = (values["used_share"], values["moved_gb_per_month"])
-    return min(
-        cloud_usd_per_month(
-            row.usd_per_accelerator_hour,
-            values["accelerators"],
-            row.accelerators,
-            *case,
-            egress[row.segment],
-        )
-        for row in cards.itertuples()
-    )
 
 
 def planet(values: dict) -> Footprint:
@@ -82,12 +64,6 @@ DEAR_POWER = {
     "usd_per_kwh": 0.3,
     "years": 4.0,
     "value_kept_per_year": 0.6,
-}
-ONE_OF_MANY = {
-    "accelerator": "A100 SXM 80GB",
-    "accelerators": 1,
-    "used_share": 0.05,
-    "moved_gb_per_month": 20,
 }
 PLANET = "notebooks/sustainability.html"
 FULL_BATCHES = {
@@ -122,7 +98,6 @@ LIVE = [
         )
         for case in ({}, OTHER_CARD)
     ),
-    *(("notebooks/gpu_prices.html", case, {"bill": least_bill}) for case in ({}, ONE_OF_MANY)),
     *(
         (
             PLANET,

@@ -5,7 +5,12 @@ A workload pays for the one that binds it. A chip that is cheap by one of these 
 all.
 """
 
-from scaleright.formulas import FRACTION, POSITIVE, closed_form
+import pandas as pd
+
+from scaleright import catalog, market
+from scaleright.formulas import FRACTION, POSITIVE, closed_form, lookup
+from scaleright.market.compare import price_ends
+from scaleright.order import ordered
 
 GIGA, TERA, PETA = 1e9, 1e12, 1e15
 
@@ -78,3 +83,38 @@ def joules_per_tflop(watts, dense_flops, achieved_share=1.0):
     1.4
     """
     return watts / (dense_flops * achieved_share / TERA)
+
+
+@lookup
+def what_an_hour_buys() -> pd.DataFrame:
+    """What an hour of each chip buys at the dense BF16 peak and at the peak of its memory, at the
+    median of its on-demand listings, under the words that head a table; by price of arithmetic.
+
+    Columns: accelerator, providers, USD/h, USD/h per PFLOP/s, USD/h per TB/s, USD/h per GB, J per
+    TFLOP at TDP, vendor.
+
+    >>> bool(what_an_hour_buys()["USD/h per PFLOP/s"].is_monotonic_increasing)
+    True
+    """
+    physics = market.matmul_chips()
+    rows = []
+    for row in price_ends(market.spread()).itertuples():
+        if row.accelerator not in physics:
+            continue
+        chip, per_hour = physics[row.accelerator], row.median
+        spec = catalog.accelerator(row.accelerator)
+        rows.append(
+            {
+                "accelerator": row.accelerator,
+                "providers": row.providers,
+                "USD/h": per_hour,
+                "USD/h per PFLOP/s": usd_per_pflop_hour(per_hour, chip["bf16_flops"]),
+                "USD/h per TB/s": usd_per_tb_per_s_hour(per_hour, chip["memory_bytes_per_s"]),
+                "USD/h per GB": usd_per_gb_hour(per_hour, chip["memory_bytes"]),
+                "J per TFLOP at TDP": joules_per_tflop(
+                    spec.tdp_watts or float("nan"), chip["bf16_flops"]
+                ),
+                "vendor": spec.vendor,
+            }
+        )
+    return ordered(pd.DataFrame(rows), "USD/h per PFLOP/s", ignore_index=True)

@@ -28,6 +28,8 @@ SOURCE_SPREAD = 4.0
 2023).
 """
 ON_DEMAND = "on demand"
+TERM_WORDS = {1: "one_year", 3: "three_years"}
+"""What the ratio of a term of so many years is called."""
 OPTION = [
     "provider",
     "segment",
@@ -68,6 +70,19 @@ def commitments() -> dict[str, dict[int, float]]:
     return {
         provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
         for provider, group in terms.groupby("provider")["term_years"]
+    }
+
+
+def commitment_terms() -> dict[str, dict[str, float]]:
+    """The same of providers with both terms, as rows for `choose`.
+
+    >>> commitment_terms()["AWS"]["three_years"] == commitments()["AWS"][3]
+    True
+    """
+    return {
+        name: {word: terms[years] for years, word in TERM_WORDS.items()}
+        for name, terms in commitments().items()
+        if terms.keys() >= TERM_WORDS.keys()
     }
 
 
@@ -194,6 +209,8 @@ def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
         for row in options.head(5).itertuples()
     }
     numbers["spread"] = (spread, "1")
+    if True in groups:
+        numbers["large public cloud"] = (groups[True]["usd_per_month"], "USD/month")
     what = f"{best['provider']}, {best['option']}"
     return Verdict(
         "Which cloud?",

@@ -7,6 +7,7 @@ import pandas as pd
 from scaleright.catalog import table
 from scaleright.market.history import LEAST_PROVIDERS
 from scaleright.market.rentals import CHIP_ALONE, RAW, rental_prices
+from scaleright.order import ordered
 
 MONTHLY = ["source", "accelerator", "month"]
 COLUMNS = [
@@ -163,3 +164,38 @@ def index_agreement() -> pd.DataFrame:
         inside=value.between(both["low"], both["high"]), ratio=value / both["median"]
     )
     return both[COLUMNS].reset_index(drop=True)
+
+
+_MAKERS = {
+    "ewyluda": "Wyluda",
+    "zhang": "Zhang",
+    "mckee": "McKee",
+    "toolshed": "gpu-price-feed",
+    "fullstack": "Cloud GPUs table",
+    "epochprices": "Epoch",
+}
+
+
+def _maker(keys: pd.Series) -> pd.Series:
+    """The makers of sources, of their keys in the references."""
+    return keys.map(lambda key: _MAKERS.get(key.rstrip("0123456789"), key))
+
+
+def agreement_by_maker() -> pd.DataFrame:
+    """`index_agreement` by pairs of makers, most compared first, under the words that head a table.
+
+    >>> int(agreement_by_maker()["compared"].sum()) == len(index_agreement())
+    True
+    """
+    shared = index_agreement()
+    pairs = shared.assign(
+        **{
+            "range of": _maker(shared["source"]) + ", cards " + shared["of_cards"],
+            "index of": _maker(shared["index_source"]) + ": " + shared["index"],
+        }
+    ).groupby(["range of", "index of"])
+    found = pairs.agg(
+        compared=("inside", "size"), inside=("inside", "sum"), ratio=("ratio", "median")
+    )
+    found = ordered(found.reset_index(), "compared", ascending=False)
+    return found.rename(columns={"ratio": "index over the range's median"})

@@ -18,6 +18,8 @@ either [zhang2026].
 """
 BASES = ("raw", "normalized")
 _RAW_MEDIAN = "Median of rate cards"
+SERIES = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200")
+"""Chips of which monthly medians of both bases reach back a year, the oldest first."""
 TERMS = {"reserved_1y": 1, "reserved_3y": 3}
 """Years of each committed kind of pricing."""
 
@@ -187,6 +189,28 @@ def paired_ratios() -> pd.DataFrame:
     rows["price_ratio"] = rows["committed"] / rows["on_demand"]
     columns = [*keys[:-1], "term_years", "on_demand", "committed", "price_ratio", "source"]
     return rows.sort_values([*keys, "term_years"], ignore_index=True)[columns]
+
+
+DISCOUNTS = ("headline", "lowest listed", "median listed", "highest listed")
+"""Columns of `discounts` that are shares of the on-demand price [1]."""
+
+
+def discounts() -> pd.DataFrame:
+    """How deep discounts for commitments are, the vendor's headline beside its price lists, under
+    the words that head a table; empty where the vendor states no headline or lists no pair.
+
+    >>> float(discounts().set_index(["provider", "years"]).loc[("AWS", 3), "headline"])
+    0.4
+    """
+    keys = ["provider", "term_years"]
+    said = table("commitment_ratios").set_index(keys)["price_ratio"].rename("headline")
+    pairs = paired_ratios().groupby(keys)
+    listed = pairs["price_ratio"].agg(["min", "median", "max", "size"])
+    listed["newest pair"] = pairs["date"].max().dt.strftime("%Y-%m")
+    found = pd.concat([said, listed], axis=1).sort_index().reset_index()
+    found = found.fillna({"newest pair": "", "size": 0}).astype({"size": int})
+    words = dict(zip(("min", "median", "max"), DISCOUNTS[1:], strict=True))
+    return found.rename(columns=words | {"term_years": "years", "size": "pairs"})
 
 
 @shared

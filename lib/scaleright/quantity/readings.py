@@ -201,7 +201,9 @@ def literal(value: Any, short: bool = False) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{','.join(literal(item, short) for item in value)}]"
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "(1 / 0)" if value > 0 else "(-1 / 0)"
+        # Vega's interpreter of expressions takes the name NaN for a signal that there is not.
+        sign = 0 if math.isnan(value) else 1 if value > 0 else -1
+        return f"{sign}/0" if short else f"({sign} / 0)"
     if isinstance(value, float) and value == int(value) and abs(value) < WRITTEN_OUT:
         value = int(value)
     if short and type(value) is float and value > 0:

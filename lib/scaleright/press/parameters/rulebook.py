@@ -95,16 +95,11 @@ def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float |
 
 
 @_rule
-def on_the_market(
-    accelerator: str, accelerators: int, pricing: str, region: str | None, day: str | None
-) -> None:
-    """A chip that is listed in a region, on a day, in a way of paying."""
-    from scaleright import market
-    from scaleright.market.compare import require_card
+def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
+    """A chip that is listed in a region, in a way of paying, and on demand."""
+    from scaleright.market.listed import require_listed
 
-    market.cheapest(accelerator, accelerators, region=region, pricing=pricing, day=day)
-    for kind in dict.fromkeys((pricing, "on_demand")):
-        require_card(accelerator, market.spread(day, kind), kind)
+    require_listed(accelerator, accelerators, pricing, region)
 
 
 @_rule

@@ -1,0 +1,164 @@
+"""Every offer of every chip beside each other (F17), as candidates that a page weighs: by the hour,
+and committed for a term.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import remembered
+from scaleright.costs.commitment import committed_usd_per_used_hour
+from scaleright.costs.rent import cloud_usd_per_month
+from scaleright.decisions.cloud_choice import commitments, egress_by_segment
+from scaleright.market import cheapest
+from scaleright.market.listed import ANYWHERE, PRICINGS, listed_chips, listed_prices
+from scaleright.market.rentals import EVERYWHERE
+from scaleright.ops import where
+from scaleright.quantity import Quantity, choose, given, least_of
+
+WEIGHED = (
+    "usd_per_accelerator_hour",
+    "per_instance",
+    "usd_per_gb",
+    "ratio",
+    "committed",
+    "first",
+    "listed_in",
+    "everywhere",
+)
+"""Columns of `cloud_offers` of which a month's bill is made."""
+
+
+@remembered
+def cloud_offers() -> pd.DataFrame:
+    """Every way to rent each listed chip: each provider's cheapest listing by size of the instance
+    and region, by the hour, and with its commitments.
+
+    Columns: accelerator, pricing, option (its name), segment, those `WEIGHED`:
+    usd_per_accelerator_hour [USD/h], per_instance [1], usd_per_gb (of data moved out) [USD/GB],
+    ratio (of the price to that on demand) [1], committed (1 where all hours are paid), first (1 for
+    the provider's cheapest region), listed_in (a region), everywhere (1 for a listing that holds in
+    all regions); and large (1 for a large public cloud).
+
+    >>> offers = cloud_offers()
+    >>> h100 = offers[(offers["accelerator"] == "H100 SXM") & (offers["pricing"] == "on demand")]
+    >>> h100.loc[h100["usd_per_accelerator_hour"].idxmin(), "option"]
+    'RunPod Community Cloud'
+    """
+    listed = [
+        _listings(chip, said) for chip in listed_chips() for said in PRICINGS if _has(chip, said)
+    ]
+    plain = pd.concat(listed, ignore_index=True).assign(ratio=1.0, committed=0)
+    committed = [
+        plain[(plain["provider"] == provider) & (plain["pricing"] == "on demand")].assign(
+            ratio=ratio,
+            committed=1,
+            option=lambda f, y=years: f["option"] + f", {y} year{'s' * (y > 1)} committed",
+        )
+        for provider, terms in commitments().items()
+        for years, ratio in terms.items()
+    ]
+    columns = ["accelerator", "pricing", "option", "segment", *WEIGHED, "large"]
+    return pd.concat([plain, *committed], ignore_index=True)[columns]
+
+
+def hourly_offers() -> pd.DataFrame:
+    """Those by the hour."""
+    offers = cloud_offers()
+    return offers[offers["committed"] == 0]
+
+
+def _has(chip: str, pricing: str) -> bool:
+    return (chip, pricing) in listed_prices()
+
+
+def _listings(chip: str, pricing: str) -> pd.DataFrame:
+    """The listings of a chip by the hour, each provider's cheapest of a size and region."""
+    rows = cheapest(chip, pricing=PRICINGS[pricing]).rename(
+        columns={"accelerators": "per_instance"}
+    )
+    rows = rows.sort_values("usd_per_accelerator_hour", kind="stable")
+    rows = rows.drop_duplicates(["provider", "per_instance", "region"])
+    several = rows.groupby("provider")["per_instance"].transform("nunique") > 1
+    size = rows["per_instance"].map(lambda n: f", {n} a node" if n > 1 else ", singly")
+    return rows.assign(
+        accelerator=chip,
+        pricing=pricing,
+        option=rows["provider"] + size.where(several, ""),
+        usd_per_gb=rows["segment"].map(egress_by_segment()),
+        first=(~rows.duplicated(["provider", "per_instance"])).astype(int),
+        listed_in=rows["region"],
+        everywhere=rows["region"].isin(EVERYWHERE).astype(int),
+        large=(rows["segment"] == "hyperscaler").astype(int),
+    )
+
+
+def month_usd(case: Any, offer: Any) -> Quantity:
+    """A month at an offer [USD/month]; NaN where it does not hold in the region that is asked for.
+
+    Parameters
+    ----------
+    case : accelerators, used_share, moved_gb_per_month, region
+    offer : has the fields `WEIGHED`, quantities
+    """
+    there = (offer.listed_in == case.region) | (offer.everywhere > 0)
+    listed = where(case.region == ANYWHERE, offer.first > 0, there)
+    hour = where(listed, offer.usd_per_accelerator_hour, np.nan)
+    committed = committed_usd_per_used_hour(hour, offer.ratio, case.used_share)
+    hour = where(offer.committed > 0, committed, hour)
+    bought = case.accelerators, offer.per_instance, case.used_share, case.moved_gb_per_month
+    return cloud_usd_per_month(hour, *bought, offer.usd_per_gb)
+
+
+@dataclass(frozen=True)
+class CloudMonths:
+    """The cheapest month of a case, its name and its bill [USD/month], no word and NaN where there
+    is none: by the hour, in any way of paying, and in any way at large public clouds and at others.
+    """
+
+    by_the_hour: tuple[Quantity, Quantity]
+    any_way: tuple[Quantity, Quantity]
+    large: tuple[Quantity, Quantity]
+    others: tuple[Quantity, Quantity]
+
+    @classmethod
+    def of(cls, case: Any) -> Self:
+        """Of a chip and a way of paying that are chosen; `case` as in `month_usd`, with both."""
+        table, many = _columns()
+        chosen = choose(table, case.accelerator, case.pricing, otherwise="not listed")
+        months = [(offer, month_usd(case, offer)) for offer in _each(chosen, many)]
+
+        def least(condition: Any) -> tuple[Quantity, Quantity]:
+            bills = (where(condition(offer), month, np.nan) for offer, month in months)
+            return least_of(chosen.option, bills)
+
+        return cls(
+            least(lambda offer: offer.committed == 0),
+            least_of(chosen.option, (month for _, month in months)),
+            least(lambda offer: offer.large > 0),
+            least(lambda offer: offer.large == 0),
+        )
+
+
+@remembered
+def _columns() -> tuple[dict[tuple[str, str], dict[str, list]], int]:
+    """The offers of each chip and way of paying as lists by column, and how many the most are."""
+    groups = cloud_offers().groupby(["accelerator", "pricing"], sort=False)
+    table = {key: rows[["option", "large", *WEIGHED]].to_dict("list") for key, rows in groups}
+    return table, max(map(len, groups.groups.values()))
+
+
+def _each(chosen: Any, many: int) -> Iterator[SimpleNamespace]:
+    """The offers of a row whose columns are lists, one after the other."""
+    for place in range(many):
+        yield SimpleNamespace(**{name: chosen[name][place] for name in ("large", *WEIGHED)})
+
+
+def offer_of_a_row() -> SimpleNamespace:
+    """An offer whose fields are the columns of a chart's or a table's rows."""
+    first = cloud_offers().iloc[0]
+    return SimpleNamespace(**{name: given(name, first[name]) for name in WEIGHED})

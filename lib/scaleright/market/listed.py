@@ -1,0 +1,223 @@
+"""What is listed now: each chip's ends by kind of pricing, the cards behind them, and the tables
+that a page shows of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright.catalog import remembered
+from scaleright.market.compare import price_ends, require_card
+from scaleright.market.history import SERIES, price_change
+from scaleright.market.quotes import cheapest
+from scaleright.market.rentals import EVERYWHERE, listing_age, rental_prices, spread
+from scaleright.names import nearest
+from scaleright.units import usd
+
+PRICINGS = {"on demand": "on_demand", "spot": "spot"}
+"""Kinds of pricing as a person says them, with their names in the table of rents."""
+ANYWHERE = "any"
+"""The choice of a region that asks for none."""
+PRICES = {name: name for name in ("on_demand_usd_per_hour", "spot_usd_per_hour")}
+"""Parameters that follow a chip, by their columns of `usual_prices`."""
+MONTHS = 12
+"""Over which a rent's rise or fall is said."""
+
+
+def listed_chips() -> list[str]:
+    """Chips that somebody lists on demand now, by name.
+
+    >>> "H100 SXM" in listed_chips()
+    True
+    """
+    return price_ends(spread())["accelerator"].tolist()
+
+
+def require_listed(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
+    """Refuse a chip that nobody lists in a way of paying and in a region, or not on demand.
+
+    Raises
+    ------
+    LookupError : no listing, or none in the region (any if it is "any"); the nearest is offered.
+    ValueError : no chip wanted.
+
+    >>> require_listed("A10", 1, "on demand", "eastus")
+    Traceback (most recent call last):
+    LookupError: unknown region of A10 listings 'eastus'; allowed: not stated (1 known)
+    """
+    of = PRICINGS[pricing]
+    regions = set(cheapest(accelerator, accelerators, pricing=of)["region"])
+    if region != ANYWHERE and regions.isdisjoint((region, *EVERYWHERE)):
+        nearest(region, sorted(regions), f"region of {accelerator} listings")
+    for kind in dict.fromkeys((of, "on_demand")):
+        require_card(accelerator, spread(None, kind), kind)
+
+
+def cards() -> pd.DataFrame:
+    """What each provider asks for each listed chip, by kind of pricing.
+
+    Columns: accelerator, pricing, provider, segment, usd_per_accelerator_hour [USD/h], day, region.
+
+    >>> set(cards()["pricing"]) == set(PRICINGS)
+    True
+    """
+    both = pd.concat([spread(None, of).assign(pricing=said) for said, of in PRICINGS.items()])
+    both = both.assign(day=both["date"].dt.strftime("%Y-%m-%d"))
+    columns = ["accelerator", "pricing", "provider", "segment", "usd_per_accelerator_hour"]
+    return both.loc[both["accelerator"].isin(listed_chips()), [*columns, "day", "region"]]
+
+
+@remembered
+def listed_prices() -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """What providers ask for a chip in a way of paying, as rows for `choose`; none where nobody
+    lists it so.
+
+    Returns
+    -------
+    low, median, high : of the providers [USD/h]
+    low_at, high_at, age : words, the last one the day of the newest card
+    counted, span : words, of how many providers the median is, and from which to which price
+    """
+    rows = {}
+    for said, of in PRICINGS.items():
+        for row in price_ends(spread(None, of)).to_dict("records"):
+            chip, several = row["accelerator"], row["providers"] > 1
+            span = (
+                f"{usd(row['low'])} at {row['low_at']} to {usd(row['high'])} at {row['high_at']},"
+                f" {row['apart']:.2g} times apart"
+            )
+            counted = f"the median of {row['providers']} providers"
+            rows[chip, said] = {name: row[name] for name in _SAID} | {
+                "counted": counted if several else "at its only provider",
+                "span": span if several else "one provider only",
+                "age": listing_age(chip) if of == "on_demand" else f"{row['date']:%Y-%m-%d}",
+            }
+    return rows
+
+
+_SAID = ("low", "median", "high", "low_at", "high_at")
+
+
+@remembered
+def usual_prices() -> Mapping[str, Mapping[str, Any]]:
+    """Of each listed chip the prices that a page starts from and how its monthly rent moved, as
+    rows for `choose`.
+
+    Returns
+    -------
+    on_demand_usd_per_hour, spot_usd_per_hour : medians of the providers, that on demand for both
+        where nobody lists it on spot [USD/h]
+    trend : how the monthly rent moved over `MONTHS`, with cards scaled to one contract and as
+        listed, in words
+    series : the chip whose series stands for it where series are drawn, a word
+    age : the day of its newest listing, in words
+
+    >>> chip = usual_prices()["RTX 4090"]
+    >>> chip["spot_usd_per_hour"] == chip["on_demand_usd_per_hour"], chip["series"]
+    (True, 'H100 SXM')
+    """
+    prices = listed_prices()
+    rows = {}
+    for chip in listed_chips():
+        plain = prices[chip, "on demand"]["median"]
+        rows[chip] = {
+            "on_demand_usd_per_hour": plain,
+            "spot_usd_per_hour": prices.get((chip, "spot"), {"median": plain})["median"],
+            "trend": _trend(chip),
+            "series": chip if chip in SERIES else "H100 SXM",
+            "age": listing_age(chip),
+        }
+    return rows
+
+
+def _trend(chip: str) -> str:
+    if chip not in SERIES:
+        return "is published by nobody"
+    changes = [price_change(chip, MONTHS, basis).ratio - 1 for basis in ("normalized", "raw")]
+    scaled, listed = (
+        f"{'rose' if change > 0 else 'fell'} {100 * abs(change):.2g} %" for change in changes
+    )
+    return f"{scaled} in {MONTHS} months (cards as listed: {listed})"
+
+
+def listed_table() -> pd.DataFrame:
+    """Chips with an on-demand listing, by median, under the words that head a table."""
+    found = price_ends(spread()).assign(date=lambda f: f["date"].dt.strftime("%Y-%m-%d"))
+    return in_words(found).sort_values(["median [USD/h]", "accelerator"], ignore_index=True)
+
+
+def in_words(ends: pd.DataFrame) -> pd.DataFrame:
+    """`price_ends` under the words that head a table."""
+    said = {name: f"{word} [USD/h]" for name, word in _ENDS.items()}
+    places = {"low_at": "lowest at", "high_at": "highest at"}
+    return ends.rename(columns=said | places | {"apart": "times apart", "date": "newest card"})
+
+
+_ENDS = {"low": "lowest", "median": "median", "high": "highest"}
+
+
+def spot_table() -> pd.DataFrame:
+    """Spot listings beside the same provider's on-demand price, and beside the cheapest one of all.
+
+    >>> len(spot_table()) == len(spread(pricing="spot"))
+    True
+    """
+    price, plain = "usd_per_accelerator_hour", spread()
+    both = spread(pricing="spot").merge(
+        plain, on=["accelerator", "provider"], how="left", suffixes=("", "_plain")
+    )
+    both = both.join(price_ends(plain).set_index("accelerator")[["low", "low_at"]], "accelerator")
+    words = {
+        price: "spot [USD/h]",
+        f"{price}_plain": "on demand there [USD/h]",
+        "low": "cheapest on demand [USD/h]",
+        "low_at": "at",
+    }
+    return both[["accelerator", "provider", *words]].rename(columns=words)
+
+
+def rows_behind() -> pd.DataFrame:
+    """Five figures of the market and their rows in the table of rents; the source is its key in the
+    references.
+    """
+    h100 = listed_prices()["H100 SXM", "on demand"]
+    cheapest = f"cheapest H100 on demand: {usd(h100['low'])}"
+    dearest = f"dearest H100 on demand: {usd(h100['high'])}, the median of its card"
+    found = pd.concat(
+        [
+            _newest(cheapest, "H100 SXM", h100["low_at"]),
+            _newest(dearest, "H100 SXM", h100["high_at"]),
+            _newest("H100 on spot", "H100 SXM", "CoreWeave", "spot"),
+            _newest("A100 40GB in April 2023", "A100 SXM 40GB", "Lambda", until="2023-04-30"),
+            _newest(
+                "A100 40GB committed for three years",
+                "A100 SXM 40GB",
+                "AWS",
+                "reserved_3y",
+                "2023-12-31",
+            ),
+        ]
+    )
+    what = found["provider"] + ", " + found["sku"] + ", " + found["region"]
+    return pd.DataFrame(
+        {
+            "figure": found["figure"],
+            "USD/h": found["usd_per_accelerator_hour"],
+            "provider, product, region": what,
+            "date": found["date"].dt.strftime("%Y-%m-%d"),
+            "basis": found["basis"],
+            "source": found["source"],
+            "note": found["note"].fillna(""),
+        }
+    )
+
+
+def _newest(
+    figure: str, chip: str, provider: str, pricing: str = "on_demand", until: str | None = None
+) -> pd.DataFrame:
+    """The rows of a provider's newest card up to a day, headed by the figure that they make."""
+    rows = rental_prices(chip, pricing)
+    rows = rows[rows["provider"] == provider]
+    rows = rows[rows["date"] <= (until or rows["date"].max())]
+    return rows[rows["date"] == rows["date"].max()].assign(figure=figure)

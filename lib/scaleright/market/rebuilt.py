@@ -1,0 +1,83 @@
+"""S3's two lost tables of April 2023, rebuilt: clouds beside each other, and GPUs with what they
+cost; each under the words that head a table.
+"""
+
+import pandas as pd
+
+from scaleright.market.compare import price_ends
+from scaleright.market.history import LEAST_PROVIDERS, cloud_table
+from scaleright.market.listed import in_words
+from scaleright.market.purchases import hardware_table
+from scaleright.market.rentals import CHIP_ALONE, spread
+from scaleright.order import ordered
+
+DAY, WITHIN_DAYS = "2023-04-07", 60
+"""The day of the table of clouds, and how far from it a rate card may have been saved."""
+
+PHYSICS = {"memory": "si B", "bandwidth": "si B/s", "compute": "si FLOP/s", "power [W]": "whole"}
+"""How columns of `gpus_then` are said."""
+
+
+def clouds_then() -> pd.DataFrame:
+    """Clouds by chips on demand [USD/h], those chips that two or more clouds listed; a cloud that
+    priced the chip without its host says so.
+
+    >>> "CoreWeave, chip alone" in set(clouds_then()["provider"])
+    True
+    """
+    then = cloud_table(DAY, WITHIN_DAYS)
+    bare = then["basis"] == CHIP_ALONE
+    then = then.assign(provider=then["provider"].mask(bare, then["provider"] + ", chip alone"))
+    often = then.groupby("accelerator").size().pipe(ordered, ascending=False)
+    wide = then.pivot(index="provider", columns="accelerator", values="usd_per_accelerator_hour")
+    wide = wide[often.index[often >= 2]].dropna(how="all")
+    return wide.rename_axis(columns=None).reset_index()
+
+
+def chip_alone_then() -> tuple[str, str]:
+    """Who priced the chip without its host on that day, and why, as the source's notes say.
+
+    >>> chip_alone_then()
+    ('CoreWeave', 'vCPUs and memory are billed apart')
+    """
+    then = cloud_table(DAY, WITHIN_DAYS)
+    bare = then[then["basis"] == CHIP_ALONE]
+    why = bare["note"].str.partition(";")[0].mode().iloc[0]
+    return " and ".join(bare["provider"].unique()), why
+
+
+def then_and_now() -> pd.DataFrame:
+    """Ends of chips of which three clouds or more listed whole instances then and now.
+
+    >>> then_and_now()["when"].tolist()[:2]
+    ['then', 'now']
+    """
+    ends = {"then": price_ends(cloud_table(DAY, WITHIN_DAYS)), "now": price_ends(spread())}
+    enough = [
+        set(found.loc[found["providers"] >= LEAST_PROVIDERS, "accelerator"])
+        for found in ends.values()
+    ]
+    both = pd.concat([found.assign(when=when) for when, found in ends.items()])
+    both = both[both["accelerator"].isin(set.intersection(*enough))]
+    both = ordered(both, ["accelerator", "when"], ascending=[True, False])
+    columns = ["accelerator", "when", "providers", "apart", "median", "low", "low_at", "high"]
+    return in_words(both[[*columns, "high_at"]])
+
+
+def gpus_then() -> pd.DataFrame:
+    """GPUs with the price of one, the median rent over clouds, and their physics."""
+    found = ordered(hardware_table(DAY), "rent_usd_per_hour", ascending=False)
+    month = found["purchase_date"].map(lambda d: "" if pd.isna(d) else f" {d:%Y-%m}")
+    found = found.assign(bought=found["purchase_kind"].fillna("") + month)
+    words = {
+        "accelerator": "accelerator",
+        "usd_per_accelerator": "price [USD]",
+        "bought": "kind and month",
+        "rent_usd_per_hour": "rent [USD/h]",
+        "clouds": "clouds",
+        "memory_bytes": "memory",
+        "memory_bytes_per_s": "bandwidth",
+        "dense_16bit_flops": "compute",
+        "tdp_watts": "power [W]",
+    }
+    return found[[*words]].rename(columns=words)

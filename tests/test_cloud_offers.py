@@ -1,0 +1,80 @@
+"""Offers as candidates of a page: the same least month as by listing after listing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scaleright import market
+from scaleright.costs.rent import cloud_usd_per_month
+from scaleright.decisions.cloud_choice import cloud_options, egress_by_segment
+from scaleright.decisions.cloud_offers import CloudMonths, cloud_offers
+from scaleright.market.listed import PRICINGS, listed_chips, listed_prices, usual_prices
+from scaleright.press import Book
+from scaleright.press.parameters import declared
+from scaleright.quantity import evaluate, given
+
+USUAL = {
+    "accelerator": "H100 SXM",
+    "pricing": "on demand",
+    "region": "any",
+    "accelerators": 8,
+    "used_share": 0.6,
+    "moved_gb_per_month": 500.0,
+}
+ONE = {"accelerator": "A100 SXM 80GB", "accelerators": 1, "used_share": 0.05}
+
+
+@pytest.fixture(scope="module")
+def months() -> CloudMonths:
+    return CloudMonths.of(SimpleNamespace(**{name: given(name, of) for name, of in USUAL.items()}))
+
+
+def listings(case: dict):
+    return market.cheapest(
+        case["accelerator"],
+        case["accelerators"],
+        region=None if case["region"] == "any" else case["region"],
+        pricing=PRICINGS[case["pricing"]],
+    )
+
+
+@pytest.mark.parametrize("changed", [{}, ONE, {"region": "us-east-1"}, {"pricing": "spot"}])
+def test_the_cheapest_by_the_hour_is_that_of_the_listings(months, changed):
+    case, egress = USUAL | changed, egress_by_segment()
+    use = case["used_share"], case["moved_gb_per_month"]
+    bills = [
+        cloud_usd_per_month(row.usd_per_accelerator_hour, row.accelerators, 1, *use, egress[of])
+        for row, of in ((row, row.segment) for row in listings(case).itertuples())
+    ]
+    assert evaluate(months.by_the_hour, case)[1] == pytest.approx(min(bills))
+
+
+@pytest.mark.parametrize("changed", [{}, ONE, {"accelerator": "B200", "used_share": 1.0}])
+def test_with_commitments_it_is_the_first_of_all_ways_to_pay(months, changed):
+    case = USUAL | changed
+    ways = cloud_options(listings(case), case["used_share"], case["moved_gb_per_month"], years=3.0)
+    large = ways["segment"] == "hyperscaler"
+    for found, rows in ((months.any_way, ways), (months.large, ways[large])):
+        assert evaluate(found, case)[1] == pytest.approx(rows["usd_per_month"].min())
+
+
+def test_what_nobody_lists_has_no_cheapest(months):
+    name, bill = evaluate(months.by_the_hour, {"accelerator": "RTX 3090", "pricing": "spot"})
+    assert name == "" and np.isnan(bill)
+
+
+def test_every_region_of_a_listing_can_be_chosen():
+    offers, book = cloud_offers(), Book(Path(__file__).resolve().parents[1])
+    (region,) = (p for p in declared("gpu_prices", book) if p.name == "region")
+    assert {*offers["listed_in"]} - {*region.choices} <= {"global", "all", "not stated"}
+
+
+def test_a_chip_that_nobody_lists_on_spot_starts_from_its_price_on_demand():
+    spot = {chip for chip, kind in listed_prices() if kind == "spot"}
+    for chip in listed_chips():
+        found = usual_prices()[chip]
+        same = found["spot_usd_per_hour"] == found["on_demand_usd_per_hour"]
+        assert same or chip in spot
