@@ -14,10 +14,11 @@ import pandas as pd
 
 from scaleright import market
 from scaleright.architecture import chosen
-from scaleright.catalog import accelerator, model, shared
+from scaleright.catalog import accelerator, model, shared, table
 from scaleright.costs.regret import expected_cost, switch_probability, worst_cost
 from scaleright.decisions.architecture_bets import (
     ARCHITECTURES,
+    RACKS,
     SERVER,
     benchmarks,
     relative_costs,
@@ -29,10 +30,17 @@ from scaleright.decisions.scale_up import chip_limits, domain, share_of
 from scaleright.mlperf.gains import gain_ratio
 from scaleright.ops import INFINITY, first_case, maximum, where
 from scaleright.quantity import at, choose, evaluate, least, look_up, pick
+from scaleright.validation import decode_floor
 
 TERMS = {"1 year": 1, "3 years": 3}
 KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "images and video"}
 """The kinds of model of `ARCHITECTURES`, in words."""
+
+
+@shared
+def usual_slowdown() -> float:
+    """Time of a measured decode step over its floor, the median of published ones [1]."""
+    return round(decode_floor(table("measured/energy")).ratio.median(), 2)
 
 
 @shared
@@ -155,10 +163,11 @@ class Bets:
 
     @property
     def possible(self) -> Any:
-        """Whether two different chips are compared, and any was measured on every kind that may
-        come.
+        """Whether two different chips meet on both kinds of language model, and any was measured on
+        every kind that may come.
         """
-        return self.best[1] > 0
+        met = self.meetings["mixture"].met & self.meetings["dense"].met
+        return met & (self.best[1] > 0)
 
     @property
     def regret(self) -> Any:
@@ -195,8 +204,7 @@ class Bets:
     def cheaper(self) -> SimpleNamespace:
         """Which of the two is cheaper: now, and at odds above and below `flip`.
 
-        known : whether they meet on both kinds of language model; flips : whether `flip` is one of
-        the odds that may be
+        flips : whether `flip` is one of the odds that may be
         """
         bet, rival = self.case.bet, self.case.rival
         first = pick(self.expected, bet) < pick(self.expected, rival)
@@ -205,9 +213,15 @@ class Bets:
             now=where(first, bet, rival),
             above=where(above, bet, rival),
             below=where(above, rival, bet),
-            known=self.meetings["mixture"].met & self.meetings["dense"].met,
             flips=(self.flip > 0) & (self.flip < 1),
         )
+
+    def either(self, kind: str) -> Any:
+        """Whether the range of the gain on a kind of model leaves open which of the two is cheaper
+        there.
+        """
+        of = self.meetings[kind]
+        return (of.low < self.premium) & (of.high > self.premium)
 
     @property
     def unlisted(self) -> Any:
@@ -300,3 +314,27 @@ def domain_share(kind: str, case: Any, limit_s: Any) -> Any:
     limits = {chip: chip_limits(chip) for chip in rents().index}
     pair = choose(limits, case.rival), choose(limits, case.bet)
     return share_of(shape, *pair, case.context, limit_s, case.slowdown)
+
+
+def shares_on_racks(shares: Mapping[str, Any], limit_ms: float) -> pd.DataFrame:
+    """What a chip of a server does over one of a rack within a limit on a token, on each model [1].
+
+    Parameters
+    ----------
+    shares : by kind of model, from `domain_share` with a limit of the quantity `limit_ms` [ms]
+    """
+    rack, server = RACKS[-1]
+    sides = {"bet": rack, "rival": server, "limit_ms": limit_ms}
+    kinds = benchmarks()["kind"]
+    found = {
+        name: at(shares[kind], **sides, **{kind: name})
+        for name, kind in kinds.items()
+        if kind in shares
+    }
+    return pd.DataFrame(found.items(), columns=["model", f"{server} over {rack}"])
+
+
+def rent_table() -> pd.DataFrame:
+    """The rents behind the bets, as a table shows them."""
+    names = {"usd_per_hour": "rent [USD/h]", "as_of": "as of", "basis": "what it is"}
+    return rents().rename_axis("chip").reset_index().rename(columns=names)

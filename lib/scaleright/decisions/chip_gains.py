@@ -131,7 +131,7 @@ def thresholds(premium: Any) -> pd.DataFrame:
             "loses above": rows["gain"],
             "low": rows["low"],
             "high": rows["high"],
-            "same team": rows["same_submitter"],
+            "found by who submitted both": rows["same_submitter"],
             "scenario": rows["scenario"],
             "limit per token": rows["token_s"].map(known).fillna("whole query"),
             "round": rows["round"],
@@ -156,7 +156,9 @@ def rack_summary() -> pd.DataFrame:
         part=("part", "sum"),
         single=("single", "sum"),
     )
-    return found.sort_values(["hurry", "of"], ascending=[False, True], ignore_index=True)
+    found = found.sort_values(["hurry", "of"], ascending=[False, True], ignore_index=True)
+    names = {"part": "on a few chips of a rack", "single": "against a single submission"}
+    return found.rename(columns={"of": "model"} | names)
 
 
 @dataclass(frozen=True)
