@@ -4,14 +4,15 @@ micro-batch takes at measured peaks, on one rank.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds, network
-from scaleright.formulas import search, unchecked
+from scaleright.formulas import counting, search, unchecked
 from scaleright.ops import ceil, maximum, minimum, where
+from scaleright.quantity import Quantity
 from scaleright.roofline import matmul_seconds, speeds
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.transformer.flops import attended_positions
@@ -63,6 +64,22 @@ Pair = tuple[Any, Any]
 """Forward and backward time."""
 
 
+@counting
+def share_of_mixtures(t: Transformer) -> Any:
+    """Share of the layers that are mixtures of experts [1]."""
+    return 0.0 if _none(t.moe_layers) else t.moe_layers / t.layers
+
+
+def _none(count: Any) -> bool:
+    """Whether a model has none of something, whatever is chosen."""
+    return not isinstance(count, Quantity) and not np.any(count)
+
+
+def _split(width: Any, ranks: Any) -> Any:
+    """A rank's share of a width."""
+    return 0.0 if _none(width) else width / ranks
+
+
 def _scaled(pair: Pair, by) -> Pair:
     return pair[0] * by, pair[1] * by
 
@@ -93,25 +110,43 @@ class Stack:
     fused_experts: bool = True
 
 
+@dataclass(frozen=True)
 class Machine:
-    """Achieved speeds of a run's chip, in its format and in 16 bit, and its networks."""
+    """Achieved speeds of a run's chip, in its format and in 16 bit, and its networks.
 
-    def __init__(self, run: TrainingRun):
-        self.low, self.plain, links = (
-            speeds(run.chip, run.precision),
+    low, plain : in the run's format and in 16 bit
+    links : terms of its networks (`collectives.Links`)
+    domain : chips of a node [1]
+    element_bytes, cast_bytes : of the run's format, `ELEMENT_BYTES` and `CAST_BYTES` [B]
+    trained : whether all weights are trained
+    """
+
+    low: Any
+    plain: Any
+    links: Mapping[str, Any]
+    domain: Any
+    element_bytes: Any
+    cast_bytes: Any
+    trained: Any
+
+    @classmethod
+    def of(cls, run: TrainingRun) -> Self:
+        """That of a run, from the tables."""
+        links, form = network(run.chip), run.precision
+        return cls(
+            speeds(run.chip, form),
             speeds(run.chip, "BF16"),
-            network(run.chip),
-        )
-        self.bandwidth, self.links, self.domain = (
-            self.low.memory_bytes_per_s,
             links.terms,
             links.up.chips,
+            ELEMENT_BYTES[form],
+            CAST_BYTES[form],
+            run.task != "lora",
         )
-        self.element_bytes, self.cast_bytes = (
-            ELEMENT_BYTES[run.precision],
-            CAST_BYTES[run.precision],
-        )
-        self.trained = run.task != "lora"
+
+    @property
+    def bandwidth(self) -> Any:
+        """Memory bandwidth that the chip reaches [B/s]."""
+        return self.low.memory_bytes_per_s
 
     def products(self, tokens, columns, inner, count=1.0, low=True) -> Pair:
         """Products with one weight matrix: forward, the gradient of the input, and that of the
@@ -131,7 +166,7 @@ class Machine:
         """Products of feed-forward blocks of a width, and their memory-bound work: activation and
         casts.
         """
-        if not np.any(width):
+        if _none(width):
             return (0.0, 0.0), (0.0, 0.0)
         gates, narrow = 1 + t.gated_ffn, t.hidden / outside
         work = _sum(
@@ -220,11 +255,11 @@ def _layer(
     """Time of a micro-batch by kind, in a mean layer and in the output head."""
     t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
     outside = where(lay.sequence_parallel > 0, tp, 1.0)
-    tokens, moe = lay.micro_batch * run.sequence / cp, t.moe_layers / t.layers
-    attended = run.sequence if run.task == "pretrain" else PACKED * run.sequence
+    tokens, moe = lay.micro_batch * run.sequence / cp, share_of_mixtures(t)
+    attended = where(run.task == "pretrain", run.sequence, PACKED * run.sequence)
     products, core, moved, keys = _attention(t, of, stack, tokens, attended, tp, outside)
     dense, shared = (
-        of.feed_forward(t, tokens, width / tp, outside) for width in (t.ffn, t.shared_ffn)
+        of.feed_forward(t, tokens, _split(width, tp), outside) for width in (t.ffn, t.shared_ffn)
     )
     layer = {
         "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)),

@@ -25,6 +25,7 @@ from scaleright.formulas import (
 )
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
+from scaleright.quantity import Quantity
 from scaleright.training.activations import layer_bytes
 from scaleright.training.layout import TASKS, Layout, TrainingRun
 from scaleright.training.rank_parameters import LORA_RANK, adapter_parameters, rank_parameters
@@ -318,7 +319,8 @@ def training_memory(
     """
     state_bytes = _checked(run, layout, optimizer)
     m, p = run.model, counted or parameters(run.model)
-    if not is_expression(layout.pipeline) and np.all(np.equal(layout.pipeline, 1)):
+    live = is_expression(layout.pipeline) or isinstance(layout.pipeline, Quantity)
+    if not live and np.all(np.equal(layout.pipeline, 1)):
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 
     def stage(index: Any, layers: Any) -> TrainingMemory:

@@ -13,7 +13,14 @@ from typing import Any
 from scaleright.collectives import all_gather_seconds, exposed, send_recv_seconds
 from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, maximum, where
-from scaleright.training.layer_parts import COMPUTE, Machine, Pair, Stack, layer_seconds
+from scaleright.training.layer_parts import (
+    COMPUTE,
+    Machine,
+    Pair,
+    Stack,
+    layer_seconds,
+    share_of_mixtures,
+)
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.transformer.parameters import feed_forward_weights, projection_weights
 
@@ -122,7 +129,7 @@ def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, depth: Any) -> t
     optimizer state a rank keeps.
     """
     t, tp = run.model, lay.tensor
-    moe = t.moe_layers / t.layers
+    moe = share_of_mixtures(t)
     weights = (
         projection_weights(t)
         + (1 - moe) * feed_forward_weights(t, t.ffn)
@@ -170,11 +177,15 @@ def _shared_seconds(
 
 
 @search
-def physical_parts(run: TrainingRun, lay: Layout, stack: Stack) -> Parts:
-    """The parts of a run's step at measured peaks; the fields of the layout are numbers, or arrays
-    that broadcast.
+def physical_parts(
+    run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = None
+) -> Parts:
+    """The parts of a run's step at measured peaks; the fields of the layout are numbers, arrays
+    that broadcast, or quantities.
+
+    machine : the speeds of the run's chip, if they are at hand
     """
-    of, pp = Machine(run), lay.pipeline
+    of, pp = machine or Machine.of(run), lay.pipeline
     layer, head = layer_seconds(run, of, stack, lay)
     depth, tail = _busiest_stage(run, lay, layer, head)
     forward, backward = (

@@ -1,7 +1,11 @@
 """How training frameworks keep what the mathematics needs: what `memory` depends on in software."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from scaleright.ops import where
+from scaleright.quantity import Quantity, look_up
+from scaleright.roofline import PEAK_NAMES
 from scaleright.transformer.memory import bytes_per_parameter
 
 HALF_BYTES, FULL_BYTES = 2, 4
@@ -33,17 +37,19 @@ class Software:
     selective_ops: bool = False
     low_inputs: bool = True
 
-    def low_bytes(self, precision: str) -> float:
+    def low_bytes(self, precision: Any) -> Any:
         """Bytes of a number as it is kept for a matrix product: 2, or fewer in FP8 and FP4."""
+        if isinstance(precision, Quantity):
+            return look_up({name: self.low_bytes(name) for name in PEAK_NAMES}, precision)
         known = bytes_per_parameter(precision)
         return min(known, HALF_BYTES) if self.low_inputs else HALF_BYTES
 
-    def stored_bytes(self, precision: str) -> float:
+    def stored_bytes(self, precision: Any) -> Any:
         """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside
         BF16 [megatronbridge2026memory].
         """
         low = self.low_bytes(precision)
-        return HALF_BYTES if low == HALF_BYTES else 2 * low + HALF_BYTES * (low < 1)
+        return where(low == HALF_BYTES, HALF_BYTES, 2 * low + HALF_BYTES * (low < 1))
 
 
 MEGATRON = Software()

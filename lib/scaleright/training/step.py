@@ -12,7 +12,9 @@ import numpy as np
 
 from scaleright.formulas import Breakdown, counting, search
 from scaleright.names import one_of
+from scaleright.ops import where
 from scaleright.roofline import PEAK_NAMES
+from scaleright.training.layer_parts import Machine
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
 from scaleright.training.parts import KINDS, physical_parts
@@ -61,15 +63,21 @@ _SHOWN = {"grouped": "matmul", "routing": "elementwise"}
 
 
 @search
-def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = None) -> StepTime:
+def step_time(
+    run: TrainingRun,
+    layout: Layout,
+    slowdowns: Slowdowns | None = None,
+    machine: Machine | None = None,
+) -> StepTime:
     """Time of one optimizer step, by parts.
 
     Parameters
     ----------
     run : what is trained, on what
-    layout : how it is spread; its fields may be arrays, one element a layout
+    layout : how it is spread; its fields may be arrays, one element a layout, or quantities
     slowdowns : time in practice over time at measured peaks; by default the stored ones of the
         run's families
+    machine : the speeds of the run's chip, by default those of the tables
 
     Notes
     -----
@@ -89,7 +97,10 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
         starts = range(0, size, BATCH)
         pieces = [
             step_time(
-                run, Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}), slow
+                run,
+                Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}),
+                slow,
+                machine,
             )
             for i in starts
         ]
@@ -98,7 +109,7 @@ def step_time(run: TrainingRun, layout: Layout, slowdowns: Slowdowns | None = No
         return StepTime(
             *(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named)
         )
-    parts = physical_parts(run, layout, slow.stack)
+    parts = physical_parts(run, layout, slow.stack, machine)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
         useful, again, waits = parts.seconds(kind)
@@ -176,7 +187,7 @@ def model_flop(run: TrainingRun, attention: str = "causal"):
     one_of(attention, ATTENTION, "convention of attention")
     forward = forward_flop(run.model, run.sequence, causal=attention != "full")
     counted = forward.total - (forward.scores_and_values_flop if attention == "none" else 0.0)
-    frozen = forward.total - forward.scores_and_values_flop if run.task == "lora" else 0.0
+    frozen = where(run.task == "lora", forward.total - forward.scores_and_values_flop, 0.0)
     return run.global_batch * run.sequence * training_flop_per_token(counted, frozen_flop=frozen)
 
 
