@@ -120,7 +120,8 @@ def test_the_page_computes_what_the_library_computes(live, cases):
         if name in page.expressions and isinstance(quantity.value, (bool, int, float, str))
     }
     assert len(wanted) > 50
-    pages = signal_texts(cases, expressions(live), list(wanted))
+    sets = [row_set(live, name) for name in page.rows]
+    pages = signal_texts(cases, expressions(live), list(wanted), sets)
     for case, there in zip(cases, pages, strict=True):
         here = evaluate(wanted.values(), case)
         found = dict(zip(wanted, zip(there, here, strict=True), strict=True))

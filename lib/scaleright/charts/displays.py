@@ -7,8 +7,8 @@ from typing import Any
 
 from scaleright.charts.live import Controls, LiveNumber
 from scaleright.charts.machine import rounded
+from scaleright.charts.row_sets import row_set
 from scaleright.outputs import PAGE_MIME, page_json
-from scaleright.quantity import given
 
 
 class Display:
@@ -48,6 +48,9 @@ def page_model(
     """What the page's script needs to draw these controls and to compute these definitions, but for
     what an earlier output of the page has told.
     """
+    defined = list(defined)
+    if rows := [*more.pop("rows", ()), *controls.sets.untold(defined)]:
+        more["rows"] = rows
     model = controls.payload(names, controls.untold(defined)) | more
     return f'<script type="application/json" class="sr-model">{page_json(rounded(model))}</script>'
 
@@ -67,18 +70,6 @@ def row_model(controls: Controls, name: str) -> str:
     rows = row_set(controls, name)
     used = controls.used_in(*(formula["expr"] for formula in rows["formulas"]))
     return page_model(controls, *used, rows=[rows])
-
-
-def row_set(controls: Controls, name: str) -> dict[str, Any]:
-    """Rows as the page computes them: their values, and the formulas of further fields in order."""
-    found = controls.signals.rows[name]
-    formulas = controls.formulas(found.wanted, {given(field, None): field for field in found.given})
-    columns = zip(*(values.tolist() for values in found.given.values()), strict=True)
-    return {
-        "name": name,
-        "values": [dict(zip(found.given, row, strict=True)) for row in columns],
-        "formulas": [{"as": field, "expr": text} for field, text in formulas.items()],
-    }
 
 
 def plain_text(text: str) -> str:

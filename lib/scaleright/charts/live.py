@@ -18,8 +18,9 @@ from typing import Any, Self
 
 from altair.expr.core import ConstExpression
 
-from scaleright.charts.expressions import expressions_of, names_of, settled, written
-from scaleright.charts.inputs import bound, described
+from scaleright.charts.expressions import names_of, settled, written
+from scaleright.charts.inputs import described
+from scaleright.charts.row_sets import RowSets
 from scaleright.charts.words import NONE, say
 from scaleright.quantity import Quantity, Signals, given
 from scaleright.quantity.graph import in_order, parameter
@@ -63,6 +64,7 @@ class Controls:
         self._kinds: dict[str, str] = {}
         self._told: dict[str, str] = {}
         self._learned: set[Quantity] = set()
+        self.sets = RowSets(self)
 
     @property
     def case(self) -> Any:
@@ -133,6 +135,7 @@ class Controls:
         """Take over what the page has to compute, and offer only what the tables have."""
         for node in in_order(quantities, self._learned):
             self._learned.add(node)
+            self.sets.learn(node)
             if table := table_of(node):
                 self._offer(parameter(node.inputs[-1]) or "", table)
         for name, expression in self.signals.expressions.items():
@@ -287,8 +290,11 @@ class Controls:
         order.
         """
         words, defined, queue = set(), [], list(expressions)
+        behind = self.sets.behind()
         while queue:
-            found = names_of(queue.pop())
+            text = queue.pop()
+            queue += behind(text)
+            found = names_of(text)
             words |= found
             for name in self._defined:
                 if name in found and name not in defined:
@@ -319,31 +325,6 @@ class Controls:
             "defined": [self._defined[name] for name in defined],
             "follow": {name: table for name, table in self._follow.items() if name in names},
         }
-
-    def attach(self, spec: dict) -> dict:
-        """Add to a Vega-Lite specification the parameters, bound to inputs, that its expressions
-        use.
-        """
-        names, defined = self.used_in(
-            *expressions_of(
-                {key: spec[key] for key in spec if key not in ("config", "data", "datasets")}
-            )
-        )
-        params = [
-            {"name": name, "value": entry["value"], "bind": bound(entry)}
-            for name in names
-            if (entry := self.describe(name))
-        ]
-        params += [self._defined[name] for name in defined]
-        taken = {entry["name"] for entry in params}
-        params += [entry for entry in spec.get("params", []) if entry.get("name") not in taken]
-        told = self.payload(names, ()) | {
-            "defined": defined
-        }  # by name: a definition stands among the parameters
-        if not names and not defined:
-            return spec
-        usermeta = spec.get("usermeta", {}) | {"scaleright": told}
-        return spec | ({"params": params} if params else {}) | {"usermeta": usermeta}
 
 
 def _shortest(value: float) -> float:

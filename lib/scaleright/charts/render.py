@@ -17,6 +17,7 @@ from typing import Any
 import altair as alt
 
 from scaleright.charts import theme
+from scaleright.charts.attach import attached
 from scaleright.charts.displays import Display, live_model
 from scaleright.charts.live import Controls, LiveNumber, current, page
 from scaleright.charts.machine import rounded
@@ -44,7 +45,7 @@ def specification(chart: Any, alt_text: str, controls: Controls | None = None) -
         fit = {"type": "fit-x", "contains": "padding", "resize": True}
         spec = {"autosize": fit, **spec, "width": WIDTH}
     if controls is not None:
-        spec = controls.attach(spec)
+        spec = attached(spec, controls)
     return _named_data(rounded(spec))
 
 

@@ -14,6 +14,7 @@ same where a parameter is another (`at`), or the expressions by which a page com
 
 from scaleright.quantity.graph import Operation, Quantity, apply, given
 from scaleright.quantity.lists import least, least_of, pick
+from scaleright.quantity.over import over
 from scaleright.quantity.readings import at, compiled, evaluate
 from scaleright.quantity.rows import choose, look_up
 from scaleright.quantity.signals import Rows, Signals
@@ -32,5 +33,6 @@ __all__ = [
     "least",
     "least_of",
     "look_up",
+    "over",
     "pick",
 ]

@@ -25,12 +25,14 @@ class Operation:
     compute : its result of values, each a float, a truth value, a word or an array of them
     vega : its expression of expressions
     repeats : whether that says an input more than once, so that a page gives it a name
+    rows : the rows of a page of which it is a list (`over`), if it is one
     """
 
     name: str
     compute: Callable[..., Any]
     vega: Callable[..., str]
     repeats: bool = False
+    rows: Any = None
 
 
 class Quantity:
@@ -225,10 +227,18 @@ def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quanti
     """The one node of a key; its inputs, whose ids the key holds, live as long as it does."""
     known = _NODES.get(key)
     if known is None:
-        if inputs:
+        if inputs and value is None:
             value = computed(operation, [value_of(given) for given in inputs])
         known = _NODES[key] = Quantity(operation, inputs, value)
     return known
+
+
+def node_of(key: tuple, operation: Operation, inputs: tuple) -> Quantity:
+    """The one quantity of a key, made of its inputs: for operations that hold more than those."""
+    known = _NODES.get(key)
+    if known is not None:
+        return known
+    return _node(key, operation, inputs, computed(operation, map(value_of, inputs)))
 
 
 def value_of(given: Any) -> Any:

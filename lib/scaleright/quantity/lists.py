@@ -32,6 +32,13 @@ PLACE_OF_LEAST = Operation(
 )
 
 
+def place_of_least(values: Any) -> Quantity:
+    """The place of the least number of a list that is a quantity, the first of equals; -1 where
+    there is none.
+    """
+    return apply(PLACE_OF_LEAST, values)
+
+
 def pick(options: Mapping[str, Any], choice: Any) -> Quantity:
     """The number of the option that is chosen, among those of several options.
 

@@ -86,6 +86,11 @@ def at(wanted: Quantity, **case: Any) -> Any:
 
 def _made_of(operation: Operation, inputs: list[Any]) -> Any:
     """What an operation makes of quantities, and of values that are known whatever the case."""
+    if operation.rows is not None:
+        raise ValueError(
+            f"the rows {operation.rows.name!r} are computed at the case of the page: evaluate"
+            " quantities of them at another one, or make rows of that"
+        )
     first, *others = inputs
     if operation.name == "if" and isinstance(first, bool):
         return others[0] if first else others[1]
@@ -146,6 +151,11 @@ def compiled(
         name = parameter(node)
         if name in along or any(i in rows for i in inputs):
             rows.add(node)
+            if node.operation.rows is not None:
+                raise ValueError(
+                    f"the rows {node.operation.rows.name!r} are computed once for the page: no rows"
+                    f" of another chart can give {', '.join(along)} to them"
+                )
         if name or (node in known and node not in rows):
             said[node] = f"datum.{along[name]}" if name in along else name or known[node]
             continue

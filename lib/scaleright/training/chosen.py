@@ -26,8 +26,7 @@ UNLIMITED = 1e15
 def machines(
     names: Iterable[str], precisions: Iterable[str], model_name: str
 ) -> dict[tuple[str, str], dict[str, Any] | str]:
-    """What a step depends on of each chip in each format, or why there is nothing: a table to choose
-    from.
+    """What a step depends on of each chip in each format, or why there is nothing: rows to choose.
 
     model_name : a model of the kind that is trained, with or without experts
     """

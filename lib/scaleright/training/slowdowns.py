@@ -9,6 +9,7 @@ be.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Slowdowns:
     that come from other families.
     """
 
-    by_kind: Mapping[str, float]
+    by_kind: Mapping[str, Any]
     stack: Stack = Stack()
     borrowed: tuple[str, ...] = ()
 

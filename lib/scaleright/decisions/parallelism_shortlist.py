@@ -1,0 +1,220 @@
+"""The layouts that a page weighs: those that win for a model on a number of chips, whatever the chip,
+its networks, the batch, the sequence, the format and the task.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scaleright.architecture import Transformer
+from scaleright.catalog import accelerator, model, shared
+from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
+from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
+from scaleright.ops import first_case, floor, item, maximum, minimum, where
+from scaleright.quantity import Quantity, choose, over
+from scaleright.quantity.lists import place_of_least
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.rules import FIELDS
+from scaleright.training.step import COMMUNICATION, StepTime
+
+MODELS = ("Llama-3.2-1B", "Llama-3.1-8B", "Qwen3-32B", "Llama-3.1-70B", "Llama-3.1-405B")
+"""Models that the page offers beside that of its own case: dense ones, whose steps are counted by
+the same formulas.
+"""
+ACCELERATORS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "GB300", "MI300X")
+"""Accelerators that it offers beside its own."""
+PLAIN = ("experts", "moe_layers", "shared_ffn", "kv_lora_rank", "window", "selected_tokens")
+"""What a model must lack to be counted as the dense ones are."""
+LONG = 131_072
+"""Tokens of a long sequence, which context parallelism splits."""
+FABRICS, NETWORKS = (0.03, 0.1, 1.0, 4.0), (0.04, 0.2, 1.0, 4.0)
+"""Networks on which the page's own case is searched, over those of its chip [1]."""
+PARTS = {
+    "compute": ("matmul_s", "attention_s", "elementwise_s", "optimizer_s", "host_s"),
+    "recompute": ("recompute_s",),
+    "communication": COMMUNICATION,
+    "idle in the pipeline": ("bubble_s",),
+}
+"""Parts of a step as a page shows them."""
+
+
+def offered(own: str) -> dict[str, Transformer]:
+    """The models that a page offers, its own first: others only beside a dense one."""
+    dense = not any(getattr(model(own), field) for field in PLAIN)
+    return {name: model(name) for name in dict.fromkeys((own, *(MODELS if dense else ())))}
+
+
+def linked(run: TrainingRun, fabric: float = 1.0, network: float = 1.0) -> TrainingRun:
+    """A run on networks so much faster than its chip's."""
+    chip = run.chip
+    up, out = chip.require("scale_up_bytes_per_s"), chip.scale_out_bytes_per_s
+    chip = replace(
+        chip, scale_up_bytes_per_s=up * fabric, scale_out_bytes_per_s=out and out * network
+    )
+    return replace(run, chip=chip)
+
+
+def _settings(shape: Transformer, chips: int) -> Iterator[TrainingRun]:
+    """Runs that differ in all that a reader may set beside model and chips."""
+    long = min(shape.max_context or LONG, LONG)
+    usual = TrainingRun(shape, accelerator("H100 SXM"), chips, min(8192, long), 2 * chips)
+    yield usual
+    yield linked(usual, network=NETWORKS[0])
+    yield linked(usual, fabric=FABRICS[1])
+    yield replace(usual, global_batch=max(chips // 8, 1))
+    yield replace(usual, sequence=long)
+    yield replace(usual, chip=accelerator("B200"), precision="FP8", global_batch=8 * chips)
+    yield replace(usual, chip=accelerator("A100 SXM 80GB"), sequence=min(2048, long))
+    yield replace(usual, task="lora")
+
+
+@shared
+def _winners(name: str, chips: int) -> list[tuple[str, Layout]]:
+    """The best layouts of each strategy for a model on so many chips, at many settings."""
+    return _found(_settings(model(name), chips))
+
+
+def _found(runs: Iterable[TrainingRun]) -> list[tuple[str, Layout]]:
+    """The best layouts of each strategy of several runs, each once."""
+    every = dict[tuple[str, Layout], None]()
+    for run in runs:
+        try:
+            best = contenders(run)
+        except ValueError:  # the run is impossible on any layout
+            continue
+        every |= {(kind, of[0]): None for kind, of in best.items() if of[2] is not None}
+    return list(every)
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Candidate layouts by model and chips.
+
+    table : by model and chips, of each field of a layout the values of all candidates, with their
+        strategies, places in `STRATEGIES` (-1 where there are fewer), and their words, places in
+        `texts`
+    size : candidates of each model on each number of chips, at most [1]
+    """
+
+    table: Mapping[tuple[str, int], Mapping[str, list[int]]]
+    texts: tuple[str, ...]
+    size: int
+
+    @classmethod
+    def of(cls, run: TrainingRun, models: Iterable[str], sizes: Iterable[int]) -> "Shortlist":
+        """Those of several models on several numbers of chips; of this run also those that win on
+        slower and faster networks.
+        """
+        own = [linked(run, up, out) for up in (1.0, *FABRICS) for out in (1.0, *NETWORKS)]
+        found = {}
+        for name in models:
+            for chips in sorted({*sizes, run.chips}):
+                of = _winners(name, chips)
+                if (name, chips) == (run.model.name, run.chips):
+                    of = [*dict.fromkeys([*_found(own), *of])]
+                if of:
+                    found[name, chips] = of
+        size, texts = max(map(len, found.values())), {"": 0}
+        table = {key: _columns(of, size, texts) for key, of in found.items()}
+        return cls(table, tuple(texts), size)
+
+    def at(self, case: Any, place: Any) -> tuple[Layout, Any, Any]:
+        """A candidate's layout, its strategy and its words, places in `STRATEGIES` and in `texts`.
+
+        case : `model` and `chips`
+        """
+        row = choose(self.table, case.model, case.chips, otherwise="no layout fits")
+        found = {field: item(row[field], place) for field in (*FIELDS, "strategy", "words")}
+        return Layout(**{f: found[f] for f in FIELDS}), found["strategy"], found["words"]
+
+
+def _columns(
+    of: list[tuple[str, Layout]], size: int, texts: dict[str, int]
+) -> dict[str, list[int]]:
+    filled = [*of, *[of[0]] * (size - len(of))]
+    kinds = [STRATEGIES.index(kind) for kind, _ in of] + [-1] * (size - len(of))
+    said = [texts.setdefault(words(layout), len(texts)) for _, layout in filled]
+    columns = {field: [int(getattr(layout, field)) for _, layout in filled] for field in FIELDS}
+    return columns | {"strategy": kinds, "words": said}
+
+
+def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
+    """Whether the batch and the sequence divide over a layout that suits the model and the chips,
+    and its tensor parallelism stays within a node.
+
+    domain : chips of a node [1]
+    """
+    each = run.global_batch / (layout.data * layout.micro_batch)
+    rounds = where(layout.virtual > 1, each / layout.pipeline, each)
+    parts = where(layout.context > 1, 2 * layout.context, layout.tensor)
+    whole = [(of == floor(of)) & (of >= 1) for of in (each, rounds, run.sequence / parts)]
+    return whole[0] & whole[1] & whole[2] & (layout.tensor <= domain)
+
+
+@dataclass(frozen=True)
+class Way:
+    """The best candidate of a strategy: time of a step [s] and its parts by name, memory of a chip
+    [B], words for its layout; NaN, and no words, where none fits.
+    """
+
+    seconds: Any
+    parts: Mapping[str, Any]
+    memory: Any
+    layout: Any
+
+
+def best_ways(
+    texts: tuple[str, ...],
+    place: Quantity,
+    size: int,
+    fits: Any,
+    kind: Any,
+    said: Any,
+    step: StepTime,
+    memory: Any,
+) -> dict[str, Way]:
+    """The best candidate of each strategy, of rows of candidates.
+
+    place : of a candidate, on which the rest depends
+    fits : whether it keeps the rules and fits in memory
+    """
+    seconds = {name: sum(getattr(step, part) for part in of) for name, of in PARTS.items()}
+    wanted = {f"part_{i}": of for i, of in enumerate(seconds.values())}
+    wanted |= {"memory": memory, "words": said}
+    for i in range(len(STRATEGIES)):
+        wanted[f"of_{i}"] = where(fits & (kind == i), step.total, float("nan"))
+    rows = over("layouts", {place: range(size)}, wanted)
+    ways = {}
+    for i, name in enumerate(STRATEGIES):
+        at = place_of_least(rows[f"of_{i}"])
+        parts = {part: item(rows[f"part_{j}"], at) for j, part in enumerate(PARTS)}
+        found = item(texts, maximum(item(rows["words"], maximum(at, 0)), 0))
+        layout = where(at >= 0, found, "")
+        ways[name] = Way(item(rows[f"of_{i}"], at), parts, item(rows["memory"], at), layout)
+    return ways
+
+
+def simplest(ways: Mapping[str, Way]) -> tuple[Any, Way]:
+    """The simplest strategy of those that the model cannot tell from the fastest, and its best
+    candidate; no word, and NaN, where nothing fits.
+    """
+    never = float("inf")
+    times = {name: where(way.seconds > 0, way.seconds, never) for name, way in ways.items()}
+    first, *others = times.values()
+    least = first
+    for time in others:
+        least = minimum(least, time)
+    within = least * (1 + SIMPLER_WITHIN)
+    taken = [(name, (times[name] <= within) & (least < never)) for name in ways]
+
+    def chosen(values: Mapping[str, Any], none: Any) -> Any:
+        return first_case([(is_it, values[name]) for name, is_it in taken], none)
+
+    nan = float("nan")
+    way = Way(
+        chosen({name: of.seconds for name, of in ways.items()}, nan),
+        {part: chosen({name: of.parts[part] for name, of in ways.items()}, nan) for part in PARTS},
+        chosen({name: of.memory for name, of in ways.items()}, nan),
+        chosen({name: of.layout for name, of in ways.items()}, ""),
+    )
+    return chosen({name: name for name in ways}, ""), way

@@ -1,0 +1,74 @@
+"""Quantities over rows: the same quantity at each of several candidates, as a list of which `least`
+and `item` take one.
+
+A page computes such rows once and reads them from there, so that a search over candidates follows
+its controls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright.quantity.graph import Operation, Quantity, in_order, node_of, parameter
+from scaleright.quantity.readings import evaluate
+from scaleright.quantity.signals import Rows
+
+
+@dataclass(frozen=True)
+class RowSet:
+    """Rows that a page computes under a name."""
+
+    name: str
+    rows: Rows
+
+
+def over(
+    name: str, rows: Mapping[Quantity, Sequence], wanted: Mapping[str, Quantity]
+) -> dict[str, Quantity]:
+    """Quantities at each of several rows, a list each.
+
+    Parameters
+    ----------
+    name : what a page calls the rows
+    rows : inputs that are no parameters of the chapter, with a value for each row
+    wanted : quantities that depend on them, and on parameters of the chapter
+
+    >>> from scaleright.quantity import given
+    >>> load, batch = given("load", 10.0), given("batch", 1.0)
+    >>> each = over("batches", {batch: [1.0, 2.0, 5.0]}, {"steps": load / batch})
+    >>> each["steps"].value, evaluate([each["steps"][2]], {"load": 30.0})
+    (array([10.,  5.,  2.]), [6.0])
+    """
+    given = {parameter(of) or "": np.asarray(values) for of, values in rows.items()}
+    found = RowSet(name, Rows(given, wanted))
+    return {field: _listed(found, field) for field in wanted}
+
+
+def _listed(of: RowSet, field: str) -> Quantity:
+    """A wanted quantity at each row."""
+    wanted, rows = of.rows.wanted[field], of.rows.given
+    order = in_order([wanted])
+    free = [node for node in order if parameter(node) and parameter(node) not in rows]
+    read = {parameter(node) for node in order}
+    names = [parameter(node) or "" for node in free]
+    size = len(next(iter(rows.values())))
+
+    def compute(*values: Any) -> np.ndarray:
+        case = {
+            name: np.asarray(value)[..., None] if isinstance(value, np.ndarray) else value
+            for name, value in zip(names, values, strict=True)
+        }
+        (here,) = evaluate([wanted], case | {name: rows[name] for name in rows if name in read})
+        here = np.asarray(here)
+        return np.broadcast_to(here, (*here.shape[:-1], size))
+
+    digest = hashlib.sha256(repr([of.name, field, size]).encode()).hexdigest()[:12]
+    operation = Operation(
+        f"over {digest}", compute, lambda *_: f"pluck(data('{of.name}'),'{field}')", rows=of
+    )
+    return node_of((operation.name, id(wanted), *map(id, free)), operation, tuple(free))

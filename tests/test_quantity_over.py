@@ -1,0 +1,80 @@
+"""Candidates as rows: a page and Python take the best of the same ones."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scaleright import charts
+from scaleright.charts.displays import row_set
+from scaleright.ops import item, where
+from scaleright.quantity import at, evaluate, given, over
+from scaleright.quantity.lists import place_of_least
+from vega import signal_texts
+
+
+def parameter(name, value, low, high):
+    return SimpleNamespace(
+        name=name,
+        type=float,
+        default=value,
+        meaning=name,
+        unit="",
+        low=low,
+        high=high,
+        choices=None,
+    )
+
+
+@pytest.fixture
+def live():
+    case = SimpleNamespace(parameters=[parameter("load", 10.0, 1.0, 100.0)], load=10.0)
+    return charts.controls(case)
+
+
+@pytest.fixture
+def best(live):
+    """The cheapest of four batches that a load fills, and what it costs."""
+    batch = given("batch", 1.0)
+    cost = where(batch <= live.given.load, 200 / batch + batch, float("nan"))
+    each = over("batches", {batch: [1.0, 5.0, 20.0, 50.0]}, {"cost": cost, "batch": batch})
+    place = place_of_least(each["cost"])
+    return {"usd": item(each["cost"], place), "batch": item(each["batch"], place)}
+
+
+def test_the_best_of_rows_follows_the_case(best):
+    assert (best["batch"].value, best["usd"].value) == (5.0, 45.0)
+    loads = np.array([1.0, 30.0, 0.5])
+    batches, usd = evaluate([best["batch"], best["usd"]], {"load": loads})
+    assert batches.tolist()[:2] == [1.0, 20.0] and usd.tolist()[:2] == [201.0, 30.0]
+    assert np.isnan(usd[2])
+
+
+def test_a_page_finds_the_same(live, best):
+    names = [live.signal(best[name], name) for name in ("batch", "usd")]
+    sets = [row_set(live, name) for name in live.signals.rows]
+    cases = [{"load": load} for load in (1.0, 10.0, 30.0, 99.0)]
+    there = signal_texts(cases, live.signals.expressions, names, sets)
+    here = [evaluate(best.values(), case) for case in cases]
+    assert [[float(x) for x in row] for row in there] == [[b, u] for u, b in here]
+
+
+def test_rows_are_told_once_and_a_chart_alone_has_their_values(live, best):
+    usd = best["usd"]
+    said = charts.sentence("It costs {usd:usd}.")
+    bars = charts.bars({"best": usd, "twice": 2 * usd}, "what", "usd", "usd", "USD")
+    shown = charts.show(bars, alt="The best and twice as much.")
+    assert said.bundle["text/html"].count('"rows":[{"name":"batches"') == 1
+    spec = next(value for kind, value in shown.bundle.items() if "vegalite" in kind)
+    lists = [of for of in spec["params"] if isinstance(of.get("value"), list)]
+    assert lists and not any("data(" in of.get("expr", "") for of in spec["params"])
+    assert "rows" not in spec["usermeta"]["scaleright"]
+
+
+def test_rows_are_of_the_page_alone(live, best):
+    with pytest.raises(ValueError, match="batches"):
+        at(best["usd"], load=3.0)
+    load = live.given.load
+    with pytest.raises(ValueError, match="no rows of another chart can give load"):
+        charts.lines({"x": [1, 2]}, "x", {"usd": best["usd"]}, "usd", "x", "y", along=load)
