@@ -65,7 +65,7 @@ def test_rows_are_told_once_and_a_chart_alone_has_their_values(live, best):
     said = charts.sentence("It costs {usd:usd}.")
     bars = charts.bars({"best": usd, "twice": 2 * usd}, "what", "usd", "usd", "USD")
     shown = charts.show(bars, alt="The best and twice as much.")
-    assert said.bundle["text/html"].count('"rows":[{"name":"batches"') == 1
+    assert said.markup.count('"rows":[{"name":"batches"') == 1
     spec = next(value for kind, value in shown.bundle.items() if "vegalite" in kind)
     lists = [of for of in spec["params"] if isinstance(of.get("value"), list)]
     assert lists and not any("data(" in of.get("expr", "") for of in spec["params"])

@@ -1,5 +1,5 @@
-"""The layouts that a page weighs: those that win for a model on a number of chips, whatever the chip,
-its networks, the batch, the sequence, the format and the task.
+"""The layouts that a page weighs: those that win for a model on a number of chips, on different
+chips and networks, with different batches, sequences, formats and tasks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
