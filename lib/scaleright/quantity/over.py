@@ -28,7 +28,7 @@ class RowSet:
 
 
 def over(
-    name: str, rows: Mapping[Quantity, Sequence], wanted: Mapping[str, Quantity]
+    name: str, rows: Mapping[Quantity, Sequence], wanted: Mapping[str, Any]
 ) -> dict[str, Quantity]:
     """Quantities at each of several rows, a list each.
 
