@@ -24,6 +24,7 @@ CHAPTERS = (
     "token_cost",
     "memory_wall",
     "inference_roofline",
+    "serving_accuracy",
     "scaling_math",
     "scaling_laws",
     "pretraining_cost",
@@ -34,7 +35,14 @@ CHAPTERS = (
     "gpu_prices",
 )
 """Those whose pages are read from one graph."""
-WITH_ROWS = {"inference_roofline", "memory_wall", "pretraining_cost", "token_cost", "vendor_claims"}
+WITH_ROWS = {
+    "inference_roofline",
+    "memory_wall",
+    "pretraining_cost",
+    "token_cost",
+    "vendor_claims",
+    "serving_accuracy",
+}
 """Those with a table whose rows are cases of their own."""
 SETTINGS = 12
 JOINT = "‖"

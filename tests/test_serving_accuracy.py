@@ -4,7 +4,6 @@ as they were run.
 
 import json
 import math
-import re
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from scaleright import catalog
 from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.press.parameters import ParameterError, declared, validate
-from scaleright.validation import serving_cases
+from scaleright.validation import accuracy, serving_cases
+from scaleright.validation.furthest import REASONS
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
@@ -111,16 +111,27 @@ def test_other_tools_answers_are_as_they_were_run():
 
 
 def test_a_reason_is_looked_for_by_runs_that_exist():
-    """Every pattern of the chapter's reasons names runs of the tables, so that none is left over
-    from an older one.
-    """
-    text = (ROOT / "notebooks" / "text" / "serving_accuracy.md").read_text()
-    block = text[text.index("REASONS = [") : text.index("def reason(run)")]
-    patterns = re.findall(r'^    \("(.+?)", f?"', block, re.MULTILINE)
-    assert len(patterns) >= 5 and all(
-        (judged()["run"] + " gap").str.contains(pattern.replace("(", "(?:")).any()
-        for pattern in patterns
+    """Every pattern names runs of the tables, so that none is left over from an older one."""
+    runs = judged()["run"] + " gap"
+    assert len(REASONS) >= 5 and all(
+        runs.str.contains(pattern.replace("(", "(?:")).any() for pattern in REASONS
     )
+
+
+def test_a_publication_without_a_figure_says_which_it_has():
+    found = accuracy.errors(["ML.ENERGY 2024"], ["throughput", "time per token", "energy"])
+    assert {figure for _, figure, _ in found} == {"throughput", "energy"}
+    assert accuracy.figures_of("ML.ENERGY 2024") == "throughput or energy"
+
+
+def test_errors_by_chip_are_those_of_their_rows():
+    found = accuracy.errors_by_chip(["all"], ["energy"])
+    rows = judged()
+    rows = rows[rows["scored"] & (rows["figure"] == "energy")]
+    sizes = {chip: of["rows"] for (chip, _, _, mode), of in found.items() if mode == "model"}
+    assert sizes == rows["accelerator"].value_counts().to_dict()
+    of = rows.loc[rows["accelerator"] == "B200", "model_out_percent"]
+    assert found["B200", "all", "energy", "model"]["off"] == pytest.approx(of.abs().median() / 100)
 
 
 WRONG = [

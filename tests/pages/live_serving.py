@@ -55,18 +55,6 @@ def saved_by_levers(values: dict) -> float:
     return 1 - last / first
 
 
-def serving_error(values: dict) -> float:
-    """The median error that the controls of `serving_accuracy` describe, of every publication."""
-    rows = catalog.table("serving_errors")
-    column = {"group": "error_percent", "model": "model_out_percent", "chip": "chip_out_percent"}[
-        values["left_out"]
-    ]
-    figure = {"time per token": "TPOT", "gap between tokens": "ITL"}.get(
-        values["figure"], values["figure"]
-    )
-    return float(rows[rows["scored"] & (rows["figure"] == figure)][column].abs().median()) / 100
-
-
 LADDER = "notebooks/inference_ladder.html"
 BUSY_SERVICES = {
     "accelerator": "B200",
@@ -75,13 +63,10 @@ BUSY_SERVICES = {
     "together": 0.1,
     "repeated_share": 0.2,
 }
-SERVED = "notebooks/serving_accuracy.html"
-OF_ENERGY = {"figure": "energy", "left_out": "model"}
 
 
 LIVE = [
     *((LADDER, case, {"saving": saved_by_levers}) for case in ({}, BUSY_SERVICES)),
-    *((SERVED, case, {"median": serving_error}) for case in ({}, OF_ENERGY)),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of
 the page's controls.
