@@ -13,8 +13,8 @@ from scaleright import catalog
 from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.press.parameters import ParameterError, declared, validate
-from scaleright.validation import accuracy, serving_cases
-from scaleright.validation.furthest import REASONS
+from scaleright.validation import serving_cases, serving_errors
+from scaleright.validation.serving_failures import REASONS
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
@@ -119,13 +119,13 @@ def test_a_reason_is_looked_for_by_runs_that_exist():
 
 
 def test_a_publication_without_a_figure_says_which_it_has():
-    found = accuracy.errors(["ML.ENERGY 2024"], ["throughput", "time per token", "energy"])
+    found = serving_errors.errors(["ML.ENERGY 2024"], ["throughput", "time per token", "energy"])
     assert {figure for _, figure, _ in found} == {"throughput", "energy"}
-    assert accuracy.figures_of("ML.ENERGY 2024") == "throughput or energy"
+    assert serving_errors.figures_of("ML.ENERGY 2024") == "throughput or energy"
 
 
 def test_errors_by_chip_are_those_of_their_rows():
-    found = accuracy.errors_by_chip(["all"], ["energy"])
+    found = serving_errors.errors_by_chip(["all"], ["energy"])
     rows = judged()
     rows = rows[rows["scored"] & (rows["figure"] == "energy")]
     sizes = {chip: of["rows"] for (chip, _, _, mode), of in found.items() if mode == "model"}

@@ -16,11 +16,11 @@ TOOLS = ["this model", "AIConfigurator", "AIConfigurator (speed of light)", "Gen
 
 
 @lookup
-def tools_beside(batches: tuple[int, ...] = (1, 32, 128)) -> pd.DataFrame:
+def beside(batches: tuple[int, ...] = (1, 32, 128)) -> pd.DataFrame:
     """Time of a batch's prefill and of a step of decoding by each tool [ms]: Llama-2-70B in BF16 on
     eight H100.
 
-    >>> rows = tools_beside()
+    >>> rows = beside()
     >>> rows["quantity"].tolist()[::3], rows["batch"].tolist()[:3]
     (['prefill', 'decode step'], [1, 32, 128])
     """
@@ -44,10 +44,10 @@ def tools_beside(batches: tuple[int, ...] = (1, 32, 128)) -> pd.DataFrame:
 
 
 @lookup
-def tools_speed() -> pd.DataFrame:
+def speeds() -> pd.DataFrame:
     """Estimates of serving in a second by each tool, the fastest first.
 
-    >>> tools_speed()["tool"].iloc[0]
+    >>> speeds()["tool"].iloc[0]
     'Scale Right'
     """
     rows = catalog.table("other_tools")

@@ -7,7 +7,7 @@ import pandas as pd
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.units import si, significant
-from scaleright.validation.accuracy import UNITS, every_figure, scored
+from scaleright.validation.serving_errors import UNITS, every_figure, scored
 
 _TWIN = "silicon/dsr1_h200_trtllm_fp8_agg_1024x1024_c16_cfg83"
 """A run of the same engine at the batch of one that is far off."""
