@@ -104,8 +104,8 @@ def errors(
     sources: Sequence[str], figures: Sequence[str]
 ) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Rows for `choose`, by source, figure and what was left out, where there are such figures:
-    rows, median and 90th percentile of the absolute error, the median of the roofline's, and the
-    5th and 95th percentile of the signed one [1].
+    rows, median and 90th percentile of the absolute error, the median of the roofline's, the 5th
+    and 95th percentile of the signed one, and the share of rows in their stated range [1].
 
     >>> found = errors(["TensorRT-LLM"], ["throughput", "energy"])
     >>> [key[1:] for key in found], round(found["TensorRT-LLM", "throughput", "model"]["p90"], 2)
@@ -125,6 +125,7 @@ def errors(
                 "roofline": of[COLUMNS["roofline"]].abs().median() / 100,
                 "low": low,
                 "high": high,
+                "inside": of["in range"].mean(),
             }
     return found
 
