@@ -82,8 +82,13 @@ def test_the_stored_answer_is_the_tables():
     assert figures["roofline_median"] == pytest.approx(
         (of["roofline_percent"].abs() / 100).median(), rel=1e-6
     )
+
+
+def test_a_choice_of_figures_lies_in_its_ranges_as_often_as_its_rows_do():
+    of = judged()[judged()["scored"] & (judged()["figure"] == "throughput")]
     inside = (of["low"] <= of["published"]) & (of["published"] <= of["high"])
-    assert figures["coverage"] == pytest.approx(inside.mean(), rel=1e-6)
+    found = serving_errors.errors(["all"], ["throughput"])["all", "throughput", "group"]
+    assert found["rows"] == len(of) and found["inside"] == pytest.approx(inside.mean(), rel=1e-12)
 
 
 def test_what_no_fit_has_seen_is_predicted_far_better_than_by_a_roofline():
