@@ -121,6 +121,7 @@ _ASKING = (
     "tests/test_inference_ladder.py",
     "tests/test_mlperf.py",
     "tests/test_mlperf_training.py",
+    "tests/test_mlperf_training_tables.py",
     "tests/test_mlperf_versus.py",
     "tests/test_pretraining_cost.py",
     "tests/test_rules.py",

@@ -33,12 +33,14 @@ CHAPTERS = (
     "architecture_bets",
     "training_accuracy",
     "gpu_prices",
+    "pretraining_records",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
     "inference_roofline",
     "memory_wall",
     "pretraining_cost",
+    "pretraining_records",
     "token_cost",
     "vendor_claims",
     "serving_accuracy",

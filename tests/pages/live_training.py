@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from parity import vega_values
-from scaleright import catalog, mlperf
+from scaleright import catalog
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.formulas import Formula
-from scaleright.power import energy_kwh
 from scaleright.training.layout import TrainingRun
 from scaleright.training.step import step_time
 
@@ -62,37 +61,6 @@ def split(values: dict) -> float:
     return seconds
 
 
-def trained(values: dict) -> dict[str, float]:
-    """The run that the controls of `pretraining_records` describe, and what it took."""
-    least = {
-        "time": "time_to_train_s",
-        "chip-hours": "chip_hours",
-        "rent": "cost_usd",
-        "energy": "chips_kwh",
-    }[values["measure"]]
-    run = mlperf.record(
-        values["benchmark"], None if values["round"] == "all" else values["round"], least
-    )
-    meter = energy_kwh(run["chip_hours"], run["watts"] + values["host_watts"], values["pue"])
-    return {
-        "seconds": run["time_to_train_s"],
-        "chips": run["accelerators"],
-        "rent": values["rent_share"] * run["cost_usd"],
-        "meter": meter,
-    }
-
-
-RECORDS = "notebooks/pretraining_records.html"
-FINE_TUNED = {
-    "benchmark": "Llama-2-70B LoRA",
-    "measure": "energy",
-    "rent_share": 0.5,
-    "host_watts": 400,
-    "pue": 1.5,
-}
-
-OF_2024 = {"benchmark": "GPT-3 175B", "round": "v4.0", "measure": "rent"}
-
 # (page, controls to set, named number, what the library says it is at all values of the page's
 # controls)
 SPLIT = "notebooks/parallelism.html"
@@ -100,14 +68,6 @@ LIVE = [
     *(
         (SPLIT, case, {"seconds": split})
         for case in ({}, {"network_gb_per_s": 10.0}, {"fabric_gb_per_s": 45.0})
-    ),
-    *(
-        (
-            RECORDS,
-            case,
-            {name: lambda v, name=name: trained(v)[name] for name in ("seconds", "rent", "meter")},
-        )
-        for case in ({}, FINE_TUNED, OF_2024)
     ),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
-import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
@@ -23,6 +22,7 @@ from scaleright.charts.axes import (
     frame_of,
     literal,
     one_row,
+    picked,
     row_axis,
     text_of,
     tooltip,
@@ -119,6 +119,7 @@ def lines(
     log_y: bool = False,
     x_kind: str = "number",
     along: Any = None,
+    only: Mapping[str, Any] | None = None,
 ):
     """Lines with their names at their right ends.
 
@@ -133,12 +134,15 @@ def lines(
     x_kind : how the ticks of the horizontal axis are said.
     along : the parameter that runs along the horizontal axis, where the lines are quantities; if
         `series` is a column, all parameters that the rows give.
+    only : what columns of the rows to draw must equal, where `series` is a column.
 
     >>> len(lines({"load": [0.1, 1.0]}, "load", {"twice": 2 * alt.datum.load}, "number", "load",
     ...     "value").layer)
     4
     """
-    steps, chart, names = _series(frame_of(rows), x, series, value, along)
+    chart = alt.Chart(frame_of(rows))
+    chart = chart if only is None else chart.transform_filter(picked(only))
+    steps, chart, names = _series(chart, x, series, value, along)
     said = say(SAID, kind)
     chart = chart.transform_calculate(
         _label=said if along is None else where(alt.datum["_is"], said, NONE)
@@ -163,21 +167,18 @@ def lines(
 
 
 def _series(
-    frame: pd.DataFrame, x: str, series: Any, value: Any, along: Any
+    chart: alt.Chart, x: str, series: Any, value: Any, along: Any
 ) -> tuple[list, alt.Chart, list[str]]:
     """What is computed of the rows of `lines` first; a row for each point, with its `_series` and
     `_value`; and the names of the lines.
     """
     if isinstance(series, str):
         steps, (value,) = along_rows([value], along)
-        fields = {"_value": field_of(value), "_series": alt.datum[series]}
-        chart, names = (
-            alt.Chart(frame).transform_calculate(**fields),
-            [*dict.fromkeys(frame[series])],
-        )
+        names = [*dict.fromkeys(chart.data[series])]
+        chart = chart.transform_calculate(_value=field_of(value), _series=alt.datum[series])
     else:
         steps, values = along_rows([*series.values()], None if along is None else {along: x})
-        chart = _folded(alt.Chart(frame), dict(zip(series, values, strict=True)), "_series")
+        chart = _folded(chart, dict(zip(series, values, strict=True)), "_series")
         names = [*series]
     return steps, chart if along is None else _where_known(chart), names
 

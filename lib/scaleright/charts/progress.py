@@ -6,7 +6,18 @@ from typing import Any
 
 import altair as alt
 
-from scaleright.charts.axes import SAID, color_scale, field_of, frame_of, tooltip, value_axis
+from scaleright.charts.axes import (
+    SAID,
+    Along,
+    after,
+    along_rows,
+    color_scale,
+    field_of,
+    frame_of,
+    picked,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
 
@@ -21,6 +32,7 @@ def progress(
     words: Any = None,
     tips: dict[str, str] | None = None,
     only: Any = None,
+    along: Along | None = None,
 ):
     """Lines over sizes with a dot at each result and a name at the right end of each line.
 
@@ -29,13 +41,15 @@ def progress(
     rows : one row for each result, more than are drawn.
     x : column of the size.
     series : column that names the lines.
-    value : column or live expression of the height; rows where it is not above 0 are left out.
+    value : column, quantity or live expression of the height; rows where it is not above 0 are left
+        out.
     titles : of the two axes, with their units.
     color : column that chooses a fixed color (vendor).
-    words : how a value is said on hover, a live expression over `alt.datum["_value"]`; as a number
-        otherwise.
+    words : how a value is said on hover, a quantity or a live expression over
+        `alt.datum["_value"]`; as a number otherwise.
     tips : title -> further column to show on hover.
-    only : live condition of the rows to draw.
+    only : what columns of the rows to draw must equal, or a condition, a quantity or live.
+    along : quantities that stand for columns, of which value and words are made, as in `spread`.
 
     >>> rows = [{"chips": 8, "chip": "A", "s": 9.0, "vendor": "V"},
     ...     {"chips": 16, "chip": "A", "s": 5.0, "vendor": "V"}]
@@ -43,7 +57,8 @@ def progress(
     5
     """
     frame = frame_of(rows)
-    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(only)
+    steps, (value, words) = along_rows([value, words], along)
+    chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(picked(only))
     chart = chart.transform_calculate(_value=field_of(value)).transform_filter("datum._value > 0")
     chart = chart.transform_calculate(_label=say(SAID, "number") if words is None else words)
     scale = {"nice": False, "padding": 12, "type": "log"}
@@ -60,6 +75,5 @@ def progress(
     line, hover, *names = named_lines(
         chart, x, series, place, paint, shown, detail=alt.Detail(series, type="nominal")
     )
-    return alt.layer(
-        line, chart.mark_point(opacity=0.9).encode(**place, color=paint), *names, hover
-    ).properties(height=360)
+    dots = chart.mark_point(opacity=0.9).encode(**place, color=paint)
+    return after(alt.layer(line, dots, *names, hover).properties(height=360), steps)
