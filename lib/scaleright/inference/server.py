@@ -9,7 +9,7 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import Deployment, check, valid
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots
@@ -26,6 +26,7 @@ _FOUR_BITS, ONLY_IN = "gpt-oss", "MXFP4"
 """Models that were published in this format, and in nothing else; the others were not."""
 
 
+@lookup
 def published_in(model: Transformer, precision: str) -> bool:
     """Whether anyone published a model in a format."""
     return model.name.startswith(_FOUR_BITS) == (precision == ONLY_IN)
