@@ -11,6 +11,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from scaleright import catalog, ops
+from scaleright.charts import say
 from scaleright.charts.expressions import settled
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import Curve, curves, fastest
@@ -297,3 +298,13 @@ def test_a_large_constant_has_the_digits_that_the_page_is_given():
 def test_no_number_is_written_so_that_the_interpreter_of_pages_reads_it():
     assert literal(math.nan) == "(0 / 0)"
     assert literal([math.nan, math.inf], short=True) == "[0/0,1/0]"
+
+
+def test_a_notebook_shows_value_unit_and_formula(live):
+    case = live.given
+    bill = case.price * case.chips
+    assert repr(case.price).startswith("2 USD per hour")
+    assert repr(bill) == "16 = price * chips"
+    say(bill, "usd")
+    assert repr(bill) == "16 USD = price * chips"
+    assert repr(where(bill > 10, "dear", "cheap")) == "dear"

@@ -25,6 +25,7 @@ import numpy as np
 
 from scaleright.ops import is_expression
 from scaleright.quantity import Quantity
+from scaleright.quantity.told import in_unit, unit_of
 
 REGISTRY: dict[str, "Formula"] = {}
 
@@ -140,10 +141,12 @@ def closed_form(**domains: Domain) -> Callable[[Callable], Callable]:
                 if name in domains:  # the function itself refuses an unknown argument
                     domains[name].check(function.__name__, name, value)
 
+        unit = unit_of(function.__name__)
+
         @functools.wraps(function)
         def checked(*args, **kwargs):
             check(dict(zip(arguments, args, strict=False)) | kwargs)
-            return function(*args, **kwargs)
+            return in_unit(function(*args, **kwargs), unit)
 
         check(
             {
@@ -217,4 +220,5 @@ class Breakdown:
     @property
     def total(self):
         """The sum of the parts: a float, an array or an expression as they are."""
-        return functools.reduce(operator.add, self.parts().values())
+        unit = next((part.unit for part in self.parts().values() if hasattr(part, "unit")), "")
+        return in_unit(functools.reduce(operator.add, self.parts().values()), unit)

@@ -21,7 +21,7 @@ from altair.expr.core import ConstExpression
 from scaleright.charts.expressions import names_of, settled, written
 from scaleright.charts.inputs import described
 from scaleright.charts.row_sets import RowSets
-from scaleright.charts.words import NONE, say
+from scaleright.charts.words import NONE, say, unit_said, unit_words
 from scaleright.quantity import Quantity, Signals, given
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.quantity.rows import table_of
@@ -74,9 +74,10 @@ class Controls:
     @property
     def given(self) -> SimpleNamespace:
         """The parameters as quantities, of which formulas make all others."""
-        return SimpleNamespace(
-            **{name: given(name, getattr(self._case, name)) for name in self._parameters}
-        )
+        found = {name: given(name, getattr(self._case, name)) for name in self._parameters}
+        for name, declared in self._parameters.items():
+            found[name].unit = unit_words(declared.unit)
+        return SimpleNamespace(**found)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -262,6 +263,7 @@ class Controls:
         words = written(say(ConstExpression(name), kind))
         if isinstance(expression, Quantity):
             value, _ = expression.value, self.signal(expression, name)
+            expression.unit = expression.unit or unit_said(kind).strip("1")
             words = f"(isValid({name}) ? {words} : '{NONE}')"
         else:
             self.define(name, expression)
@@ -336,8 +338,6 @@ def _shortest(value: float) -> float:
 def controls(case: Any) -> Controls:
     """The parameters of the chapter's case as live expressions.
 
-    Parameters
-    ----------
     case : has `.parameters` (each with name, type, default, meaning, unit, low, high, choices) and
         the current values as attributes; `scaleright.press.parameters.case()` gives it.
 

@@ -15,21 +15,10 @@ import pandas as pd
 
 from scaleright.charts.expressions import HOLD_EXPRESSIONS, settled
 from scaleright.charts.live import LiveNumber
+from scaleright.charts.words import unit_said
 from scaleright.names import nearest
 from scaleright.units import figure
 
-_UNITS = {
-    "usd": "USD",
-    "percent": "1",
-    "load": "1",
-    "duration": "s",
-    "times": "1",
-    "number": "",
-    "whole": "",
-    "billions": "",
-    "hours a day": "hours",
-}
-"""Kinds of `say` whose word is not the unit of the number itself."""
 _KINDS = {"integer": "integer", "boolean": "boolean"} | dict.fromkeys(
     ("floating", "mixed-integer-float"), "number"
 )
@@ -113,18 +102,6 @@ def answer(
     }
 
 
-def unit(how: Any) -> str:
-    """The unit of the raw number that a column's format says; empty if the format does not tell.
-
-    >>> unit("usd 2"), unit("si FLOP/s"), unit("percent"), unit("months"), unit("number")
-    ('USD', 'FLOP/s', '1', 'months', '')
-    """
-    if not isinstance(how, str):
-        return ""
-    kind = re.sub(r" ?\d+$", "", how)
-    return _UNITS.get(kind, kind.removeprefix("si").strip())
-
-
 def file_name(caption: str) -> str:
     """A short name for a table's files, from the words of its caption before the first mark of
     punctuation.
@@ -158,7 +135,7 @@ def resource(rows: pd.DataFrame, title: str, name: str, formats: Mapping[str, An
         kind, columns[str(column)] = _typed(rows[column])
         field = {"name": str(column), "type": kind}
         in_heading = re.search(r"\[(.+)\]$", str(column))
-        said = in_heading[1] if in_heading else unit(formats.get(column))
+        said = in_heading[1] if in_heading else unit_said(formats.get(column))
         fields.append(field | ({"unit": said} if said and kind in ("number", "integer") else {}))
     data = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return {

@@ -5,6 +5,7 @@ expression the expression of the same string, so that a sentence computed in the
 one that a slider changes read alike.
 """
 
+import re
 from functools import partial
 from typing import Any
 
@@ -55,6 +56,7 @@ def say(value: Any, kind: str = "number") -> Any:
     (format((datum.share * 100),',.2r') + ' %')
     """
     if isinstance(value, Quantity):
+        value.unit = value.unit or unit_said(kind).strip("1")
         return apply(_saying(kind), value)
     if isinstance(value, float) and np.isnan(value):
         return NONE
@@ -96,6 +98,32 @@ def _saying(kind: str) -> Operation:
 
     one = np.vectorize(lambda value: say(float(value), kind), [str])
     return Operation(f"say {kind}", one, page, repeats=True)
+
+
+_UNITS = {
+    "usd": "USD",
+    "percent": "1",
+    "load": "1",
+    "duration": "s",
+    "times": "1",
+    "number": "",
+    "whole": "",
+    "billions": "",
+    "hours a day": "hours",
+}
+"""Kinds of `say` whose word is not the unit of the number itself."""
+
+
+def unit_said(how: Any) -> str:
+    """The unit of the raw number that a column's format says; empty if the format does not tell.
+
+    >>> [unit_said(how) for how in ("usd 2", "si FLOP/s", "percent", "months", "number")]
+    ['USD', 'FLOP/s', '1', 'months', '']
+    """
+    if not isinstance(how, str):
+        return ""
+    kind = re.sub(r" ?\d+$", "", how)
+    return _UNITS.get(kind, kind.removeprefix("si").strip())
 
 
 def unit_words(unit: str) -> str:

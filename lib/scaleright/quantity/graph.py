@@ -41,13 +41,14 @@ class Quantity:
     operation : what it was computed by; its `name` is the parameter's for one that was given
     inputs : what it was computed from: quantities, numbers, truth values, words, tables
     value : what it is at the case
+    unit : of the value, in words; empty where nothing has told it
     """
 
-    __slots__ = ("__weakref__", "inputs", "operation", "value")
+    __slots__ = ("__weakref__", "inputs", "operation", "unit", "value")
     __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
 
     def __init__(self, operation: Operation, inputs: tuple, value: Any):
-        self.operation, self.inputs, self.value = operation, inputs, value
+        self.operation, self.inputs, self.value, self.unit = operation, inputs, value, ""
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -56,7 +57,9 @@ class Quantity:
         )
 
     def __repr__(self) -> str:
-        return f"Quantity({self.value!r})"
+        from scaleright.quantity.told import told  # which is built on this module
+
+        return told(self)
 
     def __add__(self, other):
         return apply(ADD, self, other)

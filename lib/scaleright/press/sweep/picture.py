@@ -83,7 +83,7 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
     import altair as alt
 
     from scaleright.charts import say, theme
-    from scaleright.charts.machine import unit
+    from scaleright.charts.words import unit_said
 
     roles = _roles(frame, swept)
     apart = roles.apart
@@ -115,7 +115,7 @@ def chart(frame: Any, quantity: str, kind: str, swept: Sequence[Parameter], chap
             facet=alt.Facet("_panel", type="nominal", sort=panels[:_MOST_PANELS], header=head),
             columns=2,
         )
-    title = f"{_words(chapter)}: {_words(quantity, unit(kind))}"
+    title = f"{_words(chapter)}: {_words(quantity, unit_said(kind))}"
     words = _told(title, rows, quantity, roles, len(panels))
     return drawn.properties(title=alt.TitleParams(title, anchor="start", color=theme.INK)), words
 
