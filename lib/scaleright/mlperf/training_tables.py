@@ -34,6 +34,10 @@ LEAST = MappingProxyType(
     }
 )
 """What a run may take the least of, and its column of `training_results`."""
+UNITS = MappingProxyType(
+    {"time": "minutes", "chip-hours": "chip-hours", "rent": "USD", "energy": "kWh"}
+)
+"""What a chart of `best_by_size` says of each of them."""
 ALL_ROUNDS = "all"
 PRETRAINED = MappingProxyType(
     {
