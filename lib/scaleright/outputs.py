@@ -4,6 +4,8 @@ Imports nothing heavy: a build reads outputs without tables and charts.
 
 import html
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 ANSWER_MIME = "application/vnd.scaleright.answer+json"
@@ -19,6 +21,22 @@ specification, which it would not draw if there were HTML; the one of two senten
 """
 SPEC_SCRIPT = '<script type="application/json" class="sr-spec">'
 """Where the press puts the specification of a chart, which an output carries once, beside this."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as a room of the library hands it to a page.
+
+    rows : a frame, its columns under the words that head them
+    caption : what it holds
+    summary : what opens it, if it is long; it stands open otherwise
+    formats : how columns are said, as `charts.table` takes it
+    """
+
+    rows: Any
+    caption: str
+    summary: str = ""
+    formats: Mapping[str, Any] = field(default_factory=dict)
 
 
 def page_json(value: Any) -> str:

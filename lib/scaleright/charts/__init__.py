@@ -4,7 +4,8 @@
 `lines`, `stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows
 or from expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show`
 hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of
-a chapter's displays, and `at_defaults` marks one that follows no control.
+a chapter's displays, `sheet` a table of the library, and `at_defaults` marks one that follows no
+control.
 """
 
 from scaleright.charts import lean
@@ -33,6 +34,7 @@ from scaleright.charts.tables import (
     folded,
     parameters,
     parameters_table,
+    sheet,
     table,
 )
 from scaleright.charts.templates import phrase

@@ -16,7 +16,7 @@ from scaleright.charts.displays import Display
 from scaleright.charts.live import page
 from scaleright.charts.machine import file_name, resource, rounded
 from scaleright.charts.words import NONE, say
-from scaleright.outputs import TABLE_MIME, table_box
+from scaleright.outputs import TABLE_MIME, Sheet, table_box
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import in_order, parameter, value_of
 from scaleright.units import figure
@@ -243,6 +243,18 @@ def folded(display: Display, summary: str) -> Display:
         f"{display.markup}</details>"
     )
     return display.marked(markup)
+
+
+def sheet(of: Sheet) -> Display:
+    """A table of the library, with its own words; folded if it has a summary.
+
+    >>> sheet(Sheet(pd.DataFrame({"rent [USD/h]": [2.0]}), "Rents"))
+    Rents
+    rent [USD/h]
+           $2.00
+    """
+    shown = table(of.rows, of.caption, of.formats)
+    return folded(shown, of.summary) if of.summary else shown
 
 
 def at_defaults(display: Display, *depends: Quantity) -> Display:

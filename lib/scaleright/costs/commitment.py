@@ -4,6 +4,9 @@ A commitment pays for every hour of its term at a share of the on-demand price o
 wins if enough of the hours are used, and loses if on-demand prices fall under it meanwhile.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.ops import INFINITY, ceil, exp, log, where
 from scaleright.training.goodput import SPAN, available_share, useful_share
@@ -119,6 +122,35 @@ def commitment_value_usd(
     """
     gap = used_share * mean_price_over_first(price_change_per_year, years) - price_ratio
     return on_demand_usd_per_hour * gap * years * HOURS_PER_YEAR
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """An offer to pay for every hour of a term at a share of the on-demand price of its first day.
+
+    price_ratio : committed over on-demand price [1]
+    years : term [years]
+    """
+
+    price_ratio: Any
+    years: float
+
+    def usd_per_used_hour(self, on_demand_usd_per_hour: Any, used_share: Any) -> Any:
+        """As `committed_usd_per_used_hour`."""
+        return committed_usd_per_used_hour(on_demand_usd_per_hour, self.price_ratio, used_share)
+
+    def break_even_used_share(self, price_change_per_year: Any) -> Any:
+        """As the function of this name."""
+        return break_even_used_share(self.price_ratio, price_change_per_year, self.years)
+
+    def value_usd(self, on_demand_usd_per_hour: Any, used_share: Any, change: Any) -> Any:
+        """As `commitment_value_usd`.
+
+        >>> round(Commitment(0.6, 1.0).value_usd(4.0, 0.8, -0.5))
+        -804
+        """
+        listed = on_demand_usd_per_hour, self.price_ratio, used_share
+        return commitment_value_usd(*listed, change, self.years)
 
 
 def _mtbf_s(interruptions_per_hour):

@@ -11,6 +11,7 @@ from scaleright import catalog, market
 from scaleright.formulas import FRACTION, POSITIVE, closed_form, lookup
 from scaleright.market.compare import price_ends
 from scaleright.order import ordered
+from scaleright.outputs import Sheet
 
 GIGA, TERA, PETA = 1e9, 1e12, 1e15
 
@@ -86,14 +87,11 @@ def joules_per_tflop(watts, dense_flops, achieved_share=1.0):
 
 
 @lookup
-def what_an_hour_buys() -> pd.DataFrame:
+def what_an_hour_buys() -> Sheet:
     """What an hour of each chip buys at the dense BF16 peak and at the peak of its memory, at the
-    median of its on-demand listings, under the words that head a table; by price of arithmetic.
+    median of its on-demand listings, by price of arithmetic.
 
-    Columns: accelerator, providers, USD/h, USD/h per PFLOP/s, USD/h per TB/s, USD/h per GB, J per
-    TFLOP at TDP, vendor.
-
-    >>> bool(what_an_hour_buys()["USD/h per PFLOP/s"].is_monotonic_increasing)
+    >>> bool(what_an_hour_buys().rows["USD/h per PFLOP/s"].is_monotonic_increasing)
     True
     """
     physics = market.matmul_chips()
@@ -107,6 +105,7 @@ def what_an_hour_buys() -> pd.DataFrame:
             {
                 "accelerator": row.accelerator,
                 "providers": row.providers,
+                "vendor": spec.vendor,
                 "USD/h": per_hour,
                 "USD/h per PFLOP/s": usd_per_pflop_hour(per_hour, chip["bf16_flops"]),
                 "USD/h per TB/s": usd_per_tb_per_s_hour(per_hour, chip["memory_bytes_per_s"]),
@@ -114,7 +113,11 @@ def what_an_hour_buys() -> pd.DataFrame:
                 "J per TFLOP at TDP": joules_per_tflop(
                     spec.tdp_watts or float("nan"), chip["bf16_flops"]
                 ),
-                "vendor": spec.vendor,
             }
         )
-    return ordered(pd.DataFrame(rows), "USD/h per PFLOP/s", ignore_index=True)
+    found = ordered(pd.DataFrame(rows), "USD/h per PFLOP/s", ignore_index=True)
+    words = (
+        "What an hour buys at the dense BF16 peak and at that of the memory, by price of arithmetic"
+    )
+    formats = {"J per TFLOP at TDP": "number 3"}
+    return Sheet(found, words, "All chips by what an hour of them buys", formats)

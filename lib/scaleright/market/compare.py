@@ -8,6 +8,7 @@ from scaleright.catalog import table
 from scaleright.market.history import LEAST_PROVIDERS
 from scaleright.market.rentals import CHIP_ALONE, RAW, rental_prices
 from scaleright.order import ordered
+from scaleright.outputs import Sheet
 
 MONTHLY = ["source", "accelerator", "month"]
 COLUMNS = [
@@ -181,10 +182,10 @@ def _maker(keys: pd.Series) -> pd.Series:
     return keys.map(lambda key: _MAKERS.get(key.rstrip("0123456789"), key))
 
 
-def agreement_by_maker() -> pd.DataFrame:
-    """`index_agreement` by pairs of makers, most compared first, under the words that head a table.
+def agreement_sheet() -> Sheet:
+    """`index_agreement` by pairs of makers, most compared first.
 
-    >>> int(agreement_by_maker()["compared"].sum()) == len(index_agreement())
+    >>> int(agreement_sheet().rows["compared"].sum()) == len(index_agreement())
     True
     """
     shared = index_agreement()
@@ -198,4 +199,7 @@ def agreement_by_maker() -> pd.DataFrame:
         compared=("inside", "size"), inside=("inside", "sum"), ratio=("ratio", "median")
     )
     found = ordered(found.reset_index(), "compared", ascending=False)
-    return found.rename(columns={"ratio": "index over the range's median"})
+    over = "index over the range's median"
+    words = "An index inside the range of another maker's providers, by pairs of makers"
+    summary = f"The comparisons by {len(found)} pairs of makers"
+    return Sheet(found.rename(columns={"ratio": over}), words, summary, {over: "number 2"})

@@ -10,6 +10,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import one_of
+from scaleright.outputs import Sheet
 from scaleright.ranges import Range
 
 LEAST_PROVIDERS = 3
@@ -191,15 +192,11 @@ def paired_ratios() -> pd.DataFrame:
     return rows.sort_values([*keys, "term_years"], ignore_index=True)[columns]
 
 
-DISCOUNTS = ("headline", "lowest listed", "median listed", "highest listed")
-"""Columns of `discounts` that are shares of the on-demand price [1]."""
+def discounts_sheet() -> Sheet:
+    """How deep discounts for commitments are, the vendor's headline beside its price lists; empty
+    where the vendor states no headline or lists no pair.
 
-
-def discounts() -> pd.DataFrame:
-    """How deep discounts for commitments are, the vendor's headline beside its price lists, under
-    the words that head a table; empty where the vendor states no headline or lists no pair.
-
-    >>> float(discounts().set_index(["provider", "years"]).loc[("AWS", 3), "headline"])
+    >>> float(discounts_sheet().rows.set_index(["provider", "years"]).loc[("AWS", 3), "headline"])
     0.4
     """
     keys = ["provider", "term_years"]
@@ -209,8 +206,14 @@ def discounts() -> pd.DataFrame:
     listed["newest pair"] = pairs["date"].max().dt.strftime("%Y-%m")
     found = pd.concat([said, listed], axis=1).sort_index().reset_index()
     found = found.fillna({"newest pair": "", "size": 0}).astype({"size": int})
-    words = dict(zip(("min", "median", "max"), DISCOUNTS[1:], strict=True))
-    return found.rename(columns=words | {"term_years": "years", "size": "pairs"})
+    words = {end: f"{word} listed" for end, word in _ENDS.items()}
+    rows = found.rename(columns=words | {"term_years": "years", "size": "pairs"})
+    said = "Committed over on-demand price; a dash where the vendor states or lists none"
+    shares = dict.fromkeys(("headline", *words.values()), "percent")
+    return Sheet(rows, said, f"Discounts of {rows['provider'].nunique()} providers", shares)
+
+
+_ENDS = {"min": "lowest", "median": "median", "max": "highest"}
 
 
 @shared

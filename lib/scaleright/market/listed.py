@@ -9,10 +9,12 @@ import pandas as pd
 
 from scaleright.catalog import remembered
 from scaleright.market.compare import price_ends, require_card
-from scaleright.market.history import SERIES, price_change
+from scaleright.market.history import SERIES
 from scaleright.market.quotes import cheapest
 from scaleright.market.rentals import EVERYWHERE, listing_age, rental_prices, spread
+from scaleright.market.series import MONTHS, WAYS, rose_or_fell
 from scaleright.names import nearest
+from scaleright.outputs import Sheet
 from scaleright.units import usd
 
 PRICINGS = {"on demand": "on_demand", "spot": "spot"}
@@ -21,8 +23,6 @@ ANYWHERE = "any"
 """The choice of a region that asks for none."""
 PRICES = {name: name for name in ("on_demand_usd_per_hour", "spot_usd_per_hour")}
 """Parameters that follow a chip, by their columns of `usual_prices`."""
-MONTHS = 12
-"""Over which a rent's rise or fall is said."""
 
 
 def listed_chips() -> list[str]:
@@ -134,17 +134,22 @@ def usual_prices() -> Mapping[str, Mapping[str, Any]]:
 def _trend(chip: str) -> str:
     if chip not in SERIES:
         return "is published by nobody"
-    changes = [price_change(chip, MONTHS, basis).ratio - 1 for basis in ("normalized", "raw")]
-    scaled, listed = (
-        f"{'rose' if change > 0 else 'fell'} {100 * abs(change):.2g} %" for change in changes
-    )
+    scaled, listed = (rose_or_fell(chip, basis) for basis in WAYS)
     return f"{scaled} in {MONTHS} months (cards as listed: {listed})"
 
 
-def listed_table() -> pd.DataFrame:
-    """Chips with an on-demand listing, by median, under the words that head a table."""
+def listed_sheet() -> Sheet:
+    """Chips with an on-demand listing, by median."""
     found = price_ends(spread()).assign(date=lambda f: f["date"].dt.strftime("%Y-%m-%d"))
-    return in_words(found).sort_values(["median [USD/h]", "accelerator"], ignore_index=True)
+    rows = in_words(found).sort_values(["median [USD/h]", "accelerator"], ignore_index=True)
+    words = "All chips with an on-demand listing, by median"
+    return Sheet(rows, words, f"All {len(rows)} chips", {"times apart": "number 2"})
+
+
+def often_listed(cards: pd.DataFrame) -> pd.DataFrame:
+    """Cards on demand of the chips that four providers or more list so."""
+    plain = cards[cards["pricing"] == "on demand"]
+    return plain[plain.groupby("accelerator")["provider"].transform("size") >= 4]
 
 
 def in_words(ends: pd.DataFrame) -> pd.DataFrame:
@@ -157,10 +162,10 @@ def in_words(ends: pd.DataFrame) -> pd.DataFrame:
 _ENDS = {"low": "lowest", "median": "median", "high": "highest"}
 
 
-def spot_table() -> pd.DataFrame:
+def spot_sheet() -> Sheet:
     """Spot listings beside the same provider's on-demand price, and beside the cheapest one of all.
 
-    >>> len(spot_table()) == len(spread(pricing="spot"))
+    >>> len(spot_sheet().rows) == len(spread(pricing="spot"))
     True
     """
     price, plain = "usd_per_accelerator_hour", spread()
@@ -174,13 +179,16 @@ def spot_table() -> pd.DataFrame:
         "low": "cheapest on demand [USD/h]",
         "low_at": "at",
     }
-    return both[["accelerator", "provider", *words]].rename(columns=words)
+    both = both[["accelerator", "provider", *words]].rename(columns=words)
+    said = (
+        "Spot listings beside the same provider's on-demand price, a dash where it lists none, and"
+        " beside the cheapest on-demand price of all"
+    )
+    return Sheet(both, said, f"All {len(both)} spot listings")
 
 
-def rows_behind() -> pd.DataFrame:
-    """Five figures of the market and their rows in the table of rents; the source is its key in the
-    references.
-    """
+def behind_sheet() -> Sheet:
+    """Five figures of the market and their rows in the table of rents."""
     h100 = listed_prices()["H100 SXM", "on demand"]
     cheapest = f"cheapest H100 on demand: {usd(h100['low'])}"
     dearest = f"dearest H100 on demand: {usd(h100['high'])}, the median of its card"
@@ -200,7 +208,7 @@ def rows_behind() -> pd.DataFrame:
         ]
     )
     what = found["provider"] + ", " + found["sku"] + ", " + found["region"]
-    return pd.DataFrame(
+    rows = pd.DataFrame(
         {
             "figure": found["figure"],
             "USD/h": found["usd_per_accelerator_hour"],
@@ -211,6 +219,9 @@ def rows_behind() -> pd.DataFrame:
             "note": found["note"].fillna(""),
         }
     )
+    figures = f"{rows['figure'].nunique()} figures of this page and their"
+    words = f"{figures} rows in the table of rents; the source is its key in the references"
+    return Sheet(rows, words, f"{figures} {len(rows)} rows")
 
 
 def _newest(

@@ -10,19 +10,20 @@ from scaleright.market.listed import in_words
 from scaleright.market.purchases import hardware_table
 from scaleright.market.rentals import CHIP_ALONE, spread
 from scaleright.order import ordered
+from scaleright.outputs import Sheet
 
 DAY, WITHIN_DAYS = "2023-04-07", 60
 """The day of the table of clouds, and how far from it a rate card may have been saved."""
 
-PHYSICS = {"memory": "si B", "bandwidth": "si B/s", "compute": "si FLOP/s", "power [W]": "whole"}
-"""How columns of `gpus_then` are said."""
+_PHYSICS = {"memory": "si B", "bandwidth": "si B/s", "compute": "si FLOP/s", "power [W]": "whole"}
+"""How columns of `gpus_sheet` are said."""
 
 
-def clouds_then() -> pd.DataFrame:
+def clouds_sheet() -> Sheet:
     """Clouds by chips on demand [USD/h], those chips that two or more clouds listed; a cloud that
     priced the chip without its host says so.
 
-    >>> "CoreWeave, chip alone" in set(clouds_then()["provider"])
+    >>> "CoreWeave, chip alone" in set(clouds_sheet().rows["provider"])
     True
     """
     then = cloud_table(DAY, WITHIN_DAYS)
@@ -31,7 +32,13 @@ def clouds_then() -> pd.DataFrame:
     often = then.groupby("accelerator").size().pipe(ordered, ascending=False)
     wide = then.pivot(index="provider", columns="accelerator", values="usd_per_accelerator_hour")
     wide = wide[often.index[often >= 2]].dropna(how="all")
-    return wide.rename_axis(columns=None).reset_index()
+    rows = wide.rename_axis(columns=None).reset_index()
+    words = (
+        f"Clouds and chips as of {DAY}, on demand [USD per accelerator-hour]; a dash where no card"
+        " of those weeks was found"
+    )
+    formats = dict.fromkeys(wide.columns, "usd")
+    return Sheet(rows, words, f"The table again: {len(rows)} clouds", formats)
 
 
 def chip_alone_then() -> tuple[str, str]:
@@ -46,10 +53,10 @@ def chip_alone_then() -> tuple[str, str]:
     return " and ".join(bare["provider"].unique()), why
 
 
-def then_and_now() -> pd.DataFrame:
+def then_and_now_sheet() -> Sheet:
     """Ends of chips of which three clouds or more listed whole instances then and now.
 
-    >>> then_and_now()["when"].tolist()[:2]
+    >>> then_and_now_sheet().rows["when"].tolist()[:2]
     ['then', 'now']
     """
     ends = {"then": price_ends(cloud_table(DAY, WITHIN_DAYS)), "now": price_ends(spread())}
@@ -61,10 +68,15 @@ def then_and_now() -> pd.DataFrame:
     both = both[both["accelerator"].isin(set.intersection(*enough))]
     both = ordered(both, ["accelerator", "when"], ascending=[True, False])
     columns = ["accelerator", "when", "providers", "apart", "median", "low", "low_at", "high"]
-    return in_words(both[[*columns, "high_at"]])
+    words = (
+        "Chips of which three clouds or more listed whole instances then and now,"
+        f" {ends['now']['date'].max():%Y-%m-%d}"
+    )
+    rows = in_words(both[[*columns, "high_at"]])
+    return Sheet(rows, words, formats={"times apart": "number 3"})
 
 
-def gpus_then() -> pd.DataFrame:
+def gpus_sheet() -> Sheet:
     """GPUs with the price of one, the median rent over clouds, and their physics."""
     found = ordered(hardware_table(DAY), "rent_usd_per_hour", ascending=False)
     month = found["purchase_date"].map(lambda d: "" if pd.isna(d) else f" {d:%Y-%m}")
@@ -80,4 +92,9 @@ def gpus_then() -> pd.DataFrame:
         "dense_16bit_flops": "compute",
         "tdp_watts": "power [W]",
     }
-    return found[[*words]].rename(columns=words)
+    said = (
+        f"Accelerators as of {DAY}: price of one, median rent over clouds, dense 16-bit peak; a"
+        " dash where nobody published it"
+    )
+    rows = found[[*words]].rename(columns=words)
+    return Sheet(rows, said, f"{len(rows)} accelerators of April 2023", _PHYSICS)

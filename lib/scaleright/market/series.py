@@ -7,7 +7,10 @@ import pandas as pd
 from scaleright.market.history import SERIES, price_change, price_history
 from scaleright.market.rentals import rental_prices
 from scaleright.order import ordered
+from scaleright.outputs import Sheet
 
+MONTHS = 12
+"""Over which a rent's rise or fall is said."""
 WAYS = {"normalized": "scaled", "raw": "as listed"}
 """How the cards of a basis are counted, in words."""
 _BASES = {
@@ -56,14 +59,13 @@ def watched_rents(since: str = "2025-01-01") -> pd.DataFrame:
     return ordered(both[both["date"] >= since], ["line", "date"])
 
 
-def year_changes() -> pd.DataFrame:
-    """A year of rents, counted in two ways and over a month more or less, under the words that head
-    a table.
+def changes_sheet() -> Sheet:
+    """A year of rents, counted in two ways and over a month more or less.
 
-    >>> len(year_changes()) == 4 * len(SERIES)
+    >>> len(changes_sheet().rows) == 4 * len(SERIES)
     True
     """
-    return pd.DataFrame(
+    rows = pd.DataFrame(
         {
             "accelerator": chip,
             "cards": words,
@@ -77,3 +79,31 @@ def year_changes() -> pd.DataFrame:
         for basis, words in WAYS.items()
         for change in [price_change(chip, months, basis)]
     )
+    words = "A year of rents, counted in two ways; a month more or less moves the answer too"
+    return Sheet(rows, words, "The changes in numbers", {"change": "percent"})
+
+
+def oldest_moved() -> str:
+    """How the rent of the chip with the longest series moved over a year, in both ways of counting,
+    in words.
+
+    >>> oldest_moved().partition(" the A")[2]
+    '100 SXM 80GB rose 26 % with its cards scaled and fell 8.3 % as listed'
+    """
+    chip = SERIES[0]
+    scaled, listed = (rose_or_fell(chip, basis) for basis in WAYS)
+    to = price_change(chip, MONTHS, "raw").last
+    return (
+        f"over the same {MONTHS} months to {to:%Y-%m} the {chip} {scaled} with its cards scaled and"
+        f" {listed} as listed"
+    )
+
+
+def rose_or_fell(chip: str, basis: str) -> str:
+    """How the monthly rent of a chip moved over a year, in words.
+
+    >>> rose_or_fell("H100 SXM", "raw")
+    'rose 29 %'
+    """
+    change = price_change(chip, MONTHS, basis).ratio - 1
+    return f"{'rose' if change > 0 else 'fell'} {100 * abs(change):.2g} %"
