@@ -13,7 +13,7 @@ import vl_convert
 from chart_samples import case_of, model_in, parameter
 from scaleright import charts
 from scaleright.charts.displays import row_set
-from scaleright.ops import where
+from scaleright.ops import item, where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import choose, given
 from scaleright.ranges import Ends
@@ -168,3 +168,12 @@ def test_a_choice_brings_what_the_case_leaves_open():
     assert found.case.price == 3.0 == found.given.price.value
     follow = {"A": {"price": 2.0}, "B": {"price": 3.0}}
     assert found.payload(["chip"], [])["follow"] == {"chip": follow}
+
+
+def test_a_row_that_nothing_heads_is_not_shown(live):
+    chips = {"A": {"sold": ["x", "y"]}, "B": {"sold": ["z", ""]}}
+    rank, chip = given("rank", 0), given("chip", "B")
+    rows = pd.DataFrame({"rank": range(2)}).assign(name=item(choose(chips, chip).sold, rank))
+    shown = charts.table(rows, "Sold", along=rank)
+    assert str(shown).splitlines() == ["Sold", "name", "z"]
+    assert shown.bundle["text/html"].count("<tr hidden>") == 1

@@ -5,8 +5,7 @@ criteria, evidence for alternatives.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parity import largest_difference
 from scaleright import catalog, mlperf
+from scaleright import quantity as quantities
 from scaleright.charts.radar import profile, radar
 from scaleright.charts.standing import standing
 from scaleright.decisions import hardware_evidence as evidence
+from scaleright.decisions import hardware_figures as figures
 from scaleright.decisions import hardware_maturity as maturity
+from scaleright.decisions import hardware_placing as placing
 from scaleright.decisions import hardware_radar as hardware
 from scaleright.formulas import REGISTRY
 
@@ -196,7 +198,7 @@ def test_measured_power_counts_only_beside_the_reference_chip_in_one_round_at_on
     assert (
         row["power"].startswith("measured system power")
         and "v4.0" in row["power"]
-        and np.isnan(row["joules"])
+        and np.isnan(row["watts"])
     )
     runs = runs[
         (runs["benchmark"] == "resnet50")
@@ -220,7 +222,7 @@ def test_stand_ins_are_asked_for_and_marked():
     pd.testing.assert_frame_equal(
         more.loc[known.index], known, check_names=False, check_dtype=False
     )
-    reached = hardware.reached_flops()
+    reached = figures.reached_flops()
     assert more.loc["TPU v6e", "speed"] == pytest.approx(reached["TPU v6e"] / reached["H100 SXM"])
     assert (
         "its datasheet alone"
@@ -236,16 +238,39 @@ def test_owning_prices_chips_that_nobody_rents_out_and_the_other_way_round():
         and rented["TPU v6e"] > 0
         and np.isnan(owned["TPU v6e"])
     )
-    bill = evidence.ownership_table(*LLAMA, 0.5)
-    half, full = bill.loc["B200"], evidence.ownership_table(*LLAMA, 1.0).loc["B200"]
-    assert (
-        half["rent_million"] == pytest.approx(2 * full["rent_million"])
-        and half["own_million"] < 2 * full["own_million"]
+    of = figures.chip_rows()["B200"]
+    half, full = (evidence.prices_of_use(of, 1000.0, np.nan, load) for load in (0.5, 1.0))
+    rent, own = "rented [USD per million]", "owned [USD per million]"
+    assert half[rent] == pytest.approx(2 * full[rent]) and full[own] < half[own] < 2 * full[own]
+    month = "rent [USD/month]"
+    assert half[month] == full[month] == pytest.approx(rented["B200"] * 730.5)
+    assert full["memory, rented [USD/GB/month]"] == pytest.approx(
+        full[month] / (catalog.accelerator("B200").memory_bytes / 1e9)
     )
-    assert half["rent_month"] == full["rent_month"] == pytest.approx(rented["B200"] * 730.5)
-    assert full["rent_gb_month"] == pytest.approx(
-        full["rent_month"] / (catalog.accelerator("B200").memory_bytes / 1e9)
-    )
+
+
+def test_the_page_places_every_chip_as_the_frames_do():
+    named, chip = placing.workload("gptj", "Server"), quantities.given("chip", "")
+    for own, stand_ins in product((False, True), repeat=2):
+        on = placing.placed(chip, named, own, stand_ins)
+        better = figures.times_better(on.of, on.than, on.power.efficiency)
+        known = hardware.figures("gptj", "Server", own, stand_ins)
+        chips = figures.placeable()["chip"].to_numpy()
+        for axis, there in zip(
+            (*better, "maturity"),
+            quantities.evaluate([*better.values(), on.of["maturity"]], {"chip": chips}),
+            strict=True,
+        ):
+            here = known[axis].reindex(chips).to_numpy(float)
+            np.testing.assert_allclose(there, here, rtol=1e-6, err_msg=axis)
+
+
+def test_a_workload_on_which_nothing_leads_says_what_would_help():
+    refused = placing.why_none(placing.workload("deepseek-r1", "Interactive"), 5.0)
+    assert refused.value.endswith("nothing can be compared: choose Offline or Server")
+    known = placing.workload(*LLAMA)
+    assert "give another axis weight" in placing.why_none(known, 5.0).value
+    assert "no axis has weight" in placing.why_none(known, 0.0).value
 
 
 def test_shares_of_weightings_are_those_of_chips_that_win_somewhere():
@@ -319,7 +344,7 @@ def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
         profile(ROWS, "chip", axes, ["A", "B"], "points"),
     ):
         text = str(chart.to_dict())
-        assert "isValid(datum._value)" in text
+        assert "isFinite(datum._value)" in text
     assert "max(0, min(10.0, datum._value))" in str(radar(ROWS, "chip", axes, ["A"]).to_dict())
     text = str(
         standing(
@@ -335,6 +360,11 @@ def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
     assert "datum._to - datum._from < 5.0" in text
 
 
-def test_a_chip_of_unknown_price_is_not_priced():
-    chip = replace(catalog.accelerator("B200"), purchase_usd=None)
-    assert np.isnan(hardware.chip_hour_usd(chip, own=True))
+def test_the_rows_of_leaders_are_those_of_the_shares():
+    row = hardware.leader_rows()[*LLAMA, "rent", hardware.MEASURED]
+    shares = hardware.weight_shares(scored())
+    assert row["placed"] == len(shares)
+    assert {c: s for c, s in zip(row["chips"], row["shares"], strict=True) if c} == {
+        chip: share for chip, share in shares.items() if share
+    }
+    assert ("deepseek-r1", "Interactive", "rent", hardware.MEASURED) not in hardware.leader_rows()

@@ -34,9 +34,11 @@ CHAPTERS = (
     "training_accuracy",
     "gpu_prices",
     "pretraining_records",
+    "hardware_radar",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
+    "hardware_radar",
     "inference_roofline",
     "memory_wall",
     "pretraining_cost",

@@ -56,7 +56,9 @@ def signal_texts(
         | {"transform": [{"type": "formula"} | formula for formula in r["formulas"]]}
         for r in rows
     ]
-    said = f" + '{_CELL}' + ".join(wanted)
+    # A list, since a sum of thousands is too deep to be read.
+    texts = ", ".join(f"'' + {name}" for name in wanted)
+    said = f"join([{texts}], '{_CELL}')"
     text = {"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}
     told = [{"name": name, "update": expression} for name, expression in expressions.items()]
     spec = {

@@ -199,7 +199,11 @@
     });
     document.querySelectorAll("[data-sr-cell]").forEach((span) => {
       const [rows, index, field] = span.dataset.srCell.split(" "), text = String(page.hub.data(rows)[index][field]);
-      if (span.textContent !== text) span.textContent = text;
+      if (span.textContent === text) return;
+      span.textContent = text;
+      const row = span.parentElement.tagName === "TH" && span.closest("tr"), notes = row && row.nextElementSibling;
+      if (row) row.hidden = !text;
+      if (notes && notes.className === "sr-notes") notes.hidden = !text;
     });
     document.querySelectorAll("[data-sr-signal]").forEach((span) => {
       const name = span.dataset.srSignal;

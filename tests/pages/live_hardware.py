@@ -7,7 +7,6 @@ import math
 import pandas as pd
 from scaleright import catalog
 from scaleright.decisions import hardware_choice as hardware
-from scaleright.decisions import hardware_radar as map_of_hardware
 from scaleright.decisions.hardware_candidates import candidates
 
 
@@ -36,19 +35,6 @@ def choice(values: dict) -> pd.Series:
     return hardware.compare(work, chips, terms, values["paid"] == "own").iloc[0]
 
 
-def leader(values: dict) -> float:
-    """The score of the chip that leads by the controls of `hardware_radar`."""
-    weights = [values[f"weight_{axis}"] for axis in map_of_hardware.AXES]
-    known = map_of_hardware.figures(
-        values["benchmark"], values["scenario"], values["paid"] == "own", values["stand_ins"]
-    )
-    return float(
-        map_of_hardware.standings(map_of_hardware.scores(known, values["span"]), weights)[
-            "low"
-        ].iloc[0]
-    )
-
-
 TRAINING = {
     "task": "training",
     "model": "Llama-3.1-8B",
@@ -65,15 +51,6 @@ OWN_CARD = {
     "least_providers": 1,
     "tokens_per_s": 500,
 }
-RADAR = "notebooks/hardware_radar.html"
-FRUGAL = {
-    "benchmark": "stable-diffusion-xl",
-    "weight_speed": 0.0,
-    "weight_energy": 3.0,
-    "span": 4.0,
-    "stand_ins": True,
-}
-OWNED = {"benchmark": "gpt-oss-120b", "scenario": "Server", "paid": "own", "weight_cost": 2.5}
 
 
 LIVE = [
@@ -85,7 +62,6 @@ LIVE = [
         )
         for case in ({}, TRAINING, OWN_CARD)
     ),
-    *((RADAR, case, {"points": leader}) for case in ({}, FRUGAL, OWNED)),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of
 the page's controls.

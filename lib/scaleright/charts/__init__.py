@@ -23,10 +23,12 @@ from scaleright.charts.marks import (
 )
 from scaleright.charts.plane import boundary
 from scaleright.charts.progress import progress
+from scaleright.charts.radar import profile, radar
 from scaleright.charts.ranking import ranking
 from scaleright.charts.render import show
 from scaleright.charts.spreads import spread
 from scaleright.charts.stacks import stacked_parts
+from scaleright.charts.standing import standing
 from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.tables import (
     at_defaults,
@@ -38,4 +40,4 @@ from scaleright.charts.tables import (
     table,
 )
 from scaleright.charts.templates import phrase
-from scaleright.charts.words import say, unit_words
+from scaleright.charts.words import listed, say, unit_words

@@ -6,14 +6,26 @@ polygon stays open there.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import SAID, frame_of, one_row, text_of, tooltip, value_axis
+from scaleright.charts.axes import (
+    SAID,
+    Along,
+    after,
+    along_rows,
+    expressed,
+    field_of,
+    frame_of,
+    one_row,
+    text_of,
+    tooltip,
+    value_axis,
+)
 from scaleright.charts.market import SHAPES
 from scaleright.charts.marks import _folded
 from scaleright.charts.words import say
@@ -27,19 +39,27 @@ _UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"
 
 
 def _chosen(
-    rows: Any, category: str, axes: Mapping[str, Any], chosen: Sequence[Any], only: Any
+    rows: Any,
+    category: str,
+    axes: Mapping[str, Any],
+    chosen: Sequence[Any],
+    along: Along | None,
+    more: Mapping[str, Any],
 ) -> alt.Chart:
-    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, and `_slot`,
-    the place among the chosen.
+    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, `_slot`, the
+    place among the chosen, and `_more_0` on.
     """
     slot = f"indexof([{', '.join(map(text_of, chosen))}], datum[{category!r}])"
-    chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0")
-    chart = chart if only is None else chart.transform_filter(only)
-    chart = _folded(chart, axes, "_axis").transform_filter("isValid(datum._value)")
-    return chart.transform_calculate(_slot=f"'' + {slot}", _label=say(SAID, "number 2"))
+    steps, found = along_rows([*axes.values(), *more.values()], along)
+    told = {f"_more_{i}": field_of(value) for i, value in enumerate(found[len(axes) :])}
+    chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0").transform_calculate(**told)
+    points = dict(zip(axes, found, strict=False))
+    chart = _folded(chart, points, "_axis").transform_filter("isFinite(datum._value)")
+    chart = chart.transform_calculate(_slot=f"'' + {slot}", _label=say(SAID, "number 2"))
+    return after(chart, steps)
 
 
-def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) -> dict[str, Any]:
+def _look(category: str, chosen: Sequence[Any], more: Iterable[str]) -> dict[str, Any]:
     """Color and shape by place, and what shows on hover."""
     places = [str(place) for place in range(len(chosen))]
     color = alt.Color(
@@ -54,7 +74,8 @@ def _look(category: str, chosen: Sequence[Any], more: Mapping[str, str] | None) 
         "color": color,
         "shape": shape,
         "tooltip": tooltip(
-            {"what": category, "axis": "_axis", "points": "_label"} | dict(more or {})
+            {"what": category, "axis": "_axis", "points": "_label"}
+            | {title: f"_more_{i}" for i, title in enumerate(more)}
         ),
     }
 
@@ -122,7 +143,7 @@ def radar(
     category: str,
     axes: Mapping,
     chosen: Sequence,
-    only: Any = None,
+    along: Along | None = None,
     more: Mapping | None = None,
 ):
     """Polygons on spokes, one for each chosen name; points beyond the scale are drawn at its edge.
@@ -131,11 +152,11 @@ def radar(
     ----------
     rows : DataFrame or records, one for each name, more than are drawn.
     category : column with the names.
-    axes : name of the axis -> column or live expression of its points, 0 to 10; empty where there
-        are none.
-    chosen : up to four names, or live expressions of them.
-    only : live condition of the rows to draw.
-    more : further lines of the box on hover, title -> column.
+    axes : name of the axis -> column or quantity of its points, 0 to 10; no number where there are
+        none.
+    chosen : up to four names, or quantities of them.
+    along : parameters that the rows give, where the points are quantities.
+    more : further lines of the box on hover, title -> column or quantity.
 
     >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip",
     ...     {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
@@ -149,7 +170,8 @@ def radar(
             f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None
         )
     layers = _web(names, at)
-    chart = _chosen(rows, category, axes, chosen, only)
+    more, chosen = more or {}, [expressed(name) for name in chosen]
+    chart = _chosen(rows, category, axes, chosen, along, more)
     chart = chart.transform_calculate(
         _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))"
     )
@@ -157,7 +179,7 @@ def radar(
     chart = chart.transform_calculate(
         x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})"
     )
-    edge = chart.transform_filter("isValid(datum._next)").transform_calculate(
+    edge = chart.transform_filter("isFinite(datum._next)").transform_calculate(
         _s=f"max(0, min({FULL}, datum._next))"
     )
     edge = edge.transform_calculate(
@@ -179,7 +201,7 @@ def profile(
     axes: Mapping,
     chosen: Sequence,
     title: str,
-    only: Any = None,
+    along: Along | None = None,
     more: Mapping | None = None,
 ):
     """The same points as dots, an axis a row; arguments as `radar`, and the title of the scale.
@@ -187,7 +209,8 @@ def profile(
     >>> profile([{"chip": "A", "cost": 4.0}], "chip", {"cost": "cost"}, ["A"], "points").height
     25
     """
-    chart = _chosen(rows, category, axes, chosen, only)
+    more = more or {}
+    chart = _chosen(rows, category, axes, chosen, along, more)
     x = alt.X(
         "_value:Q",
         title=title,

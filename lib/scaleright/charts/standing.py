@@ -8,6 +8,9 @@ import pandas as pd
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
+    Along,
+    after,
+    along_rows,
     color_scale,
     field_of,
     frame_of,
@@ -17,7 +20,6 @@ from scaleright.charts.axes import (
     value_axis,
 )
 from scaleright.charts.words import say
-from scaleright.ops import where
 
 
 def standing(
@@ -28,33 +30,34 @@ def standing(
     title: str,
     widest: float,
     color: str | None = None,
-    only: Any = None,
     most: int = 15,
+    along: Along | None = None,
 ):
     """Names by score, the best that they can be first: a dot where all is known, a bar over what an
     unknown could make of it.
 
     Parameters
     ----------
-    low, high : columns or live expressions; equal where all is known.
+    low, high : columns or quantities; equal where all is known, a row without them is left out.
     widest : a name whose ends lie farther apart is left out: too little is known of it.
     title : of the scale.
     color : column of the vendor, which chooses a fixed color.
-    only : live condition of the rows to rank.
     most : how many to draw.
+    along : parameters that the rows give, where the ends are quantities.
 
     >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points",
     ...     5.0).height
     30
     """
     frame = frame_of(rows)
-    chart = _ranked(frame, low, high, widest, only, most)
+    steps, (low, high) = along_rows([low, high], along)
+    chart = _ranked(frame, low, high, widest, most)
     known, ends = (
         "datum._high - datum._low < 1e-9",
         [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")],
     )
     chart = chart.transform_calculate(
-        _label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : '–'"
+        _label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : 'no score'"
     )
     x = alt.X(
         "_low:Q",
@@ -65,33 +68,33 @@ def standing(
     y = row_axis(
         category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170
     )
-    ink: dict[str, Any] = {"color": alt.ColorValue(theme.BLUE)}
-    if color:
-        names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
-        key = {"columns": 6, "symbolOpacity": 1}
-        ink["color"] = alt.Color(color, type="nominal", scale=color_scale(names), legend=key)
+    ink = _ink(frame, color)
     bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, **ink)
     tips = tooltip({"what": category, title: "_label"})
     dots = (
-        chart.transform_filter(known)
+        chart.transform_filter(f"datum._ranked && {known}")
         .mark_point(size=110, opacity=1)
         .encode(x=x, y=y, **ink, tooltip=tips)
     )
     text = chart.mark_text(style="row-value", dx=9)
     text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
-    return alt.layer(bars, dots, text).properties(height=ROW * min(most, frame[category].nunique()))
+    chart = alt.layer(bars, dots, text)
+    return after(chart.properties(height=ROW * min(most, frame[category].nunique())), steps)
 
 
-def _ranked(
-    frame: pd.DataFrame, low: Any, high: Any, widest: float, only: Any, most: int
-) -> alt.Chart:
+def _ink(frame: pd.DataFrame, color: str | None) -> dict[str, Any]:
+    """The color of the marks: that of each vendor, if a column names it."""
+    if not color:
+        return {"color": alt.ColorValue(theme.BLUE)}
+    names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
+    key = {"columns": 6, "symbolOpacity": 1}
+    return {"color": alt.Color(color, type="nominal", scale=color_scale(names), legend=key)}
+
+
+def _ranked(frame: pd.DataFrame, low: Any, high: Any, widest: float, most: int) -> alt.Chart:
     """The rows of which enough is known, with their ends and their rank."""
-    chart = alt.Chart(frame).transform_calculate(
-        _from=field_of(low), _to=field_of(high), _asked="1" if only is None else where(only, 1, 0)
-    )
-    chart = chart.transform_calculate(
-        _ranked=f"datum._asked && datum._to - datum._from < {widest} ? 1 : 0"
-    )
+    chart = alt.Chart(frame).transform_calculate(_from=field_of(low), _to=field_of(high))
+    chart = chart.transform_calculate(_ranked=f"datum._to - datum._from < {widest} ? 1 : 0")
     # A chart without rows has no scale, so where none is left all of them stay, without a score.
     chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
         "datum._ranked || !datum._some"

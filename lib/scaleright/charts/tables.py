@@ -64,8 +64,6 @@ def table(
         shown: a quantity in another column is that of the case of each row.
     across : column whose values head a column each, beside that of names: of what the one column
         that is left holds.
-    across : column whose values head a column each, beside that of names: of what the one column
-        that is left holds.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
@@ -164,13 +162,24 @@ class _Sheet:
         """So many rows, each with its long texts beneath it."""
         beside, below = self.beside, self.below
         return "".join(
-            f"<tr>{''.join(self._entry(c, index) for c in beside)}</tr>\n"
+            f"<tr{self._unseen(index)}>{''.join(self._entry(c, index) for c in beside)}</tr>\n"
             + self._notes(below, index, len(beside))
             for index in range(count)
         )
 
+    def empty(self, index: int) -> bool:
+        """Whether nothing heads a row that follows the controls: it is not shown."""
+        head = self.columns[0]
+        return (head, index) in self.moving and not self.texts[head][index]
+
+    def _unseen(self, index: int) -> str:
+        return " hidden" if self.empty(index) else ""
+
+    def _words(self, column: Any, index: int) -> str:
+        return self.moving.get((column, index)) or html.escape(self.texts[column][index])
+
     def _entry(self, column: Any, index: int) -> str:
-        text = self.moving.get((column, index)) or html.escape(self.texts[column][index])
+        text = self._words(column, index)
         address = self.addresses[column][index] if column in self.addresses else None
         if isinstance(address, str) and address:
             text = f'<a href="{html.escape(address, quote=True)}">{text}</a>'
@@ -179,15 +188,17 @@ class _Sheet:
 
     def _notes(self, below: list, index: int, width: int) -> str:
         notes = "".join(
-            f"<p><span>{html.escape(self.words[c])}:</span> {html.escape(self.texts[c][index])}</p>"
+            f"<p><span>{html.escape(self.words[c])}:</span> {self._words(c, index)}</p>"
             for c in below
-            if self.texts[c][index]
+            if self.texts[c][index] or (c, index) in self.moving
         )
-        return f'<tr class="sr-notes"><td colspan="{width}">{notes}</td></tr>\n' if notes else ""
+        row = f'<tr class="sr-notes"{self._unseen(index)}>'
+        return f'{row}<td colspan="{width}">{notes}</td></tr>\n' if notes else ""
 
     def lines(self) -> list[str]:
         """The table as lines of text, numbers to the right."""
-        filled = [[self.words[c], *self.texts[c]] for c in self.columns]
+        kept = [i for i in range(len(self.texts[self.columns[0]])) if not self.empty(i)]
+        filled = [[self.words[c], *(self.texts[c][i] for i in kept)] for c in self.columns]
         wide = [max(map(len, cells)) for cells in filled]
         sides = [">" if c in self.numeric else "<" for c in self.columns]
         return [

@@ -6,7 +6,9 @@ one that a slider changes read alike.
 """
 
 import re
-from functools import partial
+from collections.abc import Iterable
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -87,6 +89,17 @@ def say(value: Any, kind: str = "number") -> Any:
 
 NONE = "–"
 """What is said where there is no number."""
+
+
+def listed(words: Iterable[tuple[Any, Any]]) -> Any:
+    """Those words whose condition holds, each after a comma; quantities or not.
+
+    words : pairs of a word and its condition
+
+    >>> listed([("the H100", True), ("the A100", False), ("the B200", True)])
+    ', the H100, the B200'
+    """
+    return reduce(add, (where(there, ", " + word, "") for word, there in words), "")
 
 
 def _saying(kind: str) -> Operation:

@@ -2,14 +2,16 @@
 datasheet is from a measurement.
 """
 
+from collections.abc import Mapping
 from fnmatch import fnmatch
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, shared, table
-from scaleright.costs.price_performance import GIGA
+from scaleright.catalog import accelerator, accelerators, fact, shared, table
+from scaleright.costs.price_performance import GIGA, joules_per_tflop
 from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_figures import (
     WORKLOAD,
     chip_facts,
@@ -18,10 +20,11 @@ from scaleright.decisions.hardware_figures import (
     measured_efficiency,
     reached_flops,
 )
+from scaleright.decisions.hardware_radar import SPAN, scores
 from scaleright.decisions.scale_up import times_off
-from scaleright.market import rental_prices
-from scaleright.mlperf import ROUNDS, power_efficiency, results
-from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.market import recent_rental_price, rental_prices
+from scaleright.mlperf import ROUNDS, results
+from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR, si
 
 
 @shared
@@ -80,18 +83,13 @@ def datasheet_test() -> pd.DataFrame:
     """
     known, reached = every_figure(), reached_flops()
     others = known[known["accelerator"] != known["reference"]].set_index([*WORKLOAD, "accelerator"])
-    reference = (
-        known[known["accelerator"] == known["reference"]]
-        .set_index(WORKLOAD)["joules"]
-        .reindex(others.index.droplevel("accelerator"))
-    )
-    names, ratio = (
-        others.index.get_level_values("accelerator"),
-        measured_efficiency()["ratio"].reindex(others.index),
-    )
+    names, watts = others.index.get_level_values("accelerator"), chip_facts()["watts"]
     pairs = {
         "speed": (names.map(reached) / others["reference"].map(reached), others["speed"]),
-        "energy": (reference.to_numpy() / others["joules"], ratio),
+        "energy": (
+            others["speed"] * others["reference"].map(watts) / others["watts"],
+            measured_efficiency()["ratio"].reindex(others.index),
+        ),
     }
     found = [
         pd.DataFrame({"predicted": predicted, "measured": measured}).assign(what=what)
@@ -101,48 +99,192 @@ def datasheet_test() -> pd.DataFrame:
     return rows.assign(off=times_off(rows["predicted"], rows["measured"]))
 
 
-def ownership_table(benchmark: str, scenario: str, utilization: float = 1.0) -> pd.DataFrame:
-    """What each chip costs to use, rented and owned, by the month, by the million and by the
-    gigabyte; nan where nothing is known.
+def prices_of_use(
+    chip: Mapping[str, Any], rate: Any, system_joules: Any, utilization: Any
+) -> dict[str, Any]:
+    """What a chip costs to use, rented and owned, by the million, the joule, the month and the
+    gigabyte; quantities, nan where nothing is known.
 
     Parameters
     ----------
-    benchmark, scenario : as in `figures`; only chips measured on it
+    chip : a row of `hardware_figures.chip_rows`
+    rate : of the chip at full load [unit/s]
+    system_joules : the least that a whole system was measured to take [J/unit]
     utilization : share of the time at full load [1]; a rented chip is paid all the time
 
-    Columns: rate, unit, rent_month, own_month [USD/month], rent_million, own_million [USD / 1e6
-    unit], joules (of a unit, at the chip's power limit), system_joules (the least that a whole
-    system was measured to take), purchase_gb [USD/GB], rent_gb_month [USD/GB/month].
-
-    >>> rows = ownership_table("llama2-70b", "Offline", 0.5)
-    >>> bool(rows.loc["H100 SXM", "own_million"] < rows.loc["H100 SXM", "rent_million"])
+    >>> from scaleright.decisions.hardware_figures import chip_rows
+    >>> bill = prices_of_use(chip_rows()["H100 SXM"], 1000.0, float("nan"), 0.5)
+    >>> bill["owned [USD per million]"] < bill["rented [USD per million]"]
     True
     """
-    known, hours, power = (
-        figures(benchmark, scenario),
-        HOURS_PER_YEAR / MONTHS_PER_YEAR,
-        power_efficiency(),
+    months, gigabytes = HOURS_PER_YEAR / MONTHS_PER_YEAR, chip["memory_bytes"] / GIGA
+    rent, own = (hour_usd(chip, way, utilization) for way in (False, True))
+    return {
+        "rented [USD per million]": usd_per_million_tokens(rent, rate, utilization),
+        "owned [USD per million]": usd_per_million_tokens(own, rate, utilization),
+        "energy at the chip's limit [J each]": chip["watts"] / rate,
+        "energy of a system, measured [J each]": system_joules,
+        "rent [USD/month]": rent * months,
+        "owning [USD/month]": own * months,
+        "memory, bought [USD/GB]": chip["purchase_usd"] / gigabytes,
+        "memory, rented [USD/GB/month]": rent * months / gigabytes,
+    }
+
+
+_FACTORS = ["off by, in the middle", "nine of ten within", "worst"]
+_STOOD_IN = {
+    "energy": "power limits for measured system power",
+    "speed": "datasheet arithmetic for measured speed",
+}
+
+
+def stand_in_errors() -> pd.DataFrame:
+    """By how much what stands in is off where both are known, by what it stands in for.
+
+    Columns: what stands in, pairs, and factors off at the median, at nine of ten, and at most [1].
+
+    >>> stand_in_errors().columns[0]
+    'what stands in'
+    """
+    groups = datasheet_test().groupby("what")["off"]
+    found = pd.concat(
+        [groups.size(), groups.quantile(0.5), groups.quantile(0.9), groups.max()], axis=1
     )
-    power = (
-        power[(power["benchmark"] == benchmark) & (power["scenario"] == scenario)]
-        .groupby("accelerator")["per_watt"]
-        .max()
+    found = found.set_axis(["pairs", *_FACTORS], axis=1).rename(index=_STOOD_IN)
+    return found.rename_axis("what stands in").reset_index()
+
+
+def power_tested() -> list[str]:
+    """The chips on which power limits could be tested as stand-ins.
+
+    >>> "L40S" in power_tested()
+    True
+    """
+    rows = datasheet_test()
+    return sorted(set(rows.loc[rows["what"] == "energy", "accelerator"]))
+
+
+def alternatives_counted() -> pd.DataFrame:
+    """`alternatives` with how many public figures there are of each, under the heads of a table.
+
+    >>> bool((alternatives_counted()["price listings"] >= 0).all())
+    True
+    """
+    heads = {
+        "evidence": "best public evidence",
+        "inference": "MLPerf Inference",
+        "training": "MLPerf Training",
+        "serving": "serving runs",
+        "prices": "price listings",
+    }
+    found = alternatives().replace({"evidence": {"none": "no public measurement"}})
+    return found[["product", "technology", "status", *heads]].rename(columns=heads)
+
+
+def alternatives_in_words() -> pd.DataFrame:
+    """`alternatives` with what was measured of each, where, and what to know about it.
+
+    >>> "measurement" in alternatives_in_words()
+    True
+    """
+    found = alternatives()
+    values = [
+        si(of.value, "op/s") if of.unit == "op/s" else f"{of.value:,.4g} {of.unit}"
+        for of in found.itertuples()
+    ]
+    said = [
+        f"{what}: {value}" if isinstance(what, str) else ""
+        for what, value in zip(found["measurement"], values, strict=True)
+    ]
+    found = found.assign(measurement=said, note=found["note"].fillna(""))
+    found = found.assign(rounds=found["rounds"].where(found["rounds"] != "", "none"))
+    heads = {"rounds": "rounds of MLPerf Inference"}
+    columns = ["product", "vendor", "rounds", "measurement", "note", "source"]
+    return found[columns].rename(columns=heads)
+
+
+_IMAGES = "stable-diffusion-xl", "Offline"
+_SAID = pd.DataFrame(
+    {
+        "cost": ("medium", "high"),
+        "speed": ("high", "–"),
+        "energy": ("medium", "high"),
+        "memory": ("–", "–"),
+        "maturity": ("high", "lower"),
+    },
+    index=["the source on GPUs", "the source on TPUs"],
+)
+"""Where S2's radar puts GPUs and TPUs on each axis."""
+TPUS = ["TPU v5e", "TPU v6e"]
+
+
+def source_words(span: float = SPAN) -> pd.DataFrame:
+    """What S2's radar says of GPUs and of TPUs on each axis, beside the points of those that were
+    measured on images: of the GPU in the middle, and of each TPU.
+
+    >>> source_words().set_index("axis").loc["maturity", "the source on TPUs"]
+    'lower'
+    """
+    known = figures(*_IMAGES)
+    points = scores(known, span)
+    middle = points[known["kind"] == "GPU"].median().rename("GPUs, in the middle")
+    found = (
+        pd.concat([_SAID.T, middle, points.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
     )
-    rows = known[["rate", "unit", "joules"]].assign(system_joules=1 / power.reindex(known.index))
-    chips, gigabytes = (
-        {name: accelerator(name) for name in known.index},
-        known["memory_bytes"] / GIGA,
+    return found[["axis", _SAID.index[0], middle.name, _SAID.index[1], *TPUS]]
+
+
+def tpus_ahead(words: pd.DataFrame) -> str:
+    """Where TPUs come out better than the GPU in the middle on cost or energy, and what that rests
+    on.
+
+    Parameters
+    ----------
+    words : from `source_words`
+
+    >>> tpus_ahead(source_words()).split()[0]
+    'On'
+    """
+    by_axis, listed = words.set_index("axis"), recent_rental_price(TPUS[-1])
+    better = [
+        f"{chip} on {axis}"
+        for chip in TPUS
+        for axis in ("cost", "energy")
+        if by_axis.loc[axis, chip] > by_axis.loc[axis, "GPUs, in the middle"]
+    ]
+    return (
+        f"Better than the GPUs in the middle: {', '.join(better)}."
+        if better
+        else "On neither cost nor energy does a TPU come out better than the GPUs in the middle."
+    ) + (
+        " That is one benchmark, tuned in"
+        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}, with TPU rents of"
+        f" {listed.as_of if listed else 'no date'}; no later TPU was submitted, and the catalog has"
+        " no power of a v6e."
     )
-    for end, own in (("rent", False), ("own", True)):
-        hour = chip_facts(own, utilization)["usd_per_hour"].reindex(known.index)
-        rows[f"{end}_month"] = hour * hours
-        rows[f"{end}_million"] = usd_per_million_tokens(
-            hour.fillna(1.0), known["rate"], utilization
-        ).where(hour.notna())
-    price = pd.Series(
-        {
-            name: chip.purchase_mid_usd if chip.purchase_usd else np.nan
-            for name, chip in chips.items()
-        }
+
+
+def alternatives_in_short() -> str:
+    """How much is public of the alternatives, and what a trillion operations take on the photonic
+    processor of which figures exist and on an H100 at the speed that matrix products reach.
+
+    >>> "photonic" in alternatives_in_short()
+    True
+    """
+    rows, gpu = alternatives(), accelerator("H100 SXM")
+    light = joules_per_tflop(
+        fact("photonic_processor_watts"),
+        rows.set_index("product").loc["photonic processor", "value"],
     )
-    return rows.assign(purchase_gb=price / gigabytes, rent_gb_month=rows["rent_month"] / gigabytes)
+    reached = reached_flops()["H100 SXM"] / gpu.peak_flops()
+    joules = joules_per_tflop(gpu.require("tdp_watts"), gpu.peak_flops(), reached)
+    return (
+        f"Of {len(rows)} alternatives {(rows['inference'] > 0).sum()} have a result in MLPerf"
+        f" Inference and {(rows['evidence'] == 'none').sum()} have no public measurement at all."
+        " For chips that answer single users fast, only that speed is published: the wafer-scale"
+        " one beats eight B200 at it, the others do not, and what any of them serves in all, and"
+        " so what a token costs its operator or draws, nobody says. The photonic processor of"
+        f" which figures exist takes {light:.2g} J for a trillion operations, an H100"
+        f" {joules:.2g} J at the speed that matrix products reach: {light / joules:.2g} times as"
+        " much, where the source promises ten to a hundred times less."
+    )

@@ -2,20 +2,24 @@
 maturity, each beside those of one and the same reference chip.
 """
 
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, shared
+from scaleright.catalog import accelerators, remembered, shared
+from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_maturity import maturity
 from scaleright.market import matmul_chips, recent_rental_price
-from scaleright.mlperf import summary
+from scaleright.mlperf import drift, power_efficiency, results, summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest, one_of
-from scaleright.units import HOURS_PER_DAY, figure
+from scaleright.ops import sqrt, where
+from scaleright.order import ordered
+from scaleright.units import figure
 
 REFERENCES = ("H100 SXM", "B200")
 """The reference chip of a benchmark: the first of these that was measured on it."""
@@ -66,45 +70,53 @@ def workloads() -> pd.DataFrame:
     return chips[chips > 1].rename("chips").reset_index()
 
 
-def chip_hour_usd(chip: Accelerator, own: bool = False, utilization: float = 1.0) -> float:
-    """Price of a chip for every hour of a service: the median rent, or owning at that utilization
-    [USD/h]; nan where there is none.
+@shared
+def chip_rows() -> dict[str, dict[str, Any]]:
+    """What the tables say of every chip, for `choose`; nan where nothing is known.
 
-    >>> chip_hour_usd(accelerator("MI355X"), own=True) > 0
-    True
+    Columns: vendor, kind, rent_usd_per_hour (the median, with the _low and _high of its listings)
+    and what `hour_usd` needs of an owned one, purchase_usd, watts, memory_bytes,
+    memory_bytes_per_s, reached_flops (`reached_flops`, of chips that ship) and maturity.
+
+    >>> chip_rows()["H100 SXM"]["watts"]
+    700.0
     """
-    if not own:
-        return listed.median if (listed := recent_rental_price(chip.name)) else np.nan
-    if not (chip.purchase_usd and chip.tdp_watts):
-        return np.nan
-    terms = Ownership.typical(chip.name, "home" if chip.segment == "consumer" else "data center")
-    return terms.break_even_usd_per_hour(HOURS_PER_DAY * utilization) * utilization
+    reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
+    for name, chip in accelerators().items():
+        listed, bought = recent_rental_price(name), chip.purchase_usd and chip.tdp_watts
+        setting = "home" if chip.segment == "consumer" else "data center"
+        terms = Ownership.typical(name, setting) if bought else None
+        rows[name] = {
+            "vendor": chip.vendor,
+            "kind": chip.kind,
+            "rent_usd_per_hour": listed.median if listed else np.nan,
+            "rent_usd_per_hour_low": listed.low if listed else np.nan,
+            "rent_usd_per_hour_high": listed.high if listed else np.nan,
+            "fixed_usd_per_year": terms.fixed_usd_per_year if terms else np.nan,
+            **(terms.power if terms else dict.fromkeys(POWER, np.nan)),
+            "purchase_usd": chip.purchase_mid_usd if chip.purchase_usd else np.nan,
+            "watts": chip.tdp_watts or np.nan,
+            "memory_bytes": chip.memory_bytes or np.nan,
+            "memory_bytes_per_s": chip.memory_bytes_per_s or np.nan,
+            "reached_flops": reached.get(name, np.nan) if chip.status == "shipping" else np.nan,
+            "maturity": mature.get(name, np.nan),
+        }
+    return rows
 
 
 @shared
-def chip_facts(own: bool = False, utilization: float = 1.0) -> pd.DataFrame:
-    """Of every chip: vendor, kind, usd_per_hour (`chip_hour_usd`), watts, memory_bytes,
-    memory_bytes_per_s, maturity; nan where not known.
+def chip_facts(own: bool = False) -> pd.DataFrame:
+    """`chip_rows` as a frame, and usd_per_hour: the rent, or owning around the clock [USD/h].
 
-    >>> float(chip_facts().loc["H100 SXM", "watts"])
-    700.0
+    >>> bool(chip_facts(own=True).loc["MI355X", "usd_per_hour"] > 0)
+    True
     """
-    figures_of = ["usd_per_hour", "watts", "memory_bytes", "memory_bytes_per_s"]
-    rows = {
-        name: (
-            chip.vendor,
-            chip.kind,
-            chip_hour_usd(chip, own, utilization),
-            chip.tdp_watts,
-            chip.memory_bytes,
-            chip.memory_bytes_per_s,
-        )
-        for name, chip in accelerators().items()
-    }
-    facts = pd.DataFrame.from_dict(rows, orient="index", columns=["vendor", "kind", *figures_of])
-    return facts.astype(dict.fromkeys(figures_of, float)).assign(
-        maturity=maturity().reindex(facts.index)
-    )
+    facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
+    if not own:
+        return facts.assign(usd_per_hour=facts["rent_usd_per_hour"])
+    sold = facts[facts["fixed_usd_per_year"].notna()]
+    hours = hour_usd({name: sold[name].to_numpy() for name in sold}, True, 1.0)
+    return facts.assign(usd_per_hour=pd.Series(hours, sold.index))
 
 
 def reached_flops() -> dict[str, float]:
@@ -152,6 +164,33 @@ def measured_efficiency() -> pd.DataFrame:
     return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
 
 
+def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any) -> dict[str, Any]:
+    """How many times better a chip is than another on each axis of the radar but maturity; numbers,
+    arrays or quantities, nan where something is not known.
+
+    Parameters
+    ----------
+    of, than : of either chip its rate on the same work, usd_per_hour, watts, memory_bytes and
+        memory_bytes_per_s
+    efficiency : rate per watt of whole systems with the one over that with the other [1], nan where
+        nobody measured both; the powers at which the chips are limited count there
+
+    >>> old = {"rate": 100.0, "usd_per_hour": 2.0, "watts": 700.0, "memory_bytes": 80e9,
+    ...     "memory_bytes_per_s": 3e12}
+    >>> new = old | {"rate": 300.0, "usd_per_hour": 3.0, "memory_bytes": 320e9}
+    >>> times_better(new, old, float("nan"))
+    {'cost': 2.0, 'speed': 3.0, 'energy': 3.0, 'memory': 2.0}
+    """
+    speed = of["rate"] / than["rate"]
+    room, bandwidth = (of[part] / than[part] for part in ("memory_bytes", "memory_bytes_per_s"))
+    return {
+        "cost": speed * than["usd_per_hour"] / of["usd_per_hour"],
+        "speed": speed,
+        "energy": where(efficiency > 0, efficiency, speed * than["watts"] / of["watts"]),
+        "memory": sqrt(room * bandwidth),
+    }
+
+
 @shared
 def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
     """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
@@ -159,45 +198,132 @@ def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
     """
     rates = best_rates().assign(basis=MEASURED)
     rates = rates[rates["reference"] != ""]
+    facts = chip_facts(own)
+    reached = facts["reached_flops"]
     if stand_ins:
-        reached = reached_flops()
-        chips = pd.DataFrame(
-            {"accelerator": [name for name in reached if accelerator(name).status == "shipping"]}
-        )
+        chips = pd.DataFrame({"accelerator": reached.dropna().index})
         more = rates[rates["accelerator"] == rates["reference"]][
             [*WORKLOAD, "reference", "rate"]
         ].merge(chips, how="cross")
-        more["rate"] = (
-            more["rate"] * more["accelerator"].map(reached) / more["reference"].map(reached)
-        )
+        more["rate"] *= more["accelerator"].map(reached) / more["reference"].map(reached)
         rates = pd.concat([rates, more.assign(basis=STAND_IN)]).drop_duplicates(
             [*WORKLOAD, "accelerator"]
         )
-    known = rates.join(chip_facts(own), on="accelerator").reset_index(drop=True)
-    known["usd_per_million"] = usd_per_million_tokens(
-        known["usd_per_hour"].fillna(1.0).to_numpy(), known["rate"].to_numpy(), 1.0
-    )
-    known["usd_per_million"] = known["usd_per_million"].where(known["usd_per_hour"].notna())
-    known["joules"] = known["watts"] / known["rate"]
+    known = rates.join(facts, on="accelerator").reset_index(drop=True)
     over = known[WORKLOAD].join(
         known[known["accelerator"] == known["reference"]].set_index(WORKLOAD), on=WORKLOAD
     )
-    known["cost"], known["speed"] = (
-        over["usd_per_million"] / known["usd_per_million"],
-        known["rate"] / over["rate"],
-    )
-    known["memory"] = np.sqrt(
-        known["memory_bytes"]
-        / over["memory_bytes"]
-        * known["memory_bytes_per_s"]
-        / over["memory_bytes_per_s"]
-    )
     known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
-    known["energy"] = known["ratio"].fillna(over["joules"] / known["joules"])
+    chip, than = ({name: of[name].to_numpy() for name in of} for of in (known, over))
+    ratios = pd.DataFrame(times_better(chip, than, known["ratio"].to_numpy(float)))
     known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
-    ratios = known[["cost", "speed", "energy", "memory"]].map(figure)
-    known = known.assign(**ratios)
-    return known.drop(columns=["ratio", "said"])
+    return known.assign(**ratios.map(figure)).drop(columns=["ratio", "said"])
+
+
+Rows = dict[tuple[str, str, str], dict[str, Any]]
+"""For `choose`: rows by benchmark, scenario and chip."""
+
+
+@shared
+def rate_rows() -> Rows:
+    """The rate of each chip on each workload where it was measured [unit/s].
+
+    >>> rate_rows()["llama2-70b", "Offline", "H100 SXM"]["rate"] > 1000
+    True
+    """
+    return _rows_of(every_figure()[[*WORKLOAD, "accelerator", "rate"]])
+
+
+@shared
+def power_rows() -> Rows:
+    """What measured power says, where there is some: efficiency, the rate per watt of whole systems
+    over that of the reference chip [1], and joules, the least that one of them took [J/unit].
+
+    >>> power_rows()["resnet50", "Offline", "Cloud AI 100 Ultra"]["efficiency"] > 1
+    True
+    """
+    best = power_efficiency().groupby([*WORKLOAD, "accelerator"])["per_watt"].max()
+    both = pd.DataFrame({"efficiency": measured_efficiency()["ratio"], "joules": 1 / best})
+    return _rows_of(both.reset_index())
+
+
+@shared
+def submission_rows() -> Rows:
+    """What each rate rests on: the round, its submitters and the submission; and the power of the
+    energy axis.
+
+    >>> submission_rows()["llama2-70b", "Offline", "H100 SXM"]["energy from"]
+    'power limit'
+    """
+    told = every_figure().rename(columns={"id": "submission", "power": "energy from"})
+    told = told.astype({"submitters": int})
+    columns = ["round", "submitters", "submission", "energy from"]
+    return _rows_of(told[[*WORKLOAD, "accelerator", *columns]])
+
+
+def _rows_of(frame: pd.DataFrame) -> Rows:
+    by_chip = frame.set_index([*WORKLOAD, "accelerator"])
+    return dict(zip(by_chip.index, by_chip.to_dict("records"), strict=True))
+
+
+def placeable() -> pd.DataFrame:
+    """The chips that some radar may place, measured or by their datasheets.
+
+    Columns: chip, vendor ("other" but for the four that most chips are of).
+
+    >>> placeable().set_index("chip").loc["B200", "vendor"]
+    'NVIDIA'
+    """
+    facts = chip_facts()
+    known = set(every_figure()["accelerator"]) | set(facts["reached_flops"].dropna().index)
+    vendor = facts["vendor"].where(
+        facts["vendor"].isin(["NVIDIA", "AMD", "Google", "Intel"]), "other"
+    )
+    return vendor[[name in known for name in facts.index]].rename_axis("chip").reset_index()
+
+
+def scenarios() -> dict[str, str]:
+    """The scenarios of each benchmark on which a radar can stand, in words.
+
+    >>> scenarios()["deepseek-r1"]
+    'Offline or Server'
+    """
+    return workloads().groupby("benchmark")["scenario"].agg(" or ".join).to_dict()
+
+
+def drifts() -> dict[str, float]:
+    """By what factor one round's software moves the speed of two chips over each other (90 %), on
+    each benchmark [1]; see `mlperf.drift`.
+
+    >>> drifts()["llama2-70b"] > 1
+    True
+    """
+    of = results().drop_duplicates("benchmark").set_index("benchmark")["architecture"]
+    return {benchmark: drift(kind) for benchmark, kind in of.items()}
+
+
+@shared
+def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
+    """Every workload on which a radar can stand, for `choose`: its reference chip, the unit of its
+    rates, what is counted (tokens, samples, queries), and the chips that were measured, the
+    fastest first, then empty names.
+
+    >>> row = workload_rows()["llama2-70b", "Offline"]
+    >>> row["reference"], row["unit"], "B200" in row["chips"]
+    ('H100 SXM', 'tokens/s', True)
+    """
+    known = ordered(every_figure(), "rate", ascending=False)
+    groups = known[known["unit"].notna()].groupby(WORKLOAD, sort=False)
+    most = groups.size().max()
+    return {
+        (str(benchmark), str(scenario)): {
+            "reference": rows["reference"].iloc[0],
+            "unit": rows["unit"].iloc[0],
+            "counted": rows["unit"].iloc[0].partition("/")[0],
+            "chips": [*rows["accelerator"], *[""] * (most - len(rows))],
+        }
+        for (benchmark, scenario), rows in groups
+    }
 
 
 def figures(
@@ -214,11 +340,10 @@ def figures(
         speed is then the BF16 arithmetic that matrix products reach over that of the reference
         chip, and cost and energy follow from it
 
-    Columns: vendor, kind, rate, unit, round, id, submitters, basis (of the speed), usd_per_hour,
-    usd_per_million (of units, at full load), joules (of a unit, at the chip's power limit), power
-    (what the energy axis rests on), memory_bytes, memory_bytes_per_s; then the axes of the radar:
-    ratios over the reference chip, for maturity its points. nan where nothing is known.
-    `attrs["reference"]` names the reference chip.
+    Columns: those of `chip_facts`, rate, unit, round, id, submitters, basis (of the speed), power
+    (what the energy axis rests on); then the axes of the radar: `times_better` than the reference
+    chip, for maturity its points. nan where nothing is known. `attrs["reference"]` names the
+    reference chip.
 
     Raises
     ------

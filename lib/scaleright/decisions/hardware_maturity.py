@@ -6,6 +6,7 @@ counted from the other tables: who submits the chip to MLPerf, how many clouds l
 has been sold.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -81,3 +82,39 @@ def maturity() -> pd.Series:
     [9.5, 9.5, 3.5]
     """
     return maturity_criteria().groupby("accelerator")["points"].sum()
+
+
+def maturity_table(chips: Sequence[str]) -> pd.DataFrame:
+    """What each criterion finds of some chips, a column each, and their points in the last row.
+
+    >>> maturity_table(["H100 SXM", "TPU v6e"]).iloc[-1].tolist()
+    ['points of 10', '9.5', '3.5']
+    """
+    rows = maturity_criteria()
+    found = rows.pivot(index="criterion", columns="accelerator", values="value")[list(chips)]
+    found = found.reindex([*dict.fromkeys(rows["criterion"])])
+    found.loc["points of 10"] = [f"{maturity()[chip]:g}" for chip in chips]
+    return found.rename_axis(columns=None).reset_index()
+
+
+def counted_in_words() -> str:
+    """From which count on the counted criteria give their points.
+
+    >>> counted_in_words()[:63]
+    'MLPerf submitters (half a point from 1, a whole one from 3), cl'
+    """
+    return ", ".join(
+        f"{what} (half a point from {half}, a whole one from {whole})"
+        for what, (half, whole) in COUNTED.items()
+    )
+
+
+def support_table() -> pd.DataFrame:
+    """Support of each platform by each program, with its source and the date of that.
+
+    >>> "platform" in support_table()
+    True
+    """
+    found = table("hardware_maturity")
+    found = found.assign(as_of=found["as_of"].dt.strftime("%Y-%m-%d"))
+    return found[["criterion", "platform", "value", "note", "source", "as_of"]]

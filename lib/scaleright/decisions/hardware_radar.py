@@ -8,9 +8,8 @@ score, and cannot win while it weighs. `hardware_figures` says what is known.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,17 +23,15 @@ from scaleright.decisions.hardware_figures import (
     STAND_IN,
     WORKLOAD,
     chip_facts,
-    chip_hour_usd,
     every_figure,
     figures,
-    reached_flops,
     workloads,
 )
 from scaleright.decisions.hardware_maturity import maturity
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import POSITIVE, Domain, closed_form, simulation
 from scaleright.names import one_of
-from scaleright.ops import log, where
+from scaleright.ops import INFINITY, log, where
 from scaleright.order import ordered
 
 __all__ = [
@@ -46,14 +43,14 @@ __all__ = [
     "SOURCE",
     "SPAN",
     "STAND_IN",
+    "WITH_STAND_INS",
     "chip_facts",
-    "chip_hour_usd",
+    "ends",
     "figures",
     "hardware_radar",
-    "leaders",
+    "leader_rows",
     "maturity",
     "points",
-    "reached_flops",
     "scores",
     "shift",
     "source_rule",
@@ -68,6 +65,8 @@ FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
+WITH_STAND_INS = "datasheets too"
+"""Beside `MEASURED`: chips that nobody submitted are placed as well."""
 SOURCE = "S2, Hardware Selection Radar"
 
 
@@ -90,7 +89,8 @@ def points(ratio, span=SPAN):
 
 
 def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
-    """The mean of points, by weight; numbers, arrays or live expressions.
+    """The mean of points, by weight; nan where one that has weight is not known; numbers, arrays or
+    quantities.
 
     Raises
     ------
@@ -106,7 +106,22 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
             f"weights {', '.join(f'{weight:g}' for weight in weights)}: allowed are weights from 0,"
             " one of them above 0"
         )
-    return sum(score * weight for score, weight in zip(scores, weights, strict=True)) / sum(weights)
+    pairs = zip(scores, weights, strict=True)
+    return sum(where(weight > 0, score * weight, 0.0) for score, weight in pairs) / sum(weights)
+
+
+def ends(scores: Sequence[Any], weights: Sequence[Any]) -> tuple[Any, Any]:
+    """The score if each axis of which nothing is known (nan) had no point, and if it had all of
+    them: the same where no such axis has weight.
+
+    >>> ends([4.0, float("nan")], [1.0, 1.0]), ends([4.0, float("nan")], [1.0, 0.0])
+    ((2.0, 7.0), (4.0, 4.0))
+    """
+    low, high = (
+        weighted([where(score > -INFINITY, score, end) for score in scores], weights)
+        for end in (0.0, FULL)
+    )
+    return low, high
 
 
 def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = SPAN) -> Any:
@@ -162,9 +177,7 @@ def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
     """
     if len(weights) != len(AXES):
         raise ValueError(f"{len(weights)} weights; one is needed for each of {', '.join(AXES)}")
-    low, high = (
-        weighted([scored[axis].fillna(end) for axis in AXES], weights) for end in (0.0, FULL)
-    )
+    low, high = ends([scored[axis].to_numpy(float) for axis in AXES], weights)
     gaps = scored[list(AXES)].isna() & (np.asarray(weights, float) > 0)
     missing = gaps.apply(lambda row: " and ".join(row.index[row]), axis=1)
     found = pd.DataFrame({"low": low, "high": high, "complete": missing == "", "missing": missing})
@@ -211,30 +224,39 @@ def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 2026112
 
 
 @shared
-def leaders(span: float = SPAN) -> Mapping[tuple[str, str, bool, bool], tuple]:
-    """On every workload, the chips that win some of all weightings, each with its share
-    (`weight_shares`), the largest first; none where no chip is known on all axes.
+def leader_rows(span: float = SPAN) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+    """Who wins how many of all weightings (`weight_shares`), for `choose`: by benchmark, scenario,
+    how the chips are paid (rent, own) and what of them counts (measured, datasheets too).
 
     Parameters
     ----------
     span : as in `points`
 
-    Keys are the arguments of `figures`: benchmark, scenario, own, stand_ins.
+    Columns: chips that win some, the one with the largest share first, then empty names; shares, of
+    each of them [1]; placed, the chips with all axes. Workloads without such a chip have no row.
 
-    >>> chip, share = leaders()["llama2-70b", "Offline", False, False][0]
-    >>> bool(0 < share <= 1)
-    True
+    >>> row = leader_rows()["llama2-70b", "Offline", "rent", MEASURED]
+    >>> row["chips"][0], 0 < row["shares"][0] <= 1
+    ('B200', True)
     """
-    found, places = {}, list(workloads()[WORKLOAD].itertuples(index=False, name=None))
-    for way in product((False, True), repeat=2):
-        known = every_figure(*way)
+    found = {}
+    for own, stand_ins in product((False, True), repeat=2):
+        known = every_figure(own, stand_ins)
         scored = scores(known, span).set_index(known["accelerator"])
-        rows = known.groupby(WORKLOAD).indices
-        for place in places:
-            complete = scored.iloc[rows[place]].dropna()
-            shares = pd.Series(dtype=float) if complete.empty else weight_shares(complete)
-            found[*place, *way] = tuple(shares[shares > 0].items())
-    return MappingProxyType(found)
+        way = ("own" if own else "rent", WITH_STAND_INS if stand_ins else MEASURED)
+        for place, rows in known.groupby(WORKLOAD).indices.items():
+            complete = scored.iloc[rows].dropna()
+            if len(complete):
+                found[*place, *way] = weight_shares(complete)
+    most = max((shares > 0).sum() for shares in found.values())
+    return {
+        place: {
+            "chips": [*shares.index[shares > 0], *[""] * (most - (shares > 0).sum())],
+            "shares": [*shares[shares > 0], *[0.0] * (most - (shares > 0).sum())],
+            "placed": len(shares),
+        }
+        for place, shares in found.items()
+    }
 
 
 def source_rule(weights: Sequence[Any]) -> Any:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from scaleright.quantity.graph import ELEMENT, Operation, Quantity, apply, element
+from scaleright.quantity.graph import (
+    ELEMENT,
+    EQUAL,
+    Operation,
+    Quantity,
+    apply,
+    called,
+    element,
+)
 from scaleright.quantity.rows import look_up
 
 LIST = Operation(
@@ -51,16 +60,29 @@ def pick(options: Mapping[str, Any], choice: Any) -> Quantity:
     return apply(ELEMENT, apply(LIST, *options.values()), look_up([*options], choice))
 
 
-def least(candidates: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
+IF = called("if", np.where)
+
+
+def least(candidates: Mapping[str, Any], after: Any = None) -> tuple[Quantity, Quantity]:
     """The name of the least of several quantities, the first of equals, and its value; no word and
     NaN where none is a number.
 
+    after : the name of one to leave out, such as the least of all
+
     >>> from scaleright.quantity import evaluate, given
     >>> price = given("price", 2.0)
-    >>> name, bill = least({"by the hour": 10 * price, "by the month": 30.0})
+    >>> bills = {"by the hour": 10 * price, "by the month": 30.0}
+    >>> name, bill = least(bills)
     >>> (name.value, bill.value), evaluate([name, bill], {"price": 4.0})
     (('by the hour', 20.0), ['by the month', 30.0])
+    >>> least(bills, after=name)[0].value
+    'by the month'
     """
+    if after is not None:
+        candidates = {
+            name: apply(IF, apply(EQUAL, after, name), math.nan, value)
+            for name, value in candidates.items()
+        }
     return least_of(apply(LIST, *candidates), candidates.values())
 
 
