@@ -16,6 +16,13 @@
       table.replaceWith(box);
       box.append(table);
     });
+    // On a phone a row of a table of sentences stands as a card, each of its cells with its head.
+    document.querySelectorAll(".sr-table table:not(.sr-keys, .dataframe)").forEach((table) => {
+      const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent);
+      if (heads.length < 4) return;
+      table.classList.add("sr-cards");
+      table.querySelectorAll("tbody tr:not(.sr-notes)").forEach((row) => [...row.cells].forEach((cell, i) => { cell.dataset.srHead = heads[i]; }));
+    });
     // Only a box that scrolls needs to take the keyboard's focus, and then a name by which to tell where it is.
     const settle = () => document.querySelectorAll(".sr-table, div.highlight pre, mjx-container[display]").forEach((box, order) => {
       const scrolls = box.scrollWidth > box.clientWidth + 1, named = box.matches(".sr-table[role], mjx-container");

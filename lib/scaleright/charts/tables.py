@@ -176,7 +176,11 @@ class _Sheet:
         return " hidden" if self.empty(index) else ""
 
     def _words(self, column: Any, index: int) -> str:
-        return self.moving.get((column, index)) or html.escape(self.texts[column][index])
+        if (column, index) in self.moving:
+            return self.moving[column, index]
+        text = html.escape(self.texts[column][index])
+        # names of parameters may break there
+        return text.replace("_", "_<wbr>") if column == self.columns[0] else text
 
     def _entry(self, column: Any, index: int) -> str:
         text = self._words(column, index)
