@@ -83,8 +83,7 @@ def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_deman
     >>> from scaleright.market import spread
     >>> require_card("TPU v5e", spread("2026-10-10"))
     Traceback (most recent call last):
-    LookupError: no on_demand card of TPU v5e in the year to 2026-10-10; last listed 2025-03-03:
-    give day=2025-03-03
+    LookupError: no on_demand card of TPU v5e in the year to 2026-10-10; last listed 2025-03-03
     """
     if accelerator in set(cards["accelerator"]):
         return
@@ -92,11 +91,7 @@ def require_card(accelerator: str, cards: pd.DataFrame, pricing: str = "on_deman
     earlier = listed[
         ~(listed > newest)
     ]  # of no cards at all the newest day is missing, and any day is offered
-    hint = (
-        f"last listed {earlier.max():%Y-%m-%d}: give day={earlier.max():%Y-%m-%d}"
-        if len(earlier)
-        else "none was listed before"
-    )
+    hint = f"last listed {earlier.max():%Y-%m-%d}" if len(earlier) else "none was listed before"
     span = "by then" if cards.empty else f"in the year to {newest:%Y-%m-%d}"
     raise LookupError(f"no {pricing} card of {accelerator} {span}; {hint}")
 
