@@ -21,7 +21,6 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.levers import LEVERS, climb, orders, quality_loss
 from scaleright.inference.speculation import Speculation
 from scaleright.press import Book, execute
-from scaleright.press.execute import answer
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 NAMES = [name for names in rungs_of_source().values() for name in names]
@@ -197,16 +196,6 @@ def test_what_cannot_be_served_is_refused_with_the_best_there_is():
         groups(service("DeepSeek-V3", "A100 SXM 80GB"))
     with pytest.raises(LookupError, match="8-bit weights"):
         climb(service(), ["8 bit weights"])
-
-
-def test_the_headline_is_the_librarys():
-    said = answer(BOOK.notebook("inference_ladder").read_bytes())
-    of = service("Llama-3.1-70B", repeated_share=0.05)
-    rungs = climb(replace(of, smaller=catalog.model("Llama-3.1-8B")), NAMES)
-    assert (
-        f"from {rungs[0].chips:.0f} H100 SXM to {rungs[-1].chips:.0f}:"
-        f" {100 * (1 - rungs[-1].chips / rungs[0].chips):.0f} % less" in said
-    )
 
 
 def test_claims_on_the_levers_are_judged():

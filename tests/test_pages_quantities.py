@@ -35,6 +35,7 @@ CHAPTERS = (
     "gpu_prices",
     "pretraining_records",
     "hardware_radar",
+    "inference_ladder",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {

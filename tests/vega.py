@@ -10,6 +10,7 @@ from typing import Any
 import vl_convert
 
 _CELL, _ROW = "¦", "¶"
+_IN_A_TEXT = 40
 
 
 def computed(
@@ -56,10 +57,12 @@ def signal_texts(
         | {"transform": [{"type": "formula"} | formula for formula in r["formulas"]]}
         for r in rows
     ]
-    # A list, since a sum of thousands is too deep to be read.
-    texts = ", ".join(f"'' + {name}" for name in wanted)
-    said = f"join([{texts}], '{_CELL}')"
-    text = {"type": "text", "encode": {"enter": {"text": {"signal": f"'@' + {said}"}}}}
+    between = f" + '{_CELL}' + "
+    said = [  # hundreds in a text: sums of thousands are too deep for Vega
+        f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])}"
+        for start in range(0, len(wanted), _IN_A_TEXT)
+    ]
+    texts = [{"type": "text", "encode": {"enter": {"text": {"signal": of}}}} for of in said]
     told = [{"name": name, "update": expression} for name, expression in expressions.items()]
     spec = {
         "$schema": "https://vega.github.io/schema/vega/v6.json",
@@ -68,11 +71,12 @@ def signal_texts(
                 "type": "group",
                 "signals": [*({"name": k, "value": v} for k, v in case.items()), *told],
                 "data": sets,
-                "marks": [text],
+                "marks": texts,
             }
             for case in cases
         ],
     }
     found = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
-    assert len(found) == len(cases)
-    return [html.unescape(one).split(_CELL) for one in found]
+    assert len(found) == len(cases) * len(texts)
+    each = zip(*[iter(found)] * len(texts), strict=True)
+    return [[cell for text in of for cell in html.unescape(text).split(_CELL)] for of in each]

@@ -291,17 +291,16 @@ class Controls:
         """Names of the parameters and of the definitions on which expressions depend, in declared
         order.
         """
-        words, defined, queue = set(), [], list(expressions)
+        words, defined, queue = set[str](), set[str](), list(expressions)
         behind = self.sets.behind()
         while queue:
             text = queue.pop()
             queue += behind(text)
-            found = names_of(text)
+            found = names_of(text) - words
             words |= found
-            for name in self._defined:
-                if name in found and name not in defined:
-                    defined.append(name)
-                    queue.append(self._defined[name]["expr"])
+            new = found & self._defined.keys()
+            defined |= new
+            queue += [self._defined[name]["expr"] for name in new]
         chosen = {name for name in self._parameters if name in words and self.describe(name)}
         leaders = {
             name

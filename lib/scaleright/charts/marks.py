@@ -80,14 +80,16 @@ def bars(
     ...     "USD an hour").height
     60
     """
+    said, may_lack = say(SAID, kind), along is not None
     if isinstance(rows, Mapping):
         rows, value = by_option(category, rows)
+        said, may_lack = where(alt.expr.isFinite(SAID), said, NONE), True
     frame = frame_of(rows)
     order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
     steps, (value, label) = along_rows([value, label], along)
     chart = alt.Chart(frame).transform_calculate(_value=field_of(value))
-    chart = chart.transform_calculate(_label=say(SAID, kind) if label is None else label)
-    if along is not None:
+    chart = chart.transform_calculate(_label=said if label is None else label)
+    if may_lack:
         chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))

@@ -2,10 +2,22 @@
 to 40 %.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
 from scaleright import catalog
 from scaleright.decisions.verdict import Verdict
-from scaleright.inference.fleet import Service
+from scaleright.formulas import search
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.fleet import Service, groups
+from scaleright.inference.ladder import Ladder
+from scaleright.inference.ladder_tables import SOFTWARE
+from scaleright.inference.lengths import Load
 from scaleright.inference.levers import Rung, climb
+from scaleright.inference.speculation import Speculation
 
 SOURCE = "S2, Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
@@ -22,6 +34,81 @@ def rungs_of_source() -> dict[str, list[str]]:
     rows = catalog.table("levers").dropna(subset=["rung", "item"])
     rows = rows[rows["rung"] != "before the ladder"]
     return rows.groupby("rung", sort=False)["lever"].apply(list).to_dict()
+
+
+def levers_of_source() -> pd.DataFrame:
+    """The levers of S2's checklist in its order, with what each needs, risks, and what to measure,
+    in words.
+    """
+    words = catalog.table("levers").dropna(subset="item")
+    return words[["lever", "needs", "risk", "measure"]].reset_index(drop=True)
+
+
+def saved_by_rung(ladder: Ladder) -> dict[str, Any]:
+    """What each rung of S2's ladder saves of the fleet before it [1]."""
+    by_name = {step.name: step for step in ladder.steps}
+    return {
+        rung: 1 - by_name[names[-1]].chips / by_name[names[0]].before
+        for rung, names in rungs_of_source().items()
+    }
+
+
+def service_of(case: Any) -> Service:
+    """The service of a chapter's case, as plain numbers."""
+    spread, batches = case.length_spread, {"one at a time": 1, "static": case.static_batch}
+    shared = ("requests_per_s", "peak_to_mean", "together", "services", "variants")
+    shared += ("prefix_share", "repeated_share")
+    return Service(
+        Deployment(
+            catalog.model(case.model),
+            catalog.accelerator(case.accelerator),
+            case.precision,
+            software=SOFTWARE,
+            kv_precision="BF16",
+        ),
+        Load(case.input_tokens, case.output_tokens, input_cv=spread, output_cv=spread),
+        batch=batches.get(case.batching),
+        tpot_s=case.tpot_ms / 1e3,
+        smaller=catalog.model(case.smaller),
+        **{name: getattr(case, name) for name in shared},
+    )
+
+
+def _servable(service: Service) -> bool:
+    try:
+        groups(service)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+@search
+def beyond_the_ladder(
+    service: Service, allowed_loss: float, paces_ms: Sequence[float] = (20, 50, 200)
+) -> pd.DataFrame:
+    """What two levers that S2 leaves out save on top of its ladder, at ten times the requests.
+
+    paces_ms : most time between two tokens, a column each [ms]
+
+    Columns: lever, and for each pace the share of the fleet that it saves [1], or why it is not
+    taken.
+    """
+    names = [name for levers in rungs_of_source().values() for name in levers]
+    rungs = names if _servable(service) else []
+    top = climb(service, rungs, allowed_loss)[-1].service if rungs else service
+    top = replace(top, draft=Speculation(3, 0.6), requests_per_s=10 * service.requests_per_s)
+    rows = []
+    for name in ("speculative decoding", "disaggregation"):
+        rows.append({"lever": name})
+        for pace in paces_ms:
+            try:
+                alone, after = climb(replace(top, tpot_s=pace / 1e3), [name], 1.0)
+            except (LookupError, ValueError):
+                rows[-1][f"{pace:g} ms a token"] = "out of reach"
+                continue
+            saved = f"{100 * (1 - after.chips / alone.chips):.2g} %"
+            rows[-1][f"{pace:g} ms a token"] = after.why or saved
+    return pd.DataFrame(rows)
 
 
 def taken(rungs: list[Rung]) -> list[str]:

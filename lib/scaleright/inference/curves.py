@@ -136,9 +136,13 @@ class Curve:
     def _over(self, slopes: Any, context: Any) -> Any:
         return slopes[0] * context + slopes[1] * minimum(context, self.near)
 
+    def room(self, context: Any) -> Any:
+        """Sequences whose caches fit, each of so many tokens [1]."""
+        return 1 / self._over(self.hold, context)
+
     def slots(self, load: Load) -> Any:
         """Sequences that can run together where they are admitted by what they hold [1]."""
-        return minimum(self.most, 1 / self._over(self.hold, load.context))
+        return minimum(self.most, self.room(load.context))
 
     def writing_s(self, batch: Any) -> Any:
         """A step that gives so many sequences a token, but for what they look back on [s]."""
@@ -153,9 +157,9 @@ class Curve:
         takes [s].
         """
         piece = minimum(tokens, self.budget)
-        return tokens / piece * self._mixed_s(0.0, piece, tokens / 2)
+        return tokens / piece * self.mixed_s(0.0, piece, tokens / 2)
 
-    def _mixed_s(self, beside: Any, chunk: Any, context: Any) -> Any:
+    def mixed_s(self, beside: Any, chunk: Any, context: Any) -> Any:
         """A step that reads a chunk of prompts beside decoding sequences, but for what these look
         back on.
         """
@@ -183,7 +187,7 @@ class Curve:
             beat.beside * self._over(self.look, load.context),
         )
         plain_s = self.writing_s(batch) + looking
-        mixed_s = self._mixed_s(beat.beside, beat.chunk, load.prompt_context) + beside
+        mixed_s = self.mixed_s(beat.beside, beat.chunk, load.prompt_context) + beside
         return CurvePoint(
             batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
         )

@@ -17,7 +17,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import NEEDS
+from scaleright.inference.deployment import NEEDS, Deployment
 from scaleright.inference.fleet import Service, chips, groups
 from scaleright.names import one_of
 from scaleright.order import noiseless
@@ -37,16 +37,16 @@ def _weights(s: Service, form: str) -> Service | bool:
     return NEEDS[form] in s.deployment.chip.dense and _with(s, precision=form)
 
 
-def _sparse(s: Service) -> bool:
+def can_be_sparse(deployment: Deployment) -> bool:
     """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have
     kernels for the model.
     """
-    chip = s.deployment.chip
+    chip = deployment.chip
     return (
         chip.vendor == "NVIDIA"
         and chip.released is not None
         and chip.released.year >= 2020
-        and not s.deployment.model.experts
+        and not deployment.model.experts
     )
 
 
@@ -57,7 +57,8 @@ LEVERS: dict[str, Callable[[Service], Any]] = {
         (s.deployment.chip.vendor == "NVIDIA" and _weights(s, "NVFP4")) or _weights(s, "INT4")
     ),
     "2:4 pruning": lambda s: (
-        _sparse(s) and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio"))
+        can_be_sparse(s.deployment)
+        and replace(s, matmul_speedup=catalog.fact("sparse_throughput_ratio"))
     ),
     "LoRA adapters": lambda s: s.variants > 1 and replace(s, adapters=True),
     "continuous batching": lambda s: replace(s, batch=None),
@@ -204,6 +205,9 @@ def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) ->
     return rungs
 
 
+_SAVED = ["first", "last", "least", "most", "credit"]
+
+
 @search
 def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -> pd.DataFrame:
     """What each lever saves by when it is taken: over all orders of the levers at once.
@@ -228,6 +232,20 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
         for name, taken in zip(names, picked, strict=True):
             rung = _take(rung, name, allowed_loss, found) if taken else rung
         size[picked] = rung.chips
+    return by_order(names, size)
+
+
+def by_order(names: Sequence[str], size: np.ndarray) -> pd.DataFrame:
+    """What each lever saves by when it is taken, see `orders`.
+
+    size : the fleet by whether each lever is taken, an axis of two for each [1]
+
+    >>> found = by_order(["half", "third"], np.array([[60.0, 40.0], [30.0, 20.0]]))
+    >>> found["first"].round(3).to_list(), found["credit"].round(3).to_list()
+    ([0.5, 0.333], [0.631, 0.369])
+    """
+    if not (count := len(names)):
+        return pd.DataFrame(columns=_SAVED, dtype=float).rename_axis("lever")
     others = np.indices((2,) * (count - 1)).sum(axis=0) if count > 1 else np.zeros(())
     weight = np.vectorize(lambda k: factorial(k) * factorial(count - 1 - k) / factorial(count))(
         others.astype(int)
@@ -243,4 +261,4 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
             "most": saved.max(),
             "credit": float((weight * np.log(without / taken)).sum() / whole) if whole else 0.0,
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("lever")
+    return pd.DataFrame(rows, index=_SAVED).T.rename_axis("lever")

@@ -217,6 +217,8 @@ WRITTEN_OUT = 1e15
 
 def _settled(given: Any) -> Any:
     """A number with the digits that it means; anything else as it is."""
+    if type(given) is tuple:
+        return tuple(map(_settled, given))
     if type(given) is not float or not math.isfinite(given):
         return given
     if given.is_integer() and abs(given) < WRITTEN_OUT:

@@ -1,0 +1,377 @@
+"""The levers on the cost of serving one after the other, as quantities: which are taken, and what
+fleet is left, follow every input.
+
+It climbs as `levers.climb` does, on the curves of `ladder_tables`, which a page can carry, where
+that searches the model of serving itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import accelerator, model
+from scaleright.formulas import lookup, search
+from scaleright.inference.curves import Curve
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.fleet import DEGREES, fleet_chips
+from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
+from scaleright.inference.lengths import Load
+from scaleright.inference.levers import by_order, can_be_sparse, quality_loss
+from scaleright.inference.slowdowns import borrowed
+from scaleright.ops import exp, floor, item, log, maximum, minimum, sqrt, where
+from scaleright.quantity import at, choose, evaluate, given, least, look_up
+from scaleright.transformer import bytes_per_parameter, parameters
+
+FORMATS = ("BF16", "FP8", "INT8")
+"""Of the weights before any lever is taken."""
+_FORMS = (*FORMATS, "NVFP4", "INT4")
+CHANGES = {
+    "smaller model": "model",
+    "8-bit weights": "form",
+    "4-bit weights": "form",
+    "2:4 pruning": "products",
+    "continuous batching": "continuous",
+    "prefix caching": "cached",
+    "8-bit KV cache": "cache",
+    "LoRA adapters": "adapters",
+    "answer caching": "answers",
+    "pooling": "pooled",
+}
+"""What each lever changes."""
+_GROUPS = {
+    "model": "",
+    "form": "",
+    "products": DENSE,
+    "cache": "BF16",
+    "cached": 0.0,
+    "continuous": True,
+}
+"""What tells groups of chips apart; all else is a matter of the fleet."""
+LARGEST_BATCH = 256
+_SCORES = tuple(NormalDist().inv_cdf((n - 0.375) / (n + 0.25)) for n in range(1, LARGEST_BATCH + 1))
+"""Where the greatest of so many draws of a normal distribution lies [blom1958]."""
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What a fleet is asked for and how it is run today; numbers and words, or quantities.
+
+    model, smaller, accelerator, precision : words
+    load, tpot_s : lengths without a cache of prefixes, and most time between two tokens [s]
+    continuous, batch : whether a request joins when another leaves [truth value]; if not, requests
+        of a batch [1]
+    requests_per_s, peak_to_mean, together, services, variants, prefix_share, repeated_share : as
+        in `fleet.Service`
+    allowed_loss : most that published losses of quality may add up to [1]
+    """
+
+    model: Any
+    smaller: Any
+    accelerator: Any
+    precision: Any
+    load: Load
+    tpot_s: Any
+    continuous: Any
+    batch: Any
+    requests_per_s: Any
+    peak_to_mean: Any
+    together: Any
+    services: Any
+    variants: Any
+    prefix_share: Any
+    repeated_share: Any
+    allowed_loss: Any
+
+    @classmethod
+    def of(cls, case: Any) -> Self:
+        """The fleet of a chapter's case."""
+        spread = case.length_spread
+        made = {
+            "load": Load(case.input_tokens, case.output_tokens, input_cv=spread, output_cv=spread),
+            "tpot_s": case.tpot_ms / 1e3,
+            "continuous": case.batching == "continuous",
+            "batch": where(case.batching == "one at a time", 1.0, case.static_batch),
+        }
+        names = (name for name in cls.__dataclass_fields__ if name not in made)
+        return cls(**made, **{name: getattr(case, name) for name in names})
+
+    def chips(self, served: Sequence[Any], state: Mapping[str, Any]) -> Any:
+        """Chips of the smallest fleet of groups of `DEGREES` that serve so many requests a second
+        each [1]; NaN where none serves any.
+
+        state : adapters, answers, pooled: 1 where variants are adapters to one model, known answers
+            are used again, services share a fleet; else 0
+        """
+        services, variants = self.services - 1, self.variants - 1
+        streams = (1 + services * state["pooled"]) * (1 + variants * state["adapters"])
+        pools = self.services * self.variants / streams
+        demand = self.requests_per_s * (1 - self.repeated_share * state["answers"])
+        peak = self.peak_to_mean, self.together, streams, pools
+        found = {
+            f"{n}": fleet_chips(demand, of, float(n), *peak)
+            for n, of in zip(DEGREES, served, strict=True)
+        }
+        return least(found)[1]
+
+
+class Groups:
+    """Groups of chips in any state in which the levers leave them.
+
+    served, alone_s : of each of `DEGREES`, the requests that it serves at most [1/s], and the time
+        of a token where one request is alone [s]; NaN where it serves none
+    """
+
+    def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
+        steps, cache = group_rows(tuple(models), tuple(chips), FORMATS)
+        now = {name: given(f"group {name}", value) for name, value in _GROUPS.items()}
+        key = now["model"], of.accelerator, now["form"]
+        none = "no such group"
+        rows = dict(choose(steps, *key, now["products"], otherwise=none))
+        rows |= dict(choose(cache, *key, now["cache"], otherwise=none))
+        load = replace(of.load, cached_share=now["cached"])
+        limits = {name: {"tokens": model(name).max_context} for name in models}
+        limit = choose(limits, now["model"], otherwise=none).tokens
+        length = load.input_tokens + load.output_tokens
+        within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
+        self.served, self.alone_s = list[Any](), list[Any]()
+        for n in DEGREES:
+            row = {name.split()[0]: value for name, value in rows.items() if name.endswith(f" {n}")}
+            one = Curve(chips=float(n), replicas=1.0, waiting=1.0, **row)
+            alone = one.at(1.0, load).tpot_s
+            self.alone_s.append(where(within & (one.slots(load) >= 1), alone, float("nan")))
+            batched = _static(one, load, of.batch, of.tpot_s)
+            joined = _continuous(one, load, of.tpot_s)
+            most = where(now["continuous"], joined, batched)
+            self.served.append(where(within, most, float("nan")))
+
+    def at(self, state: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Requests per second of each group in a state [1/s]."""
+        there = {f"group {name}": state[name] for name in _GROUPS}
+        return tuple(at(of, **there) for of in self.served)
+
+    def quickest_s(self, state: Mapping[str, Any]) -> Any:
+        """Least time of a token, where a request is alone [s]; NaN where no group holds it."""
+        there = {f"group {name}": state[name] for name in _GROUPS if name != "continuous"}
+        alone = zip(DEGREES, self.alone_s, strict=True)
+        return least({f"{n}": at(of, **there) for n, of in alone})[1]
+
+
+def _continuous(one: Curve, load: Load, tpot_s: Any) -> Any:
+    """Requests per second where each leaves when it is done; NaN where tokens come no faster."""
+    batch = one.batch_at(tpot_s, load)
+    point = one.at(maximum(batch, 1.0), load)
+    return where(batch > 0, point.beat.requests / point.step_s, float("nan"))
+
+
+def _static(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
+    """Requests per second where a batch ends with its longest answer, see `fleet.groups`."""
+    variance = log(1 + load.output_cv * load.output_cv)
+    stretch = exp(item(_SCORES, batch - 1) * sqrt(variance) - variance / 2)
+    longest = load.output_tokens * where(batch > 1, stretch, 1.0)
+    held = floor(minimum(batch, one.room(load.input_tokens + longest)))
+    prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context)
+    token = one.writing_s(held) + one.looking_s(held, load.input_tokens + longest / 2)
+    kept = (held >= 1) & (token <= tpot_s) & (one.slots(load) >= 1)
+    return where(kept, held / (prompts + (longest - 1) * token), float("nan"))
+
+
+@lookup
+def _losses(models: Sequence[str], chips: Sequence[str]) -> dict[tuple[str, str, str], dict]:
+    """Published loss of each lever that has one, by lever, model and accelerator [1]."""
+    found = {}
+    for name in models:
+        size = float(parameters(model(name)).total)
+        for chip in chips:
+            forms = {
+                "smaller model": "",
+                "8-bit weights": lever_formats(chip)["eight"],
+                "4-bit weights": lever_formats(chip)["four"],
+                "2:4 pruning": "",
+                "8-bit KV cache": "",
+            }
+            for lever, form in forms.items():
+                found[lever, name, chip] = {"loss": quality_loss(lever, form, size)}
+    return found
+
+
+class Levers:
+    """What each lever needs, changes and costs in quality on the accelerators and models that may
+    be chosen.
+    """
+
+    def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
+        told = {}
+        for name in chips:
+            forms = lever_formats(name)
+            size = {f"{bits} bytes": bytes_per_parameter(form) for bits, form in forms.items()}
+            told[name] = forms | size | {"fp8": "fp8" in accelerator(name).dense}
+        served = {
+            (name, chip): Deployment(model(name), accelerator(chip), software=SOFTWARE)
+            for name in models
+            for chip in chips
+        }
+        self.pairs = {
+            pair: {
+                "sparse": can_be_sparse(one),
+                "lent": borrowed(one),
+                "context": one.model.max_context,
+            }
+            for pair, one in served.items()
+        }
+        self.of, self.chip, self.losses = of, choose(told, of.accelerator), _losses(models, chips)
+
+    def change(self, name: str, state: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """Whether a lever can be taken in a state, whether it changes nothing there, and the value
+        to which it brings what it changes.
+        """
+        of, chip = self.of, self.chip
+        size = look_up({form: bytes_per_parameter(form) for form in _FORMS}, state["form"])
+        if name == "2:4 pruning":
+            return choose(self.pairs, state["model"], of.accelerator).sparse, False, SPARSE
+        return {
+            "smaller model": (True, of.smaller == state["model"], of.smaller),
+            "8-bit weights": (True, size <= chip["eight bytes"], chip.eight),
+            "4-bit weights": (True, size <= chip["four bytes"], chip.four),
+            "LoRA adapters": (of.variants > 1, False, 1.0),
+            "continuous batching": (True, state["continuous"], True),
+            "prefix caching": (of.prefix_share > 0, False, of.prefix_share),
+            "answer caching": (of.repeated_share > 0, False, 1.0),
+            "8-bit KV cache": (chip.fp8, False, "FP8"),
+            "pooling": (of.services > 1, False, 1.0),
+            "cost dashboard": (True, True, None),
+        }[name]
+
+    def loss(self, name: str, state: Mapping[str, Any]) -> Any:
+        """Published loss of quality of a lever that leaves the groups in a state [1]."""
+        if not any(name == lever for lever, *_ in self.losses):
+            return 0.0
+        return choose(self.losses, name, state["model"], self.of.accelerator).loss
+
+
+@dataclass(frozen=True)
+class Step:
+    """A lever on the way up; the first is the service as it is, "today".
+
+    name : of the lever
+    can, same, taken : whether its conditions hold, whether it changes nothing, whether it is taken
+        [truth values]
+    before, chips : of the fleet before and after it [1]
+    more : how much larger the fleet would be with it, as a share [1]
+    lost : published loss of quality of this lever [1]; losses : of each lever that is taken [1]
+    harmful : whether it would lose more than is allowed [truth value]
+    served : requests per second of each group [1/s]
+    state : of groups and fleet, by name
+    """
+
+    name: str
+    can: Any
+    same: Any
+    taken: Any
+    before: Any
+    chips: Any
+    more: Any
+    lost: Any
+    harmful: Any
+    losses: Mapping[str, Any]
+    served: Sequence[Any]
+    state: Mapping[str, Any]
+
+    @property
+    def saving(self) -> Any:
+        """Share of the fleet before it [1]."""
+        return 1 - self.chips / self.before
+
+    @property
+    def loss(self) -> Any:
+        """Sum of the published losses of quality so far [1]."""
+        return sum(self.losses.values(), 0.0)
+
+
+class Ladder:
+    """The levers one after the other, each taken if its conditions hold, its loss of quality is
+    allowed, and the fleet gets no larger.
+
+    steps : the service as it is, and a step for each lever
+    quickest_s : least time of a token today, NaN where no group holds a request [s]
+    lent : whose constants the groups of today borrow, in words; empty where none
+    context : tokens for which the model of today was made, 0 if that is not published [token]
+    """
+
+    def __init__(
+        self, of: Fleet, models: Sequence[str], chips: Sequence[str], levers: Sequence[str]
+    ):
+        """models, chips : that may be chosen, the smaller models among them."""
+        self.fleet, self.groups = of, Groups(of, models, chips)
+        self.levers = Levers(of, models, chips)
+        self.today = {"model": of.model, "form": of.precision, "products": DENSE, "cache": "BF16"}
+        self.today |= {"cached": 0.0, "continuous": of.continuous}
+        self.today |= dict.fromkeys(("adapters", "answers", "pooled"), 0.0)
+        pair = choose(self.levers.pairs, of.model, of.accelerator)
+        self.lent, self.context = pair.lent, pair.context
+        self.quickest_s = self.groups.quickest_s(self.today)
+        served = self.groups.at(self.today)
+        count = of.chips(served, self.today)
+        first = Step(
+            "today", True, True, True, count, count, 0.0, 0.0, False, {}, served, self.today
+        )
+        self.steps = [first]
+        for name in levers:
+            self.steps.append(self._next(self.steps[-1], name))
+
+    def _next(self, last: Step, name: str) -> Step:
+        can, same, value = self.levers.change(name, last.state)
+        key = CHANGES.get(name, "")
+        state = {of: value if of == key else old for of, old in last.state.items()}
+        served = self.groups.at(state) if key in _GROUPS else last.served
+        chips, lost = self.fleet.chips(served, state), self.levers.loss(name, state)
+        losses = {**last.losses, name: lost}
+        if name == "4-bit weights" and "8-bit weights" in losses:
+            losses["8-bit weights"] = 0.0  # whose loss that of 4 bits takes the place of
+        loss = sum(losses.values())
+        harmful = loss > self.fleet.allowed_loss + 1e-9
+        fewer = (chips <= last.chips) & ((chips < last.chips) | (loss <= last.loss))
+        taken = where(can, where(same, False, where(harmful, False, fewer)), False)
+        return Step(
+            name,
+            can,
+            same,
+            taken,
+            last.chips,
+            where(taken, chips, last.chips),
+            chips / last.chips - 1,
+            lost,
+            harmful,
+            {of: where(taken, new, last.losses.get(of, 0.0)) for of, new in losses.items()},
+            tuple(where(taken, *both) for both in zip(served, last.served, strict=True)),
+            {
+                of: where(taken, state[of], old) if of == key else old
+                for of, old in last.state.items()
+            },
+        )
+
+    @property
+    def taken(self) -> list[str]:
+        """Names of the levers that are taken at the case."""
+        return [step.name for step in self.steps[1:] if step.taken.value]
+
+    @search
+    def orders(self, names: Sequence[str]) -> pd.DataFrame:
+        """What each lever saves by when it is taken, over all orders at once; see `levers.orders`.
+
+        names : of levers, each taken whether or not it pays
+        """
+        state, picked = dict(self.today), np.array(list(np.ndindex((2,) * len(names))))
+        for place, name in enumerate(names):
+            *_, value = self.levers.change(name, state)
+            of = given(f"taken {place}", True)
+            state[CHANGES[name]] = where(of, value, state[CHANGES[name]])
+        count = self.fleet.chips(self.groups.at(state), state)
+        every = {f"taken {place}": picked[:, place] > 0 for place in range(len(names))}
+        (size,) = evaluate([count], every)
+        return by_order(names, np.reshape(size, (2,) * len(names)))

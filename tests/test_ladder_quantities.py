@@ -1,0 +1,126 @@
+"""The ladder as quantities: what the page climbs is what the library climbs."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scaleright.decisions import inference_ladder as source
+from scaleright.inference.ladder import Fleet, Ladder
+from scaleright.inference.levers import climb
+from scaleright.quantity import evaluate, given
+
+MODELS = ("Llama-3.1-70B", "Llama-3.1-8B", "Mixtral-8x7B")
+CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200", "MI300X")
+CASE = {
+    "model": "Llama-3.1-70B",
+    "smaller": "Llama-3.1-8B",
+    "accelerator": "H100 SXM",
+    "precision": "BF16",
+    "input_tokens": 1150.0,
+    "output_tokens": 210.0,
+    "length_spread": 1.0,
+    "tpot_ms": 50.0,
+    "batching": "continuous",
+    "static_batch": 8,
+    "requests_per_s": 1000.0,
+    "peak_to_mean": 3.0,
+    "together": 0.3,
+    "services": 4,
+    "variants": 2,
+    "prefix_share": 0.5,
+    "repeated_share": 0.05,
+    "allowed_loss": 0.01,
+}
+LEVERS = source.levers_of_source()["lever"].to_list()
+
+
+@pytest.fixture(scope="module")
+def ladder() -> Ladder:
+    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    return Ladder(Fleet.of(case), MODELS, CHIPS, LEVERS)
+
+
+def fleets(ladder: Ladder, **other) -> list[float]:
+    """Chips of each step at another case."""
+    return evaluate([step.chips for step in ladder.steps], other)
+
+
+CASES = [
+    {},
+    {"model": "Llama-3.1-8B", "requests_per_s": 5000.0},
+    {"model": "Mixtral-8x7B", "accelerator": "MI300X"},
+    {"accelerator": "B200", "tpot_ms": 20.0},
+    {"accelerator": "A100 SXM 80GB", "allowed_loss": 0.2},
+    {"services": 1, "variants": 1, "prefix_share": 0.0, "repeated_share": 0.0},
+    {"precision": "FP8", "input_tokens": 6000.0, "length_spread": 0.0},
+    {"batching": "static", "static_batch": 16},
+    {"batching": "one at a time", "model": "Llama-3.1-8B"},
+]
+
+
+@pytest.mark.parametrize("other", CASES, ids=str)
+def test_the_graph_climbs_as_the_library_does(ladder, other):
+    """Fleets are as the search finds them, or a tenth smaller: it tries batches half an octave
+    apart, and the graph meets the pace.
+    """
+    rungs = climb(
+        source.service_of(SimpleNamespace(**CASE | other)),
+        LEVERS,
+        (CASE | other)["allowed_loss"],
+    )
+    found = np.array(fleets(ladder, **other))
+    searched = np.array([rung.chips for rung in rungs])
+    assert (found <= 1.03 * searched).all() and (found >= 0.85 * searched).all(), searched
+    assert (np.diff(found) <= 0).all()
+
+
+def test_batches_that_wait_are_those_of_the_library(ladder):
+    for batching in ("static", "one at a time"):
+        case = SimpleNamespace(**CASE | {"batching": batching})
+        assert fleets(ladder, batching=batching)[0] == pytest.approx(
+            climb(source.service_of(case), [])[0].chips, rel=0.02
+        )
+
+
+def test_the_taken_levers_keep_within_the_allowed_loss(ladder):
+    allowed = np.array([0.0, 0.005, 0.03, 0.2])
+    (loss,) = evaluate([ladder.steps[-1].loss], {"allowed_loss": allowed})
+    assert (loss <= allowed + 1e-9).all() and loss[-1] > loss[0]
+
+
+def test_what_cannot_be_served_has_no_fleet_and_says_how_fast_it_would_be(ladder):
+    no_such_products = {"accelerator": "A100 SXM 80GB", "precision": "FP8"}
+    for other in ({"tpot_ms": 5.0}, {"input_tokens": 1e7}, no_such_products):
+        assert all(map(math.isnan, fleets(ladder, **other)))
+    assert 0.005 < ladder.quickest_s.value < 0.03
+    assert math.isnan(evaluate([ladder.quickest_s], no_such_products)[0])
+
+
+def test_credits_of_all_orders_add_up_to_the_ladder(ladder):
+    names = ladder.taken
+    orders = ladder.orders(names)
+    assert orders["credit"].sum() == pytest.approx(1.0)
+    assert orders.loc[names[0], "first"] == pytest.approx(ladder.steps[2].saving.value)
+    assert (orders["least"] <= orders["first"]).all() and (orders["first"] <= orders["most"]).all()
+
+
+def test_rungs_of_the_source_multiply_to_the_whole(ladder):
+    kept = np.prod([1 - share.value for share in source.saved_by_rung(ladder).values()])
+    assert kept == pytest.approx(ladder.steps[-1].chips.value / ladder.steps[0].chips.value)
+
+
+def test_sparse_products_are_for_dense_models_on_chips_that_have_them(ladder):
+    step = next(step for step in ladder.steps if step.name == "2:4 pruning")
+    cases = {"model": np.array(["Llama-3.1-8B", "Mixtral-8x7B", "Llama-3.1-8B"])}
+    cases["accelerator"] = np.array(["H100 SXM", "H100 SXM", "MI300X"])
+    assert evaluate([step.can], cases)[0].tolist() == [True, False, False]
+
+
+def test_two_more_levers_say_what_they_save_or_why_they_are_left():
+    service = source.service_of(SimpleNamespace(**CASE | {"requests_per_s": 100.0}))
+    found = source.beyond_the_ladder(service, 0.01, (20, 1))
+    assert found["20 ms a token"].str.endswith(" %").all()
+    assert (found["1 ms a token"] == "out of reach").all()
