@@ -58,7 +58,7 @@ def signal_texts(
         for r in rows
     ]
     between = f" + '{_CELL}' + "
-    said = [  # hundreds in a text: sums of thousands are too deep for Vega
+    said = [  # few in a text: sums of thousands are too deep, and one text of all is slow
         f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])}"
         for start in range(0, len(wanted), _IN_A_TEXT)
     ]
