@@ -36,6 +36,7 @@ CHAPTERS = (
     "pretraining_records",
     "hardware_radar",
     "inference_ladder",
+    "sustainability",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
@@ -44,6 +45,7 @@ WITH_ROWS = {
     "memory_wall",
     "pretraining_cost",
     "pretraining_records",
+    "sustainability",
     "token_cost",
     "vendor_claims",
     "serving_accuracy",

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.costs.uncertainty import UncertainBreakEven, chip_ends, setting_ends
-from scaleright.decisions import eco_efficiency as eco
-from scaleright.footprint import Footprint, Place
 
 
 def uncertain(values: dict) -> UncertainBreakEven:
@@ -34,29 +30,6 @@ def break_even(values: dict) -> float:
     return uncertain(values).terms().break_even_hours_per_day(values["rent_usd_per_hour"])
 
 
-def planet(values: dict) -> Footprint:
-    """The footprint of the work that the controls of `sustainability` describe."""
-    chip, use = values["accelerator"], values["utilization"]
-    here = Place(
-        values["pue"],
-        values["grams_per_kwh"] / 1e3,
-        values["site_liters_per_kwh"],
-        values["plant_liters_per_kwh"],
-    )
-    served = values["task"] == "serving"
-    of = (
-        eco.serving(values["model"], chip, values["batch"], use, here)
-        if served
-        else eco.training(chip, values["chip_hours"], use, here)
-    )
-    return replace(
-        of,
-        machine=replace(
-            of.machine, life_years=values["life_years"], machine_kg=values["embodied_kg"]
-        ),
-    ).footprint
-
-
 BUY = "notebooks/buy_or_rent.html"
 OTHER_CARD = {"accelerator": "H100 SXM", "setting": "data center", "hours_per_day": 20.0}
 DEAR_POWER = {
@@ -64,23 +37,6 @@ DEAR_POWER = {
     "usd_per_kwh": 0.3,
     "years": 4.0,
     "value_kept_per_year": 0.6,
-}
-PLANET = "notebooks/sustainability.html"
-FULL_BATCHES = {
-    "model": "Qwen3-235B-A22B",
-    "accelerator": "B200",
-    "batch": 1024,
-    "utilization": 0.7,
-    "place": "Poland",
-    "life_years": 3,
-}
-OWN_RUN = {
-    "task": "training",
-    "accelerator": "A100 SXM 80GB",
-    "chip_hours": 5e6,
-    "place": "AWS eu-north-1",
-    "pue": 1.4,
-    "embodied_kg": 900,
 }
 LIVE = [
     *(
@@ -97,18 +53,6 @@ LIVE = [
             },
         )
         for case in ({}, OTHER_CARD)
-    ),
-    *(
-        (
-            PLANET,
-            case,
-            {
-                "energy_wh": lambda v: 1e3 * planet(v).energy.total,
-                "carbon_kg": lambda v: planet(v).carbon.total,
-                "water_l": lambda v: planet(v).water.total,
-            },
-        )
-        for case in ({}, FULL_BATCHES, OWN_RUN)
     ),
 ]
 """Page, controls to set, and named numbers with what the library says that each is at all values of

@@ -1,142 +1,157 @@
-"""What runs where: a model served or trained on a chip in a place, with its footprint, for
-`eco_efficiency` to rate.
+"""What runs where: a machine at work in a place, for `eco_efficiency` to rate, and the tables of
+chips and of measured operating points from which it is chosen.
 """
 
-from dataclasses import dataclass, replace
-from statistics import median
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from scaleright.architecture import Transformer
-from scaleright.catalog import DataError, accelerator, fact, model, table
-from scaleright.footprint import Footprint, Machine, Place, busy_hours, machine
-from scaleright.inference.energy import chat_energy_at
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import accelerator, accelerators, model, remembered
+from scaleright.costs.price_performance import joules_per_tflop
+from scaleright.decisions.hardware_choice import follows_rule
+from scaleright.footprint import Footprint, Machine, Place, machine_ends
+from scaleright.formulas import lookup
+from scaleright.inference.energy import chat_energy, chat_energy_at
 from scaleright.market import matmul_chips
-from scaleright.transformer import bytes_per_parameter, decode_step, parameters, weight_bytes
-from scaleright.units import si
-from scaleright.validation import decode_floor
+from scaleright.ops import where
+from scaleright.order import ordered
+from scaleright.quantity.rows import Row
+from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 
 TOKENS = 1e6
 """Footprints of serving are those of a million output tokens."""
-CONTEXT = 512
-"""Tokens in view while a chat is answered."""
+USUAL_UTILIZATION = MappingProxyType(
+    {"serving": {"utilization": 0.4}, "training": {"utilization": 0.9}}
+)
+ALIKE = 1.5
+"""Numbers of sequences that differ by less than this factor are about the same."""
+DRAWN = ("chip_watts", "tokens_per_s")
+"""What is measured of an operating point."""
 
 
 @dataclass(frozen=True)
 class Deployment:
     """What runs where: a machine at work for so many hours (for a million tokens, or for a run), in
-    a place.
+    a place; numbers or quantities.
 
-    shape, weight_bytes, batch : the model, its weights, and the sequences it serves together; None
-        for a training run
+    chip, point : the rows of `chips` and `measured` that are chosen
+    training : whether it is a training run, of which no tokens are stated
     """
 
-    chip: str
     machine: Machine
-    busy_hours: float
-    utilization: float
+    busy_hours: Any
+    utilization: Any
     place: Place
-    shape: Transformer | None = None
-    weight_bytes: float | None = None
-    batch: float | None = None
+    chip: Row
+    point: Row
+    training: Any
 
     @property
     def footprint(self) -> Footprint:
         """Energy, carbon and water of the work."""
         return Footprint.of(self.machine, self.busy_hours, self.utilization, self.place)
 
+    @property
+    def served(self) -> Any:
+        """Whether it serves tokens, and somebody measured how."""
+        return where(self.training, False, self.point.there)
 
-def serving(
-    name: str,
-    chip: str,
-    batch: float,
-    utilization: float,
-    place: Place,
-    life_years: float | None = None,
-) -> Deployment:
-    """A million tokens of a model, as measured on a chip at the number of sequences nearest to the
-    one asked.
+    @property
+    def known(self) -> Any:
+        """Whether there are figures for it."""
+        return where(self.training, True, self.point.there)
 
-    Raises
-    ------
-    LookupError : nobody measured the model, or the model on this chip.
 
-    >>> from scaleright.footprint import place
-    >>> serving("Llama-3.1-8B", "H100 SXM", 64, 0.4, place("France")).chip
-    'H100 SXM'
+@remembered
+def tflop_joules() -> Mapping[str, float]:
+    """Energy of a TFLOP in BF16 at full power by accelerator, where both are known [J]."""
+    found = {
+        name: joules_per_tflop(of.tdp_watts, spec["bf16_flops"], spec["compute_efficiency"])
+        for name, spec in matmul_chips().items()
+        if (of := accelerators().get(name)) and of.tdp_watts
+    }
+    return MappingProxyType(found)
+
+
+@lookup
+def chips() -> dict[str, dict[str, Any]]:
+    """Every accelerator whose power is known: ends of what is uncertain about it, energy of a TFLOP
+    [J], whether it is high-end in S3's sense and whether it is a TPU. A table to choose from.
+
+    >>> chips()["H100 SXM"]["high_end"], chips()["TPU v4"]["tpu"]
+    (True, True)
     """
-    row, shape = chat_energy_at(name, chip, batch), model(name)
-    of = machine(row["accelerator"], chip_watts=float(row["chip_watts"]))
-    of = of if life_years is None else replace(of, life_years=life_years)
-    held = weight_bytes(parameters(shape).total, bytes_per_parameter(row["precision"]))
-    return Deployment(
-        row["accelerator"],
-        of,
-        float(busy_hours(TOKENS, row["tokens_per_s"])),
-        utilization,
-        place,
-        shape,
-        float(held),
-        batch,
-    )
+    known, specs = [name for name, of in accelerators().items() if of.tdp_watts], matmul_chips()
+    return {
+        name: ends
+        | {
+            "name": name,
+            "joules_per_tflop": tflop_joules().get(name, np.nan),
+            "high_end": name in specs and follows_rule("high-end", name, specs[name]),
+            "tpu": accelerator(name).kind == "TPU",
+        }
+        for name, ends in machine_ends(known).items()
+    }
 
 
-def training(chip: str, chip_hours: float, utilization: float, place: Place) -> Deployment:
-    """A run that takes so many hours of a chip at work, which is at work for a share of its time.
+@lookup
+def only_on(*others: str) -> dict[str, str]:
+    """Where the energy of each model was measured, and of others that it was nowhere, in words that
+    follow "nobody published it on this chip".
 
-    >>> from scaleright.footprint import place
-    >>> run = training("A100 SXM 80GB", 1e6, 0.9, place("France"))
-    >>> round(run.footprint.energy.total / 1e6, 2)
-    0.83
+    >>> only_on()["Llama-4-Scout"]
+    ', only on the H100 SXM'
     """
-    return Deployment(accelerator(chip).name, machine(chip), chip_hours, utilization, place)
+    by_model = chat_energy().groupby("model")["accelerator"].unique()
+    found = {name: f", only on the {' and the '.join(sorted(on))}" for name, on in by_model.items()}
+    return dict.fromkeys(others, ", nor on any other chip") | found
 
 
-def expected(
-    name: str, chip: str, precision: str, batch: float, utilization: float, place: Place
-) -> Deployment:
-    """A million tokens on a chip that nobody measured: its decode step as the roofline has it,
-    times what steps measured over that take.
+@remembered
+def held_bytes(name: str, precision: str) -> float:
+    """Weights of a model in a format [B]."""
+    return float(weight_bytes(parameters(model(name)).total, bytes_per_parameter(precision)))
 
-    The chip draws its share of training. One chip holds the model; its prompts are not counted, its
-    context is short.
 
-    Raises
-    ------
-    DataError : the weights do not fit into its memory.
+@lookup
+def measured(batches: Iterable[int]) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """The measured operating point nearest to each number of sequences, of each model on each
+    accelerator that was measured, and the least hungry ones that one change each would reach: a
+    table to choose from.
 
-    >>> from scaleright.footprint import place
-    >>> expected("Llama-3.1-8B", "L4", "INT4", 8, 0.8, place("France")).busy_hours > 1
-    True
+    Columns: model, batch [sequence], chip_watts [W], tokens_per_s [token/s], weight_bytes [B]; of
+    `fuller` (more sequences together), `chip` (another one) and `model` (another one), both at
+    about as many sequences: `_to` (what is changed to), `_chip_watts` and `_tokens_per_s`.
+
+    >>> point = measured([64])["Llama-3.1-70B", "H100 SXM", 64]
+    >>> int(point["batch"]), int(point["fuller_to"]), point["chip_to"], point["model_to"]
+    (64, 768, 'B200', 'Llama-3.1-8B')
     """
-    shape, of, machine_ = model(name), accelerator(chip), machine(chip)
-    held = float(weight_bytes(parameters(shape).total, bytes_per_parameter(precision)))
-    if held > of.require("memory_bytes"):
-        raise DataError(
-            f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of"
-            f" {of.name}"
-        )
-    floors = decode_floor(table("measured/energy"))
-    peak = of.dense.get("bf16") or of.peak_flops("fp16")
-    shares = {chip: spec["compute_efficiency"] for chip, spec in matmul_chips().items()}
-    reached = shares.get(of.name, median(shares.values()))
-    step = decode_step(
-        shape,
-        CONTEXT,
-        batch,
-        precision,
-        1,
-        peak,
-        of.memory_bytes_per_s,
-        reached,
-        fact("memory_bandwidth_efficiency"),
-    )
-    tokens_per_s = batch / (step.seconds * floors["ratio"].median())
-    return Deployment(
-        of.name,
-        machine_,
-        float(busy_hours(TOKENS, tokens_per_s)),
-        utilization,
-        place,
-        shape,
-        held,
-        batch,
-    )
+    seen, found = chat_energy(), {}
+    for pair in dict.fromkeys(zip(seen["model"], seen["accelerator"], strict=True)):
+        same_model, same_chip = seen["model"] == pair[0], seen["accelerator"] == pair[1]
+        for batch in batches:
+            row = chat_energy_at(*pair, batch)
+            alike = np.abs(np.log(seen["batch"] / batch)) < np.log(ALIKE)
+            found[*pair, batch] = (
+                {name: row[name] for name in ("model", "batch", *DRAWN)}
+                | {"weight_bytes": held_bytes(pair[0], row["precision"])}
+                | _least_hungry(seen[same_model & same_chip], "fuller", "batch")
+                | _least_hungry(seen[same_model & ~same_chip & alike], "chip", "accelerator")
+                | _least_hungry(seen[same_chip & ~same_model & alike], "model", "model")
+            )
+    return found
+
+
+def _least_hungry(rows: pd.DataFrame, change: str, column: str) -> dict[str, Any]:
+    """The row that takes the least energy for a token, by the column that changes; no word and NaN
+    if there is none.
+    """
+    row = {column: "", **dict.fromkeys(DRAWN, np.nan)}
+    if len(rows):
+        row = ordered(rows, "joules_per_token").iloc[0]
+    return {f"{change}_to": row[column]} | {f"{change}_{name}": row[name] for name in DRAWN}

@@ -6,178 +6,199 @@ published figures, a poor and a good one; the levers are footprints computed ane
 changed.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerators, fact, model, table
-from scaleright.costs.price_performance import joules_per_tflop
-from scaleright.decisions.eco_deployment import TOKENS, Deployment, expected, serving, training
-from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES, follows_rule
-from scaleright.decisions.verdict import Verdict
-from scaleright.footprint import Place, place, region
+from scaleright.catalog import fact
+from scaleright.decisions.eco_deployment import (
+    TOKENS,
+    USUAL_UTILIZATION,
+    Deployment,
+    chips,
+    held_bytes,
+    measured,
+    only_on,
+    tflop_joules,
+)
+from scaleright.decisions.eco_examples import (
+    expected,
+    images,
+    published_answers,
+    serving,
+    small_chips,
+)
+from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES
+from scaleright.footprint import Machine, busy_hours, intensity_spread, machines, place
 from scaleright.inference.energy import chat_energy
-from scaleright.market import matmul_chips
-from scaleright.order import ordered
-from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
-from scaleright.units import MASSES, in_units, significant
+from scaleright.ops import first_case, log, maximum, minimum, where
+from scaleright.order import name_of_least, ordered
+from scaleright.quantity import Quantity, at, choose, given, least
+from scaleright.ranges import Ends, interval_of
+from scaleright.units import SECONDS_PER_HOUR
 
 __all__ = [
     "GOOD_UTILIZATION",
     "LOW_UTILIZATION",
-    "MOST",
     "PERCENTILES",
     "SOURCE",
     "TOKENS",
-    "WORDS",
+    "USUAL_UTILIZATION",
     "Deployment",
+    "Grade",
+    "chips",
     "eco_efficiency",
     "expected",
+    "images",
     "levers",
-    "regions",
+    "measured",
+    "only_on",
+    "published_answers",
     "savings",
     "score",
     "scorecard",
     "serving",
+    "small_chips",
     "source_rule",
-    "training",
+    "uncertain",
 ]
 
 SOURCE = "S2, Eco-Efficiency Scorecard"
 GOOD_UTILIZATION, LOW_UTILIZATION = 0.8, 0.6
 """S2's example of a high score, and the use that it says to reach; below it a chip is underused."""
-MOST = 3
-"""Levers that a verdict names."""
 PERCENTILES = (0.1, 0.9)
 """Reference points of energy: those of all published operating points."""
-WORDS = {"high": "scores high", "poorly": "scores poorly", "between": "scores in between"}
+JOULES_PER_KWH = 3.6e6
+HIGH, POORLY, BETWEEN = "scores high", "scores poorly", "scores in between"
 
 
-def score(value: float, poor: float, good: float) -> float:
+def score(value: Any, poor: float, good: float) -> Any:
     """Where a figure stands between a poor (0) and a good one (1), as a ratio; beyond either it
     scores that end.
 
     >>> score(0.2, 0.1, 0.4), score(400.0, 1600.0, 100.0), score(0.9, 0.1, 0.4)
     (0.5, 0.5, 1.0)
     """
-    return float(np.clip(np.log(value / poor) / np.log(good / poor), 0.0, 1.0))
+    return minimum(maximum(log(value / poor) / log(good / poor), 0.0), 1.0)
 
 
 def scorecard(of: Deployment) -> pd.DataFrame:
-    """The deployment on each of S2's axes: its figure, the poor and the good reference point, the
-    score, and where they come from.
+    """The deployment on each of S2's axes: its figure, the poor and the good reference point, how
+    these are said, the score, and where they come from.
 
-    A run of training states no tokens, so that only utilization and hardware are rated.
-
-    >>> from scaleright.footprint import place
-    >>> scorecard(training("H100 SXM", 1e6, 0.9, place("France")))["axis"].tolist()
-    ['utilization', 'hardware']
+    A run of training states no tokens, so that its size and energy are not rated, and nobody
+    measured what some chips do at full power.
     """
-    watts = {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
-    known = {
-        name: joules_per_tflop(watts[name], spec["bf16_flops"], spec["compute_efficiency"])
-        for name, spec in matmul_chips().items()
-        if name in watts
+    tflop = ordered(pd.Series(dict(tflop_joules())))
+    seen = chat_energy()
+    kinds = set(zip(seen["model"], seen["precision"], strict=True))
+    held = [held_bytes(*kind) for kind in kinds]
+    least_joules, most_joules = seen["joules_per_token"].quantile(PERCENTILES)
+    drawn = of.machine.chip_watts * of.busy_hours * SECONDS_PER_HOUR / TOKENS
+    points = f"of {len(seen)} published operating points, nine in ten lie below and above"
+    alibaba, llama = fact("alibaba_gpu_utilization_2020"), fact("llama3_effective_training_time")
+    yours = {
+        "utilization": where(of.known, of.utilization, np.nan),
+        "hardware": of.chip.joules_per_tflop,
+        "model size": where(of.served, of.point.weight_bytes, np.nan),
+        "energy": where(of.served, drawn, np.nan),
     }
-    chips = ordered(pd.Series(known))
-    rows = [
-        (
-            "utilization",
-            of.utilization,
-            fact("alibaba_gpu_utilization_2020") / 100,
-            fact("llama3_effective_training_time") / 100,
-            "1",
+    references = {  # poor, good, how they are said, and where they come from
+        "utilization": (
+            *(alibaba / 100, llama / 100, "percent"),
             "mean of Alibaba's cluster; effective training time of Llama 3",
         ),
-    ]
-    if of.chip in known:
-        named = f"{chips.index[-1]} and {chips.index[0]} at full power, BF16"
-        rows.append(("hardware", known[of.chip], chips.iloc[-1], chips.iloc[0], "J/TFLOP", named))
-    if of.weight_bytes is not None:
-        seen = chat_energy()
-        kinds = set(zip(seen["model"], seen["precision"], strict=True))
-        held = [
-            weight_bytes(parameters(model(name)).total, bytes_per_parameter(kind))
-            for name, kind in kinds
-        ]
-        rows.append(
-            (
-                "model size",
-                of.weight_bytes,
-                max(held),
-                min(held),
-                "B",
-                "weights of the largest and the smallest model measured",
-            )
-        )
-        low, high = seen["joules_per_token"].quantile(PERCENTILES)
-        mine = of.machine.chip_watts * of.busy_hours * 3600 / TOKENS
-        named = (
-            f"of {len(seen)} published operating points, nine in ten lie below and above;"
-            " accelerators alone"
-        )
-        rows.append(("energy", mine, high, low, "J/token", named))
-    frame = pd.DataFrame(rows, columns=["axis", "yours", "poor", "good", "unit", "reference"])
-    return frame.assign(score=[score(row.yours, row.poor, row.good) for row in frame.itertuples()])
+        "hardware": (
+            *(tflop.iloc[-1], tflop.iloc[0], "J/TFLOP"),
+            f"{tflop.index[-1]} and {tflop.index[0]} at full power, BF16",
+        ),
+        "model size": (
+            *(max(held), min(held), "si B"),
+            "weights of the largest and the smallest model measured",
+        ),
+        "energy": (most_joules, least_joules, "J/token", f"{points}; accelerators alone"),
+    }
+    rows = [(axis, value, *references[axis]) for axis, value in yours.items()]
+    frame = pd.DataFrame(rows, columns=["axis", "yours", "poor", "good", "kind", "reference"])
+    frame["score"] = [score(row.yours, row.poor, row.good) for row in frame.itertuples()]
+    return frame
 
 
-def levers(of: Deployment, cleaner: Place) -> pd.DataFrame:
-    """What one change each would make of the footprint, the largest saving of carbon first.
+def levers(of: Deployment, places: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """What one change each would make of the footprint; another model gives other answers.
 
-    Columns: lever, change (in words), energy_kwh, carbon_kg, saving (share of the carbon, negative
-    where it harms) [1]. Another chip or model is the least hungry one that was measured at about as
-    many sequences together; another model gives other answers.
+    Columns: change, from, to, kind (how those two are said, none of words), carbon [kg CO2e] and
+    saved (share of the carbon, negative where it harms) [1]. Another chip or model is the least
+    hungry one that was measured at about as many sequences together.
 
     Parameters
     ----------
-    of : the deployment
-    cleaner : the place to move to
+    places : figures by place as of `footprint.usual`; the cleanest is the one to move to
     """
-    changes = {
-        "utilization": (
-            f"{100 * of.utilization:.0f} to {100 * GOOD_UTILIZATION:.0f} %",
-            replace(of, utilization=GOOD_UTILIZATION),
-        ),
-        "place": (
-            f"{1e3 * of.place.kg_co2e_per_kwh:.0f} to {1e3 * cleaner.kg_co2e_per_kwh:.0f} g/kWh",
-            replace(of, place=cleaner),
-        ),
-        "longer life": (
-            f"{of.machine.life_years:g} to {2 * of.machine.life_years:g} years",
-            replace(of, machine=replace(of.machine, life_years=2 * of.machine.life_years)),
-        ),
-    }
-    if of.shape is not None:
-        seen = chat_energy()
-        same_model, same_chip = seen["model"] == of.shape.name, seen["accelerator"] == of.chip
-        alike = np.abs(np.log(seen["batch"] / of.batch)) < np.log(1.5)
-        for name, rows in (
-            ("fuller batches", seen[same_model & same_chip]),
-            ("another chip", seen[same_model & ~same_chip & alike]),
-            ("another model", seen[same_chip & ~same_model & alike]),
-        ):
-            for row in ordered(rows, "joules_per_token").head(1).itertuples():
-                made = serving(
-                    row.model,
-                    row.accelerator,
-                    row.batch,
-                    of.utilization,
-                    of.place,
-                    of.machine.life_years,
-                )
-                changes[name] = (
-                    f"{row.model} on {row.accelerator}, {row.batch} sequences together",
-                    made,
-                )
-    before = of.footprint.carbon.total
+    cleanest = name_of_least({name: row["grams_per_kwh"] for name, row in places.items()})
+    grams = 1e3 * of.place.kg_co2e_per_kwh, places[cleanest]["grams_per_kwh"]
+    there = replace(place(cleanest), pue=of.place.pue)
+    busier = maximum(of.utilization, GOOD_UTILIZATION)
+    years = of.machine.life_years, 2 * of.machine.life_years
     rows = [
-        (name, words, to.footprint.energy.total, to.footprint.carbon.total)
-        for name, (words, to) in changes.items()
+        (f"a move to {cleanest}", *grams, "g/kWh", replace(of, place=there)),
+        *_measured_changes(of),
+        (
+            "more use",
+            of.utilization,
+            busier,
+            "percent",
+            replace(of, utilization=busier),
+        ),
+        (
+            "a longer life",
+            *years,
+            "years",
+            replace(of, machine=replace(of.machine, life_years=years[1])),
+        ),
     ]
-    frame = pd.DataFrame(rows, columns=["lever", "change", "energy_kwh", "carbon_kg"])
-    frame = frame.assign(saving=1 - frame["carbon_kg"] / before)
-    return ordered(frame, "saving", ascending=False, ignore_index=True)
+    before = of.footprint.carbon.total
+    then = [where(of.known, to.footprint.carbon.total, np.nan) for *_, to in rows]
+    frame = pd.DataFrame([row[:-1] for row in rows], columns=["change", "from", "to", "kind"])
+    return frame.assign(carbon=then, saved=[1 - carbon / before for carbon in then])
+
+
+def _measured_changes(of: Deployment) -> list[tuple]:
+    """The rows of `levers` that were measured as well: fuller batches, another chip, another
+    model; numbers are NaN where none was.
+    """
+    point, none = of.point, "none measured"
+    other = choose(
+        machines(sorted(set(chat_energy()["accelerator"]))), point.chip_to, otherwise=none
+    )
+    drawn = {
+        "fuller": of.machine,
+        "chip": replace(Machine(**other), life_years=of.machine.life_years),
+        "model": of.machine,
+    }
+    to = {
+        change: replace(
+            of,
+            machine=replace(machine, chip_watts=point[f"{change}_chip_watts"]),
+            busy_hours=where(
+                of.served, busy_hours(TOKENS, point[f"{change}_tokens_per_s"]), np.nan
+            ),
+        )
+        for change, machine in drawn.items()
+    }
+    words = {
+        change: where(of.served & (point[f"{change}_to"] != ""), point[f"{change}_to"], none)
+        for change in ("chip", "model")
+    }
+    batches = [where(of.served, batch, np.nan) for batch in (point.batch, point.fuller_to)]
+    return [
+        ("another model", where(of.served, point.model, none), words["model"], "", to["model"]),
+        ("fuller batches of sequences", *batches, "whole", to["fuller"]),
+        ("another chip", of.chip.name, words["chip"], "", to["chip"]),
+    ]
 
 
 def savings(
@@ -188,134 +209,111 @@ def savings(
 
     Columns: what, same life, longer life [1]. The defaults are S2's example: 20 to 60 %, one year
     and three.
-
-    >>> from scaleright.footprint import place
-    >>> savings(training("H100 SXM", 1e6, 0.9, place("France"))).set_index("what").loc[
-    ...     "hardware worn out", "same life"].round(2)
-    np.float64(0.67)
     """
 
-    def parts(utilization: float, years: float) -> np.ndarray:
-        made = replace(
-            of, utilization=utilization, machine=replace(of.machine, life_years=years)
-        ).footprint
+    def parts(utilization: float, years: float) -> list[Any]:
+        machine = replace(of.machine, life_years=years)
+        made = replace(of, utilization=utilization, machine=machine).footprint
         making = made.carbon.embodied_kg
-        return np.array([making, made.energy.total, made.carbon.total - making, made.carbon.total])
+        return [making, made.energy.total, made.carbon.total - making, made.carbon.total]
 
     first = parts(before, life)
     what = ["hardware worn out", "energy", "carbon of the energy", "carbon, making included"]
-    return pd.DataFrame(
-        {
-            "what": what,
-            "same life": 1 - parts(after, life) / first,
-            "longer life": 1 - parts(after, longer) / first,
-        }
-    )
+    kept = {"same life": parts(after, life), "longer life": parts(after, longer)}
+    gone = {
+        name: [1 - then / was for then, was in zip(those, first, strict=True)]
+        for name, those in kept.items()
+    }
+    return pd.DataFrame({"what": what} | gone)
 
 
-def regions(of: Deployment) -> pd.DataFrame:
-    """The same work in every cloud region whose grid is known, carbon and water of its electricity
-    both, the cleanest first.
+def uncertain(of: Deployment) -> tuple[Quantity, dict[str, Ends], tuple[Quantity, Quantity]]:
+    """Carbon of the work with all that is uncertain as ratios to the best [kg CO2e], the ends of
+    these ratios, and the range of the carbon that follows.
 
-    Columns: place, provider, region, location, those of `Place`, carbon_kg, water_l, and
-    marginal_ratio, the carbon of one more kWh over the average (missing where no source states it)
-    [1].
-
-    >>> from scaleright.footprint import place
-    >>> bool(regions(training("H100 SXM", 1e6, 0.9, place("France")))[
-    ...     "carbon_kg"].is_monotonic_increasing)
-    True
+    In serving the chip was measured, so that of the power only its host's is uncertain.
     """
-    rows = []
-    for provider, name in (
-        table("cloud_regions")[["provider", "region"]].drop_duplicates().itertuples(index=False)
-    ):
-        found = region(provider, name, None)
-        if found.plant_water is None:
-            continue
-        at = place(f"{provider} {name}")
-        made = replace(of, place=at).footprint
-        ratio = (
-            found.marginal.value / found.kg_co2e_per_kwh
-            if found.marginal and found.kg_co2e_per_kwh
-            else np.nan
-        )
-        figures = {
-            "carbon_kg": made.carbon.total,
-            "water_l": made.water.total,
-            "marginal_ratio": ratio,
-        }
-        rows.append(
-            {
-                "place": f"{provider} {name}",
-                "provider": provider,
-                "region": name,
-                "location": found.name,
-            }
-            | vars(at)
-            | figures
-        )
-    return ordered(pd.DataFrame(rows), "carbon_kg", ignore_index=True)
+    names = ("power", "network", "grid", "making")
+    power, network, grid, making = (given(f"uncertain_{name}", 1.0) for name in names)
+    chip, machine = of.chip, of.machine
+    moved = replace(
+        machine,
+        chip_watts=machine.chip_watts * where(of.training, power, 1.0),
+        host_watts=machine.host_watts * power,
+        network_watts=machine.network_watts * network,
+        machine_kg=machine.machine_kg * making,
+    )
+    here = replace(of.place, kg_co2e_per_kwh=of.place.kg_co2e_per_kwh * grid)
+    carbon = replace(of, machine=moved, place=here).footprint.carbon.total
+    power_ends = (
+        where(of.training, chip[f"power_{end}"], chip[f"host_{end}"]) for end in ("low", "high")
+    )
+    ends = {
+        "power that was not measured": Ends(power, *power_ends),
+        "power of the network": Ends(network, chip.network_low, chip.network_high),
+        "carbon of the grid": Ends(grid, *intensity_spread()),
+        "hardware's making": Ends(making, chip.making_low, chip.making_high),
+    }
+    best = {f"uncertain_{name}": 1.0 for name in names}
+    low, high = (at(end, **best) for end in interval_of(carbon, ends.values()))
+    return carbon, ends, (low, high)
 
 
-def source_rule(utilization: float, held_bytes: float, high_end: bool) -> str:
+def source_rule(utilization: Any, held_bytes: Any, high_end: Any) -> Any:
     """What S2's scorecard says: a small model on a mid-tier chip in use scores high, a large one on
     an underused high-end chip poorly.
 
     S2 gives no figure for small: here, what fits the smaller cards that S3 names.
 
     >>> source_rule(0.8, 16e9, False), source_rule(0.3, 140e9, True), source_rule(0.8, 140e9, True)
-    ('high', 'poorly', 'between')
+    ('scores high', 'scores poorly', 'scores in between')
     """
-    small = held_bytes <= SMALLER_CARD_BYTES
-    if small and not high_end and utilization >= GOOD_UTILIZATION:
-        return "high"
-    return "poorly" if not small and high_end and utilization < LOW_UTILIZATION else "between"
+    small = where(utilization >= GOOD_UTILIZATION, HIGH, BETWEEN)
+    large = where(utilization < LOW_UTILIZATION, POORLY, BETWEEN)
+    return where(
+        held_bytes <= SMALLER_CARD_BYTES,
+        where(high_end, BETWEEN, small),
+        where(high_end, large, BETWEEN),
+    )
 
 
-def eco_efficiency(of: Deployment, cleaner: Place) -> Verdict:
+@dataclass(frozen=True)
+class Grade:
+    """How a deployment that serves tokens scores.
+
+    joules : of the accelerators for a token, their idle hours included [J/token]
+    poor, good : its reference points
+    says : the class that is computed: a third of the scale from the poor to the good point
+    rule : that of the source
+    lever, saved : the change that saves most of the carbon, and how much [1]
+    """
+
+    joules: Any
+    poor: float
+    good: float
+    says: Any
+    rule: Any
+    lever: Any
+    saved: Any
+
+    @property
+    def agrees(self) -> Any:
+        """Whether the source's rule says what is computed."""
+        return self.says == self.rule
+
+
+def eco_efficiency(of: Deployment, places: Mapping[str, Mapping[str, float]]) -> Grade:
     """How a deployment that serves tokens scores by its energy, and which change would save most.
 
-    The computed class is a third of the scale of energy, from the poor to the good reference point,
-    at the meter of the accelerators, their idle hours included.
-
-    Raises
-    ------
-    ValueError : a training run, whose tokens are not stated.
-
-    >>> from scaleright.footprint import place
-    >>> eco_efficiency(serving("Llama-3.1-70B", "H100 SXM", 8, 0.2, place("Poland")),
-    ...     place("France")).rule
-    'scores poorly'
+    Parameters
+    ----------
+    places : as of `levers`
     """
-    if of.weight_bytes is None:
-        raise ValueError(
-            "eco_efficiency: a training run states no tokens; rate it with `scorecard`"
-        )
-    made, rated, help_ = of.footprint, scorecard(of).set_index("axis"), levers(of, cleaner)
-    energy = rated.loc["energy"]
-    joules = 3.6 * made.energy.chips_kwh * 1e6 / TOKENS
+    energy, changes = scorecard(of).set_index("axis").loc["energy"], levers(of, places)
+    joules = JOULES_PER_KWH * of.footprint.energy.chips_kwh / TOKENS
     grade = score(joules, energy["poor"], energy["good"])
-    computed = "high" if grade >= 2 / 3 else "poorly" if grade <= 1 / 3 else "between"
-    spec = matmul_chips()[of.chip]
-    rule = source_rule(of.utilization, of.weight_bytes, follows_rule("high-end", of.chip, spec))
-    between = (
-        f"between {significant(energy['good'])} (good) and {significant(energy['poor'])} (poor)"
-    )
-    reasons = [
-        f"{significant(joules)} J of the accelerators for a token, idle hours included, {between}"
-    ]
-    reasons += [
-        f"{row.lever} ({row.change}) would save {100 * row.saving:.0f} % of the carbon"
-        for row in help_[help_["saving"] > 0.005].head(MOST).itertuples()
-    ]
-    numbers = {
-        "energy": (made.energy.total, "kWh / 1e6 token"),
-        "carbon": (made.carbon.total, "kg CO2e / 1e6 token"),
-        "water": (made.water.total, "L / 1e6 token"),
-        "embodied": (made.carbon.embodied_kg, "kg CO2e / 1e6 token"),
-    }
-    what = f"{WORDS[computed]}: {in_units(made.carbon.total, MASSES)} CO2e for a million tokens"
-    return Verdict(
-        "How does it score?", what, tuple(reasons), numbers, SOURCE, WORDS[rule], computed == rule
-    )
+    says = first_case([(grade >= 2 / 3, HIGH), (grade <= 1 / 3, POORLY)], BETWEEN)
+    rule = source_rule(of.utilization, of.point.weight_bytes, of.chip.high_end)
+    lever, carbon = least(dict(zip(changes["change"], changes["carbon"], strict=True)))
+    saved = 1 - carbon / of.footprint.carbon.total
+    return Grade(joules, energy["poor"], energy["good"], says, rule, lever, saved)

@@ -5,7 +5,13 @@ making it emitted. `places`: grids by zone and year, cloud regions. A `Footprint
 together.
 """
 
-from scaleright.footprint.machines import Footprint, Machine, machine, machines
+from scaleright.footprint.machines import (
+    Footprint,
+    Machine,
+    machine,
+    machine_ends,
+    machines,
+)
 from scaleright.footprint.parts import (
     Carbon,
     Energy,
@@ -26,4 +32,6 @@ from scaleright.footprint.places import (
     locate,
     place,
     region,
+    regions,
+    usual,
 )

@@ -21,7 +21,6 @@ from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import one_of
-from scaleright.ops import Keep, as_it_is
 from scaleright.units import figures
 
 ENDS = ("low", "best", "high")
@@ -32,7 +31,7 @@ class Machine:
     """One accelerator with its share of host and network: draw [W], making [kg CO2e], and the years
     it serves.
 
-    The figures may be numbers, arrays or expressions; the names are those of `energy_kwh` and
+    The figures may be numbers, arrays or quantities; the names are those of `energy_kwh` and
     `embodied_kg`.
     """
 
@@ -70,14 +69,7 @@ class Footprint:
     water: Water
 
     @classmethod
-    def of(
-        cls,
-        machine: Machine,
-        busy_hours: Any,
-        utilization: Any,
-        place: Place,
-        keep: Keep = as_it_is,
-    ) -> Self:
+    def of(cls, machine: Machine, busy_hours: Any, utilization: Any, place: Place) -> Self:
         """The footprint of hours of work on a machine in a place.
 
         Parameters
@@ -85,8 +77,6 @@ class Footprint:
         machine, place : what the machine draws and where it stands
         busy_hours, utilization : hours of one accelerator at work, and the share of its hours that
             it works
-        keep : takes the name and the value of a part and returns what to go on with; a live chart
-            names it there
 
         >>> machine, here = Machine(700.0, 70.0, 400.0, 150.0, 50.0, 300.0, 5.5), Place(1.2, 0.4,
         ...     0.2, 3.0)
@@ -94,14 +84,7 @@ class Footprint:
         >>> round(made.energy.total), round(made.carbon.total), round(made.water.total)
         (1704, 694, 5396)
         """
-        energy = Energy(
-            **{
-                name: keep(name, part)
-                for name, part in (
-                    machine.energy_kwh(busy_hours, utilization, place.pue).parts().items()
-                )
-            }
-        )
+        energy = machine.energy_kwh(busy_hours, utilization, place.pue)
         making = embodied_kg(busy_hours, utilization, machine.machine_kg, machine.life_years)
         carbon = carbon_kg(
             **energy.parts(), kg_co2e_per_kwh=place.kg_co2e_per_kwh, embodied_kg=making
@@ -249,3 +232,27 @@ def machines(names: Iterable[str]) -> dict[str, dict[str, float] | str]:
         return f"What {name} draws, and so what it emits, its maker does not let anyone compute."
 
     return {name: figures_of(name) for name in names}
+
+
+@lookup
+def machine_ends(names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Low and high ends of what is uncertain about each accelerator, over the best [1]: power of it
+    and its host at work, that of its host alone, its network, and its making.
+
+    >>> machine_ends(["H100 SXM"])["H100 SXM"]["host_low"] < 1
+    True
+    """
+    uncertain = {
+        "power": lambda of: of.chip_watts + of.host_watts,
+        "host": lambda of: of.host_watts,
+        "network": lambda of: of.network_watts,
+        "making": lambda of: of.machine_kg,
+    }
+    return {
+        name: {
+            f"{part}_{end}": look(machine(name, end)) / look(machine(name))
+            for part, look in uncertain.items()
+            for end in ("low", "high")
+        }
+        for name in names
+    }

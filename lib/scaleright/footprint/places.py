@@ -5,7 +5,8 @@ make of it. A figure of another year than the one asked is handed out with its o
 caller to say.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -18,6 +19,8 @@ from scaleright.catalog import DataError, remembered, shared, table
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
 from scaleright.names import nearest, one_of
+from scaleright.order import ordered
+from scaleright.units import figures
 
 BASES = ("lifecycle", "direct")
 """What a carbon intensity counts: fuel supply and plants as well, or what leaves the stack alone;
@@ -208,7 +211,7 @@ def region(provider: str, region: str, year: int | None = None) -> Region:
 
 @dataclass(frozen=True)
 class Place:
-    """What a footprint takes from where the machines stand; numbers, arrays or expressions.
+    """What a footprint takes from where the machines stand; numbers, arrays or quantities.
 
     pue : power usage effectiveness [1]
     kg_co2e_per_kwh : carbon intensity of the grid [kg CO2e/kWh]
@@ -276,6 +279,57 @@ def place(name: str, year: int | None = None) -> Place:
         site_liters_per_kwh=median(stated) if site is None else site.value,
         plant_liters_per_kwh=of.plant_liters_per_kwh,
     )
+
+
+@lookup
+def usual(names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """The figures of each place as a reader states them, carbon in grams: a table to choose from.
+
+    >>> list(usual(["France"])["France"])
+    ['pue', 'grams_per_kwh', 'site_liters_per_kwh', 'plant_liters_per_kwh']
+    """
+    return {name: _stated(place(name)) for name in names}
+
+
+def _stated(of: Place) -> dict[str, float]:
+    """Figures of a place as `usual` names them."""
+    return figures(
+        {
+            "pue": of.pue,
+            "grams_per_kwh": 1e3 * of.kg_co2e_per_kwh,
+            "site_liters_per_kwh": of.site_liters_per_kwh,
+            "plant_liters_per_kwh": of.plant_liters_per_kwh,
+        }
+    )
+
+
+@lookup
+def regions() -> pd.DataFrame:
+    """Every cloud region of which both carbon and water of its electricity are known, the cleanest
+    first, whatever runs there.
+
+    Columns: region (its provider's key), location, provider, name (location and provider), those of
+    `usual`, liters_per_kwh (water of what reaches the machines) and marginal_ratio, the carbon of
+    one more kWh over the average (missing where no source states it) [1].
+
+    >>> bool(regions()["grams_per_kwh"].gt(0).all())
+    True
+    """
+    rows = []
+    for provider, key in sorted(_known("cloud_regions")[0]):
+        found = region(provider, key)
+        if found.plant_water is None:
+            continue
+        of, spoken = place(f"{provider} {key}"), provider.removesuffix(" Cloud").split()[-1]
+        ratio = found.marginal.value / of.kg_co2e_per_kwh if found.marginal else math.nan
+        rows.append(
+            {"region": f"{provider} {key}", "location": found.name, "provider": spoken}
+            | {"name": f"{found.name} · {spoken}"}
+            | _stated(of)
+            | {"liters_per_kwh": of.site_liters_per_kwh + of.pue * of.plant_liters_per_kwh}
+            | {"marginal_ratio": ratio, "_grams": of.pue * of.kg_co2e_per_kwh}
+        )
+    return ordered(pd.DataFrame(rows), "_grams", ignore_index=True).drop(columns="_grams")
 
 
 @lookup

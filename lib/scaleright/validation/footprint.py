@@ -134,6 +134,24 @@ def _say(value: float, quantity: str) -> str:
     return si(1e3 * value, "Wh") if quantity == "energy" else in_units(value, MASSES)
 
 
+def design_power(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those judged rows whose publication multiplied design power by hours."""
+    return rows[(rows["why"] == WHY["design power"]) & rows["predicted"].notna()]
+
+
+def in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """Published and predicted figures of judged rows in words, with their error [%]."""
+    said = {
+        name: [
+            _say(value, quantity)
+            for value, quantity in zip(rows[name], rows["quantity"], strict=True)
+        ]
+        for name in ("published", "predicted")
+    }
+    rows = rows.rename(columns={"error_percent": "error"}).assign(**said)
+    return rows[["run", "quantity", "published", "predicted", "error"]]
+
+
 def _line(row: Any) -> str:
     published, predicted = (_say(of, row.quantity) for of in (row.published, row.predicted))
     return f"{row.run:<42}{row.quantity:<8}{published:>12}{predicted:>15}"
