@@ -28,6 +28,7 @@ CHAPTERS = (
     "scaling_math",
     "scaling_laws",
     "pretraining_cost",
+    "parallelism",
     "vendor_claims",
     "mlperf",
     "architecture_bets",
@@ -43,12 +44,13 @@ WITH_ROWS = {
     "hardware_radar",
     "inference_roofline",
     "memory_wall",
+    "parallelism",
     "pretraining_cost",
     "pretraining_records",
+    "serving_accuracy",
     "sustainability",
     "token_cost",
     "vendor_claims",
-    "serving_accuracy",
 }
 """Those with a table whose rows are cases of their own."""
 SETTINGS = 12

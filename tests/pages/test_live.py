@@ -13,12 +13,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import live_costs
 import live_hardware
-import live_training
 import pytest
 from browse import CHAPTERS, ONE_EACH, Visit, stir
 
 BUY = "notebooks/buy_or_rent.html"
-LIVE = [*live_costs.LIVE, *live_hardware.LIVE, *live_training.LIVE]
+LIVE = [*live_costs.LIVE, *live_hardware.LIVE]
 IN_PHRASES = (
     "points",
     "price",

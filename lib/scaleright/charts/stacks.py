@@ -48,7 +48,8 @@ def stacked_parts(
         category and without rows, such parts for each name of the category.
     along : parameters that the rows give in columns of their names, where the parts are quantities:
         the same quantities for each row; a part without a number has no length.
-    label : words at the end of a bar instead of its total, a quantity.
+    label : words at the end of a bar instead of its total, a quantity; without rows, one for each
+        name of the category.
 
     >>> stacked_parts({"power": 1.0, "chips": 3.0}, "usd", "USD a year").height
     90
@@ -61,6 +62,8 @@ def stacked_parts(
         options = [{of: part[name] for of, part in parts.items()} for name in names]
         frames, values = zip(*(by_option(category, option) for option in options), strict=True)
         rows, parts = frames[0], dict(zip(names, values, strict=True))
+        if isinstance(label, Mapping):
+            _, label = by_option(category, label)
     steps, (label, *found) = along_rows([label, *parts.values()], along)
     if along is not None:
         found = [where(alt.expr.isFinite(part), part, 0) for part in map(field_of, found)]

@@ -2,12 +2,16 @@
 source's rule.
 """
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
+from typing import Any
 
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import Breakdown
+from scaleright.ops import first_case
 from scaleright.order import name_of_greatest, names_by
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory
@@ -44,15 +48,32 @@ def source_rule(run: TrainingRun) -> str:
     ...     8192, 256))
     'pipeline or hybrid'
     """
-    if run.chips > 1 and (run.chip.scale_up_chips or 1) <= 1:
-        return "a smaller model or mid-tier chips"
-    if SOURCE_BYTES_PER_PARAMETER * parameters(run.model).total <= run.chip.require("memory_bytes"):
-        return "data parallelism"
-    return (
-        "pipeline or hybrid"
-        if run.task == "pretrain" or run.global_batch >= run.chips
-        else "model parallelism"
-    )
+    return rule_of(run, run.chip.scale_up_chips or 1, run.chip.require("memory_bytes"))
+
+
+def rule_of(run: TrainingRun, domain: Any, memory_bytes: Any) -> Any:
+    """`source_rule` of a run, numbers or quantities.
+
+    domain, memory_bytes : chips of a node [1], and memory of a chip [B]
+    """
+    large = (run.task == "pretrain") | (run.global_batch >= run.chips)
+    cases = [
+        ((run.chips > 1) & (domain <= 1), "a smaller model or mid-tier chips"),
+        (
+            SOURCE_BYTES_PER_PARAMETER * parameters(run.model).total <= memory_bytes,
+            "data parallelism",
+        ),
+        (large, "pipeline or hybrid"),
+    ]
+    return first_case(cases, "model parallelism")
+
+
+def accepts(rule: Any, what: Any) -> Any:
+    """Whether a strategy is one that an answer of the rule means; words or quantities."""
+    pairs = [
+        (rule == answer) & (what == name) for answer, names in ACCEPTS.items() for name in names
+    ]
+    return reduce(operator.or_, pairs)
 
 
 def communication_share(step: StepTime) -> float:

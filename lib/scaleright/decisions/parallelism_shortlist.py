@@ -10,7 +10,7 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import accelerator, model, shared
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
-from scaleright.ops import first_case, floor, item, maximum, minimum, where
+from scaleright.ops import first_case, floor, item, minimum, where
 from scaleright.quantity import Quantity, choose, over
 from scaleright.quantity.lists import place_of_least
 from scaleright.training.layout import Layout, TrainingRun
@@ -56,16 +56,21 @@ def linked(run: TrainingRun, fabric: float = 1.0, network: float = 1.0) -> Train
 
 def _settings(shape: Transformer, chips: int) -> Iterator[TrainingRun]:
     """Runs that differ in all that a reader may set beside model and chips."""
-    long = min(shape.max_context or LONG, LONG)
-    usual = TrainingRun(shape, accelerator("H100 SXM"), chips, min(8192, long), 2 * chips)
+    most = min(shape.max_context or LONG, LONG)
+    hopper, blackwell = accelerator("H100 SXM"), accelerator("B200")
+    usual = TrainingRun(shape, hopper, chips, min(8192, most), 2 * chips)
+    short = replace(usual, chip=blackwell, sequence=min(4096, most))
     yield usual
     yield linked(usual, network=NETWORKS[0])
     yield linked(usual, fabric=FABRICS[1])
-    yield replace(usual, global_batch=max(chips // 8, 1))
-    yield replace(usual, sequence=long)
-    yield replace(usual, chip=accelerator("B200"), precision="FP8", global_batch=8 * chips)
-    yield replace(usual, chip=accelerator("A100 SXM 80GB"), sequence=min(2048, long))
+    yield replace(usual, global_batch=chips)
+    yield replace(usual, global_batch=max(chips // 8, 1), sequence=most)
+    yield replace(usual, precision="FP8", global_batch=8 * chips, sequence=min(16_384, most))
+    yield replace(usual, chip=accelerator("A100 SXM 80GB"), sequence=min(2048, most))
     yield replace(usual, task="lora")
+    yield replace(short, global_batch=4 * chips)
+    yield replace(short, task="lora", global_batch=chips)
+    yield linked(replace(short, precision="FP8"), network=NETWORKS[1])
 
 
 @shared
@@ -88,16 +93,18 @@ def _found(runs: Iterable[TrainingRun]) -> list[tuple[str, Layout]]:
 
 @dataclass(frozen=True)
 class Shortlist:
-    """Candidate layouts by model and chips.
+    """Candidate layouts of several models on several numbers of chips.
 
-    table : by model and chips, of each field of a layout the values of all candidates, with their
-        strategies, places in `STRATEGIES` (-1 where there are fewer), and their words, places in
-        `texts`
-    size : candidates of each model on each number of chips, at most [1]
+    fields : of each field of a layout the values of all that are candidates anywhere; `strategy` is
+        a place in `STRATEGIES`
+    texts : words for these layouts
+    table : by model and chips, the places of its candidates among them, -1 where there are fewer
+    size : candidates of a model on a number of chips, at most [1]
     """
 
-    table: Mapping[tuple[str, int], Mapping[str, list[int]]]
+    fields: Mapping[str, tuple[int, ...]]
     texts: tuple[str, ...]
+    table: Mapping[tuple[str, int], Mapping[str, list[int]]]
     size: int
 
     @classmethod
@@ -114,28 +121,34 @@ class Shortlist:
                     of = [*dict.fromkeys([*_found(own), *of])]
                 if of:
                     found[name, chips] = of
-        size, texts = max(map(len, found.values())), {"": 0}
-        table = {key: _columns(of, size, texts) for key, of in found.items()}
-        return cls(table, tuple(texts), size)
+        size = max(map(len, found.values()))
+        places = {
+            one: i for i, one in enumerate(dict.fromkeys(c for of in found.values() for c in of))
+        }
+        fields = {
+            field: tuple(int(getattr(layout, field)) for _, layout in places) for field in FIELDS
+        } | {"strategy": tuple(STRATEGIES.index(kind) for kind, _ in places)}
+        table = {
+            key: {"candidates": [places[one] for one in of] + [-1] * (size - len(of))}
+            for key, of in found.items()
+        }
+        return cls(fields, tuple(words(layout) for _, layout in places), table, size)
 
     def at(self, case: Any, place: Any) -> tuple[Layout, Any, Any]:
-        """A candidate's layout, its strategy and its words, places in `STRATEGIES` and in `texts`.
+        """A candidate's layout, its strategy, a place in `STRATEGIES`, and its place in `texts`.
 
         case : `model` and `chips`
         """
         row = choose(self.table, case.model, case.chips, otherwise="no layout fits")
-        found = {field: item(row[field], place) for field in (*FIELDS, "strategy", "words")}
-        return Layout(**{f: found[f] for f in FIELDS}), found["strategy"], found["words"]
+        which = item(row.candidates, place)
+        found = {field: item(values, which) for field, values in self.fields.items()}
+        return Layout(**{name: found[name] for name in FIELDS}), found["strategy"], which
 
 
-def _columns(
-    of: list[tuple[str, Layout]], size: int, texts: dict[str, int]
-) -> dict[str, list[int]]:
-    filled = [*of, *[of[0]] * (size - len(of))]
-    kinds = [STRATEGIES.index(kind) for kind, _ in of] + [-1] * (size - len(of))
-    said = [texts.setdefault(words(layout), len(texts)) for _, layout in filled]
-    columns = {field: [int(getattr(layout, field)) for _, layout in filled] for field in FIELDS}
-    return columns | {"strategy": kinds, "words": said}
+def words_of(among: Shortlist, which: Any) -> Any:
+    """A layout of a shortlist in words."""
+    there = which >= 0
+    return where(there, item(among.texts, where(there, which, 0)), "none")
 
 
 def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
@@ -154,43 +167,36 @@ def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
 @dataclass(frozen=True)
 class Way:
     """The best candidate of a strategy: time of a step [s] and its parts by name, memory of a chip
-    [B], words for its layout; NaN, and no words, where none fits.
+    [B], its place among the layouts of the shortlist; NaN where none fits.
     """
 
     seconds: Any
     parts: Mapping[str, Any]
     memory: Any
-    layout: Any
+    which: Any
 
 
 def best_ways(
-    texts: tuple[str, ...],
-    place: Quantity,
-    size: int,
-    fits: Any,
-    kind: Any,
-    said: Any,
-    step: StepTime,
-    memory: Any,
+    among: Shortlist, place: Quantity, fits: Any, kind: Any, which: Any, step: StepTime, memory: Any
 ) -> dict[str, Way]:
-    """The best candidate of each strategy, of rows of candidates.
+    """The best candidate of each strategy, of the rows of a shortlist.
 
     place : of a candidate, on which the rest depends
     fits : whether it keeps the rules and fits in memory
+    kind, which : its strategy and its place, as `Shortlist.at` has them
     """
     seconds = {name: sum(getattr(step, part) for part in of) for name, of in PARTS.items()}
     wanted = {f"part_{i}": of for i, of in enumerate(seconds.values())}
-    wanted |= {"memory": memory, "words": said}
+    wanted |= {"memory": memory, "which": which}
     for i in range(len(STRATEGIES)):
         wanted[f"of_{i}"] = where(fits & (kind == i), step.total, float("nan"))
-    rows = over("layouts", {place: range(size)}, wanted)
+    rows = over("layouts", {place: range(among.size)}, wanted)
     ways = {}
     for i, name in enumerate(STRATEGIES):
         at = place_of_least(rows[f"of_{i}"])
         parts = {part: item(rows[f"part_{j}"], at) for j, part in enumerate(PARTS)}
-        found = item(texts, maximum(item(rows["words"], maximum(at, 0)), 0))
-        layout = where(at >= 0, found, "")
-        ways[name] = Way(item(rows[f"of_{i}"], at), parts, item(rows["memory"], at), layout)
+        found = (item(rows[field], at) for field in ("memory", "which"))
+        ways[name] = Way(item(rows[f"of_{i}"], at), parts, *found)
     return ways
 
 
@@ -215,6 +221,6 @@ def simplest(ways: Mapping[str, Way]) -> tuple[Any, Way]:
         chosen({name: of.seconds for name, of in ways.items()}, nan),
         {part: chosen({name: of.parts[part] for name, of in ways.items()}, nan) for part in PARTS},
         chosen({name: of.memory for name, of in ways.items()}, nan),
-        chosen({name: of.layout for name, of in ways.items()}, ""),
+        chosen({name: of.which for name, of in ways.items()}, nan),
     )
     return chosen({name: name for name in ways}, ""), way

@@ -181,7 +181,12 @@ def _define_once(scripts: Iterable[dict]) -> None:
             known = script.get("usermeta", {}).get("scaleright", {})
             own = {param["name"] for param in script["params"] if isinstance(param, dict)}
             if "defined" in known:
-                known["defined"] = [name for name in known["defined"] if name in own]
+                # what reads rows stands there whole, since a chart alone has but its value
+                known["defined"] = [
+                    one
+                    for one in known["defined"]
+                    if (one["name"] not in told if isinstance(one, dict) else one in own)
+                ]
 
 
 def _share(notebook: dict) -> None:

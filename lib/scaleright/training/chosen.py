@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from scaleright.catalog import accelerator, model
+from scaleright.catalog import Accelerator, model
 from scaleright.collectives import OUT_LATENCY_S, UP_LATENCY_S, network
 from scaleright.formulas import lookup
 from scaleright.ops import minimum
-from scaleright.quantity import choose
+from scaleright.quantity import choose, look_up
 from scaleright.roofline import PEAK_NAMES, speeds
 from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack
 from scaleright.training.layout import TrainingRun
@@ -24,15 +24,15 @@ UNLIMITED = 1e15
 
 @lookup
 def machines(
-    names: Iterable[str], precisions: Iterable[str], model_name: str
+    chips: Iterable[Accelerator], precisions: Iterable[str], model_name: str
 ) -> dict[tuple[str, str], dict[str, Any] | str]:
     """What a step depends on of each chip in each format, or why there is nothing: rows to choose.
 
     model_name : a model of the kind that is trained, with or without experts
     """
     rows, precisions = {}, list(precisions)
-    for name in names:
-        chip = accelerator(name)
+    for chip in chips:
+        name = chip.name
         for form in precisions:
             if PEAK_NAMES[form] not in chip.dense:
                 rows[name, form] = f"{name} has no tensor cores for {form}"
@@ -98,6 +98,8 @@ def chosen_machine(table: Any, case: Any) -> Chosen:
     """
     row = choose(table, case.accelerator, case.precision)
     fabric = 1e9 * case.fabric_gb_per_s
+    of_chips = {name: of["domain"] for (name, _), of in table.items() if not isinstance(of, str)}
+    domain = look_up(of_chips, case.accelerator)  # whatever the format: the chips that are offered
     links = {
         "up_latency_s": UP_LATENCY_S,
         "up_bytes_per_s": row.up_share * fabric,
@@ -109,11 +111,11 @@ def chosen_machine(table: Any, case: Any) -> Chosen:
         low=SimpleNamespace(**{field: row[field] for field in SPEEDS}),
         plain=SimpleNamespace(**{field: row[f"plain_{field}"] for field in SPEEDS}),
         links=links,
-        domain=row.domain,
+        domain=domain,
         element_bytes=row.element_bytes,
         cast_bytes=row.cast_bytes,
         trained=case.task != "lora",
     )
     slow = Slowdowns({kind: row[f"slow_{kind}"] for kind in KINDS}, Stack())
-    rest = ("peak_flops", "memory_bytes", "domain", "low", "high", "basis", "there", "why")
-    return Chosen(machine, slow, **{name: getattr(row, name) for name in rest})
+    rest = ("peak_flops", "memory_bytes", "low", "high", "basis", "there", "why")
+    return Chosen(machine, slow, domain=domain, **{name: getattr(row, name) for name in rest})
