@@ -249,7 +249,7 @@ def uncertain(of: Deployment) -> tuple[Quantity, dict[str, Ends], tuple[Quantity
         where(of.training, chip[f"power_{end}"], chip[f"host_{end}"]) for end in ("low", "high")
     )
     ends = {
-        "power that was not measured": Ends(power, *power_ends),
+        "unmeasured power": Ends(power, *power_ends),
         "power of the network": Ends(network, chip.network_low, chip.network_high),
         "carbon of the grid": Ends(grid, *intensity_spread()),
         "hardware's making": Ends(making, chip.making_low, chip.making_high),
