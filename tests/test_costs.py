@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import market, power, ranges
+from scaleright import market, power, quantity, ranges
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
-from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors, setting_usd_per_kwh
-from scaleright.costs.uncertainty import WORDS, UncertainBreakEven, chip_ends, setting_ends
+from scaleright.costs import uncertainty as doubt
+from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors
+from scaleright.quantity.graph import value_of
 
 money, watts = st.floats(10, 1e5), st.floats(0, 2000)
 shares, rates, years, hours = (
@@ -151,59 +153,67 @@ def test_unknown_names_offer_the_nearest():
 # how far the break-even may be off
 
 
-def uncertain(name: str = "H100 SXM", setting: str = "data center") -> UncertainBreakEven:
-    offer, place = market.offer(name), setting_ends(setting)
-    shared = {
-        factor: place[f"typical {factor}"]
-        for factor in ("service_years", "value_kept_per_year", "cost_of_capital")
-    }
-    values = {
-        "usd_per_hour": offer.rent_usd_per_hour,
-        "chip_usd": offer.chip_usd,
-        "usd_per_kwh": setting_usd_per_kwh(setting),
-    }
-    return UncertainBreakEven(values | shared, chip_ends(name), place)
+def chosen(name: str = "H100 SXM", setting: str = "data center"):
+    """A case of quantities at usual terms, and its chip."""
+    offer = market.offer(name)
+    values = {"accelerator": name, "setting": setting, **doubt.usual_terms()[setting]}
+    values |= {"chip_usd": offer.chip_usd, "rent_usd_per_hour": offer.rent_usd_per_hour}
+    case = SimpleNamespace(**{name: quantity.given(name, of) for name, of in values.items()})
+    return case, doubt.chip_terms(name)
 
 
-def test_the_uncertain_break_even_is_the_typical_one_at_its_best():
-    case = uncertain()
+def test_the_doubtful_break_even_is_the_typical_one_at_its_best():
+    case, chip = chosen()
+    (hours, ends), (low, high) = doubt.doubts(case, chip), doubt.break_even_range(case, chip)
     typical = Ownership.typical("H100 SXM", "data center")
-    assert case.hours() == pytest.approx(
-        typical.break_even_hours_per_day(case.values["usd_per_hour"])
-    )
-    low, high = case.interval()
-    assert low < case.hours() < high
+    rent = case.rent_usd_per_hour.value
+    assert hours.value == pytest.approx(typical.break_even_hours_per_day(rent), rel=1e-5)
+    assert low.value < hours.value < high.value and len(ends) == 7
 
 
 def test_propagation_agrees_with_drawing_at_random():
     """First-order propagation of 90 % ends against Monte Carlo with log-normal inputs of the same
     ends.
     """
-    case, generator = uncertain(), np.random.default_rng(1)
-    ends = {name: values for name, values in case.ends().items() if name != "rest"}
-    drawn = {}
-    for name, (low, best, high) in ends.items():
+    hours, ends = doubt.doubts(*chosen())
+    ends = {name: end for name, end in ends.items() if name != "host, building and people"}
+    generator, drawn = np.random.default_rng(1), {}
+    for end in ends.values():
+        low, best, high = map(value_of, (end.low, end.parameter, end.high))
         z = generator.standard_normal(100_000) / 1.645
-        drawn[name] = best * np.where(
+        drawn[quantity.graph.parameter(end.parameter)] = best * np.where(
             z > 0, (high / best) ** z, (max(low, 1e-3 * best) / best) ** -z
         )
     drawn["value_kept_per_year"] = np.minimum(
         drawn["value_kept_per_year"], 0.98
     )  # no machine gains value
-    p5, p95 = np.percentile(case.hours(**drawn), (5, 95))
-    low, high = ranges.interval(case.hours, **ends)
+    p5, p95 = np.percentile(quantity.evaluate([hours], drawn)[0], (5, 95))
+    low, high = (end.value for end in ranges.interval_of(hours, ends.values()))
     assert low == pytest.approx(p5, rel=0.15) and high == pytest.approx(p95, rel=0.15)
 
 
-def test_swings_reach_no_further_than_the_interval_by_much_and_name_every_input():
-    case = uncertain("RTX 4090", "home")
-    swings, (low, high) = case.swings(), case.interval()
-    assert {swing.name for swing in swings} == set(WORDS)
+def test_swings_reach_no_further_than_the_range_by_much():
+    case, chip = chosen("RTX 4090", "home")
+    low, high = (end.value for end in doubt.break_even_range(case, chip))
+    swings = ranges.moved(*doubt.doubts(case, chip))
+    assert len(swings) == 7
     assert all(
         low <= end <= high
         for swing in swings
         for end in (swing.result_at_low, swing.result_at_high)
     )
+
+
+def test_at_home_a_chip_for_servers_stands_in_a_data_center():
+    for name, place in (("RTX 4090", "home"), ("H100 SXM", "data center")):
+        case, chip = chosen(name, "home")
+        house = doubt.housed(case, chip)
+        assert house.setting.value == place
+        terms, typical = doubt.chosen_terms(house, chip), Ownership.typical(name, place)
+        assert terms.pue.value == typical.pue
+        assert terms.fixed_usd_per_year.value == pytest.approx(typical.fixed_usd_per_year, rel=1e-5)
+        dear = quantity.at(house.usd_per_kwh, usd_per_kwh=0.7)
+        assert dear.value == (0.7 if place == "home" else house.usd_per_kwh.value)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ CHAPTERS = (
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
+    "buy_or_rent",
     "hardware_radar",
     "inference_roofline",
     "memory_wall",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from live_costs import uncertain
+from owning import owned
 
 PAGE = "notebooks/buy_or_rent.html"
 
@@ -54,6 +54,6 @@ def test_the_file_of_a_table_that_follows_is_that_of_the_readers_case(visit, kin
     rows = (
         pd.read_csv(io.StringIO(text)) if kind == "csv" else pd.DataFrame(json.loads(text)["data"])
     )
-    terms = uncertain(opened.ask("window.scaleright.page.values")).terms()
-    owned = [terms.break_even_usd_per_hour(hours) for hours in rows["hours a day"]]
-    assert rows["an owned hour costs [USD]"].tolist() == pytest.approx(owned, rel=1e-6)
+    terms = owned(opened.ask("window.scaleright.page.values"))
+    costs = [terms.break_even_usd_per_hour(hours).value for hours in rows["hours a day"]]
+    assert rows["an owned hour costs [USD]"].tolist() == pytest.approx(costs, rel=1e-6)

@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import live_costs
 import live_hardware
 import pytest
 from browse import CHAPTERS, ONE_EACH, Visit, stir
 
 BUY = "notebooks/buy_or_rent.html"
-LIVE = [*live_costs.LIVE, *live_hardware.LIVE]
+LIVE = live_hardware.LIVE
 IN_PHRASES = (
     "points",
     "price",

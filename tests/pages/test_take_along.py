@@ -11,7 +11,7 @@ import nbformat
 import pandas as pd
 import pytest
 from browse import CHAPTERS, ROOT, SCENARIOS, beside, links
-from live_costs import uncertain
+from owning import owned
 from scaleright import catalog, transformer
 from scaleright.press import repository
 from scaleright.units import figure
@@ -83,7 +83,6 @@ def test_a_downloaded_number_is_the_librarys_own(html):
         for p in json.loads((html / "downloads" / "buy_or_rent-your-case.json").read_text())["data"]
     }
     expected = [
-        figure(uncertain(case).terms().break_even_usd_per_hour(hours))
-        for hours in rule["hours a day"]
+        figure(owned(case).break_even_usd_per_hour(hours).value) for hours in rule["hours a day"]
     ]
     assert rule["an owned hour costs [USD]"].tolist() == pytest.approx(expected, rel=1e-9)

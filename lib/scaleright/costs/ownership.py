@@ -4,7 +4,7 @@ catalog.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -238,26 +238,6 @@ class Ownership:
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
         return cls.build(price, chip.require("tdp_watts"), power, factors)
-
-    @classmethod
-    def typical_of_each(cls, chip_usd: Any, tdp_watts: Any, settings: Iterable[str]) -> Self:
-        """Typical terms of several accelerators, each in a setting, as arrays.
-
-        Parameters
-        ----------
-        chip_usd, tdp_watts : price [USD] and power at work [W] of each, shape (accelerators,)
-
-        >>> terms = Ownership.typical_of_each([1600.0, 3e4], [450.0, 700.0], ["home", "colocation"])
-        >>> terms.price_usd.shape, bool(terms.pue[0] < terms.pue[1])
-        ((2,), True)
-        """
-        each = [
-            setting_factors(setting) | {"usd_per_kwh": setting_usd_per_kwh(setting)}
-            for setting in settings
-        ]
-        factors = {name: np.array([of[name] for of in each]) for name in each[0]}
-        prices, watts = np.asarray(chip_usd, float), np.asarray(tdp_watts, float)
-        return cls.build(prices, watts, factors["usd_per_kwh"], factors)
 
     @property
     def power(self) -> dict[str, float]:

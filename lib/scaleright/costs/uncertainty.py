@@ -1,48 +1,39 @@
-"""How far the break-even can be off: every input between the ends that the tables give it.
+"""Owning or renting in a case of quantities, and how far its break-even can be off: every input
+between the ends that the tables give it.
 
 The tables state a low and a high end for each price and factor. What a reader sets keeps that
 relative range: a rent of one dollar is as uncertain as the listings of the chip are apart.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
 
 from scaleright.catalog import accelerator
-from scaleright.costs.ownership import (
-    ELECTRICITY,
-    ENDS,
-    Ownership,
-    setting_factors,
-    setting_usd_per_kwh,
-)
+from scaleright.costs.ownership import ELECTRICITY, ENDS, Ownership, setting_factors
 from scaleright.formulas import lookup
-from scaleright.market import electricity_price, recent_rental_price
-from scaleright.ops import maximum, minimum
-from scaleright.quantity import choose
-from scaleright.ranges import Swing, interval, largest_first
+from scaleright.market import electricity_price, listing_age, recent_rental_price
+from scaleright.ops import maximum, minimum, where
+from scaleright.quantity import Quantity, at, choose, given
+from scaleright.ranges import Ends, interval_of
 from scaleright.units import figures
 
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
-REST = "host, building and people"
-WORDS = {
-    "usd_per_hour": "rent",
-    "chip_usd": "price of the chip",
-    "usd_per_kwh": "price of power",
-    "service_years": "years of use",
-    "value_kept_per_year": "value kept each year",
-    "cost_of_capital": "cost of capital",
-    "rest": REST,
-}
-"""What the inputs are called in a chart."""
-_SHARED = ("service_years", "value_kept_per_year", "cost_of_capital")
+TYPICAL = "typical"
 
 
 @lookup
-def chip_ends(name: str) -> dict[str, float]:
-    """Power of a chip [W], and the ends of its rent and price over their middle [1]; 1 where there
-    is no range.
+def chip_terms(name: str) -> dict[str, Any]:
+    """What a chip brings along, as a row for `choose`.
+
+    Returns
+    -------
+    tdp_watts : its power [W]
+    rent_low, rent_high, price_low, price_high : the ends of its rent and its price over their
+        middle [1]; 1 where there is no range
+    server : whether it is made for servers, so that no home houses it
+    age : how old its newest listing is, in words
     """
     chip, listed = accelerator(name), recent_rental_price(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
@@ -54,150 +45,102 @@ def chip_ends(name: str) -> dict[str, float]:
         "price_low": low / middle,
         "price_high": high / middle,
     }
-    return figures(found)
+    return figures(found) | {"server": chip.segment != "consumer", "age": listing_age(name)}
 
 
 @lookup
-def setting_ends(setting: str) -> dict[str, float]:
-    """The factors of a setting at each end, as "cheap pue" and so on, and the ends of its power
-    price over the typical one.
+def setting_ends(setting: str) -> dict[str, dict[str, float]]:
+    """The factors of a setting and what it pays for power, usd_per_kwh [USD/kWh], by the end of
+    their ranges.
     """
     power = electricity_price(*ELECTRICITY[setting])
-    factors = {
-        f"{end} {name}": value
-        for end in ENDS
-        for name, value in setting_factors(setting, end).items()
+    return {
+        end: setting_factors(setting, end) | {"usd_per_kwh": getattr(power, of)}
+        for end, (of, _) in ENDS.items()
     }
-    ends = {"power_low": power.low / power.best, "power_high": power.high / power.best}
-    return figures(factors | ends)
 
 
 @lookup
-def setting_terms(setting: str) -> dict[str, float]:
-    """What a setting is taken to pay and to reckon with, where a reader gives nothing else.
+def usual_terms() -> dict[str, dict[str, float]]:
+    """What each setting is taken to pay and to reckon with, where a reader gives nothing else.
 
     Returns
     -------
     usd_per_kwh [USD/kWh], years from purchase to sale [year], value_kept_per_year [1],
     cost_of_capital a year [1]
 
-    >>> sorted(setting_terms("home"))
+    >>> sorted(usual_terms()["home"])
     ['cost_of_capital', 'usd_per_kwh', 'value_kept_per_year', 'years']
     """
-    factors = setting_ends(setting)
-    terms = {
-        "years": "service_years",
-        "value_kept_per_year": "value_kept_per_year",
-        "cost_of_capital": "cost_of_capital",
-    }
-    return {"usd_per_kwh": setting_usd_per_kwh(setting)} | {
-        name: factors[f"typical {factor}"] for name, factor in terms.items()
+    names = {"usd_per_kwh": "usd_per_kwh", "years": "service_years"}
+    names |= {name: name for name in ("value_kept_per_year", "cost_of_capital")}
+    typical = {setting: setting_ends(setting)[TYPICAL] for setting in ELECTRICITY}
+    return {
+        setting: figures({name: factors[of] for name, of in names.items()})
+        for setting, factors in typical.items()
     }
 
 
-@dataclass(frozen=True)
-class UncertainBreakEven:
-    """Break-even hours a day with every input free; numbers, quantities or live expressions
-    throughout.
+def _place(case: Any, end: Any) -> Mapping[str, Quantity]:
+    """The factors of the case's setting at an end of their ranges."""
+    ends = {setting: setting_ends(setting) for setting in ELECTRICITY}
+    table = {(setting, end): row for setting, of in ends.items() for end, row in of.items()}
+    return choose(table, case.setting, end)
 
-    values : usd_per_hour, chip_usd, usd_per_kwh, service_years, value_kept_per_year,
-        cost_of_capital of the case
-    chip, place : from `chip_ends` and `setting_ends`
+
+def chosen_terms(case: Any, chip: Mapping[str, Any], rest: Any = TYPICAL) -> Ownership:
+    """Terms of owning the chip of a case, of quantities or not.
+
+    Parameters
+    ----------
+    case : setting, chip_usd, usd_per_kwh, years, value_kept_per_year, cost_of_capital
+    chip : its `chip_terms`
+    rest : the end of the factors of host, building and people
     """
+    own = {name: getattr(case, name) for name in ("value_kept_per_year", "cost_of_capital")}
+    factors = {**_place(case, rest), **own, "service_years": case.years}
+    return Ownership.build(case.chip_usd, chip["tdp_watts"], case.usd_per_kwh, factors)
 
-    values: Mapping[str, Any]
-    chip: Mapping[str, Any]
-    place: Mapping[str, Any]
 
-    @classmethod
-    def of(cls, case: Any, chips: Iterable[str]) -> Self:
-        """That of a case of quantities, which may choose any of the chips, and any setting.
+def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
+    """A case whose chip stands where it can: at home one that is made for servers does not, but in
+    a data center on its usual terms.
+    """
+    place = where((case.setting == "home") & chip["server"], "data center", case.setting)
+    usual, stays = choose(usual_terms(), place), place == case.setting
+    own = {name: where(stays, getattr(case, name), usual[name]) for name in usual}
+    return SimpleNamespace(**vars(case) | own | {"setting": place})
 
-        case : accelerator, setting, rent_usd_per_hour, chip_usd, usd_per_kwh, years,
-            value_kept_per_year, cost_of_capital
-        """
-        values = {
-            "usd_per_hour": case.rent_usd_per_hour,
-            "chip_usd": case.chip_usd,
-            "usd_per_kwh": case.usd_per_kwh,
-            "service_years": case.years,
-            "value_kept_per_year": case.value_kept_per_year,
-            "cost_of_capital": case.cost_of_capital,
-        }
-        return cls(
-            values,
-            choose({chip: chip_ends(chip) for chip in chips}, case.accelerator),
-            choose({setting: setting_ends(setting) for setting in ELECTRICITY}, case.setting),
-        )
 
-    def factors(self, end: str) -> dict[str, Any]:
-        """The setting's factors at one end."""
-        return {
-            name.removeprefix(f"{end} "): value
-            for name, value in self.place.items()
-            if name.startswith(f"{end} ")
-        }
+def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends]]:
+    """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
+    inputs by the words for it; host, building and people move together.
 
-    def terms(self, rest: Mapping[str, Any] | None = None, **changed: Any) -> Ownership:
-        """Terms of ownership with some inputs changed; `rest` are the factors of host, building and
-        people.
-        """
-        values = dict(self.values) | changed
-        shared = {name: values[name] for name in _SHARED}
-        return Ownership.build(
-            values["chip_usd"],
-            self.chip["tdp_watts"],
-            values["usd_per_kwh"],
-            dict(rest or self.factors("typical")) | shared,
-        )
+    case : of quantities, with accelerator and rent_usd_per_hour too
+    """
+    rest = given("rest", TYPICAL)  # no control: what moves it are its ends alone
+    hours = chosen_terms(case, chip, rest).break_even_hours_per_day(case.rent_usd_per_hour)
+    cheap, best, dear = (_place(case, end) for end in ENDS)
 
-    def hours(self, rest: Mapping[str, Any] | None = None, **changed: Any) -> Any:
-        """Break-even hours of use a day with some inputs changed [h/day], at most
-        `LONGEST_HOURS`.
-        """
-        rent = changed.pop("usd_per_hour", self.values["usd_per_hour"])
-        return minimum(self.terms(rest, **changed).break_even_hours_per_day(rent), LONGEST_HOURS)
+    def over_best(of: Quantity, name: str, low: Any = cheap, high: Any = dear) -> Ends:
+        return Ends(of, of * (low[name] / best[name]), of * (high[name] / best[name]))
 
-    def ends(self) -> dict[str, tuple[Any, Any, Any]]:
-        """Low, best and high of every input around the case."""
-        best, place = self.values, self.place
+    rent, price, capital = case.rent_usd_per_hour, case.chip_usd, case.cost_of_capital
+    kept = over_best(case.value_kept_per_year, "value_kept_per_year", dear, cheap)
+    lower, higher = (end["cost_of_capital"] - best["cost_of_capital"] for end in (cheap, dear))
+    return minimum(hours, LONGEST_HOURS), {
+        "rent": Ends(rent, rent * chip["rent_low"], rent * chip["rent_high"]),
+        "price of the chip": Ends(price, price * chip["price_low"], price * chip["price_high"]),
+        "price of power": over_best(case.usd_per_kwh, "usd_per_kwh"),
+        "years of use": over_best(case.years, "service_years", dear, cheap),
+        "value kept each year": Ends(kept.parameter, kept.low, minimum(kept.high, 0.98)),
+        "cost of capital": Ends(capital, maximum(capital + lower, 0.0), capital + higher),
+        "host, building and people": Ends(rest, "cheap", "dear"),
+    }
 
-        def scaled(name: str, low: Any, high: Any) -> tuple[Any, Any, Any]:
-            return best[name] * low, best[name], best[name] * high
 
-        def over_typical(name: str, cheap_is_low: bool) -> tuple[Any, Any, Any]:
-            low, high = ("cheap", "dear") if cheap_is_low else ("dear", "cheap")
-            typical = place[f"typical {name}"]
-            return scaled(name, place[f"{low} {name}"] / typical, place[f"{high} {name}"] / typical)
-
-        kept = over_typical("value_kept_per_year", cheap_is_low=False)
-        capital = [
-            best["cost_of_capital"]
-            + place[f"{end} cost_of_capital"]
-            - place["typical cost_of_capital"]
-            for end in ("cheap", "dear")
-        ]
-        return {
-            "usd_per_hour": scaled("usd_per_hour", self.chip["rent_low"], self.chip["rent_high"]),
-            "chip_usd": scaled("chip_usd", self.chip["price_low"], self.chip["price_high"]),
-            "usd_per_kwh": scaled("usd_per_kwh", place["power_low"], place["power_high"]),
-            "service_years": over_typical("service_years", cheap_is_low=False),
-            "value_kept_per_year": (kept[0], kept[1], minimum(kept[2], 0.98)),
-            "cost_of_capital": (maximum(capital[0], 0.0), best["cost_of_capital"], capital[1]),
-            "rest": (self.factors("cheap"), self.factors("typical"), self.factors("dear")),
-        }
-
-    def interval(self) -> tuple[Any, Any]:
-        """Low and high end of the break-even hours."""
-        return interval(self.hours, **self.ends())
-
-    def swings(self) -> list[Swing]:
-        """What each input alone does to the break-even hours, largest first."""
-        ends = self.ends()
-        best = {name: middle for name, (_, middle, _) in ends.items()}
-
-        def swing(name: str, low: Any, high: Any) -> Swing:
-            found = (self.hours(**best | {name: end}) for end in (low, high))
-            return Swing(name, *((0.0, 1.0) if name == "rest" else (low, high)), *found)
-
-        return largest_first(swing(name, low, high) for name, (low, _, high) in ends.items())
+def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
+    """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
+    hours, ends = doubts(case, chip)
+    low, high = (at(end, rest=TYPICAL) for end in interval_of(hours, ends.values()))
+    return low, high

@@ -2,14 +2,16 @@
 hours-a-day rule.
 """
 
-from collections.abc import Mapping
-from typing import Any
+import pandas as pd
 
+from scaleright import catalog
 from scaleright.costs.break_even import FleetCost, fleet_usd_per_year
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import INFINITY, minimum, where
+from scaleright.formulas import lookup
+from scaleright.ops import INFINITY, where
+from scaleright.power import energy_kwh_per_year
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
@@ -87,7 +89,7 @@ def capex_opex(
 def fleet_costs(
     ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day
 ) -> dict[str, FleetCost]:
-    """A year of the fleet by plan, in parts: rent all, hybrid (own the baseline), buy all.
+    """A year of the fleet by plan, in parts: all rented, the baseline owned, all owned.
 
     Parameters
     ----------
@@ -96,9 +98,9 @@ def fleet_costs(
     burst_hours_per_day : hours of burst a day [h/day]
 
     >>> list(fleet_costs(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
-    ['rent', 'hybrid', 'buy']
+    ['rent all', 'own the baseline', 'own all']
     """
-    plans = {"rent": 0.0, "hybrid": baseline, "buy": baseline + burst}
+    plans = {"rent all": 0.0, "own the baseline": baseline, "own all": baseline + burst}
     load = {
         "baseline": baseline,
         "burst": burst,
@@ -109,11 +111,26 @@ def fleet_costs(
     return {name: fleet_usd_per_year(owned, **load, **terms) for name, owned in plans.items()}
 
 
-def cheapest_plan(bills: Mapping[str, Any]):
-    """The plan with the lowest total of the `fleet_costs` [USD/year]; a quantity if they are.
+@lookup
+def cards_and_a_chip() -> pd.DataFrame:
+    """S3's two consumer cards beside one chip of a data center, running all day for three years,
+    under the words that head a table.
 
-    >>> cheapest_plan({"rent": 3.0, "hybrid": 2.0, "buy": 2.5})
-    'hybrid'
+    >>> cards_and_a_chip()["power [W]"].tolist()
+    [700.0, 300.0]
     """
-    rent, hybrid, buy = (bills[name] for name in ("rent", "hybrid", "buy"))
-    return where(rent <= minimum(hybrid, buy), "rent", where(hybrid <= buy, "hybrid", "buy"))
+    rows = []
+    for count, name in ((2, "RTX 3080 Ti"), (1, "A100 PCIe 80GB")):
+        chip = catalog.accelerator(name)
+        watts = count * chip.require("tdp_watts")
+        kwh = 3 * energy_kwh_per_year(HOURS_PER_DAY, watts, 0.0, 1.0)
+        rows.append(
+            {
+                "what": f"{count} x {name}",
+                "FP16 with FP32 sums": count * chip.peak_flops("fp16"),
+                "power [W]": watts,
+                "energy in 3 years [kWh]": kwh,
+                "at 0.10 USD per kWh": 0.10 * kwh,
+            }
+        )
+    return pd.DataFrame(rows)

@@ -16,7 +16,14 @@ from scaleright.market.history import (
     price_history,
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
-from scaleright.market.offers import Offer, matmul_terms, offer, rent_or_buy_market, rent_terms
+from scaleright.market.offers import (
+    Offer,
+    matmul_terms,
+    offer,
+    offered_chips,
+    rent_or_buy_market,
+    rent_terms,
+)
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (

@@ -95,6 +95,22 @@ def rent_or_buy_market() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def offered_chips(name: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> dict:
+    """Price and rent of each chip of `rent_or_buy_market`, as rows for a control that follows the
+    chip; and those of one more if the market lacks it, as given or from the tables.
+
+    Raises
+    ------
+    as `offer`
+
+    >>> offered_chips("RTX 4090", None, 0.3)["RTX 4090"]["rent_usd_per_hour"] > 0.3
+    True
+    """
+    one, columns = offer(name, chip_usd, rent_usd_per_hour), ["chip_usd", "rent_usd_per_hour"]
+    market = rent_or_buy_market().set_index("accelerator")[columns].to_dict("index")
+    return {name: {column: getattr(one, column) for column in columns}} | market
+
+
 @remembered
 def rent_terms(name: str) -> Mapping[str, Any]:
     """What a chip rents and sells for, as a row for `choose`.
