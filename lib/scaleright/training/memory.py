@@ -33,9 +33,11 @@ from scaleright.training.software import (
     FSDP,
     FSDP_FUSED_LOSS,
     HALF_BYTES,
+    LOSS_BYTES,
     MEGATRON,
     MEGATRON_2022,
     Software,
+    fsdp,
 )
 from scaleright.transformer.parameters import Parameters, parameters
 
@@ -46,6 +48,7 @@ __all__ = [
     "FSDP",
     "FSDP_FUSED_LOSS",
     "LORA_RANK",
+    "LOSS_BYTES",
     "MEGATRON",
     "MEGATRON_2022",
     "OPTIMIZER_BYTES",
@@ -53,6 +56,7 @@ __all__ = [
     "TrainingMemory",
     "adapter_parameters",
     "fewest_ranks",
+    "fsdp",
     "training_memory",
 ]
 

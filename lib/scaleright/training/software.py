@@ -1,6 +1,6 @@
 """How training frameworks keep what the mathematics needs: what `memory` depends on in software."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scaleright.ops import where
@@ -33,7 +33,7 @@ class Software:
     dropout: bool = False
     gradient_bytes: float = FULL_BYTES
     keeps_shard: bool = True
-    logit_bytes: float = HALF_BYTES + FULL_BYTES
+    logit_bytes: Any = HALF_BYTES + FULL_BYTES
     selective_ops: bool = False
     low_inputs: bool = True
 
@@ -64,3 +64,16 @@ of the loss in FP32.
 """
 FSDP_FUSED_LOSS = Software(keeps_shard=False, logit_bytes=4, selective_ops=True, low_inputs=False)
 """FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
+LOSS_BYTES = {"fused": FSDP_FUSED_LOSS.logit_bytes, "plain": FSDP.logit_bytes}
+"""Bytes at the peak of the loss for each entry of tokens x vocabulary: fused, or by PyTorch's own
+operations.
+"""
+
+
+def fsdp(loss: Any) -> Software:
+    """PyTorch's FSDP with a loss of `LOSS_BYTES`, which may be chosen by a quantity.
+
+    >>> fsdp("plain").logit_bytes.value == FSDP.logit_bytes
+    True
+    """
+    return replace(FSDP, logit_bytes=look_up(LOSS_BYTES, loss))

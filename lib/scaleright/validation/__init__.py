@@ -15,8 +15,8 @@ from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.memory import (
     RULE_BYTES,
-    WITHOUT_TENSOR,
-    fullness,
+    foundry_fullness,
+    fsdp_peaks,
     memory_errors,
     memory_groups,
 )

@@ -1,7 +1,7 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from scaleright.training.memory import (
     training_memory,
 )
 from scaleright.transformer import parameters
-from scaleright.units import si
+from scaleright.units import si, significant
 from scaleright.validation import checks
 from scaleright.validation.report import Kind
 
@@ -89,6 +89,34 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
     return pd.Series(shares)
 
 
+@dataclass(frozen=True)
+class Fullness:
+    """How full runs that were measured are by the bill: runs, how many it refuses, how many take
+    more than `FULL` of their chip, and the share that the fullest takes.
+    """
+
+    runs: int
+    refused: int
+    full: int
+    most: float
+
+
+FULL = 0.7
+"""Share of a chip that a batch chosen to fill the memory takes at least."""
+
+
+def foundry_fullness() -> Fullness:
+    """`Fullness` of the runs that MosaicML published.
+
+    >>> foundry_fullness().refused
+    0
+    """
+    measured = catalog.table("measured/training")
+    shares = fullness(measured[measured["source"] == "llmfoundry"], FSDP_FUSED_LOSS)
+    refused, full = int((shares > 1).sum()), int((shares > FULL).sum())
+    return Fullness(len(shares), refused, full, shares.max())
+
+
 def _predicted(row: dict) -> float:
     """Bytes of the part that a row states: activations, state of the layers' parameters, or all
     that the framework sees.
@@ -148,6 +176,29 @@ def memory_groups(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         WITHOUT_TENSOR: rows[fsdp & alone],
         "FSDP with tensor parallelism": rows[fsdp & ~alone],
     }
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """How far the bill is off published peaks of PyTorch's FSDP without tensor parallelism: the
+    least and the greatest of computed over published [1], and the median error in words.
+    """
+
+    least: float
+    greatest: float
+    said: str
+
+
+@lookup
+def fsdp_peaks(judged: pd.DataFrame) -> Peaks:
+    """What `Peaks` there are among judged rows of published memory."""
+    rows = memory_groups(judged)[WITHOUT_TENSOR]
+    off = rows["error_percent"]
+    said = (
+        f"{significant(off.abs().median(), 2)} % at the median of {len(rows)} published peaks of"
+        f" FSDP, all of {' and '.join(rows['model'].unique())}, nothing fitted"
+    )
+    return Peaks(1 + off.min() / 100, 1 + off.max() / 100, said)
 
 
 @lookup
