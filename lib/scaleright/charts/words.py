@@ -7,6 +7,7 @@ one that a slider changes read alike.
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from scaleright import units
+from scaleright.names import nearest
 from scaleright.ops import where
 from scaleright.quantity import Operation, Quantity, apply
 
@@ -79,12 +81,29 @@ def say(value: Any, kind: str = "number") -> Any:
     if kind == "percent":
         value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
     else:
-        unit = "" if kind in ("number", "") else f" {kind}"
+        unit = "" if kind in ("number", "") else f" {_not_misspelled(kind)}"
     if kind in _TRIMMED:
         text = units.formatted(value, f",.{digits}~r")
         return where(text == "1", "1" + unit[:-1], text + unit)
     text = units.formatted(value, f",.{digits}r")
     return text + unit if unit else text
+
+
+_KINDS = (*_WORDS, *_TRIMMED, "percent", "number", "whole", "billions", "hours a day", "load")
+
+
+def _not_misspelled(unit: str) -> str:
+    """A unit that is written as it is; refused where it is nearly the name of a kind.
+
+    >>> _not_misspelled("tokens/s")
+    'tokens/s'
+    >>> _not_misspelled("percnt")
+    Traceback (most recent call last):
+    LookupError: unknown way to say a number 'percnt'; nearest: percent, count (15 known)
+    """
+    if unit not in _KINDS and get_close_matches(unit, _KINDS, 1, 0.8):
+        nearest(unit, _KINDS, "way to say a number")
+    return unit
 
 
 NONE = "–"
