@@ -6,9 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
+from scaleright import quantity as quantities
 from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
-from scaleright.decisions.hardware_candidates import candidates
+from scaleright.decisions.hardware_candidates import (
+    candidate_rows,
+    candidates,
+    considered,
+    hour_usd,
+)
+from scaleright.decisions.hardware_criteria import SAID, criteria, published_speeds
 
 LLAMA_8B, LLAMA_70B = catalog.model("Llama-3.1-8B"), catalog.model("Llama-3.1-70B")
 
@@ -253,3 +260,51 @@ def test_a_criterion_is_judged_by_what_was_measured():
         "rent alone": 1,
     }
     assert (tested["pairs"] == 2).all() and (tested["best"] == 1).all()
+
+
+def test_published_speeds_stand_beside_none_where_a_chip_cannot_run_the_work():
+    of = hw.work(LLAMA_70B, False, 2048, 256, "FP8")
+    slow = hw.Terms(2e4, slowdown=2.4, limit_s=0.05, fabric_bytes_per_s=100e9)
+    rows = published_speeds(LLAMA_70B, 2048, of, slow).set_index("accelerator")
+    assert np.isnan(rows.loc["RTX PRO 6000", "computed"]) and (rows["computed"].dropna() > 0).all()
+    assert published_speeds(catalog.model("GPT-2"), 2048, of, slow).empty
+
+
+def test_every_criterion_of_the_source_is_computed():
+    works = [hw.work(LLAMA_8B, task, 2048, 8, "BF16") for task in (False, True)]
+    rows = criteria(*works, candidates(least_providers=2), TERMS, False).set_index("criterion")
+    assert list(rows.index) == list(SAID)
+    fewer = criteria(*works, candidates(vendor="AMD"), TERMS, False).set_index("criterion")
+    assert "on an A100: none considered" in fewer.iloc[0, 1]
+    assert fewer.loc["support"].iloc[1].startswith("AMD: ")
+
+
+def test_the_page_considers_the_chips_that_the_library_lists():
+    chip = quantities.given("chip", "")
+    spec = quantities.choose(candidate_rows(), chip, otherwise="not listed")
+    every = candidates().index.to_numpy()
+    for asked in (("AMD", "any", 1), ("all", "consumer", 2), ("NVIDIA", "data center", 5)):
+        (kept,) = quantities.evaluate([considered(spec, *asked, False)], {"chip": every})
+        assert set(every[kept]) == set(candidates(*asked).index)
+
+
+def test_the_page_prices_every_chip_as_the_frame_does():
+    chip = quantities.given("chip", "")
+    spec = quantities.choose(candidate_rows(), chip, otherwise="not listed")
+    of = hw.work(LLAMA_70B, False, 2048, 64, "FP8")
+    there = hw.fit(of, spec, hour_usd(spec, False, 0.4), terms(utilization=0.4, limit_s=0.03))
+    ranked = hw.compare(of, candidates(), terms(utilization=0.4, limit_s=0.03))
+    asked = [there.usd_per_million, there.chips, there.runs]
+    found = quantities.evaluate(asked, {"chip": ranked.index.to_numpy()})
+    assert found[2].tolist() == ranked["runs"].tolist()
+    for name, values in zip(("usd_per_million", "chips"), found, strict=False):
+        np.testing.assert_allclose(values[found[2]], ranked[name][found[2]], rtol=1e-6)
+
+
+def test_a_rule_is_followed_by_its_chips_alone():
+    rule, chip = quantities.given("rule", "A100"), quantities.given("chip", "A100 SXM 80GB")
+    says = quantities.evaluate(
+        [hw.agrees(rule, chip)],
+        {"rule": np.array(["A100", "smaller card", "A100 or H100", "high-end"])},
+    )
+    assert says[0].tolist() == [True, False, True, True]

@@ -38,6 +38,7 @@ CHAPTERS = (
     "hardware_radar",
     "inference_ladder",
     "sustainability",
+    "hardware_compare",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {

@@ -1,6 +1,4 @@
-"""The controls of the built pages, set by their script: what follows them, and that the numbers are
-the library's.
-"""
+"""The controls of the built pages, set by their script, and what follows them."""
 
 from __future__ import annotations
 
@@ -11,25 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import live_hardware
 import pytest
 from browse import CHAPTERS, ONE_EACH, Visit, stir
 
 BUY = "notebooks/buy_or_rent.html"
-LIVE = live_hardware.LIVE
-IN_PHRASES = (
-    "points",
-    "price",
-    "pace_now",
-    "room",
-    "range_",
-    "usd_per_million",
-    "chips",
-    "regret",
-    "flip",
-    "gain",
-)
-"""Numbers that the page says within words of their own."""
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -127,23 +110,3 @@ def test_an_address_that_names_a_choice_alone_brings_what_follows_it(visit):
     opened.set({"chip_usd": defaults["chip_usd"]})
     opened.open(opened.address().removeprefix(opened.site))
     assert opened.ask("window.scaleright.page.values.chip_usd") == defaults["chip_usd"]
-
-
-@pytest.mark.parametrize(
-    "page, case, numbers",
-    LIVE,
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_live_number_is_the_librarys_own(look, page, case, numbers):
-    opened = look(page)
-    opened.set(case)
-    values = opened.ask("window.scaleright.page.values")
-    shown = opened.ask(
-        "(names) => Object.fromEntries(names.map((n) => [n, window.scaleright.value(n)]))",
-        list(numbers),
-    )
-    assert shown == pytest.approx({name: of(values) for name, of in numbers.items()}, rel=1e-9)
-    words = opened.ask("document.querySelector('article').textContent")
-    for name in shown:
-        if not name.startswith(IN_PHRASES):
-            assert opened.ask(f"window.scaleright.page.hub.signal({name + '_text'!r})") in words

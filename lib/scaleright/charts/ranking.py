@@ -48,7 +48,7 @@ def ranking(
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses a fixed color (vendor), named above the bars.
-    words : column or live expression of what is said after the value.
+    words : column, quantity or live expression of what is said after the value.
     only : what columns of the rows to rank must equal, or a live condition.
     otherwise : what is said at every row where that leaves none.
     most : how many rows to draw.
@@ -59,7 +59,7 @@ def ranking(
     60
     """
     frame = frame_of(rows)
-    steps, (value,) = along_rows([value], along)
+    steps, (value, words) = along_rows([value, words], along)
     ranked = "1" if only is None else where(picked(only), 1, 0)
     if along is not None:
         ranked = where(alt.expr.isFinite(field_of(value)), ranked, 0)

@@ -87,6 +87,37 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     return listed.copy()
 
 
+def considered(chip: Mapping[str, Any], vendor: Any, segment: Any, least: Any, own: Any) -> Any:
+    """Whether a chip is among those to choose from: a quantity, as its arguments may be.
+
+    Parameters
+    ----------
+    chip : a row of `candidates`
+    vendor, segment, least : as in `candidates`
+    own : whether it is bought, so that it has to be for sale
+
+    >>> from scaleright.quantity import choose, given
+    >>> chip = choose(candidate_rows(), given("chip", "H100 SXM"))
+    >>> considered(chip, given("vendor", "AMD"), "any", 1, False).value
+    False
+    """
+    kind = ((vendor == "all") | (chip["vendor"] == vendor)) & (
+        (segment == "any") | (chip["segment"] == segment)
+    )
+    return kind & (chip["providers"] >= least) & (where(own, chip["bought"], 1) > 0)
+
+
+@shared
+def candidate_rows() -> dict[str, dict[str, Any]]:
+    """`candidates` by name, for `choose`.
+
+    >>> candidate_rows()["H100 SXM"]["vendor"]
+    'NVIDIA'
+    """
+    found = candidates()
+    return found.assign(bought=found["bought"].astype(int)).to_dict("index")
+
+
 ENOUGH = 3
 """Providers that make a range of listings."""
 SLOTS = 8.0

@@ -13,29 +13,49 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import DataError
-from scaleright.decisions.hardware_candidates import hour_usd
-from scaleright.decisions.hardware_fit import TRAINING_BYTES, Fit, Terms, Work, fit, work
+from scaleright.architecture import Transformer
+from scaleright.catalog import DataError, fact, shared, table
+from scaleright.decisions.hardware_candidates import candidate_rows, hour_usd
+from scaleright.decisions.hardware_fit import (
+    TRAINING_BYTES,
+    Fit,
+    Terms,
+    Work,
+    at_the_case,
+    fit,
+    usd_per_million_at,
+    work,
+)
 from scaleright.decisions.verdict import Verdict
-from scaleright.ops import INFINITY, as_it_is, where
+from scaleright.ops import INFINITY, first_case, where
 from scaleright.order import noiseless
+from scaleright.quantity import choose
+from scaleright.transformer import bytes_per_parameter
 from scaleright.units import duration, si, usd, whole
+from scaleright.validation import decode_floor
 
 __all__ = [
     "A100_BYTES_PER_S",
     "A100_FLOPS",
+    "FORMATS",
+    "RULES",
     "SMALLER_CARD_BYTES",
     "SOURCE",
     "TRAINING_BYTES",
     "Fit",
     "Terms",
     "Work",
-    "as_it_is",
+    "agrees",
     "compare",
     "fit",
     "follows_rule",
     "hardware_choice",
+    "slowdowns",
     "source_rule",
+    "usd_per_million_at",
+    "usual",
+    "why_none",
+    "within",
     "work",
 ]
 
@@ -48,12 +68,60 @@ A100_FLOPS, A100_BYTES_PER_S = 312e12, 1.5e12
 """What an A100 has; a chip with as much of both is high-end in S3's sense."""
 
 
+FORMATS = {
+    name: {"bytes": bytes_per_parameter(name), "fp8": name == "FP8"}
+    for name in ("BF16", "FP8", "INT4")
+}
+"""Number formats of the weights, for `choose`: bytes a weight, and whether arithmetic is in FP8."""
+
+
+@shared
+def slowdowns() -> dict[str, dict[str, Any]]:
+    """The time of a step over its floor by the roofline, for `choose`: low, middle and high end of
+    what was published, by task, and what that is, in words (judged).
+
+    >>> middle = slowdowns()["inference"]
+    >>> middle["low"] < middle["middle"] < middle["high"]
+    True
+    """
+    chips = candidate_rows()
+    matmul = chips["H100 SXM"]["compute_efficiency"]
+    a100 = chips["A100 SXM 80GB"]["compute_efficiency"] / fact("gpt3_size_mfu_a100")
+    llama = (matmul / fact(f"llama3_405b_mfu_h100{end}") for end in ("", "_low"))
+    floors = decode_floor(table("measured/energy")).ratio
+    ends = {"inference": floors.quantile([0.05, 0.5, 0.95]), "training": (a100, *llama)}
+    words = {
+        "inference": f"in {len(floors)} measured runs a step of decoding took {{}} to {{}} times"
+        " its floor (90 %)",
+        "training": "published runs took {} to {} times the floor of their arithmetic",
+    }
+    return {
+        task: {"low": low, "middle": middle, "high": high}
+        | {"judged": words[task].format(f"{low:.1f}", f"{high:.1f}")}
+        for task, (low, middle, high) in ends.items()
+    }
+
+
+def usual() -> dict[str, dict[str, Any]]:
+    """What a task comes with unless a reader says otherwise: format, demand, utilization, slowdown.
+
+    >>> usual()["training"]["precision"]
+    'BF16'
+    """
+    found = {
+        "inference": {"precision": "FP8", "tokens_per_s": 2e4, "utilization": 0.4},
+        "training": {"precision": "BF16", "tokens_per_s": 2e5, "utilization": 0.95},
+    }
+    middles = {task: round(of["middle"], 2) for task, of in slowdowns().items()}
+    return {task: of | {"slowdown": middles[task]} for task, of in found.items()}
+
+
 def source_rule(training: Any, stored_bytes: Any, interactive: Any):
     """The kind of chip that S3 names: for training, for a model beyond its smaller cards, for users
     who wait, or else.
 
     The document gives no order; a model that does not fit comes before users who wait. Arguments
-    may be live.
+    may be quantities.
 
     >>> source_rule(True, 1e12, False), source_rule(False, 140e9, True), source_rule(False, 16e9,
     ...     True), source_rule(False, 16e9, False)
@@ -80,9 +148,53 @@ def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
     return high_end == (rule == "high-end")
 
 
+def within(shape: Transformer, context: Any) -> Any:
+    """Whether a model was made for so many tokens in view, as far as its maker says [truth value].
+
+    >>> from scaleright import catalog
+    >>> within(catalog.model("Llama-2-13B"), 100_000)
+    False
+    """
+    return (shape.max_context == 0) | (context <= shape.max_context)
+
+
+def why_none(shape: Transformer, context: Any) -> Any:
+    """Why no chip can run a workload, and what would help, in words; quantities.
+
+    >>> from scaleright import catalog
+    >>> why_none(catalog.model("Llama-2-13B"), 2048)[:41]
+    'none of the chips considered can run it: '
+    """
+    return where(
+        within(shape, context),
+        "none of the chips considered can run it: allow more chips, a slower fabric, a smaller"
+        " format or fewer clouds",
+        "the model was not made for so many tokens in view: shorten them",
+    )
+
+
+RULES = ("A100", "A100 or H100", "high-end", "smaller card")
+"""The kinds of chips that `source_rule` names."""
+
+
+def agrees(rule: Any, name: Any) -> Any:
+    """Whether a chip is of the kind that the rule names: quantities.
+
+    >>> from scaleright.quantity import given
+    >>> agrees(given("rule", "A100"), given("chip", "H100 SXM")).value
+    False
+    """
+    kinds = {
+        name: {rule: follows_rule(rule, name, chip) for rule in RULES}
+        for name, chip in candidate_rows().items()
+    }
+    kind = choose(kinds, name, otherwise="not listed")
+    return first_case([(rule == of, kind[of]) for of in RULES], False)
+
+
 def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> pd.DataFrame:
-    """The `Fit` of a workload on every candidate, the cheapest first; those that can not run it
-    last, at an infinite price.
+    """The `Fit` of a workload, at its case, on every candidate, the cheapest first; those that can
+    not run it last, at an infinite price.
 
     >>> from scaleright import catalog
     >>> from scaleright.decisions.hardware_candidates import candidates
@@ -91,6 +203,7 @@ def compare(of: Work, chips: pd.DataFrame, terms: Terms, own: bool = False) -> p
     >>> bool(ranked["usd_per_million"].is_monotonic_increasing)
     True
     """
+    of, terms = at_the_case(of), at_the_case(terms)
     columns = {name: chips[name].to_numpy() for name in chips.columns}
     result = fit(of, columns, np.maximum(hour_usd(columns, own, terms.utilization), 1e-9), terms)
     frame = pd.DataFrame(

@@ -3,13 +3,14 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.ops import INFINITY, Keep, as_it_is, maximum, minimum, where
+from scaleright.ops import INFINITY, maximum, minimum, where
+from scaleright.quantity.graph import value_of
 from scaleright.transformer import (
     compute_seconds,
     decode_step,
@@ -51,7 +52,7 @@ class Work:
 def work(
     t: Transformer, training: Any, context: Any, batch: Any, precision: Any, fp8: Any = None
 ) -> Work:
-    """A step of decoding, or of training, from the shape of a model; numbers or live expressions.
+    """A step of decoding, or of training, from the shape of a model; numbers or quantities.
 
     Parameters
     ----------
@@ -140,12 +141,20 @@ class Fit:
     runs: Any
 
 
-def _reached(of: Work, chip: Mapping[str, Any], terms: Terms, keep: Keep) -> tuple[Any, Any]:
+def at_the_case(of: Any) -> Any:
+    """A workload, or its terms, with the value that each quantity has at the case.
+
+    >>> from scaleright.quantity import given
+    >>> at_the_case(Terms(given("demand", 5.0))).tokens_per_s
+    5.0
+    """
+    return replace(of, **{name: value_of(part) for name, part in vars(of).items()})
+
+
+def _reached(of: Work, chip: Mapping[str, Any], terms: Terms) -> tuple[Any, Any]:
     """Arithmetic and memory bandwidth of a chip that a workload reaches [FLOP/s], [B/s]."""
-    flops = keep(
-        "flops", where(of.fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"]
-    )
-    return flops, keep("bytes_per_s", chip["memory_bytes_per_s"] * terms.bandwidth_efficiency)
+    flops = where(of.fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"]
+    return flops, chip["memory_bytes_per_s"] * terms.bandwidth_efficiency
 
 
 def _step_times(of: Work, sequences: Any, flops: Any, bytes_per_s: Any) -> tuple[Any, Any]:
@@ -157,21 +166,20 @@ def _step_times(of: Work, sequences: Any, flops: Any, bytes_per_s: Any) -> tuple
 
 
 def _groups(
-    of: Work, chip: Mapping[str, Any], terms: Terms, times: tuple[Any, Any], keep: Keep
+    of: Work, chip: Mapping[str, Any], terms: Terms, times: tuple[Any, Any]
 ) -> tuple[Any, Any, Any]:
     """Chips of a server that may share the model, the fewest that hold all sequences of a step, and
     the fewest that keep the limit on its time, too [1]; `times` are those of the step on one chip.
     """
     kept = of.held_bytes + of.sequence_bytes * of.sequences
     memory = chip["memory_bytes"] * terms.memory_share
-    whole_step = keep("whole_step", terms.slowdown * token_seconds(*times))
+    whole_step = terms.slowdown * token_seconds(*times)
     # Chips on a slower fabric share no model: each works alone, on as many sequences as it holds.
     alone = chip["scale_up_bytes_per_s"] < terms.fabric_bytes_per_s
-    server = keep("server", where(alone, 1.0, minimum(chip["joined"], terms.most_chips)))
+    server = where(alone, 1.0, minimum(chip["joined"], terms.most_chips))
     most = where(terms.across_servers, 1e6, server)
     holds, group = (
-        keep(name, group_size(kept, memory, whole_step, limit, most))
-        for name, limit in (("holds", INFINITY), ("group", terms.limit_s))
+        group_size(kept, memory, whole_step, limit, most) for limit in (INFINITY, terms.limit_s)
     )
     return server, holds, group
 
@@ -186,9 +194,7 @@ def _binds(chips: Any, group: Any, holds: Any, arithmetic_s: Any, memory_s: Any)
     )
 
 
-def fit(
-    of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, keep: Keep = as_it_is
-) -> Fit:
+def fit(of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms) -> Fit:
     """A workload on a kind of chip, or on many kinds at once, by the roofline times a slowdown.
 
     A group is the smallest that holds all sequences of a step and keeps the limit on its time;
@@ -200,8 +206,6 @@ def fit(
         `market.matmul_chips`, and scale_up_bytes_per_s and joined, see
         `hardware_candidates.candidates`
     usd_per_hour : price of one chip for every hour of the service [USD/h]
-    keep : takes the name and the value of an intermediate result and returns what to go on with; a
-        live chart gives each a name of its own there, so that no expression is written out twice
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
@@ -209,28 +213,24 @@ def fit(
     ...     Terms(tokens_per_s=100.0)).binds
     'one chip'
     """
-    flops, bytes_per_s = _reached(of, chip, terms, keep)
+    flops, bytes_per_s = _reached(of, chip, terms)
     times = _step_times(of, of.sequences, flops, bytes_per_s)
-    server, holds, group = _groups(of, chip, terms, times, keep)
-    batch = keep(
-        "batch",
-        batch_that_fits(
-            of.sequences,
-            group,
-            chip["memory_bytes"] * terms.memory_share,
-            of.held_bytes,
-            of.sequence_bytes,
-            terms.limit_s,
-            bytes_per_s / terms.slowdown,
-            of.flop,
-            flops / terms.slowdown,
-        ),
+    server, holds, group = _groups(of, chip, terms, times)
+    batch = batch_that_fits(
+        of.sequences,
+        group,
+        chip["memory_bytes"] * terms.memory_share,
+        of.held_bytes,
+        of.sequence_bytes,
+        terms.limit_s,
+        bytes_per_s / terms.slowdown,
+        of.flop,
+        flops / terms.slowdown,
     )
     at_work = maximum(batch, 1.0)
-    times = _step_times(of, at_work, flops, bytes_per_s)
-    arithmetic_s, memory_s = keep("arithmetic_s", times[0]), keep("memory_s", times[1])
-    on_one = keep("on_one", terms.slowdown * token_seconds(arithmetic_s, memory_s))
-    chips = keep("chips", chips_for_demand(terms.tokens_per_s, of.tokens * at_work, on_one, group))
+    arithmetic_s, memory_s = _step_times(of, at_work, flops, bytes_per_s)
+    on_one = terms.slowdown * token_seconds(arithmetic_s, memory_s)
+    chips = chips_for_demand(terms.tokens_per_s, of.tokens * at_work, on_one, group)
     bill = chips * usd_per_hour
     return Fit(
         batch=batch,
@@ -244,3 +244,20 @@ def fit(
         # cluster.
         runs=(batch >= 1) & (minimum(group, terms.most_chips) <= server),
     )
+
+
+def usd_per_million_at(
+    of: Work, chip: Mapping[str, Any], usd_per_hour: Any, terms: Terms, slower: Any
+) -> Any:
+    """What a million tokens cost if a step takes so many times as long, and the chip works on as
+    many sequences all the same [USD / 1e6 token].
+
+    >>> from scaleright.decisions.hardware_candidates import candidates
+    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
+    >>> asked = work(tiny, False, 100, 8, "BF16"), candidates().loc["H100 SXM"], 2.0, Terms(1e8)
+    >>> usd_per_million_at(*asked, 2.0) > usd_per_million_at(*asked, 1.0)
+    True
+    """
+    patience = minimum(terms.limit_s, 1e9) * slower
+    changed = replace(terms, slowdown=terms.slowdown * slower, limit_s=patience)
+    return fit(of, chip, usd_per_hour, changed).usd_per_million

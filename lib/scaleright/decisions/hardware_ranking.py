@@ -58,7 +58,7 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
     rows : from `measured_choice`
 
     Columns: criterion, right (pairs in the order of the measurement), pairs, best (workloads whose
-    best chip it picks), workloads.
+    best chip it picks), workloads; and the shares of either [1].
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> tested = criteria_tested(measured_choice(candidates())).set_index("criterion")
@@ -85,8 +85,10 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
                 "criterion": criterion,
                 "right": right,
                 "pairs": pairs,
+                "of pairs": right / pairs,
                 "best": best,
                 "workloads": len(workloads),
+                "of workloads": best / len(workloads),
             }
         )
     return ordered(pd.DataFrame(found), "right", ascending=False, ignore_index=True)
@@ -109,3 +111,24 @@ def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
     differ = real[first] != real[second]
     same = np.sign(predicted[first] - predicted[second]) == np.sign(real[first] - real[second])
     return int((same & differ).sum()), int(differ.sum())
+
+
+def order_in_short(tested: pd.DataFrame) -> str:
+    """The best and the worst of the criteria, in words.
+
+    Parameters
+    ----------
+    tested : from `criteria_tested`
+
+    >>> from scaleright.decisions.hardware_candidates import candidates
+    >>> order_in_short(criteria_tested(measured_choice(candidates()))).split(" orders")[0]
+    '$ per TB/s of bandwidth'
+    """
+    (top, right), (last, least) = (
+        (row["criterion"], 100 * row["of pairs"]) for row in (tested.iloc[0], tested.iloc[-1])
+    )
+    return (
+        f"{top} orders {right:.0f} % of {tested.iloc[0]['pairs']} pairs right, {last}"
+        f" {least:.0f} %, where a coin would get half. All of these chips are NVIDIA's, so this"
+        " says nothing about the others."
+    )
