@@ -4,6 +4,7 @@ finds, runs of other sizes, and published layouts among all that fit.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from scaleright.decisions.parallelism_playbook import (
 from scaleright.decisions.parallelism_selector import choose
 from scaleright.market import recent_rental_price
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layouts import layouts
 from scaleright.training.rules import FIELDS
 from scaleright.training.search import search
 from scaleright.units import duration, si, significant, whole
@@ -54,6 +56,23 @@ def run_of(case: Any) -> TrainingRun:
     )
     size = case.chips, case.sequence, case.global_batch
     return TrainingRun(model(case.model), chip, *size, case.precision, case.task)
+
+
+def on_networks_of(case: Any, other: Any) -> SimpleNamespace:
+    """What a machine depends on: the networks of one case, all else of another."""
+    networks = {name: getattr(case, name) for name in ("fabric_gb_per_s", "network_gb_per_s")}
+    rest = {name: getattr(other, name) for name in ("accelerator", "precision", "task")}
+    return SimpleNamespace(**networks, **rest)
+
+
+def count(run: TrainingRun) -> int:
+    """Layouts that keep the rules of a run [1].
+
+    >>> from scaleright import catalog
+    >>> count(TrainingRun(catalog.model("MPT-1B"), catalog.accelerator("H100 SXM"), 1, 2048, 4))
+    9
+    """
+    return layouts(run).tensor.size
 
 
 def held(run: TrainingRun) -> pd.DataFrame:
