@@ -14,6 +14,7 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
+from scaleright.inference.server import require_server
 from scaleright.inference.serving import steady
 from scaleright.market import recent_rental_price
 from scaleright.press import Book, execute
@@ -87,7 +88,7 @@ def test_claims_on_latency_are_judged():
         ("precision=FP9", "FP8"),
         ("batch=0", "batch = 0"),
         ("model=Llama-3.1-7B", "Llama-3.1-8B"),
-        ("chips=3", "chips = '3'"),
+        ("chips=4", "chips = '4'"),
         ("utilization=40", "utilization = 40"),
         ("accelerator=H100", "H100 SXM"),
     ],
@@ -101,6 +102,18 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
     assert caught.value.code and said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "model, precision, load, said",
+    [
+        ("Llama-3.1-70B", "INT4", Load(100_000, 31_000), "does not fit beside the weights"),
+        ("Llama-3.1-405B", "FP8", Load(2000, 500), "nearest .* chips = 8"),
+    ],
+)
+def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, said):
+    with pytest.raises(ValueError, match=said):
+        require_server(catalog.model(model), CASE.chip, precision, 1, load)
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize(
     "chapter, case, said",
@@ -111,11 +124,6 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
             "precision FP8 needs a chip with dense fp8",
         ),
         ("inference_roofline", {"model": "Llama-3.1-405B", "precision": "BF16"}, "FP8"),
-        (
-            "inference_roofline",
-            {"precision": "INT4", "chips": "1", "input_tokens": 100000, "output_tokens": 31000},
-            "does not fit beside the weights",
-        ),
         ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),
     ],
 )

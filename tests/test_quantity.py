@@ -90,6 +90,27 @@ def test_two_choices_pick_a_row_together():
     assert evaluate([rent.why], {"chip": "B"}) == ["Not offered."]
 
 
+def test_a_page_finds_a_row_by_one_choice_after_the_other_where_that_is_shorter():
+    chips, years = [f"a chip with a long name {at}" for at in range(9)], ["2024", "2025", "2026"]
+    rows = {
+        (c, y): {"usd": 9.5 + 3 * i + j} for i, c in enumerate(chips) for j, y in enumerate(years)
+    }
+    rows.pop((chips[4], "2025"))
+    rent = choose(rows, given("chip", chips[0]), given("year", "2024"), otherwise="Not listed.")
+    told = compiled({"usd": rent.usd, "missing": ops.where(rent.there, 0, 1)}).signals
+    assert "".join(told.values()).count(chips[0]) == 1
+    cases = [{"chip": chips[at], "year": year} for at, year in ((8, "2026"), (4, "2025"))]
+    (first, second) = signals(cases, told, ["usd", "missing"])
+    assert first == [35.5, 0.0] and math.isnan(second[0]) and second[1] == 1.0
+    assert evaluate([rent.usd], cases[0]) == [35.5]
+
+
+def test_lists_of_a_table_may_be_of_different_lengths():
+    made = choose({"A": {"by": [1.0]}, "B": {"by": [2.0, 3.0]}}, given("chip", "A")).by
+    (found,) = evaluate([made], {"chip": np.array(["A", "B"])})
+    assert found[1].tolist() == [2.0, 3.0] and found[0, 0] == 1.0 and math.isnan(found[0, 1])
+
+
 def test_a_choice_may_be_a_number_which_the_page_writes_as_python_does():
     rows = {10: {"tokens": 400.0}, 0.5: {"tokens": 900.0}}
     speed = given("speed", 10)
@@ -207,22 +228,20 @@ def test_floats_arrays_and_vega_agree(graphs):
             assert same(text, value), (name, found.signals)
 
 
-def test_what_is_used_twice_is_computed_once_and_tables_travel_once():
+def test_what_is_used_twice_is_computed_once_and_columns_that_are_read_travel_once():
     chip, load = choose(CHIPS, given("chip", "A")), given("load", 0.4)
     both = chip.usd / load
-    rows = (
-        '"A":[700,30000,"X",[1,2,4],""],"B":[300,3333.333,"Y",[8,16,32],""],'
-        '"C":[0/0,0/0,"",[0/0,0/0,0/0],"C is not sold."]'
-    )
     found = compiled({"first": both + chip.watts, "second": both * 2})
     assert list(found.signals.values()) == [
-        f"({{{rows}}})",
-        "q1[chip]",
-        "(q2[1] / load)",
-        "(q3 + q2[0])",
-        "(q3 * 2)",
+        "[30000,3333.333,0/0]",
+        '({"A":0,"B":1,"C":2})',
+        "q2[chip]",
+        "(q1[q3] / load)",
+        "[700,300,0/0]",
+        "(q4 + q5[q3])",
+        "(q4 * 2)",
     ]
-    assert list(found.signals) == ["q1", "q2", "q3", "first", "second"]
+    assert list(found.signals) == ["q1", "q2", "q3", "q4", "q5", "first", "second"]
 
 
 def test_along_an_axis_only_what_depends_on_it_is_a_formula_of_the_rows():

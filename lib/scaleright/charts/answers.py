@@ -147,7 +147,7 @@ def answer_card(
     machine = answer(plain_text(sentence), numbers | alone, others, headline)
     words = " ".join([plain_text(sentence), *_spoken(texts)])
     named = f' data-sr-headline="{headline}"' if headline else ""
-    card, now = (_card(text, texts, model, named) for text in (filled, sentence))
+    card, now = _card(filled, texts, model, named), _card(sentence, texts, "", named)
     shown = _both(card, now, provided)
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
 

@@ -30,7 +30,7 @@ __all__ = ["Curve", "CurvePoint", "Paced", "curves", "engines", "fastest", "usua
 
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
-_DECODING, _READING = (
+DECODING, _READING = (
     tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
 )
 """Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160
@@ -133,6 +133,12 @@ class Curve:
     read: Any
     hold: Any
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Its numbers by name, without those of steps with prompts beyond the `budget`."""
+        needed = sum(tokens < self.budget for tokens in _READING) + 1
+        return vars(self) | {of: getattr(self, of)[:needed] for of in ("reading", "grouped")}
+
     def _over(self, slopes: Any, context: Any) -> Any:
         return slopes[0] * context + slopes[1] * minimum(context, self.near)
 
@@ -146,7 +152,7 @@ class Curve:
 
     def writing_s(self, batch: Any) -> Any:
         """A step that gives so many sequences a token, but for what they look back on [s]."""
-        return _between(self.decoding, _DECODING, batch)
+        return _between(self.decoding, DECODING, batch)
 
     def looking_s(self, batch: Any, context: Any) -> Any:
         """What so many decoding sequences add by looking back on their context [s]."""
@@ -268,8 +274,8 @@ def writing_parts(found: Sequence[Deployment], *groups: Sequence[str]) -> list[l
     True
     """
     d = _together(found)
-    parts, slow = step_parts(d, np.array(_DECODING), 0.0), stored(d)
-    none = np.zeros((len(found), len(_DECODING)))
+    parts, slow = step_parts(d, np.array(DECODING), 0.0), stored(d)
+    none = np.zeros((len(found), len(DECODING)))
     return [
         [_cut(of) for of in sum((slow[kind] * parts[kind] for kind in kinds), none)]
         for kinds in groups
@@ -322,7 +328,7 @@ def _slowed_steps(
     """Seconds of the steps that make a curve by kind of work, a row for each deployment; and where
     one group of them ends: of answers alone, of prompts alone, of each at the contexts.
     """
-    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in _DECODING] + [
+    steps = [(tokens, 0.0, 0.0, 0.0) for tokens in DECODING] + [
         (0.0, 0.0, tokens, 0.0) for tokens in _READING
     ]
     steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
@@ -334,7 +340,7 @@ def _slowed_steps(
         kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (d.tensor.size, len(steps)))
         for kind in kinds
     }
-    return slowed, np.cumsum([len(_DECODING), len(_READING), 3, 3])
+    return slowed, np.cumsum([len(DECODING), len(_READING), 3, 3])
 
 
 @dataclass(frozen=True)

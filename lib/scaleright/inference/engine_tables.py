@@ -9,30 +9,35 @@ from types import MappingProxyType
 
 from scaleright.catalog import accelerator, model, shared
 from scaleright.formulas import search
-from scaleright.inference.curves import Curve, curves, engines, writing_parts
+from scaleright.inference.curves import DECODING, Curve, curves, engines, writing_parts
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.phases import KINDS
 from scaleright.inference.server import holding
 
 
 @dataclass(frozen=True)
 class Served:
-    """A server and its curve, beside the tables of two parts of the steps that give answers alone.
+    """A server and its curve, beside two parts of the steps that give answers alone.
 
-    products : with weights [s]
-    network : what its chips wait for each other [s]
+    network : what its chips wait for each other, as the table `decoding` of the curve [s]
+    engine : all but that and the products with weights: launches, scheduling, sampling and small
+        operations, of one answer and of each more [s]
     """
 
     server: Deployment
     curve: Curve
-    products: Sequence[float]
     network: Sequence[float]
+    engine: Sequence[float]
 
 
 def _served(found: Sequence[Deployment]) -> list[Served]:
     """Servers that differ in their chips alone."""
-    network = ("tensor", "expert", "pipeline")
-    parts = writing_parts(found, ("matmul", "grouped"), network)
-    return list(map(Served, found, curves(found), *parts))
+    network, products = ("tensor", "expert", "pipeline"), ("matmul", "grouped")
+    engine = [kind for kind in KINDS if kind not in (*network, *products)]
+    waits, works = writing_parts(found, network, engine)
+    steps = DECODING[-1] - DECODING[0]
+    line = [(of[0], float(f"{(of[-1] - of[0]) / steps:.3g}")) for of in works]
+    return list(map(Served, found, curves(found), waits, line))
 
 
 @search

@@ -90,9 +90,9 @@ def engine_rows(
                 continue
             low, high = interval(engines[0], "throughput")
             numbers = {
-                f"{column} {place}": getattr(known[min(place, len(known) - 1)], column)
+                f"{column} {place}": value
                 for place in range(most)
-                for column in _COLUMNS
+                for column, value in known[min(place, len(known) - 1)].figures.items()
             }
             lent = borrowed(engines[0])
             of = {"low": low, "high": high, "lent": lent, "fitted": "no run" not in lent}

@@ -34,8 +34,7 @@ class ServerSteps:
     """The steps of the server that is chosen; NaN where there is none.
 
     curve : its steps at any batch and load
-    products, network : what the products with weights, and what chips wait for each other, have in
-        the table `decoding` of the curve [s]
+    network, engine : of the steps that give answers alone, see `engine_tables.Served` [s]
     balance : rows of a step at which the arithmetic of the feed-forward weights takes as long as
         their reading [1]
     ridge : operations that the chip does in the time of reading a byte [FLOP/B]
@@ -46,8 +45,8 @@ class ServerSteps:
     """
 
     curve: Curve
-    products: Any
     network: Any
+    engine: Any
     balance: Any
     ridge: Any
     low: Any
@@ -78,16 +77,14 @@ class ServerSteps:
 
     def parts(self, point: CurvePoint) -> dict[str, Any]:
         """Seconds of a mean step by what they go into [s]."""
-        products, network = (
-            replace(self.curve, decoding=table).writing_s(point.batch)
-            for table in (self.products, self.network)
-        )
+        network = replace(self.curve, decoding=self.network).writing_s(point.batch)
+        engine = self.engine[0] + self.engine[1] * (point.batch - 1)
         return {
-            "weights": products,
+            "weights": self.curve.writing_s(point.batch) - network - engine,
             "looking back": point.looking_s,
             "prompts": point.reading_s,
             "between chips": network,
-            "engine": self.curve.writing_s(point.batch) - products - network,
+            "engine": engine,
         }
 
     def alone(self, tokens: Any) -> dict[str, Any]:
@@ -165,24 +162,39 @@ class Servers:
     sure: Figures
 
     @classmethod
-    def of(cls, models: Sequence[str], accelerators: Sequence[str], formats: Sequence[str]) -> Self:
-        """All servers of these models on these accelerators in these formats.
+    def of(
+        cls,
+        models: Sequence[str],
+        accelerators: Sequence[str],
+        formats: Sequence[str],
+        chips: Sequence[str],
+    ) -> Self:
+        """The servers of these models on these accelerators in these formats, on so many chips or
+        on as many as is usual.
 
-        >>> found = Servers.of(("gpt-oss-120b", "Llama-3.1-70B"), ("H100 SXM",), ("FP8",))
+        >>> found = Servers.of(
+        ...     ("gpt-oss-120b", "Llama-3.1-70B"), ("H100 SXM",), ("FP8",), ("fewest", "8")
+        ... )
         >>> [key[-1] for key in found.curves], found.usual["gpt-oss-120b", "H100 SXM", "FP8"]
-        (['2', '4', '8'], 'it was published only in MXFP4. Choose that format.')
+        (['4', '8'], 'it was published only in MXFP4. Choose that format.')
         """
         held = servers(tuple(models), tuple(accelerators), tuple(formats))
         least: dict[tuple[str, ...], str] = {}
-        for *key, chips in held:
-            least.setdefault(tuple(key), chips)
+        for *key, many in held:
+            least.setdefault(tuple(key), many)
+        usual: dict[tuple[str, ...], Mapping[str, Any] | str] = {
+            key: _usual(Deployment(*_named(*key)), least.get(key))
+            for key in product(models, accelerators, formats)
+        }
+        held = {
+            key: of
+            for key, of in held.items()
+            if key[-1] in chips or (FEWEST in chips and key[-1] == _chips(usual[key[:-1]]))
+        }
         return cls(
-            {key: vars(of.curve) for key, of in held.items()},
-            {key: {"products": of.products, "network": of.network} for key, of in held.items()},
-            {
-                key: _usual(Deployment(*_named(*key)), least.get(key))
-                for key in product(models, accelerators, formats)
-            },
+            {key: of.curve.figures for key, of in held.items()},
+            {key: {"network": of.network, "engine": of.engine} for key, of in held.items()},
+            usual,
             {key: _sure(Deployment(*_named(*key))) for key in product(models, accelerators)},
         )
 
@@ -195,7 +207,8 @@ class Servers:
         chips : "fewest" or their number as a word
 
         >>> from scaleright.quantity import evaluate, given
-        >>> servers = Servers.of(("Llama-3.1-70B",), ("H100 SXM",), ("BF16", "FP8"))
+        >>> offered = ("fewest", "1", "8")
+        >>> servers = Servers.of(("Llama-3.1-70B",), ("H100 SXM",), ("BF16", "FP8"), offered)
         >>> form, chips = given("form", "FP8"), given("chips", "fewest")
         >>> steps = servers.chosen("Llama-3.1-70B", "H100 SXM", form, chips)
         >>> found = [steps.chips, steps.lacking]
@@ -211,8 +224,8 @@ class Servers:
         alike = _alike(self.curves)
         return ServerSteps(
             Curve(**{name: alike.get(name, curve[name]) for name in _CURVE}),
-            parts.products,
             parts.network,
+            parts.engine,
             usual.balance,
             usual.ridge,
             sure.low,
@@ -221,6 +234,11 @@ class Servers:
             curve.there,
             where(curve.there, "", lacking),
         )
+
+
+def _chips(usual: Mapping[str, Any] | str) -> str:
+    """The chips of a row of `Servers.usual`; none where it says why there is no server."""
+    return "" if isinstance(usual, str) else usual["chips"]
 
 
 def _alike(rows: Figures) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,22 +18,25 @@ _JOINT = "|"
 """Between the options of a row that several choices pick."""
 _ONE = "row"
 """The operation by which one choice picks a row."""
+_DENSE = 20
+"""Places for each row up to which they stand in a list."""
 
 
 class Row(Mapping):
-    """The row of a table that is chosen: its columns are quantities, as attributes or items.
+    """The row of a table that is chosen: its columns are quantities, as attributes or items. A page
+    is told those columns that it reads.
 
     there : whether the table has figures for what is chosen [truth value]
     why : why it has none, a sentence; empty where it has [word]
     """
 
-    def __init__(self, columns: tuple[str, ...], row: Quantity):
-        self._columns, self._row = columns, row
+    def __init__(self, columns: Mapping[str, tuple], why: tuple[str, ...], place: Quantity):
+        self._columns, self._why, self._place = columns, why, place
 
     def __getitem__(self, name: str) -> Quantity:
         if name not in self._columns:
             nearest(name, self._columns, "column of the table")
-        return apply(_column(self._columns.index(name)), self._row)
+        return _picked(self._columns[name], self._place)
 
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_"):
@@ -53,7 +58,7 @@ class Row(Mapping):
     @property
     def why(self) -> Quantity:
         """Why there are no figures for what is chosen; empty where there are."""
-        return apply(_column(len(self._columns)), self._row)
+        return _picked(self._why, self._place)
 
     @property
     def there(self) -> Quantity:
@@ -92,14 +97,18 @@ def choose(
     [nan, 'Not listed.']
     """
     columns, rows, blank = _rows(table)
+    options = [*rows]
+    if otherwise is not None:  # at the first place, so that a page writes `place || 0`
+        rows = {None: (*blank, otherwise)} | rows
     picked = _JOINT.join(called(value_of(choice)) for choice in choices)
-    if picked not in rows and otherwise is None:
-        nearest(picked, rows, "row of the table")
-    content = literal_rows(rows)
-    digest = hashlib.sha256(content.encode()).hexdigest()
-    whole = leaf(Operation(f"table {digest}", lambda: rows, lambda: content), rows, digest)
-    lacking = None if otherwise is None else (*blank, otherwise)
-    return Row(columns, apply(_pick(len(choices), lacking), whole, *choices))
+    if picked not in options and otherwise is None:
+        nearest(picked, options, "row of the table")
+    found = [*zip(*rows.values(), strict=True)]
+    places = {option: place for place, option in enumerate(rows) if option is not None}
+    by_one = _by_one(places, len(choices), otherwise is not None)
+    told, short = _told(places, by_one), by_one != _joint(places)
+    place = apply(_pick(len(choices), otherwise is not None, short), told, *choices)
+    return Row(dict(zip(columns, found, strict=False)), found[-1], place)
 
 
 def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity:
@@ -116,8 +125,8 @@ def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity
     return choose({option: {"figure": figure} for option, figure in figures.items()}, choice).figure
 
 
-def table_of(node: Quantity) -> Mapping[str, tuple] | None:
-    """The rows by option from which a quantity is one that a single choice picks; None if it is
+def table_of(node: Quantity) -> Mapping[str, int] | None:
+    """The places by option from which a quantity is one that a single choice picks; None if it is
     none.
     """
     chosen = node.operation.name == _ONE and isinstance(node.inputs[1], Quantity)
@@ -167,49 +176,102 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
     return columns, rows, blank
 
 
-def literal_rows(rows: Mapping[str, tuple]) -> str:
-    """A table as an expression."""
-    entries = (f"{literal(name)}:{literal(row, short=True)}" for name, row in rows.items())
-    return f"({{{','.join(entries)}}})"
+def _told(content: Any, text: str) -> Quantity:
+    """A table, or a list of its values, as a page has it once."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return leaf(Operation(f"table {digest}", lambda: content, lambda: text), content, digest)
 
 
-def _pick(many: int, lacking: tuple | None) -> Operation:
-    """The row that so many choices pick, or the one that stands for those that a table lacks."""
+def _joint(places: Mapping[str, int]) -> str:
+    """The place of each row by its options together, as an expression."""
+    return f"({{{','.join(f'{literal(option)}:{at}' for option, at in places.items())}}})"
 
-    def one(table: Mapping[str, tuple], options: Iterable[Any]) -> tuple:
+
+def _by_one(places: Mapping[str, int], many: int, sparse: bool) -> str:
+    """The same by one choice after the other, whose options each have a step in a list of places;
+    together where that is shorter, or where a table that is not sparse lacks rows.
+    """
+    keys = [option.split(_JOINT) for option in places]
+    if many == 1 or any(len(key) != many for key in keys):
+        return _joint(places)
+    options = [list(dict.fromkeys(of)) for of in zip(*keys, strict=True)]
+    sizes = [math.prod(map(len, options[after + 1 :])) for after in range(many)]
+    whole = sizes[0] * len(options[0])
+    if whole > (_DENSE if sparse else 1) * len(places):
+        return _joint(places)
+    steps = [
+        {option: at * size for at, option in enumerate(of)}
+        for of, size in zip(options, sizes, strict=True)
+    ]
+    dense = [0] * whole
+    for key, place in zip(keys, places.values(), strict=True):
+        dense[sum(step[option] for step, option in zip(steps, key, strict=True))] = place
+    text = f"[{literal(dense)},{','.join(map(_joint, steps))}]"
+    return min(_joint(places), text, key=len)
+
+
+def _picked(values: tuple, place: Quantity) -> Quantity:
+    """The value at the place of what is chosen; where few values come again and again, they are
+    told once, and by rows only which.
+    """
+    texts = [literal(value, short=True) for value in values]
+    first = {text: at for at, text in reversed([*enumerate(texts)])}
+    few = sorted(first.values())
+    if len(few) == 1:
+        return apply(_ALIKE, _told(values[:1], f"[{texts[0]}]"), place)
+    told, which = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
+    each = tuple(which[text] for text in texts)
+    if len(literal(each)) + len(",".join(told)) < len(",".join(texts)):
+        place = apply(_AT, _told(each, literal(each)), place)
+        texts, values = told, tuple(values[at] for at in few)
+    return apply(_AT, _told(values, f"[{','.join(texts)}]"), place)
+
+
+def _value_at(values: tuple, place: Any) -> Any:
+    """The value at a place; of arrays of places, lists are as long as the longest."""
+    if not isinstance(place, np.ndarray):
+        return values[int(place)]
+    found = [values[int(at)] for at in place.flat]
+    if not isinstance(values[0], tuple):
+        return np.array(found).reshape(place.shape)
+    longest = max(map(len, values))
+    lacking = "" if any(isinstance(of, str) for of in chain(*values)) else math.nan
+    even = [(*of, *[lacking] * (longest - len(of))) for of in found]
+    return np.array(even).reshape((*place.shape, longest))
+
+
+_AT = Operation("at", _value_at, lambda values, place: f"{values}[{place}]")
+_ALIKE = Operation(
+    "alike", lambda values, place: _value_at(values, 0 * place), lambda values, _: f"{values}[0]"
+)
+"""Of a table whose rows are all alike."""
+
+
+def _pick(many: int, sparse: bool, by_one: bool) -> Operation:
+    """The place of the row that so many choices pick; of a sparse table, the first where it has
+    none.
+
+    by_one : whether the page has the places `_by_one` choice after the other
+    """
+
+    def one(places: Mapping[str, int], options: Iterable[Any]) -> int:
         name = _JOINT.join(map(called, options))
-        return table[name] if lacking is None else table.get(name, lacking)
+        return places.get(name, 0) if sparse else places[name]
 
-    def row(table: Mapping[str, tuple], *choices: Any) -> Any:
+    def place(places: Mapping[str, int], *choices: Any) -> Any:
         if not any(isinstance(choice, np.ndarray) for choice in choices):
-            return one(table, choices)
-        every = np.empty(np.broadcast(*map(np.asarray, choices)).shape, dtype=object)
-        for place, *options in zip(
-            np.ndindex(every.shape),
-            *(np.broadcast_to(c, every.shape).flat for c in choices),
-            strict=True,
-        ):
-            every[place] = one(table, options)
-        return every
+            return one(places, choices)
+        every = np.broadcast_arrays(*choices)
+        found = [one(places, options) for options in zip(*(c.flat for c in every), strict=True)]
+        return np.array(found).reshape(every[0].shape)
 
-    def page(table: str, *keys: str) -> str:
-        found = f"{table}[{joint.join(keys)}]"
-        return found if lacking is None else f"({found} || {literal(lacking, short=True)})"
+    def page(places: str, *keys: str) -> str:
+        steps = (f"{places}[{at}][{key}]" for at, key in enumerate(keys, 1))
+        key = " + ".join(steps) if by_one else joint.join(keys)
+        found = f"{places}{'[0]' * by_one}[{key}]"
+        return f"({found} || 0)" if sparse else found
 
     joint = f' + "{_JOINT}" + '
     name = _ONE if many == 1 else f"row {many}"
-    return Operation(name if lacking is None else f"{name} or {lacking!r}", row, page)
-
-
-def _column(index: int) -> Operation:
-    def column(row: Any) -> Any:
-        if isinstance(row, tuple):
-            return row[index]
-        return np.array([one[index] for one in row.flat]).reshape(row.shape + _depth(row, index))
-
-    return Operation(f"column {index}", column, lambda row: f"{row}[{index}]")
-
-
-def _depth(rows: np.ndarray, index: int) -> tuple[int, ...]:
-    first = rows.flat[0][index]
-    return (len(first),) if isinstance(first, tuple) else ()
+    name = f"{name}{' sparse' * sparse}{' by one' * by_one}"
+    return Operation(name, place, page)
