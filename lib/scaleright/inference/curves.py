@@ -30,7 +30,7 @@ __all__ = ["Curve", "CurvePoint", "Paced", "curves", "engines", "fastest", "usua
 
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
-DECODING, _READING = (
+DECODING, READING = (
     tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
 )
 """Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160
@@ -133,12 +133,6 @@ class Curve:
     read: Any
     hold: Any
 
-    @property
-    def figures(self) -> dict[str, Any]:
-        """Its numbers by name, without those of steps with prompts beyond the `budget`."""
-        needed = sum(tokens < self.budget for tokens in _READING) + 1
-        return vars(self) | {of: getattr(self, of)[:needed] for of in ("reading", "grouped")}
-
     def _over(self, slopes: Any, context: Any) -> Any:
         return slopes[0] * context + slopes[1] * minimum(context, self.near)
 
@@ -173,8 +167,8 @@ class Curve:
             chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas
         )
         wide, together = self.replicas * each, beside + chunk
-        products = _between(self.reading, _READING, beside + wide) + _between(
-            self.grouped, _READING, together
+        products = _between(self.reading, READING, beside + wide) + _between(
+            self.grouped, READING, together
         )
         return products + wide * self._over(self.read, context) + beside * self.each_s
 
@@ -329,7 +323,7 @@ def _slowed_steps(
     one group of them ends: of answers alone, of prompts alone, of each at the contexts.
     """
     steps = [(tokens, 0.0, 0.0, 0.0) for tokens in DECODING] + [
-        (0.0, 0.0, tokens, 0.0) for tokens in _READING
+        (0.0, 0.0, tokens, 0.0) for tokens in READING
     ]
     steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
         (0.0, 0.0, _LONG, context) for context in contexts
@@ -340,7 +334,7 @@ def _slowed_steps(
         kind: np.broadcast_to(factors.get(kind, 1.0) * parts[kind], (d.tensor.size, len(steps)))
         for kind in kinds
     }
-    return slowed, np.cumsum([len(DECODING), len(_READING), 3, 3])
+    return slowed, np.cumsum([len(DECODING), len(READING), 3, 3])
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 from scaleright.catalog import accelerator, model, shared
 from scaleright.formulas import search
-from scaleright.inference.curves import DECODING, Curve, curves, engines, writing_parts
+from scaleright.inference.curves import (
+    DECODING,
+    READING,
+    Curve,
+    curves,
+    engines,
+    writing_parts,
+)
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import KINDS
 from scaleright.inference.server import holding
@@ -28,6 +36,12 @@ class Served:
     curve: Curve
     network: Sequence[float]
     engine: Sequence[float]
+
+
+def figures(of: Curve) -> dict[str, Any]:
+    """The numbers of a curve by name, without those of steps with prompts beyond its `budget`."""
+    needed = sum(tokens < of.budget for tokens in READING) + 1
+    return vars(of) | {name: getattr(of, name)[:needed] for name in ("reading", "grouped")}
 
 
 def _served(found: Sequence[Deployment]) -> list[Served]:

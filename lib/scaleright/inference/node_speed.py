@@ -11,7 +11,7 @@ from typing import Any
 from scaleright.catalog import model as shape_of
 from scaleright.formulas import lookup, search
 from scaleright.inference.curves import Curve, Paced, fastest
-from scaleright.inference.engine_tables import node_engines
+from scaleright.inference.engine_tables import figures, node_engines
 from scaleright.inference.lengths import Load
 from scaleright.inference.slowdowns import borrowed, interval
 from scaleright.ops import first_case, maximum, where
@@ -92,7 +92,7 @@ def engine_rows(
             numbers = {
                 f"{column} {place}": value
                 for place in range(most)
-                for column, value in known[min(place, len(known) - 1)].figures.items()
+                for column, value in figures(known[min(place, len(known) - 1)]).items()
             }
             lent = borrowed(engines[0])
             of = {"low": low, "high": high, "lent": lent, "fitted": "no run" not in lent}

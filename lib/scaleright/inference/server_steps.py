@@ -12,7 +12,7 @@ from scaleright.formulas import lookup
 from scaleright.inference.curves import Curve, CurvePoint
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.engine import chip_speeds
-from scaleright.inference.engine_tables import servers
+from scaleright.inference.engine_tables import figures, servers
 from scaleright.inference.lengths import Load
 from scaleright.inference.server import FORMATS, LEAST_ROOM, ONLY_IN, SOFTWARE, published_in, server
 from scaleright.inference.slowdowns import borrowed, interval
@@ -192,7 +192,7 @@ class Servers:
             if key[-1] in chips or (FEWEST in chips and key[-1] == _chips(usual[key[:-1]]))
         }
         return cls(
-            {key: of.curve.figures for key, of in held.items()},
+            {key: figures(of.curve) for key, of in held.items()},
             {key: {"network": of.network, "engine": of.engine} for key, of in held.items()},
             usual,
             {key: _sure(Deployment(*_named(*key))) for key in product(models, accelerators)},
