@@ -133,14 +133,33 @@
     page.settled = waiting = new Promise((done, fail) => requestAnimationFrame(() => update().then(done, fail)));
   }
 
+  /** First what the reader sees: sentences, tables and the charts in sight; then the others one by one, while the reader goes on. */
   async function update() {
     waiting = null;
     markMoved();
     rest();
     if (page.hub) await feed(page.hub);
-    await Promise.all(Object.values(page.views).map(feed));
-    spread(document.querySelectorAll("figure.sr-drawn"));
     tell();
+    const drawn = [...document.querySelectorAll("figure.sr-drawn")], seen = drawn.filter(inSight);
+    await Promise.all(seen.map(follow));
+    spread(seen);
+    for (const figure of drawn.filter((figure) => !seen.includes(figure))) {
+      await new Promise((done) => setTimeout(done));
+      if (waiting) return waiting; // a control has moved again: all will be drawn then
+      await follow(figure);
+      spread([figure]);
+    }
+  }
+
+  function inSight(figure) {
+    const { top, bottom } = figure.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  }
+
+  /** Let the chart of a figure follow the controls. */
+  async function follow(figure) {
+    const view = page.views[figure.dataset.srName || figure.id];
+    if (view) await feed(view);
   }
 
   /** Give a view the values of the controls, and what the hub has computed of them. */
