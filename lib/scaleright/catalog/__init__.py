@@ -21,6 +21,7 @@ from scaleright.catalog.specs import (
     Accelerator,
     accelerator,
     accelerators,
+    decoders,
     model,
     models,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "accelerators",
     "data_dir",
     "data_record",
+    "decoders",
     "examine",
     "fact",
     "fitted",

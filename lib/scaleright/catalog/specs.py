@@ -195,6 +195,15 @@ def models() -> dict[str, Transformer]:
     return dict(_models(data_dir()))
 
 
+def decoders() -> dict[str, Transformer]:
+    """Those of `models` that write, a token after the other.
+
+    >>> "BERT-large" in decoders(), "GPT-2" in decoders()
+    (False, True)
+    """
+    return {name: shape for name, shape in models().items() if shape.causal}
+
+
 def model(name: str) -> Transformer:
     """A model architecture by name or alias, upper or lower case.
 

@@ -25,7 +25,8 @@ from scaleright.formulas import (
 )
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
-from scaleright.quantity import Quantity
+from scaleright.quantity import Quantity, look_up
+from scaleright.quantity.graph import value_of
 from scaleright.training.activations import layer_bytes
 from scaleright.training.layout import TASKS, Layout, TrainingRun
 from scaleright.training.rank_parameters import LORA_RANK, adapter_parameters, rank_parameters
@@ -266,11 +267,11 @@ _ALLOWED |= {
 
 def _checked(run: TrainingRun, layout: Layout, optimizer: Any) -> Any:
     """Bytes of optimizer state for each trained parameter, once all that is given is allowed."""
-    state_bytes = (
-        OPTIMIZER_BYTES[one_of(optimizer, OPTIMIZER_BYTES, "optimizer")]
-        if isinstance(optimizer, str)
-        else optimizer
-    )
+    state_bytes, name = optimizer, value_of(optimizer)
+    if isinstance(name, str):
+        one_of(name, OPTIMIZER_BYTES, "optimizer")
+        chosen = isinstance(optimizer, Quantity)
+        state_bytes = look_up(OPTIMIZER_BYTES, optimizer) if chosen else OPTIMIZER_BYTES[name]
     given = vars(run) | vars(layout) | {"optimizer": state_bytes}
     for name, allowed in _ALLOWED.items():
         allowed.check("training_memory", name, given[name])
@@ -293,7 +294,8 @@ def training_memory(
     ----------
     run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega
         expressions
-    optimizer : key of `OPTIMIZER_BYTES`, or bytes of state for each trained parameter
+    optimizer : key of `OPTIMIZER_BYTES`, a quantity or not, or bytes of state for each trained
+        parameter
     software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or
         one's own
     counted : the model's parameters where they are counted already, such as for a live chart

@@ -91,12 +91,12 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
 
 @dataclass(frozen=True)
 class Fullness:
-    """How full runs that were measured are by the bill: runs, how many it refuses, how many take
-    more than `FULL` of their chip, and the share that the fullest takes.
+    """How full runs that were measured are by the bill: runs, how many it refuses in words, how
+    many take more than `FULL` of their chip, and the share that the fullest takes.
     """
 
     runs: int
-    refused: int
+    refused: str
     full: int
     most: float
 
@@ -109,12 +109,12 @@ def foundry_fullness() -> Fullness:
     """`Fullness` of the runs that MosaicML published.
 
     >>> foundry_fullness().refused
-    0
+    'none'
     """
     measured = catalog.table("measured/training")
     shares = fullness(measured[measured["source"] == "llmfoundry"], FSDP_FUSED_LOSS)
     refused, full = int((shares > 1).sum()), int((shares > FULL).sum())
-    return Fullness(len(shares), refused, full, shares.max())
+    return Fullness(len(shares), str(refused or "none"), full, shares.max())
 
 
 def _predicted(row: dict) -> float:
