@@ -81,19 +81,21 @@ def words(layout: Layout) -> str:
 
 
 def contenders(
-    run: TrainingRun, optimizer: str = "adamw"
+    run: TrainingRun, optimizer: str = "adamw", **fixed: Any
 ) -> dict[str, tuple[Layout, TrainingMemory, StepTime | None, int]]:
     """Of each strategy the fastest layout that fits, else the leanest: layout, memory, step time
     and layouts to choose from.
 
     A strategy without any layout is left out; a layout that does not fit has no step time.
 
+    fixed : fields of a layout with the value, or the values, to which they are held
+
     Raises
     ------
     ValueError : the run is impossible on any layout (see `rules.check_run`).
     """
-    replicas = layouts(run, zero=0, tensor=1, pipeline=1, context=1, expert=1)
-    both = (replicas, layouts(run))
+    replicas = layouts(run, **fixed, zero=0, tensor=1, pipeline=1, context=1, expert=1)
+    both = (replicas, layouts(run, **fixed))
     every = Layout(
         **{name: np.concatenate([getattr(one, name) for one in both]) for name in FIELDS}
     )

@@ -27,6 +27,8 @@ PLAIN = ("experts", "moe_layers", "shared_ffn", "kv_lora_rank", "window", "selec
 """What a model must lack to be counted as the dense ones are."""
 LONG = 131_072
 """Tokens of a long sequence, which context parallelism splits."""
+MICRO_BATCHES = (1, 2, 4, 8)
+"""Sequences that a copy works on at once, of those layouts that are tried for other cases."""
 FABRICS, NETWORKS = (0.03, 0.1, 1.0, 4.0), (0.04, 0.2, 1.0, 4.0)
 """Networks on which the page's own case is searched, over those of its chip [1]."""
 PARTS = {
@@ -76,15 +78,15 @@ def _settings(shape: Transformer, chips: int) -> Iterator[TrainingRun]:
 @shared
 def _winners(name: str, chips: int) -> list[tuple[str, Layout]]:
     """The best layouts of each strategy for a model on so many chips, at many settings."""
-    return _found(_settings(model(name), chips))
+    return _found(_settings(model(name), chips), micro_batch=MICRO_BATCHES, recompute=(0, 2))
 
 
-def _found(runs: Iterable[TrainingRun]) -> list[tuple[str, Layout]]:
+def _found(runs: Iterable[TrainingRun], **fixed: Any) -> list[tuple[str, Layout]]:
     """The best layouts of each strategy of several runs, each once."""
     every = dict[tuple[str, Layout], None]()
     for run in runs:
         try:
-            best = contenders(run)
+            best = contenders(run, **fixed)
         except ValueError:  # the run is impossible on any layout
             continue
         every |= {(kind, of[0]): None for kind, of in best.items() if of[2] is not None}
