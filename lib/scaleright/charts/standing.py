@@ -71,11 +71,9 @@ def standing(
     ink = _ink(frame, color)
     bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, **ink)
     tips = tooltip({"what": category, title: "_label"})
-    dots = (
-        chart.transform_filter(f"datum._ranked && {known}")
-        .mark_point(size=110, opacity=1)
-        .encode(x=x, y=y, **ink, tooltip=tips)
-    )
+    # Shown or not rather than filtered: a scale of no dots at all has no ends.
+    seen = alt.condition(f"datum._ranked && {known}", alt.value(1), alt.value(0))
+    dots = chart.mark_point(size=110).encode(x=x, y=y, **ink, opacity=seen, tooltip=tips)
     text = chart.mark_text(style="row-value", dx=9)
     text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
     chart = alt.layer(bars, dots, text)
