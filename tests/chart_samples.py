@@ -6,11 +6,11 @@ import json
 import re
 from types import SimpleNamespace
 
-import altair as alt
 import pandas as pd
 import vl_convert
 from scaleright import charts, ranges
 from scaleright.outputs import VEGALITE_MIME
+from scaleright.quantity import given
 from vega import computed
 
 
@@ -45,10 +45,13 @@ def small_case():
     )
 
 
+USD, HOURS = given("usd", 1.0), given("h", 1.0)
+"""What rows of charts give in columns of these names."""
+
+
 def bar_chart(value):
-    return charts.bars(
-        pd.DataFrame({"what": ["a", "b"], "usd": [1.0, 2.0]}), "what", value, "usd", "USD per hour"
-    )
+    rows = pd.DataFrame({"what": ["a", "b"], "usd": [1.0, 2.0]})
+    return charts.bars(rows, "what", value, "usd", "USD per hour", along=USD)
 
 
 def vega_text(expressions):
@@ -71,17 +74,18 @@ PRICES = pd.DataFrame(
 )
 
 EVERY = {
-    "bars": lambda live: bar_chart(alt.datum.usd * live.price),
+    "bars": lambda live: bar_chart(USD * live.given.price),
     "dots": lambda live: charts.bars(
         pd.DataFrame({"what": ["a"], "usd": [1.0]}), "what", "usd", "usd", "USD", log=True
     ),
     "lines": lambda live: charts.lines(
         pd.DataFrame({"h": [1.0, 2.0]}),
         "h",
-        {"rent": alt.datum.h * live.price, "own": 3 + alt.datum.h},
+        {"rent": HOURS * live.given.price, "own": 3 + HOURS},
         "usd",
         "hours",
         "USD",
+        along=HOURS,
     ),
     "long lines": lambda live: charts.lines(
         pd.DataFrame({"h": [1.0, 2.0], "y": [1.0, 9.0], "s": ["a", "a"]}),
@@ -94,14 +98,15 @@ EVERY = {
         log_y=True,
     ),
     "parts": lambda live: charts.stacked_parts(
-        {"chips": live.price * 2, "power": 1.5}, "usd", "USD"
+        {"chips": live.given.price * 2, "power": 1.5}, "usd", "USD"
     ),
     "stacked": lambda live: charts.stacked_parts(
-        {"chips": "usd", "power": alt.datum.usd * live.load},
+        {"chips": "usd", "power": USD * live.given.load},
         "usd",
         "USD",
         pd.DataFrame({"what": ["a"], "usd": [1.0]}),
         "what",
+        along=USD,
     ),
     "tornado": lambda live: charts.tornado(
         ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)),
@@ -113,15 +118,16 @@ EVERY = {
         pd.DataFrame({"n": ["a", "b"], "m": [1.0, 9.0], "p": [1.1, 8.0]}), "m", "p", "n", "B"
     ),
     "band": lambda live: (
-        charts.band(0.2, live.price, "USD", "APIs", log=True)
+        charts.band(0.2, live.given.price, "USD", "APIs", log=True)
         + charts.lines(
             pd.DataFrame({"h": [0.1, 1.0]}),
             "h",
-            {"own": 1 / alt.datum.h},
+            {"own": 1 / HOURS},
             "usd",
             "h",
             "USD",
             log_y=True,
+            along=HOURS,
         )
     ),
     "timeline": lambda live: charts.timeline(
@@ -133,20 +139,21 @@ EVERY = {
         "USD",
         ends=("low", "high"),
         basis="basis",
-        only=alt.datum.usd > live.load,
+        only={"chip": live.given.chip},
     ),
     "spread": lambda live: charts.spread(
         PRICES,
         "chip",
-        alt.datum.usd * live.price,
+        USD * live.given.price,
         "usd",
         "USD",
         tips={"as of": "day"},
-        chosen=live.chip,
+        chosen=live.given.chip,
         most=4,
+        along=USD,
     ),
     "spread, log": lambda live: charts.spread(
-        PRICES, "chip", "usd", "usd", "USD", only=alt.datum.chip == live.chip, log=True
+        PRICES, "chip", "usd", "usd", "USD", only={"chip": live.given.chip}, log=True
     ),
     "scatter": lambda live: charts.scatter(
         PRICES,
@@ -156,13 +163,17 @@ EVERY = {
         ("usd", "usd"),
         ("USD", "USD"),
         color="segment",
-        chosen=live.chip,
+        chosen=live.given.chip,
     ),
     "scatter, linear": lambda live: charts.scatter(
         PRICES, "usd", "high", "chip", ("usd", "usd"), ("USD", "USD"), log=False
     ),
     "boundary": lambda live: charts.boundary(
-        ("x", 0, 24), ("y", 1, live.price * 30), 60 / alt.datum.x, here=(live.load * 24, live.price)
+        ("x", 0, 24),
+        ("y", 1, live.given.price * 30),
+        60 / HOURS,
+        here=(live.given.load * 24, live.given.price),
+        along=HOURS,
     ),
 }
 

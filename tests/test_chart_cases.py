@@ -37,7 +37,7 @@ def unit(case):
 
 def picture(chart, live, **moved) -> str:
     """A chart after some of the page's controls moved."""
-    spec = charts.show(chart, alt="A chart of cases.", controls=live).bundle[VEGALITE_MIME]
+    spec = charts.show(chart, alt="A chart of cases.").bundle[VEGALITE_MIME]
     for found in spec["params"]:
         if found["name"] in moved:
             found["value"] = moved[found["name"]]

@@ -39,7 +39,7 @@ def told(display: charts.Display, **moved) -> dict[str, str]:
 
 def drawn(chart, live, **moved) -> list[str]:
     """The words of a chart after some of the page's controls moved."""
-    spec = charts.show(chart, alt="A chart of quantities.", controls=live)
+    spec = charts.show(chart, alt="A chart of quantities.")
     spec = spec.bundle[VEGALITE_MIME]
     for parameter in spec["params"]:
         if parameter["name"] in moved:
@@ -219,7 +219,7 @@ def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
 
     def placed(**moved):
         chart = charts.dots(rows, "size", "tokens", "model", words, kinds, within, yours)
-        spec = charts.show(chart, alt="A chart of dots.", controls=live).bundle[VEGALITE_MIME]
+        spec = charts.show(chart, alt="A chart of dots.").bundle[VEGALITE_MIME]
         for parameter in spec["params"]:
             if parameter["name"] in moved:
                 parameter["value"] = moved[parameter["name"]]

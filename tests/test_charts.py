@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from chart_samples import EVERY, PRICES, bar_chart, texts_of
+from chart_samples import EVERY, PRICES, USD, bar_chart, texts_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts, ranges
@@ -21,10 +21,9 @@ from scaleright.outputs import VEGALITE_MIME
 
 def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
     shown = charts.show(
-        bar_chart(alt.datum.usd * live.price),
+        bar_chart(USD * live.given.price),
         alt="Two bars & their <cost>.",
         name="costs",
-        controls=live,
     )
     bundle = shown._repr_mimebundle_()
     cell = nbformat.v4.new_code_cell(
@@ -61,9 +60,7 @@ def test_showing_a_chart_leaves_altair_as_it_was():
 
 @pytest.mark.parametrize("form", EVERY)
 def test_every_form_draws_in_vega_itself_and_makes_it_warn_of_nothing(form, live, capfd):
-    spec = charts.show(EVERY[form](live), alt="A chart of something.", controls=live).bundle[
-        VEGALITE_MIME
-    ]
+    spec = charts.show(EVERY[form](live), alt="A chart of something.").bundle[VEGALITE_MIME]
     vega = vl_convert.vegalite_to_vega(spec | {"width": 600, "autosize": "pad"}, show_warnings=True)
     assert "WARN" not in capfd.readouterr().err
     drawn = vl_convert.vega_to_svg(vega)
@@ -290,9 +287,8 @@ def test_a_band_keeps_within_the_plot_whatever_its_ends(live):
 
 def test_a_breakdown_ends_where_its_parts_add_up_to(live):
     spec = charts.show(
-        charts.stacked_parts({"chips": live.price * 2, "power": 1.5}, "usd", "USD"),
+        charts.stacked_parts({"chips": live.given.price * 2, "power": 1.5}, "usd", "USD"),
         alt="Parts of a cost.",
-        controls=live,
     ).bundle[VEGALITE_MIME]
     texts = re.findall(
         r"<text[^>]*>([^<]+)</text>",

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import altair as alt
 import nbformat
 import pandas as pd
 from scaleright import charts
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME
 
 
-def test_an_answer_carries_its_sentence_and_its_quantities():
-    live = charts.controls(SimpleNamespace(parameters=()))
+def test_an_answer_carries_its_sentence_and_its_quantities(live):
+    case = SimpleNamespace(usd=live.given.price / 3, of=live.given, low="$1")
     card = charts.answer_card(
-        "It costs {cost} for {who}.",
-        range="{low} to $3",
-        controls=live,
-        cost=live.number("usd", alt.datum.x, 2 / 3, "usd"),
-        who=live.words("name", alt.datum.y, "you"),
-        low="$1",
+        "It costs {case.usd:usd} for {case.of.chip}.",
+        range="{case.low} to $3",
         quantities={"hours": (float("inf"), "hours"), "low": (1.0, "usd")},
     )
     carried = card.bundle[ANSWER_MIME]
+    assert case.usd.value == 2 / 3
     assert (
-        carried["text"] == "It costs $0.667 for you."
+        carried["text"] == "It costs $0.667 for A."
         and str(card) == carried["text"] + " Range: $1 to $3."
     )
     assert carried["quantities"] == {
-        "usd": {"value": 0.6666667, "unit": "usd"},
-        "name": {"value": "you", "unit": ""},
+        "case_usd": {"value": 0.6666667, "unit": "usd"},
+        "chip": {"value": "A", "unit": ""},
+        "case_low": {"value": "$1", "unit": ""},
         "hours": {"value": None, "unit": "hours"},
         "low": {"value": 1.0, "unit": "usd"},
     }

@@ -201,7 +201,7 @@ def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
     bill = live.given.price * 24
     displays = [charts.sentence("{bill:usd}")]
     chart = charts.bars({"a": bill, "b": 2 * bill}, "what", None, "usd", "USD")
-    displays.append(charts.show(chart, alt="Two bars of bills.", controls=live))
+    displays.append(charts.show(chart, alt="Two bars of bills."))
     outputs = [{"output_type": "display_data", "data": shown.bundle} for shown in displays]
     content = json.dumps(
         {"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}

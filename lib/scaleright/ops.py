@@ -16,7 +16,6 @@ max(datum.price,2.0)
 
 import math
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,6 @@ INFINITY = float("inf")
 _SINGLE = {bool, int, float, str, np.bool_, np.int64, np.float64}
 _PLAIN = _SINGLE | {np.ndarray}
 """Almost all that a formula is given: told by their types, a third of the time of asking each."""
-Keep = Callable[[str, Any], Any]
-"""What a page hands to a formula to keep an intermediate value under a name, so that its expression
-is written once.
-"""
-
-
-def as_it_is(name: str, value: Any) -> Any:
-    """Keep nothing: an intermediate value as it is."""
-    return value
 
 
 def is_expression(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """One look for all charts, live controls, the answer card and tables.
 
-`controls(case)` gives the chapter's parameters as expressions; `bars`, `ranking`, `intervals`,
+`controls(case).given` are the chapter's parameters as quantities; `bars`, `ranking`, `intervals`,
 `lines`, `stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows
 or from expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show`
 hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of

@@ -8,42 +8,30 @@ from scaleright.charts.displays import Display, fill, live_model, page_model, pl
 from scaleright.charts.live import Controls, LiveNumber, page
 from scaleright.charts.machine import answer
 from scaleright.charts.templates import callers_names, slots
+from scaleright.names import nearest
 from scaleright.outputs import ANSWER_MIME, PAGE_MIME
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
 
 
-def sentence(
-    text: str,
-    controls: Controls | None = None,
-    provided: Quantity | None = None,
-    otherwise: str = "",
-    **numbers: LiveNumber,
-) -> Display:
+def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -> Display:
     """A paragraph of the chapter whose numbers and words follow the controls.
 
     Parameters
     ----------
-    text : HTML with `{name}` for each of `numbers`, or, where there are none, a template that names
-        the chapter's quantities (see `templates`).
-    controls : the live controls of which the numbers are made (`controls.number`,
-        `controls.words`).
+    text : HTML, a template that names the chapter's quantities (see `templates`).
     provided, otherwise : whether the template holds, and the one that is said where it does not.
-    numbers : live numbers, or anything to be written as it is.
 
-    >>> sentence("Rent of <b>{chip}</b> is {cost}.", chip="H100 & co", cost="$2")
-    Rent of H100 & co is $2.
+    >>> from types import SimpleNamespace as N
+    >>> from scaleright.charts.live import controls
+    >>> live, cost = controls(N(parameters=())), 2.0
+    >>> sentence("Rent is <b>{cost:usd}</b> &amp; more.")
+    Rent is $2.00 & more.
     """
-    if controls is None and not numbers and "{" in text:
-        found = said(text, provided, otherwise, callers_names())
-        model, now = live_model(page(), found.numbers), f'<p class="sr-said">{found.now}</p>'
-        return Display(
-            {"text/plain": plain_text(found.now)}
-            | _both(f'<p class="sr-said">{found.markup}</p>{model}', now, provided)
-        )
-    filled = fill(text, numbers)
-    markup = f'<p class="sr-said">{filled}</p>{live_model(controls, numbers.values())}'
-    return Display({"text/plain": plain_text(filled), "text/html": markup})
+    found = said(text, provided, otherwise, callers_names())
+    markup, now = (f'<p class="sr-said">{of}</p>' for of in (found.markup, found.now))
+    shown = _both(f"{markup}{live_model(found.numbers)}", now, provided)
+    return Display({"text/plain": plain_text(found.now)} | shown)
 
 
 def _both(markup: str, now: str, provided: Quantity | None) -> dict[str, str]:
@@ -73,19 +61,18 @@ class Said:
 
 def said(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Said:
     """A template filled, or another one where a condition does not hold."""
-    controls = page()
-    plain, filled = slots({"": text}, names, controls)
+    plain, filled = slots({"": text}, names)
     now = markup = fill(plain[""], filled)
     if when is None:
         return Said(markup, now, filled, [*filled.values()])
-    plain, others = slots({"": otherwise}, names, controls)
-    other, name = fill(plain[""], others), controls.signal(when)
+    plain, others = slots({"": otherwise}, names)
+    other, name = fill(plain[""], others), page().signal(when)
     parts = zip(("", "!"), (now, other), (not when.value, when.value), strict=True)
     markup = "".join(
         f'<span data-sr-when="{sign}{name}"{" hidden" * hidden}>{part}</span>'
         for sign, part, hidden in parts
     )
-    numbers = [*filled.values(), *others.values(), controls.words(name, when)]
+    numbers = [*filled.values(), *others.values(), page().words(name, when)]
     if when.value:
         return Said(markup, now, filled, numbers)
     return Said(markup, other, others, numbers)
@@ -94,60 +81,47 @@ def said(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Said
 def answer_card(
     sentence: str,
     range: str | None = None,
-    as_of: Any = None,
+    as_of: str | None = None,
     model_error: str | None = None,
     source: str | None = None,
-    controls: Controls | None = None,
     quantities: Mapping[str, tuple[Any, str]] | None = None,
     headline: str | None = None,
     provided: Quantity | None = None,
     otherwise: str = "",
-    **numbers: LiveNumber,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the
     model's error.
 
     Parameters
     ----------
-    sentence : HTML with `{name}` for each of `numbers`, or, where there are none, a template that
-        names the chapter's quantities (see `templates`).
-    range, as_of, model_error, source : short texts for the line beneath, with `{name}` as in the
-        sentence, or a live number or word each; left out if None.
-    controls : the live controls of which the numbers are made (`controls.number`).
+    sentence : HTML, a template that names the chapter's quantities (see `templates`).
+    range, as_of, model_error, source : short texts for the line beneath, templates as well; left
+        out if None.
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of
         `say`), above all the ends of the range.
-    headline : the number, among `numbers` and `quantities`, that a sweep draws unless it is told
-        another.
+    headline : the number, among those of the templates and `quantities`, that a sweep draws unless
+        it is told another.
     provided, otherwise : as in `sentence`.
-    numbers : live numbers, or anything to be written as it is.
 
-    >>> answer_card("It costs <b>{cost}</b>.", range="{low} to $3", as_of="2026-11", cost="$2",
-    ...     low="$1")
-    It costs $2. Range: $1 to $3. Data as of 2026-11.
+    >>> from types import SimpleNamespace as N
+    >>> from scaleright.charts.live import controls
+    >>> live, low, cost = controls(N(parameters=())), 1.0, 2.0
+    >>> answer_card("It costs <b>{cost:usd}</b>.", range="{low:usd} to $3", as_of="2026-11")
+    It costs $2.00. Range: $1.00 to $3. Data as of 2026-11.
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
-    facts = {label: value for label, value in facts.items() if value is not None}
-    unsaid = _unsaid(quantities or {})
-    filled, live = None, list[LiveNumber]()
-    if controls is None and not numbers and "{" in sentence:
-        controls, names = page(), callers_names()
-        found = said(sentence, provided, otherwise, names)
-        filled, sentence, live = found.markup, found.now, [*found.numbers]
-        facts, told = slots(facts, names, controls)
-        numbers = {**found.slots, **told}
-    alone = {f"_{label}": value for label, value in facts.items() if isinstance(value, LiveNumber)}
-    texts = {
-        label: fill(f"{{_{label}}}" if f"_{label}" in alone else str(value), numbers | alone)
-        for label, value in facts.items()
-    }
-    if filled is None:
-        filled = sentence = fill(sentence, numbers)
-    model = live_model(controls, [*live, *numbers.values(), *alone.values(), *unsaid])
+    names = callers_names()
+    found = said(sentence, provided, otherwise, names)
+    texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
+    texts = {label: fill(text, told) for label, text in texts.items()}
+    numbers = {**found.slots, **told}
+    model = live_model([*found.numbers, *told.values(), *_unsaid(quantities or {})])
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
-    machine = answer(plain_text(sentence), numbers | alone, others, headline)
-    words = " ".join([plain_text(sentence), *_spoken(texts)])
+    machine = answer(plain_text(found.now), numbers, others, headline)
+    words = " ".join([plain_text(found.now), *_spoken(texts)])
     named = f' data-sr-headline="{headline}"' if headline else ""
-    card, now = _card(filled, texts, model, named), _card(sentence, texts, "", named)
+    card = _card(found.markup, texts, model, named)
+    now = _card(found.now, texts, "", named)
     shown = _both(card, now, provided)
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
 
@@ -199,14 +173,13 @@ def _facts(texts: Mapping[str, str]) -> str:
 
 
 def strip(controls: Controls, *names: str) -> Display:
-    """The strip of controls, where the author wants it; without one, the page puts it above the
-    first live chart.
-
-    With names, only those: a second strip near a later chart. All strips of a page move together.
+    """A strip of some of the controls, near a chart that they move; without one, the page puts one
+    of all above the first live chart. All strips of a page move together.
     """
-    names = names or tuple(name for name in controls._parameters if controls.describe(name))
+    there = [name for name in vars(controls.given) if controls.describe(name)]
     for name in names:
-        getattr(controls, name)  # refuses one that is no parameter
+        if name not in there:
+            nearest(name, there, "control of this chapter")
     box = (
         '<div class="sr-controls"'
         f' data-sr-names="{" ".join(names)}">{page_model(controls, names)}</div>'

@@ -63,7 +63,7 @@ def moving(
         }
         for column in dict.fromkeys(column for column, _ in found)
     }
-    return Moving(plain, cells, formats, live_model(page(), found.values()), live)
+    return Moving(plain, cells, formats, live_model(found.values()), live)
 
 
 def _live(quantity: Quantity, kind: Any) -> LiveNumber:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.live import Controls, LiveNumber, page
 from scaleright.charts.machine import rounded
 from scaleright.charts.row_sets import row_set
 from scaleright.outputs import PAGE_MIME, page_json
@@ -55,14 +55,10 @@ def page_model(
     return f'<script type="application/json" class="sr-model">{page_json(rounded(model))}</script>'
 
 
-def live_model(controls: Controls | None, numbers: Iterable[Any]) -> str:
-    """What the page's script needs to compute live numbers."""
-    if controls is None:
-        return ""
-    return page_model(
-        controls,
-        *controls.used_in(*(f"{n.name}_text" for n in numbers if isinstance(n, LiveNumber))),
-    )
+def live_model(numbers: Iterable[Any]) -> str:
+    """What the page's script needs to compute those that are live numbers, if any is."""
+    words = [f"{number.name}_text" for number in numbers if isinstance(number, LiveNumber)]
+    return page_model(page(), *page().used_in(*words)) if words else ""
 
 
 def row_model(controls: Controls, name: str) -> str:

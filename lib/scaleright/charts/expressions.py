@@ -1,7 +1,6 @@
 """Vega expressions as text: the digits that they mean, the names that they read."""
 
 import functools
-import json
 import re
 from typing import Any
 
@@ -65,10 +64,3 @@ def fields_of(expression: str) -> frozenset[str]:
     ['_of_1', 'price']
     """
     return frozenset(re.findall(r"\bdatum\.([A-Za-z_]\w*)", expression))
-
-
-def written(expression: Any) -> str:
-    """An expression, or a number, a word or a list, as text."""
-    return settled(
-        expression._to_expr() if hasattr(expression, "_to_expr") else json.dumps(expression)
-    )

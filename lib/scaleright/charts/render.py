@@ -66,7 +66,6 @@ def show(
     alt: str,
     name: str | None = None,
     caption: str | None = None,
-    controls: Controls | None = None,
 ) -> Display:
     """A chart for the page.
 
@@ -77,8 +76,6 @@ def show(
         quantities of the chapter (see `templates`) follows the controls.
     name : a short name by which tests and links find it.
     caption : HTML under the chart.
-    controls : the live controls on whose expressions the chart is built, by default those of the
-        page; those that it uses are found by name.
 
     Raises
     ------
@@ -97,7 +94,7 @@ def show(
         )
     told = filled(alt, callers_names()) if "{" in alt else alt
     alt = str(told.value) if isinstance(told, Quantity) else told
-    spec = specification(chart, alt, controls or current())
+    spec = specification(chart, alt, current())
     if os.environ.get("SCALERIGHT_CHARTS") == "altair" or "google.colab" in sys.modules:
         return Display({"text/plain": alt, "text/html": _drawn_by_altair(spec)})
     text = page_json(spec)
@@ -113,7 +110,7 @@ def show(
         f' style="min-height:{height:g}px"><p class="sr-alt">{label}</p></div>'
         f"{SPEC_SCRIPT}</script>"
         + (f"<figcaption>{caption}</figcaption></figure>" if caption else "</figure>")
-        + (live_model(page(), [words]) if words else "")
+        + live_model([words])
     )
     return Display({"text/plain": alt, PAGE_MIME: figure, VEGALITE_MIME: spec})
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scaleright.charts.live import Controls, LiveNumber
+from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.words import say
 from scaleright.names import nearest
 from scaleright.quantity import Quantity
@@ -51,15 +51,16 @@ def filled(template: str, names: Mapping[str, Any]) -> Any:
 
 
 def slots(
-    templates: Mapping[str, str], names: Mapping[str, Any], controls: Controls
+    templates: Mapping[str, str], names: Mapping[str, Any]
 ) -> tuple[dict[str, str], dict[str, LiveNumber]]:
     """Templates for `str.format`, and the live numbers and words that fill them.
 
     >>> from types import SimpleNamespace as N
+    >>> from scaleright.charts.live import controls
     >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="", low=1, high=10,
     ...     choices=None)
-    >>> live = Controls(N(parameters=[price], price=2.0))
-    >>> slots({"said": "{day:usd} a day"}, {"day": 24 * live.given.price}, live)[1]["day"].text
+    >>> live = controls(N(parameters=[price], price=2.0))
+    >>> slots({"said": "{day:usd} a day"}, {"day": 24 * live.given.price})[1]["day"].text
     '$48.00'
     """
     plain, filled = dict[str, str](), dict[str, LiveNumber]()
@@ -71,15 +72,15 @@ def slots(
                 continue
             value = _found(field, names)
             given = parameter(value) if isinstance(value, Quantity) else None
-            slot = controls.slot(given or field.replace(".", "_"), kind)
+            slot = page().slot(given or field.replace(".", "_"), kind)
             plain[label] += f"{{{slot}}}"
             if not isinstance(value, Quantity):
                 filled[slot] = value if _is_word(value) else say(value, kind or "number")
             elif slot not in filled:
                 filled[slot] = (
-                    controls.words(slot, value)
+                    page().words(slot, value)
                     if _is_word(value)
-                    else controls.number(slot, value, kind=kind or "number")
+                    else page().number(slot, value, kind or "number")
                 )
     return plain, filled
 
