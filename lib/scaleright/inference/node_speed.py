@@ -10,7 +10,7 @@ from typing import Any
 
 from scaleright.catalog import model as shape_of
 from scaleright.formulas import lookup, search
-from scaleright.inference.curves import Curve, Paced, fastest
+from scaleright.inference.curves import DECODING, Curve, Paced, fastest
 from scaleright.inference.engine_tables import figures, node_engines
 from scaleright.inference.lengths import Load
 from scaleright.inference.slowdowns import borrowed, interval
@@ -18,6 +18,17 @@ from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import choose
 
 _COLUMNS = tuple(Curve.__dataclass_fields__)
+_ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near")
+_FULL = Curve(
+    **dict.fromkeys(_ONES, 1.0),
+    decoding=[1.0] * len(DECODING),
+    reading=[1.0],
+    grouped=[1.0],
+    look=[0.0, 0.0],
+    read=[0.0, 0.0],
+    hold=[1e9, 0.0],
+)
+"""An engine that holds no request."""
 _TOLD = ("low", "high", "lent", "fitted", "precision")
 
 
@@ -71,8 +82,8 @@ def engine_rows(
     `Curve` with the engine's place in its name; the bounds of the predicted speed, and whose
     constants it borrows.
 
-    A pair with fewer engines than others has its last one again; one whose node does not hold the
-    model says so.
+    A pair with fewer engines than others has some with room for nothing; one whose node does not
+    hold the model says so.
 
     >>> rows = engine_rows(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
     >>> rows["Llama-3.3-70B", "H100 SXM"]["chips 2"], rows["Kimi-K2.5", "RTX 5090"]
@@ -92,7 +103,7 @@ def engine_rows(
             numbers = {
                 f"{column} {place}": value
                 for place in range(most)
-                for column, value in figures(known[min(place, len(known) - 1)]).items()
+                for column, value in figures(known[place] if known[place:] else _FULL).items()
             }
             lent = borrowed(engines[0])
             of = {"low": low, "high": high, "lent": lent, "fitted": "no run" not in lent}
