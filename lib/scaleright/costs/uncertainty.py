@@ -88,6 +88,7 @@ def _place(case: Any, end: Any) -> Mapping[str, Quantity]:
     return choose(table, case.setting, end)
 
 
+@lookup
 def chosen_terms(case: Any, chip: Mapping[str, Any], rest: Any = TYPICAL) -> Ownership:
     """Terms of owning the chip of a case, of quantities or not.
 
@@ -102,6 +103,7 @@ def chosen_terms(case: Any, chip: Mapping[str, Any], rest: Any = TYPICAL) -> Own
     return Ownership.build(case.chip_usd, chip["tdp_watts"], case.usd_per_kwh, factors)
 
 
+@lookup
 def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
     """A case whose chip stands where it can: at home one that is made for servers does not, but in
     a data center on its usual terms.
@@ -112,6 +114,7 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(**vars(case) | own | {"setting": place})
 
 
+@lookup
 def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
     inputs by the words for it; host, building and people move together.
@@ -139,6 +142,7 @@ def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends
     }
 
 
+@lookup
 def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
     hours, ends = doubts(case, chip)

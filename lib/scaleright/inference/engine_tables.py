@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scaleright.catalog import accelerator, model, shared
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
 from scaleright.inference.curves import (
     DECODING,
     READING,
@@ -38,6 +38,7 @@ class Served:
     engine: Sequence[float]
 
 
+@lookup
 def figures(of: Curve) -> dict[str, Any]:
     """The numbers of a curve by name, without those of steps with prompts beyond its `budget`."""
     needed = sum(tokens < of.budget for tokens in READING) + 1

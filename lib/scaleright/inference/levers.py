@@ -37,6 +37,7 @@ def _weights(s: Service, form: str) -> Service | bool:
     return NEEDS[form] in s.deployment.chip.dense and _with(s, precision=form)
 
 
+@lookup
 def can_be_sparse(deployment: Deployment) -> bool:
     """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have
     kernels for the model.
@@ -235,6 +236,7 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
     return by_order(names, size)
 
 
+@lookup
 def by_order(names: Sequence[str], size: np.ndarray) -> pd.DataFrame:
     """What each lever saves by when it is taken, see `orders`.
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scaleright.formulas import lookup
 from scaleright.ops import where
 from scaleright.quantity import Quantity, look_up
 from scaleright.roofline import PEAK_NAMES
@@ -70,6 +71,7 @@ operations.
 """
 
 
+@lookup
 def fsdp(loss: Any) -> Software:
     """PyTorch's FSDP with a loss of `LOSS_BYTES`, which may be chosen by a quantity.
 
