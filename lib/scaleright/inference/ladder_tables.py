@@ -19,12 +19,14 @@ from scaleright.inference.deployment import NEEDS, Deployment, valid
 from scaleright.inference.fleet import DEGREES
 from scaleright.inference.levers import can_be_sparse
 from scaleright.inference.slowdowns import slowdowns
+from scaleright.units import figure
 
 SOFTWARE = "vLLM 0.17.0"
 STEPS = ("decoding", "reading", "grouped", "each_s")
 """Columns of a curve that depend on how weights are stored and multiplied."""
 CACHE = ("budget", "most", "near", "look", "read", "hold")
 """Columns that depend on what sequences keep."""
+DIGITS = 3
 DENSE, SPARSE = "dense", "2:4"
 
 
@@ -45,6 +47,13 @@ def lever_formats(chip_name: str) -> dict[str, str]:
     }
 
 
+def _short(value: Any) -> Any:
+    """Numbers of a curve with the digits that a page carries of each of so many groups."""
+    if isinstance(value, list):
+        return [_short(each) for each in value]
+    return figure(value, DIGITS) if np.isfinite(value) else value
+
+
 def _row(found: Sequence[Curve], columns: Sequence[str], fits: np.ndarray) -> dict[str, Any]:
     """Columns of the curves of all degrees; of a degree that breaks a rule or holds no sequence
     only that it holds none.
@@ -56,7 +65,7 @@ def _row(found: Sequence[Curve], columns: Sequence[str], fits: np.ndarray) -> di
             if not fit or one.hold[0] > 1:
                 none = float("nan") if column == "hold" else 0.0
                 value = [none] * len(value) if isinstance(value, list) else none
-            row[f"{column} {n}"] = value
+            row[f"{column} {n}"] = _short(value)
     return row
 
 

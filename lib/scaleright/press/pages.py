@@ -142,6 +142,7 @@ def _answer_first(cells: list[dict]) -> None:
 
 
 _SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)">)([^<]*)')
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _LONG = 1000
 """Characters from which on a part of a script is told once."""
 
@@ -169,24 +170,28 @@ def _long(part: Any) -> Iterator[tuple[int, str]]:
 
 
 def _define_once(scripts: Iterable[dict]) -> None:
-    """Leave the names alone of definitions that a chart carries and a sentence has told: the page's
-    script has them from there.
+    """Leave of definitions that a chart carries and a sentence has told the names of those that it
+    reads itself: the page's script has them, and what they read, from there.
     """
     told = {d["name"]: d for script in scripts for d in script.get("defined", ())}
     for script in scripts:
-        if params := script.get("params"):
-            script["params"] = [
-                param["name"] if told.get(param["name"]) == param else param for param in params
-            ]
+        if params := script.pop("params", None):
+            own = [param for param in params if told.get(param["name"]) != param]
+            names = {param["name"] for param in own}
             known = script.get("usermeta", {}).get("scaleright", {})
-            own = {param["name"] for param in script["params"] if isinstance(param, dict)}
             if "defined" in known:
                 # what reads rows stands there whole, since a chart alone has but its value
                 known["defined"] = [
                     one
                     for one in known["defined"]
-                    if (one["name"] not in told if isinstance(one, dict) else one in own)
+                    if (one["name"] not in told if isinstance(one, dict) else one in names)
                 ]
+            read = {*_NAME.findall(page_json([script, own]))}
+            script["params"] = [
+                param if param["name"] in names else param["name"]
+                for param in params
+                if param["name"] in names | read
+            ]
 
 
 def _share(notebook: dict) -> None:
