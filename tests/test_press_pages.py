@@ -202,6 +202,12 @@ def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
     displays = [charts.sentence("{bill:usd}")]
     chart = charts.bars({"a": bill, "b": 2 * bill}, "what", None, "usd", "USD")
     displays.append(charts.show(chart, alt="Two bars of bills."))
+    below = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_bar().encode(x="x:Q")
+    below = below.transform_filter("datum.x<twice")
+    twice = 2 * bill
+    displays += [charts.sentence("{twice:usd}")]
+    assert live.signal(twice, "twice") == "twice"
+    displays += [charts.show(below, alt="A bar beneath it.")]
     outputs = [{"output_type": "display_data", "data": shown.bundle} for shown in displays]
     content = json.dumps(
         {"cells": [{"cell_type": "code", "metadata": {}, "source": "", "outputs": outputs}]}
@@ -212,3 +218,5 @@ def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
     own = displays[1].bundle[VEGALITE_MIME]["params"]
     assert {"name": "bill", "expr": "(price * 24)"} in own and "bill" in spec["params"]
     assert "bill" not in spec["usermeta"]["scaleright"]["defined"] and bill.value == 48.0
+    spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', texts[3])[1])
+    assert "twice" in spec["params"] and "bill" not in spec["params"]  # which "twice" alone reads

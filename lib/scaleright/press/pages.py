@@ -186,7 +186,7 @@ def _define_once(scripts: Iterable[dict]) -> None:
                     for one in known["defined"]
                     if (one["name"] not in told if isinstance(one, dict) else one in names)
                 ]
-            read = {*_NAME.findall(page_json([script, own]))}
+            read = {*_NAME.findall(json.dumps([script, own]))}  # as the page reads it, unescaped
             script["params"] = [
                 param if param["name"] in names else param["name"]
                 for param in params
