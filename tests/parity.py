@@ -1,15 +1,16 @@
-"""Evaluate a registered closed form three ways: floats, arrays, and the compiled Vega
-expression.
+"""Evaluate a registered closed form three ways: floats, arrays, and quantities as Vega computes
+them.
 """
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 from scaleright.charts.expressions import settled
 from scaleright.formulas import Breakdown, Domain, Formula
+from scaleright.quantity import given
+from scaleright.quantity.readings import compiled
 from scaleright.units import figure
-from vega import computed
+from vega import signals
 
 
 def sample(domain: Domain, count: int, generator: np.random.Generator) -> np.ndarray:
@@ -35,18 +36,13 @@ def named_parts(result) -> dict[str, object]:
 
 
 def vega_values(formula: Formula, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The formula compiled to a Vega expression, written as on a page, and evaluated by Vega on
-    every row of the inputs.
-    """
-    expressions = named_parts(formula.function(**{name: alt.datum[name] for name in inputs}))
-    rows = [
-        {name: float(values[i]) for name, values in inputs.items()}
-        for i in range(len(next(iter(inputs.values()))))
-    ]
-    written = [settled(str(expression)) for expression in expressions.values()]
-    number = lambda text: float(text.replace("Infinity", "inf"))
-    columns = zip(*(map(number, row) for row in computed(written, rows)), strict=True)
-    return dict(zip(expressions, map(np.array, columns), strict=True))
+    """The formula as signals of a page, which Vega computes at every row of the inputs."""
+    of = {name: given(f"given_{name}", float(values[0])) for name, values in inputs.items()}
+    parts = named_parts(formula.function(**of))
+    told = {name: settled(text) for name, text in compiled(parts).signals.items()}
+    rows = zip(*(values.tolist() for values in inputs.values()), strict=True)
+    cases = [{f"given_{name}": x for name, x in zip(inputs, row, strict=True)} for row in rows]
+    return dict(zip(parts, np.array(signals(cases, told, [*parts])).T, strict=True))
 
 
 def largest_difference(formula: Formula, count: int, seed: int) -> float:

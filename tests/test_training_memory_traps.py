@@ -6,10 +6,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from altair.expr.core import ConstExpression
 from memory_cases import A100, GPT3, H100, bill, gpt3_on_1024, run_of
 from scaleright import catalog
 from scaleright.architecture import Transformer
+from scaleright.quantity import given as of
+from scaleright.quantity.readings import compiled
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import (
     FSDP,
@@ -127,13 +128,16 @@ def test_an_unknown_name_is_refused_with_the_nearest(wrong):
 
 
 def test_every_field_of_a_shape_may_be_live():
+    one = catalog.model("DeepSeek-V3")
     shape = Transformer(
         "live",
-        **{field.name: ConstExpression(f"s.{field.name}") for field in fields(Transformer)[1:]},
+        **{field.name: of(field.name, getattr(one, field.name)) for field in fields(one)[1:]},
     )
-    live = training_memory(
-        TrainingRun(shape, None, 8, 4096, 8, task=ConstExpression("task")),
-        Layout(data=8, zero=3),
-        software=FSDP,
+    live, plain = (
+        training_memory(
+            TrainingRun(model, None, 8, 4096, 8, task=task), Layout(data=8, zero=3), software=FSDP
+        )
+        for model, task in ((shape, of("task", "sft")), (one, "sft"))
     )
-    assert len(str(live.total)) < 40_000
+    assert live.total.value == pytest.approx(plain.total)
+    assert len("".join(compiled({"total": live.total}).signals.values())) < 40_000

@@ -2,7 +2,7 @@
 
 Every public function of the physics, systems and money layers is of one of these kinds:
 
-- `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and Vega expressions. Its
+- `closed_form`: ordinary arithmetic, polymorphic over floats, arrays and quantities. Its
   arguments carry the domain in which the formula means something; a number outside is refused
   before any work.
 - `counting`: exact integers counted from a shape (a dataclass whose fields may be arrays); no
@@ -23,7 +23,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.ops import is_expression
 from scaleright.quantity import Quantity
 from scaleright.quantity.told import in_unit, unit_of
 
@@ -58,7 +57,7 @@ class Domain:
             if value.value != value.value:  # there is none, and whoever shows it says why
                 return
             value = value.value
-        if value is None or is_expression(value):
+        if value is None:
             return
         try:
             array = np.asarray(value, dtype=float)
@@ -219,6 +218,6 @@ class Breakdown:
 
     @property
     def total(self):
-        """The sum of the parts: a float, an array or an expression as they are."""
+        """The sum of the parts: a float, an array or a quantity as they are."""
         unit = next((part.unit for part in self.parts().values() if hasattr(part, "unit")), "")
         return in_unit(functools.reduce(operator.add, self.parts().values()), unit)

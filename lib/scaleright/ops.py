@@ -1,17 +1,14 @@
-"""Element-wise operations that work on floats, NumPy arrays, quantities and Vega expressions alike.
+"""Element-wise operations that work on floats, NumPy arrays and quantities alike.
 
 A formula written with ordinary operators and these functions returns a float for floats, broadcasts
-over arrays, and is a quantity, or compiles to a Vega expression, when an argument is one, so that a
-chart in the reader's browser recomputes the library's own formula.
+over arrays, and is a quantity when an argument is one, so that the reader's browser recomputes the
+library's own formula. What charts compute of their rows are Vega expressions, for `where`.
 
 >>> maximum(1.0, 2.0)
 2.0
 >>> import numpy
 >>> maximum(numpy.array([1.0, 3.0]), 2.0)
 array([2., 3.])
->>> import altair
->>> maximum(altair.datum.price, 2.0)
-max(datum.price,2.0)
 """
 
 import math
@@ -57,10 +54,6 @@ def _apply(vega_name: str, scalar, array, *args):
         return array(*args)
     if Quantity in kinds:
         return graph.apply(graph.called(vega_name, array), *args)
-    if any(map(is_expression, args)):
-        from altair.expr.core import FunctionExpression
-
-        return FunctionExpression(vega_name, tuple(map(_literal, args)))
     if any(isinstance(a, np.ndarray) for a in args):
         return array(*args)
     return scalar(*args)
@@ -83,7 +76,11 @@ def where(condition, a, b):
     >>> where(True, altair.datum.a, 0), where(altair.datum.a > 0, 1, 0)
     (datum.a, if((datum.a > 0),1,0))
     """
-    if not is_expression(condition) and (is_expression(a) or is_expression(b)):
+    if is_expression(condition):
+        from altair.expr.core import FunctionExpression
+
+        return FunctionExpression("if", tuple(map(_literal, (condition, a, b))))
+    if is_expression(a) or is_expression(b):
         return a if condition else b
     return _apply("if", lambda c, x, y: x if c else y, np.where, condition, a, b)
 
@@ -115,16 +112,11 @@ _LOG2 = graph.Operation("log2", lambda a: np.log(a) / np.log(2.0), lambda a: f"(
 def log2(a):
     """Logarithm to base 2.
 
-    >>> import altair
-    >>> log2(8.0), log2(altair.datum.chips)
-    (3.0, (log(datum.chips) / LN2))
+    >>> log2(8.0)
+    3.0
     """
     if isinstance(a, Quantity):
         return graph.apply(_LOG2, a)
-    if is_expression(a):
-        from altair.expr.core import ConstExpression
-
-        return log(a) / ConstExpression("LN2")
     return log(a) / log(2.0)
 
 
@@ -133,18 +125,16 @@ def sqrt(a):
     return _apply("sqrt", math.sqrt, np.sqrt, a)
 
 
+_CUBE_ROOT = graph.Operation("cube root", lambda a: a ** (1 / 3), lambda a: f"pow({a},1 / 3)")
+
+
 def cube_root(a):
     """Cube root of what is not negative; a page writes the third without its endless digits.
 
-    >>> import altair
-    >>> round(cube_root(8.0), 12), cube_root(altair.datum.work)
-    (2.0, pow(datum.work,1 / 3))
+    >>> round(cube_root(8.0), 12)
+    2.0
     """
-    if is_expression(a):
-        from altair.expr.core import ConstExpression
-
-        return a ** ConstExpression("1 / 3")
-    return a ** (1 / 3)
+    return graph.apply(_CUBE_ROOT, a) if isinstance(a, Quantity) else a ** (1 / 3)
 
 
 def ceil(a):
@@ -158,8 +148,8 @@ def floor(a):
 
 
 def item(values, index):
-    """The element of a table at a whole-numbered place, which may be an array of places or a live
-    expression.
+    """The element of a table at a whole-numbered place, which may be an array of places or a
+    quantity.
 
     >>> item([5.0, 6.0, 7.0], 2.0), item([5.0, 6.0], np.array([1.0, 0.0]))
     (7.0, array([6., 5.]))
@@ -167,8 +157,6 @@ def item(values, index):
     if isinstance(values, Quantity) or isinstance(index, Quantity):
         listed = tuple(values) if isinstance(values, (list, np.ndarray)) else values
         return graph.apply(graph.ELEMENT, listed, index)
-    if is_expression(values) or is_expression(index):
-        return values[index]
     return (
         np.asarray(values)[index.astype(int)]
         if isinstance(index, np.ndarray)

@@ -24,7 +24,7 @@ from scaleright.formulas import (
     counting,
 )
 from scaleright.names import one_of
-from scaleright.ops import ceil, floor, is_expression, maximum, minimum, where
+from scaleright.ops import ceil, floor, maximum, minimum, where
 from scaleright.quantity import Quantity, look_up
 from scaleright.quantity.graph import value_of
 from scaleright.training.activations import layer_bytes
@@ -325,7 +325,7 @@ def training_memory(
     """
     state_bytes = _checked(run, layout, optimizer)
     m, p = run.model, counted or parameters(run.model)
-    live = is_expression(layout.pipeline) or isinstance(layout.pipeline, Quantity)
+    live = isinstance(layout.pipeline, Quantity)
     if not live and np.all(np.equal(layout.pipeline, 1)):
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 

@@ -4,7 +4,7 @@ A floor, not a forecast: it leaves out communication between accelerators, kerne
 scheduler, which the models of inference add.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -114,16 +114,6 @@ def decode_intensity(t: Transformer, context, batch, precision):
     """
     step = decode_step(t, context, batch, precision, 1, 1.0, 1.0, 1.0, 1.0)
     return step.flop / (step.weight_bytes + step.kv_bytes)
-
-
-@counting
-def live_fields(t: Transformer) -> dict[str, int]:
-    """The numbers of a shape by field, for a chart that lets the reader choose the model.
-
-    >>> live_fields(Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True))["gated_ffn"]
-    1
-    """
-    return {field.name: int(getattr(t, field.name)) for field in fields(t) if field.name != "name"}
 
 
 @lookup
