@@ -105,7 +105,6 @@
   function set(changes) {
     const all = { ...changes };
     for (const name of Object.keys(changes)) Object.assign(all, (page.follow[name] || {})[changes[name]] || {}, { [name]: changes[name] });
-    for (const name of Object.keys(all)) if (!page.controls.has(name)) page.extra = { ...page.extra, [name]: all[name] };
     Object.assign(page.values, all);
     refreshControls();
     schedule();
@@ -504,8 +503,6 @@
 
   window.scaleright = {
     page, set, reset,
-    /** The current value of a parameter or of a named number. */
-    value: (name) => (name in page.values ? page.values[name] : page.hub.signal(name)),
     /** Each control's label and its value, in words. */
     inputs: () => [...page.controls.values()].map((control) => [control.label, control.kind === "number" ? spoken(control, page.values[control.name]) : control.kind === "flag" ? (page.values[control.name] ? "yes" : "no") : String(page.values[control.name])]),
     get views() { return page.views; },

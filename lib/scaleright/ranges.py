@@ -190,7 +190,7 @@ def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, An
     First-order propagation on a ratio scale: each input is moved to its ends alone, and the ratios
     of the result to its best are combined in quadrature, upward and downward apart. Ends that are
     5th and 95th percentiles give about those of the result; `monte_carlo` is the check. Takes
-    floats, arrays and Vega expressions, so that a range on a page follows the reader's controls.
+    floats, arrays and quantities, so that a range on a page follows the reader's controls.
 
     Source: [jcgm2008, section 5.1.2], applied to logarithms.
 

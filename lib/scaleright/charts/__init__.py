@@ -2,7 +2,7 @@
 
 `controls(case).given` are the chapter's parameters as quantities; `bars`, `ranking`, `intervals`,
 `lines`, `stacked_parts`, `tornado`, `predicted_vs_measured` and `boundary` build charts from rows
-or from expressions, to which `rule` adds a line, `band` a strip and `dots` named points; `show`
+or from quantities, to which `rule` adds a line, `band` a strip and `dots` named points; `show`
 hands a chart to the page; `answer_card`, `sentence`, `table` and `parameters_table` are the rest of
 a chapter's displays, `sheet` a table of the library, and `at_defaults` marks one that follows no
 control.

@@ -83,7 +83,6 @@ def answer_card(
     range: str | None = None,
     as_of: str | None = None,
     model_error: str | None = None,
-    source: str | None = None,
     quantities: Mapping[str, tuple[Any, str]] | None = None,
     headline: str | None = None,
     provided: Quantity | None = None,
@@ -95,8 +94,8 @@ def answer_card(
     Parameters
     ----------
     sentence : HTML, a template that names the chapter's quantities (see `templates`).
-    range, as_of, model_error, source : short texts for the line beneath, templates as well; left
-        out if None.
+    range, as_of, model_error : short texts for the line beneath, templates as well; left out if
+        None.
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of
         `say`), above all the ends of the range.
     headline : the number, among those of the templates and `quantities`, that a sweep draws unless
@@ -109,7 +108,7 @@ def answer_card(
     >>> answer_card("It costs <b>{cost:usd}</b>.", range="{low:usd} to $3", as_of="2026-11")
     It costs $2.00. Range: $1.00 to $3. Data as of 2026-11.
     """
-    facts = {"Range": range, "Data as of": as_of, "Model error": model_error, "Source": source}
+    facts = {"Range": range, "Data as of": as_of, "Model error": model_error}
     names = callers_names()
     found = said(sentence, provided, otherwise, names)
     texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)

@@ -182,7 +182,7 @@ def tooltip(lines: Mapping[str, str | tuple[str, str]]) -> list[alt.Tooltip]:
 
 
 def text_of(value: Any) -> str:
-    """A number, a word or a live expression as the text of an expression."""
+    """A number, a word, a quantity or an expression as the text of an expression."""
     value = expressed(value)
     if is_expression(value):
         return f"({value._to_expr()})"
@@ -190,6 +190,6 @@ def text_of(value: Any) -> str:
 
 
 def literal(value: Any) -> Any:
-    """A number, a word or a live expression as a field is computed of it."""
+    """A number, a word, a quantity or an expression as a field is computed of it."""
     value = expressed(value)
     return value if is_expression(value) else text_of(value)

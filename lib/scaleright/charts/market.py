@@ -135,7 +135,7 @@ def scatter(
     kinds, titles : how values of the two axes are said, and the titles of the axes with their
         units.
     color : column that chooses a fixed color (vendor).
-    chosen : name of the reader's own dot, or a live expression of it.
+    chosen : name of the reader's own dot, or a quantity of it.
     log : logarithmic axes.
 
     >>> scatter([{"chip": "A", "flop": 2.0, "byte": 3.0}], "flop", "byte", "chip", ["usd", "usd"],

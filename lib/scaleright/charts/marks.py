@@ -1,6 +1,6 @@
-"""The reusable charts: a handful of forms, labeled directly, that take rows or live expressions.
+"""The reusable charts: a handful of forms, labeled directly, that take rows and quantities.
 
-A value is the name of a column or a Vega expression over `alt.datum` and the controls; every chart
+A value is the name of a column, a quantity, or a Vega expression over `alt.datum`; every chart
 is plain Altair and can be layered further. Hand the result to `show`.
 """
 
@@ -66,7 +66,7 @@ def bars(
     ----------
     rows : DataFrame or records; or the value of each bar by its name, quantities or not.
     category : column with the name of each bar.
-    value : column, quantity or live expression, of rows; a bar without a number has no length.
+    value : column or quantity, of rows; a bar without a number has no length.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses a fixed color (vendor, choice); one color otherwise.
@@ -129,7 +129,7 @@ def lines(
     ----------
     rows : DataFrame or records; for live lines only the points of `x`.
     x : column of the horizontal axis.
-    series : name -> column or live expression (one line each), or the column that names the line of
+    series : name -> column or quantity (one line each), or the column that names the line of
         each row.
     kind : how values are said in tips.
     value : column with the values, or a quantity, if `series` is a column.
@@ -236,9 +236,9 @@ def rule(
 
     Parameters
     ----------
-    value : number or live expression.
+    value : number or quantity.
     title : of the axis, the same as the chart's own.
-    label : the words at the end of the line, or a live expression of them.
+    label : the words at the end of the line, or a quantity of them.
     horizontal : a value of the vertical axis instead.
     log : the axis is logarithmic, as the chart's own.
     foot : the words stand at the foot of a vertical line, on the side that has room, instead of
@@ -288,9 +288,9 @@ def band(
 
     Parameters
     ----------
-    low, high : numbers or live expressions.
+    low, high : numbers or quantities.
     title : of the axis, the same as the chart's own.
-    label : the words, or a live expression of them.
+    label : the words, or a quantity of them.
     color : a name that has a fixed color, see `theme.color_of`.
     log : the axis is logarithmic, as the chart's own.
     left : the words stand at the left end, for lines that rise; at the right otherwise.

@@ -31,7 +31,7 @@ def boundary(
 
     Parameters
     ----------
-    x, y : (title, lowest, highest) of the axes, numbers or live expressions; the vertical axis is
+    x, y : (title, lowest, highest) of the axes, numbers or quantities; the vertical axis is
         logarithmic and both grow to hold the reader's case.
     at : the curve: a quantity, or an expression that reads `alt.datum.x`; it may leave the axis
         and may be infinite.

@@ -41,11 +41,11 @@ def progress(
     rows : one row for each result, more than are drawn.
     x : column of the size.
     series : column that names the lines.
-    value : column, quantity or live expression of the height; rows where it is not above 0 are left
+    value : column or quantity of the height; rows where it is not above 0 are left
         out.
     titles : of the two axes, with their units.
     color : column that chooses a fixed color (vendor).
-    words : how a value is said on hover, a quantity or a live expression over
+    words : how a value is said on hover, a quantity or an expression over
         `alt.datum["_value"]`; as a number otherwise.
     tips : title -> further column to show on hover.
     only : what columns of the rows to draw must equal, or a condition, a quantity or live.

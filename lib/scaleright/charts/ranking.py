@@ -44,11 +44,11 @@ def ranking(
     ----------
     rows : one row for each bar, more than are drawn.
     category : column that names the bars.
-    value : column, quantity or live expression; a row without a number is not ranked.
+    value : column or quantity; a row without a number is not ranked.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses a fixed color (vendor), named above the bars.
-    words : column, quantity or live expression of what is said after the value.
+    words : column or quantity of what is said after the value.
     only : what columns of the rows to rank must equal, or a live condition.
     otherwise : what is said at every row where that leaves none.
     most : how many rows to draw.

@@ -52,13 +52,13 @@ def spread(
     ----------
     rows : one row for each listing.
     category : column that names the rows of the chart.
-    value : column, quantity or live expression of the price.
+    value : column or quantity of the price.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
     color : column that chooses color and shape of the dots (the market segment).
     name : column that names a dot on hover.
     tips : title -> further column to show on hover.
-    chosen : the category whose name is set bold, or a live expression of it.
+    chosen : the category whose name is set bold, or a quantity of it.
     only : what columns of the rows to draw must equal, or a condition, a quantity or live.
     otherwise : what is said where that leaves none.
     most : categories to make room for, where `only` chooses them; all of them otherwise.

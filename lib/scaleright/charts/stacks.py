@@ -44,7 +44,7 @@ def stacked_parts(
 
     Parameters
     ----------
-    parts : name -> number, column, quantity or live expression, in the order of drawing; with a
+    parts : name -> number, column or quantity, in the order of drawing; with a
         category and without rows, such parts for each name of the category.
     along : parameters that the rows give in columns of their names, where the parts are quantities:
         the same quantities for each row; a part without a number has no length.

@@ -76,7 +76,7 @@ def utilization_at(tokens_per_day, tokens_per_s, accelerators):
 @dataclass(frozen=True)
 class Serving:
     """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays
-    or live expressions.
+    or quantities.
 
     full_tokens_per_s : output tokens per second of one accelerator at full load, as predicted
         [token/s]

@@ -24,7 +24,7 @@ def source_rule(hours_per_day, months, accelerators: int = 1, bursts: bool = Fal
 
     The document leaves gaps: above six hours it says buy elsewhere in the text, and between four
     and six hours for less than 18 months it says nothing; the reading here is to rent. Hours and
-    months may be live expressions.
+    months may be quantities.
 
     >>> source_rule(3, 24), source_rule(5, 24), source_rule(5, 12), source_rule(20, 24,
     ...     accelerators=8)

@@ -126,7 +126,7 @@ def ends(scores: Sequence[Any], weights: Sequence[Any]) -> tuple[Any, Any]:
 
 def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = SPAN) -> Any:
     """Points that a score gains where a chip becomes `ratio` times better on some of the `AXES`;
-    numbers or live expressions.
+    numbers or quantities.
 
     A chip that becomes faster gains on cost, speed and energy: prices and watts count over its
     speed.
@@ -264,7 +264,7 @@ def source_rule(weights: Sequence[Any]) -> Any:
     energy, by the larger weight.
 
     The document sorts by feel and gives no rule for a tie; the reading here is GPU. Weights may be
-    live expressions.
+    quantities.
 
     >>> source_rule([1, 1, 1, 1, 1]), source_rule([3, 1, 1, 0, 1])
     ('GPU', 'TPU')

@@ -54,7 +54,7 @@ def source_rule(parameters, utilization, months, accelerators: int = 1):
     """What S2 says: an API below the utilization for this size of model, else its matrix of renting
     and buying.
 
-    Utilization and months may be live expressions.
+    Utilization and months may be quantities.
 
     >>> source_rule(7e9, 0.3, 24), source_rule(13e9, 0.12, 24), source_rule(13e9, 0.5,
     ...     24), source_rule(70e9, 0.5, 24, 4)

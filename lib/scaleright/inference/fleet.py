@@ -110,7 +110,7 @@ class Service:
 
     @property
     def sharing(self) -> dict[str, Any]:
-        """Streams of a pool and pools, as `fleet_chips` takes them; numbers or live expressions."""
+        """Streams of a pool and pools, as `fleet_chips` takes them; numbers or quantities."""
         streams = (1 + (self.services - 1) * self.pooled) * (
             1 + (self.variants - 1) * self.adapters
         )

@@ -45,7 +45,7 @@ MEETING = ["accelerator_new", "accelerator_old", "benchmark", "scenario"]
 
 def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -> Any:
     """How many times as much the new chip does for what it costs: rates over prices; floats, arrays
-    and Vega expressions.
+    and quantities.
 
     Parameters
     ----------

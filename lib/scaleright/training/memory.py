@@ -286,19 +286,17 @@ def training_memory(
     layout: Layout,
     optimizer: Any = "adamw",
     software: Software = MEGATRON,
-    counted: Parameters | None = None,
 ) -> TrainingMemory:
     """Bytes of one chip at the peak of a training step, on the fullest pipeline stage.
 
     Parameters
     ----------
-    run, layout : what is trained and how; fields of the layout may be arrays of one shape or Vega
-        expressions
+    run, layout : what is trained and how; fields of the layout may be arrays of one shape or
+        quantities
     optimizer : key of `OPTIMIZER_BYTES`, a quantity or not, or bytes of state for each trained
         parameter
     software : what the framework keeps: `MEGATRON`, `MEGATRON_2022`, `FSDP`, `FSDP_FUSED_LOSS`, or
         one's own
-    counted : the model's parameters where they are counted already, such as for a live chart
 
     Raises
     ------
@@ -324,9 +322,8 @@ def training_memory(
     9.5625
     """
     state_bytes = _checked(run, layout, optimizer)
-    m, p = run.model, counted or parameters(run.model)
-    live = isinstance(layout.pipeline, Quantity)
-    if not live and np.all(np.equal(layout.pipeline, 1)):
+    m, p = run.model, parameters(run.model)
+    if not isinstance(layout.pipeline, Quantity) and np.all(np.equal(layout.pipeline, 1)):
         return _stage(run, layout, state_bytes, software, p, 0, m.layers, m.moe_layers)
 
     def stage(index: Any, layers: Any) -> TrainingMemory:

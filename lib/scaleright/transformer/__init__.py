@@ -2,7 +2,7 @@
 
 Two tiers. *Counting* functions take a `Transformer` and return exact integers; its fields may be
 arrays, so that a whole table is counted in one call. *Closed forms* take plain numbers, arrays or
-Vega expressions and serve live charts; they start from the totals which the counting functions
+quantities and so serve live charts; they start from the totals which the counting functions
 deliver.
 """
 

@@ -69,7 +69,7 @@ def decode_step(
 
     Parameters
     ----------
-    t : the model; its fields may be arrays or Vega expressions
+    t : the model; its fields may be arrays or quantities
     context : tokens that each new token attends to [token]
     batch : sequences decoded together [1]
     precision : number format of the weights by name, or bytes per weight; the cache is kept in 2
