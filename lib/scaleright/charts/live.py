@@ -37,7 +37,8 @@ class LiveNumber:
         return self.text
 
     def __html__(self) -> str:
-        return f'<span class="sr-live" data-sr-signal="{self.name}">{self.text}</span>'
+        kind = "sr-live" if self.kind else "sr-words"
+        return f'<span class="{kind}" data-sr-signal="{self.name}">{self.text}</span>'
 
 
 class Controls:
