@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pandas as pd
 import vl_convert
-from scaleright import charts, ranges
+from scaleright import charts
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.quantity import given
+from scaleright.ranges import Ends
 from vega import computed
 
 
@@ -109,8 +110,8 @@ EVERY = {
         along=USD,
     ),
     "tornado": lambda live: charts.tornado(
-        ranges.tornado(lambda a, b: a * b, a=ranges.Range(1, 2, 3), b=ranges.Range(1, 2, 4)),
-        4.0,
+        {"price": Ends(live.given.price, 1.0, 3.0), "load": Ends(live.given.load, 0.2, 0.8)},
+        live.given.price * live.given.load,
         "usd",
         "USD",
     ),

@@ -15,7 +15,7 @@ from scaleright.decisions.deployment import QUESTIONS, deployment, tree
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import Quantity, choose, given
-from scaleright.ranges import Swing
+from scaleright.ranges import Ends
 from vega import signal_texts
 
 NOW = {"price": 2.0, "load": 0.4, "chips": 8, "chip": "A"}
@@ -176,8 +176,8 @@ def test_bars_stacks_and_swings_of_quantities_move(live, case):
     parts = {"rent": {"fixed": 1.0, "use": case.price}, "own": {"fixed": 5.0, "use": 0.0}}
     stack = charts.stacked_parts(parts, "usd", "USD", category="plan")
     assert {"$5.00", "$8.00"} <= set(drawn(stack, live, price=7.0))
-    swing = Swing("price", case.price / 2, case.price * 2, case.price * 4, case.price * 16)
-    tornado = charts.tornado([swing], case.price * 8, "usd", "USD")
+    ends = {"price": Ends(case.price, case.price / 2, case.price * 2)}
+    tornado = charts.tornado(ends, case.price * 8, "usd", "USD")
     assert "$4.00 to $16.00" in drawn(tornado, live, price=1.0)
 
 

@@ -14,9 +14,10 @@ import vl_convert
 from chart_samples import EVERY, PRICES, USD, bar_chart, texts_of
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import charts, ranges
+from scaleright import charts, quantity
 from scaleright.charts import theme
 from scaleright.outputs import VEGALITE_MIME
+from scaleright.ranges import Ends
 
 
 def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
@@ -132,11 +133,12 @@ def test_the_worst_of_the_measured_are_named_once_each():
     assert [row["worst"] for row in dots] == ["a", "", "b", "c", ""]
 
 
-def test_the_ends_of_a_swing_share_their_unit():
-    swings = [ranges.Swing("price", 1.0, 3.0, 5e6, 6e6), ranges.Swing("power", 1.0, 2.0, 6e5, 6e6)]
-    spec = charts.show(
-        charts.tornado(swings, 5.5e6, "usd", "USD"), alt="What moves a cost."
-    ).bundle[VEGALITE_MIME]
+def test_the_ends_of_a_swing_share_their_unit(live):
+    price, power = live.given.price, quantity.given("power", 1.0)
+    ends = {"price": Ends(price, 2.0, 2.4), "power": Ends(power, 0.12, 1.2)}
+    cost = price * 2.5e6
+    tornado = charts.tornado(ends, cost, "usd", "USD", result=cost * power)
+    spec = charts.show(tornado, alt="What moves a cost.").bundle[VEGALITE_MIME]
     drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
     assert ">$5.00 to $6.00 million<" in drawn and ">$600,000 to $6.00 million<" in drawn
 

@@ -94,12 +94,10 @@ def test_ends_of_the_interval_are_those_of_drawn_inputs():
     )
 
 
-def test_percentiles_are_in_order_and_the_tornado_is_sorted():
+def test_percentiles_are_in_order():
     inputs = {"a": ranges.Range(1, 2, 3), "b": ranges.Range(10, 20, 40)}
     found = ranges.monte_carlo(lambda a, b: a * b, **inputs)
     assert found.p5 < found.p50 < found.p95
-    swings = ranges.tornado(lambda a, b: a * b, **inputs)
-    assert [s.size for s in swings] == sorted((s.size for s in swings), reverse=True)
 
 
 @pytest.mark.parametrize("ends", [(3, 2, 4), (1, math.nan, 4), (1, 2, math.inf)])

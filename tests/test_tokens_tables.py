@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import market
+from scaleright import market, quantity
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
 from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
-from scaleright.ranges import Range, tornado
+from scaleright.ranges import Ends, moved
 
 from refresh.tables import read_table
 
@@ -223,10 +223,9 @@ def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
         (one.rented_interval(spread), one.rented_usd_per_million()),
     ):
         assert low < best < high
-    swings = tornado(
-        one.changed_break_even,
-        **{name: Range(*values) for name, values in one.ends(spread).items()},
-    )
+    free = {name: quantity.given(name, best) for name, (_, best, _) in one.ends(spread).items()}
+    ends = {name: Ends(free[name], low, high) for name, (low, _, high) in one.ends(spread).items()}
+    swings = moved(one.changed_break_even(**free), ends)
     assert [swing.name for swing in swings] == ["api_level", "usd_per_hour", "speed"]
     assert one.ends(spread)["api_level"] == pytest.approx((0.2, 1.0, 4.0))
 

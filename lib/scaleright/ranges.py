@@ -106,7 +106,7 @@ def monte_carlo(formula: Callable, count: int = 10_000, **inputs: Any) -> Quanti
 @dataclass(frozen=True)
 class Swing:
     """What one input does to the answer: the result at its low and at its high end, others at their
-    best; numbers or quantities.
+    best.
     """
 
     name: str
@@ -119,34 +119,6 @@ class Swing:
     def size(self) -> Any:
         """Distance between the two results."""
         return abs(self.result_at_high - self.result_at_low)
-
-
-def tornado(formula: Callable, **inputs: Any) -> list[Swing]:
-    """One-at-a-time swings of a formula, largest first.
-
-    >>> [s.name for s in tornado(lambda a, b: a + 10 * b, a=Range(0, 1, 2), b=Range(0, 1, 2))]
-    ['b', 'a']
-    """
-    best = {
-        name: value.best if isinstance(value, Range) else value for name, value in inputs.items()
-    }
-    swings = [
-        Swing(
-            name,
-            value.low,
-            value.high,
-            float(formula(**best | {name: value.low})),
-            float(formula(**best | {name: value.high})),
-        )
-        for name, value in inputs.items()
-        if isinstance(value, Range)
-    ]
-    return largest_first(swings)
-
-
-def largest_first(swings: Iterable[Swing]) -> list[Swing]:
-    """Swings by their size at the case, equal ones by their names."""
-    return sorted(swings, key=lambda swing: (-figure(value_of(swing.size)), swing.name))
 
 
 @dataclass(frozen=True)
@@ -181,7 +153,7 @@ def moved(result: Quantity, ends: Mapping[str, Ends]) -> list[Swing]:
         Swing(name, end.low, end.high, *results)
         for (name, end), results in zip(ends.items(), found, strict=True)
     )
-    return largest_first(swings)
+    return sorted(swings, key=lambda swing: (-figure(swing.size), swing.name))
 
 
 def interval(formula: Callable, **inputs: tuple[Any, Any, Any]) -> tuple[Any, Any]:

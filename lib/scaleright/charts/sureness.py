@@ -1,6 +1,6 @@
 """How sure an answer is: what moves it, and predictions beside what was measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -18,20 +18,19 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
-from scaleright.charts.swings import moved_by_the_page, swung
+from scaleright.charts.swings import swinging
 from scaleright.charts.words import say
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
-from scaleright.ranges import Ends, Swing
+from scaleright.ranges import Ends
 
 
 def tornado(
-    swings: Sequence[Swing] | Mapping[str, Ends],
-    best: float,
+    ends: Mapping[str, Ends],
+    best: Quantity,
     kind: str,
     title: str,
     names: Mapping[str, str] | None = None,
-    most: int = 8,
     result: Quantity | None = None,
 ):
     """What moves the answer: for each input the span of the result, largest first, around the best
@@ -39,20 +38,19 @@ def tornado(
 
     Parameters
     ----------
-    swings : from `ranges.tornado`; or the ends of each input of a quantity, which the page then
-        moves in the graph of the result.
-    best : the result with all inputs at their best; it and the swings may be quantities.
+    ends : of each input, which the page moves in the graph of the result.
+    best : the result with all inputs at their best.
     names : input -> the words for it; underscores become spaces otherwise.
-    most : how many inputs to draw.
     result : what is computed with an input at its ends, where these are given; `best` otherwise.
 
-    >>> tornado([Swing("price", 1.0, 3.0, 5.0, 7.0)], 6.0, "usd", "USD a year").height
+    >>> from types import SimpleNamespace as N
+    >>> from scaleright.charts.live import controls
+    >>> from scaleright.quantity import given
+    >>> live, price = controls(N(parameters=())), given("price", 2.0)
+    >>> tornado({"price": Ends(price, 1.0, 3.0)}, 3 * price, "usd", "USD a year").height
     30
     """
-    if isinstance(swings, Mapping):
-        found = moved_by_the_page(swings, best if result is None else result, best, names or {})
-    else:
-        found = swung(swings[:most], names or {})
+    found = swinging(ends, best if result is None else result, best, names or {})
     chart = found.chart.transform_calculate(
         low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
     )
@@ -76,17 +74,12 @@ def tornado(
     text = chart.mark_text(style="row-value").encode(
         x=alt.X("to:Q", title=title), y=y, text=alt.Text("both:N")
     )
-    middle = _middle(best).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
+    middle = alt.Chart(one_row()).transform_calculate(_best=literal(best))
+    middle = middle.transform_calculate(best="isFinite(datum._best) ? datum._best : 0")
+    middle = middle.mark_rule(strokeDash=[4, 3]).encode(x=alt.X("best:Q", title=title))
     return alt.layer(middle, after(alt.layer(bar, text), found.steps)).properties(
-        height=ROW * found.count
+        height=ROW * len(ends)
     )
-
-
-def _middle(best: Any) -> alt.Chart:
-    if isinstance(best, Quantity):
-        chart = alt.Chart(one_row()).transform_calculate(_best=literal(best))
-        return chart.transform_calculate(best="isFinite(datum._best) ? datum._best : 0")
-    return alt.Chart(pd.DataFrame({"best": [best]}))
 
 
 def predicted_vs_measured(

@@ -1,19 +1,18 @@
 """The rows of a tornado: what one input after the other does to a result."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from scaleright.charts.axes import along_rows, by_option, expressed, literal, text_of
+from scaleright.charts.axes import along_rows, expressed, literal, text_of
 from scaleright.charts.live import page
 from scaleright.charts.words import say
-from scaleright.ops import maximum, minimum
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import parameter
-from scaleright.ranges import Ends, Swing
+from scaleright.ranges import Ends
 
 _BY_SIZE = alt.EncodingSortField("_size", op="max", order="descending")
 
@@ -29,40 +28,17 @@ class Swinging:
     """A row for each input, with fields `input`, `from`, `to` and `span`.
 
     order : of the inputs
-    count : how many there are
     steps : what is computed of the rows before
     said : what is said of an input, with a place for the words for the ends of the result
     """
 
     chart: alt.Chart
     order: Any
-    count: int
-    steps: Sequence[Any] = field(default=())
-    said: str = "{0}"
+    steps: Sequence[Any]
+    said: str
 
 
-def swung(swings: Sequence[Swing], names: Mapping[str, str]) -> Swinging:
-    """Rows of swings that are computed, which follow the controls if they are quantities."""
-    inputs = [_called(swing.name, names) for swing in swings]
-    columns = {
-        "from": [minimum(s.result_at_low, s.result_at_high) for s in swings],
-        "to": [maximum(s.result_at_low, s.result_at_high) for s in swings],
-        "span": [_span(s.low, s.high) for s in swings],
-    }
-    if not any(isinstance(end, Quantity) for end in columns["from"]):
-        return Swinging(alt.Chart(pd.DataFrame({"input": inputs} | columns)), inputs, len(inputs))
-    found = {
-        name: by_option("input", dict(zip(inputs, values, strict=True)))
-        for name, values in columns.items()
-    }
-    chart = alt.Chart(found["from"][0]).transform_calculate(
-        **{name: expression for name, (_, expression) in found.items()}
-    )
-    chart = chart.transform_calculate(_size=alt.datum["to"] - alt.datum["from"])
-    return Swinging(chart, _BY_SIZE, len(inputs))
-
-
-def moved_by_the_page(
+def swinging(
     ends: Mapping[str, Ends], result: Any, best: Any, names: Mapping[str, str]
 ) -> Swinging:
     """Rows for which the page computes the result anew, with each input at either of its ends.
@@ -102,7 +78,7 @@ def moved_by_the_page(
         span=f"[{spans}][datum._end]",
         _size="datum._most - datum._least",
     )
-    return Swinging(chart, _BY_SIZE, many, [*places, *steps], _LOST)
+    return Swinging(chart, _BY_SIZE, [*places, *steps], _LOST)
 
 
 def _called(name: str, names: Mapping[str, str]) -> str:
