@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
+from functools import reduce
 from itertools import permutations
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_sou
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import DEGREES, Service, chips, fleet_chips, groups
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import LEVERS, climb, orders, quality_loss
+from scaleright.inference.levers import LEVERS, by_order, climb, quality_loss
 from scaleright.inference.speculation import Speculation
 from scaleright.press import Book, execute
 
@@ -133,7 +134,11 @@ def test_every_order_is_walked_and_credits_add_up():
         service(batch=8),
         ["8-bit weights", "LoRA adapters", "continuous batching", "pooling"],
     )
-    found = orders(of, names, 0.1)
+    size = np.empty((2,) * len(names))
+    for picked in np.ndindex(size.shape):
+        taken = [LEVERS[name] for name, takes in zip(names, picked, strict=True) if takes]
+        size[picked] = fleet(reduce(lambda now, take: take(now), taken, of))
+    found = by_order(names, size)
     saved = {name: [] for name in names}
     for order in permutations(names):
         now, before = of, fleet(of)

@@ -60,8 +60,8 @@ def answer(
     Parameters
     ----------
     text : the card's sentence in plain words.
-    slots : what fills the card: live numbers and words go by their own names, anything else by that
-        of its slot.
+    slots : what fills the card: live numbers and words go by their own names, other words by that
+        of their slot.
     quantities : further ones, name -> (value, kind of `say`), such as the ends of the range.
     headline : the quantity that comes first, which a sweep draws.
 
@@ -81,10 +81,7 @@ def answer(
                 value.kind,
             )
         else:
-            found[slot] = (
-                value if isinstance(value, (bool, int, float, np.generic)) else str(value),
-                "",
-            )
+            found[slot] = (value, "")
     found |= quantities
     if headline is not None:
         found = {

@@ -362,7 +362,7 @@ class Ladder:
 
     @search
     def orders(self, names: Sequence[str]) -> pd.DataFrame:
-        """What each lever saves by when it is taken, over all orders at once; see `levers.orders`.
+        """What each lever saves by when it is taken, over all orders at once; see `by_order`.
 
         names : of levers, each taken whether or not it pays
         """

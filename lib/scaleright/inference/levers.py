@@ -209,13 +209,14 @@ def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) ->
 _SAVED = ["first", "last", "least", "most", "credit"]
 
 
-@search
-def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -> pd.DataFrame:
+@lookup
+def by_order(names: Sequence[str], size: np.ndarray) -> pd.DataFrame:
     """What each lever saves by when it is taken: over all orders of the levers at once.
 
     Parameters
     ----------
-    service, names, allowed_loss : as in `climb`; every lever is taken whether or not it pays
+    names : of levers
+    size : the fleet by whether each lever is taken, an axis of two for each [1]
 
     Returns
     -------
@@ -224,23 +225,6 @@ def orders(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -
     (the Shapley value of the logarithm), which add up to 1
 
     Source: [shapley1953].
-    """
-    count, found = len(names), {}
-    size = np.empty((2,) * count)
-    start = Rung("today", "", service, *groups(service))
-    for picked in np.ndindex(size.shape):
-        rung = start
-        for name, taken in zip(names, picked, strict=True):
-            rung = _take(rung, name, allowed_loss, found) if taken else rung
-        size[picked] = rung.chips
-    return by_order(names, size)
-
-
-@lookup
-def by_order(names: Sequence[str], size: np.ndarray) -> pd.DataFrame:
-    """What each lever saves by when it is taken, see `orders`.
-
-    size : the fleet by whether each lever is taken, an axis of two for each [1]
 
     >>> found = by_order(["half", "third"], np.array([[60.0, 40.0], [30.0, 20.0]]))
     >>> found["first"].round(3).to_list(), found["credit"].round(3).to_list()
