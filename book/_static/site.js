@@ -36,6 +36,7 @@
     });
     settle();
     window.addEventListener("resize", settle);
+    document.addEventListener("toggle", settle, true); // a box in what was folded had no width
   }
 
   /** Search results quote the text of a chapter, not its code. */

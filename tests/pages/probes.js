@@ -22,10 +22,10 @@
     });
   }
 
-  /** What a reader sees of the page's case: each chart as drawn, or its words alone, and the sentences. */
+  /** What a reader sees of the page's case: each chart as drawn, or its words alone, the sentences and the tables. */
   function seen(look = (svg) => svg.innerHTML) {
     const charts = all(".sr-chart").map((f) => `${nameOf(f)}: ${f.querySelector("svg") ? look(f.querySelector("svg")) : ""}`);
-    return [...charts, ...all(".sr-answer, .sr-said").map((s) => s.textContent)].join("\n");
+    return [...charts, ...all(".sr-answer, .sr-said, .sr-table").map((s) => s.textContent)].join("\n");
   }
 
   /** The words of what a reader sees, those of each chart in alphabetical order. */

@@ -13,7 +13,7 @@ from scaleright.costs.clusters import goodput
 from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, published_runs, reliability
 from scaleright.formulas import lookup, search
 from scaleright.ops import first_case, maximum, minimum, where
-from scaleright.order import name_of_greatest
+from scaleright.order import name_of_greatest, ordered
 from scaleright.quantity import given
 from scaleright.ranges import Ends
 from scaleright.units import SECONDS_PER_HOUR, figure
@@ -195,4 +195,4 @@ RUN_WORDS = {
 @lookup
 def runs_in_words() -> pd.DataFrame:
     """Published runs beside what was predicted, the quickest against it first."""
-    return published_runs().sort_values("ratio")[[*RUN_WORDS]].rename(columns=RUN_WORDS)
+    return ordered(published_runs(), "ratio")[[*RUN_WORDS]].rename(columns=RUN_WORDS)

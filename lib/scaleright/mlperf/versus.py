@@ -91,7 +91,7 @@ class Bench:
         """The results of benchmarks, as `compare.entry` names them.
 
         >>> Bench.of(["rnnt"]).results["rnnt", "Offline", "v3.1", "L4"]["submissions"]
-        3
+        5
         """
         rows = summary().assign(entry=entry)
         rows = rows[rows["entry"].isin(list(benchmarks))]
