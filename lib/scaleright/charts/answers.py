@@ -109,12 +109,12 @@ def answer_card(
     It costs $2.00. Range: $1.00 to $3. Data as of 2026-11.
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error}
-    names = callers_names()
+    names, unsaid = callers_names(), _unsaid(quantities or {})
     found = said(sentence, provided, otherwise, names)
     texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
     texts = {label: fill(text, told) for label, text in texts.items()}
     numbers = {**found.slots, **told}
-    model = live_model([*found.numbers, *told.values(), *_unsaid(quantities or {})])
+    model = live_model([*found.numbers, *told.values(), *unsaid])
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(found.now), numbers, others, headline)
     words = " ".join([plain_text(found.now), *_spoken(texts)])
