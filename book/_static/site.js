@@ -25,8 +25,8 @@
     });
     // Only a box that scrolls needs to take the keyboard's focus, and then a name by which to tell where it is.
     const settle = () => document.querySelectorAll(".sr-table, div.highlight pre, mjx-container[display]").forEach((box, order) => {
-      if (!box.clientWidth) return; // folded: nobody can tell yet
-      const scrolls = box.scrollWidth > box.clientWidth + 1, named = box.matches(".sr-table[role], mjx-container");
+      if (box.closest("details:not([open])")) return; // nobody can tell yet
+      const scrolls = box.scrollWidth > box.clientWidth, named = box.matches(".sr-table[role], mjx-container");
       if (scrolls) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
       if (named && !box.dataset.srOrder) return;
