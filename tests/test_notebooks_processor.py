@@ -40,7 +40,7 @@ def test_outputs_are_compared_in_what_nbval_leaves_out():
 
 @pytest.mark.processes
 def test_the_kernels_of_nbval_are_that_processor(tmp_path, pytestconfig):
-    if not pytestconfig.getoption("nbval"):
+    if not pytestconfig.getoption("nbval"):  # `make test` and CI run it, a call of pytest need not
         pytest.skip("nbval does not run in this session: pytest --nbval --nbval-current-env")
     said = []
     manager, client = start_new_kernel(kernel_name=CURRENT_ENV_KERNEL_NAME, cwd=str(tmp_path))

@@ -232,38 +232,6 @@ def by_size(left_out: Any) -> pd.DataFrame:
     return _by("chips", rows.groupby(sizes, observed=True), left_out)
 
 
-def own_columns() -> pd.DataFrame:
-    """Columns of a file of a reader's own runs: which are needed, and what they mean."""
-    fields = catalog.resource("measured/training")["schema"]["fields"]
-    meaning = {field["name"]: field["description"] for field in fields}
-    needed = validate("training").definition.required
-    return pd.DataFrame(
-        [
-            {
-                "column": name,
-                "needed": "yes" if name in needed else "if known",
-                "meaning": meaning[name],
-            }
-            for name in [*needed, *_OFTEN]
-        ]
-    )
-
-
-_OFTEN = (
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-    "expert_parallel",
-    "virtual_pipeline",
-    "micro_batch",
-    "sharding",
-    "recompute",
-    "software",
-    "measured_step_s",
-    "measured_tokens_per_s_per_accelerator",
-)
-
-
 def unscored() -> pd.DataFrame:
     """Runs that are shown and not scored: how many, and of whom, by the rule that decides."""
     rows = judged_runs()
