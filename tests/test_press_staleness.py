@@ -79,6 +79,17 @@ def test_the_librarys_hash_covers_what_chapters_import_and_not_the_press():
     )
 
 
+def test_what_a_chapter_shows_is_part_of_its_own_inputs_alone(book, tmp_path, monkeypatch):
+    monkeypatch.setattr(staleness, "_LIBRARY", tmp_path / "library")
+    shown = tmp_path / "library" / "chapters"
+    shown.mkdir(parents=True)
+    before = Inputs(book).key("tiny", [])
+    (shown / "another.py").write_text("")
+    assert Inputs(book).key("tiny", []) == before
+    (shown / "tiny.py").write_text("")
+    assert Inputs(book).key("tiny", []) != before
+
+
 def test_a_scenario_is_fresh_until_its_values_or_its_chapter_change(book):
     declare(book)
     assert [s.name for s in Inputs(book).stale_scenarios()] == ["busy"]

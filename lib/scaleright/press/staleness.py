@@ -1,12 +1,12 @@
 """Which chapters and scenarios must run again, decided from content and never from dates.
 
-A chapter's key is the hash of all it depends on: its text (code and parameters), its setup cell,
-the library, the pinned environment, the interpreter's version, the data package, the bibliography,
+A chapter's key is the hash of all it depends on: its text (code and parameters), what it shows (its
+module of `chapters`), its setup cell, the library, the pinned environment, the interpreter's version, the data package, the bibliography,
 and the tables it read on its last run, which its data record names. A chapter without a data record
 is taken to read every table. A scenario's key adds its parameter values.
 
-The library's part covers what a chapter can import, which leaves out the press and the command
-line, except for `press/parameters` and `press/__init__.py`, where `case()` lives.
+The library's part covers what any chapter can import, which leaves out the modules of single
+chapters, the press and the command line, except for `press/parameters` and `press/__init__.py`, where `case()` lives.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
 
 _LIBRARY = Path(__file__).resolve().parents[1]
-_OUTSIDE_CHAPTERS = ("press/", "cli.py")
+_OF_ONE_CHAPTER = "chapters/"
+_OUTSIDE_CHAPTERS = (_OF_ONE_CHAPTER, "press/", "cli.py")
 _INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters/")
 
 
@@ -41,7 +42,7 @@ def digest(paths: Iterable[Path], root: Path) -> str:
 
 @functools.cache
 def library() -> str:
-    """Hash of the modules that a chapter can import."""
+    """Hash of the modules that any chapter can import."""
     names = (path.relative_to(_LIBRARY).as_posix() for path in _LIBRARY.rglob("*.py"))
     return digest(
         (
@@ -73,7 +74,9 @@ class Inputs:
             *shared,
         ]
         self._texts = {
-            chapter: digest([book.text(chapter)], book.root) for chapter in book.chapters()
+            chapter: digest([book.text(chapter)], book.root)
+            + digest([_LIBRARY / _OF_ONE_CHAPTER / f"{chapter}.py"], _LIBRARY)
+            for chapter in book.chapters()
         }
         tables = (
             path.relative_to(book.data).with_suffix("").as_posix()
