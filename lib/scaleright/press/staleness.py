@@ -1,12 +1,14 @@
 """Which chapters and scenarios must run again, decided from content and never from dates.
 
 A chapter's key is the hash of all it depends on: its text (code and parameters), what it shows (its
-module of `chapters`), its setup cell, the library, the pinned environment, the interpreter's version, the data package, the bibliography,
-and the tables it read on its last run, which its data record names. A chapter without a data record
-is taken to read every table. A scenario's key adds its parameter values.
+module of `chapters`), its setup cell, the library, the pinned environment, the interpreter's
+version, the data package, the bibliography, and the tables it read on its last run, which its data
+record names. A chapter without a data record is taken to read every table. A scenario's key adds
+its parameter values.
 
 The library's part covers what any chapter can import, which leaves out the modules of single
-chapters, the press and the command line, except for `press/parameters` and `press/__init__.py`, where `case()` lives.
+chapters, the press and the command line, except for `press/parameters` and `press/__init__.py`,
+where `case()` lives.
 """
 
 from __future__ import annotations
