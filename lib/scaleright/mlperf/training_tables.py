@@ -23,6 +23,7 @@ from scaleright.mlperf.training import (
     training_results,
 )
 from scaleright.order import ordered
+from scaleright.quantity import Quantity, given, pick
 from scaleright.units import whole
 
 LEAST = MappingProxyType(
@@ -91,6 +92,23 @@ def best_runs() -> Mapping[tuple[str, str, str], Mapping[str, Any]]:
     return found
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What a run took, of the chips alone but for meter_kwh.
+
+    chip_hours : [h]
+    rent, rent_low, rent_high : at the median and at the ends of the listings [USD]
+    energy, meter_kwh : of the chips at their power limits; with hosts, network and building [kWh]
+    """
+
+    chip_hours: Any
+    rent: Any
+    rent_low: Any
+    rent_high: Any
+    energy: Any
+    meter_kwh: Any
+
+
 def best_by_size(digits: int = 4) -> pd.DataFrame:
     """The fastest run of each chip at each size, in each round and in all: benchmark, in_round,
     chip, vendor, who, chips, minutes, hours (chip-hours), usd (rent) and kwh (of the chips at their
@@ -120,6 +138,21 @@ def best_by_size(digits: int = 4) -> pd.DataFrame:
         name: of.map(lambda value: float(f"{value:.{digits}g}")) for name, of in figures.items()
     }
     return pd.DataFrame(columns | short).pipe(ordered, ["benchmark", "in_round", "chip", "chips"])
+
+
+def result_of_rows(measure: Any, rent_share: Any) -> tuple[Any, list[Quantity]]:
+    """The result of a row of `best_by_size` in a measure of `LEAST`, its rent at a share of the
+    listings' [minutes, h, USD or kWh]; and the quantities that stand for the row's columns.
+
+    >>> result, columns = result_of_rows(given("measure", "rent"), 0.5)
+    >>> result.value, len(columns)
+    (0.5, 4)
+    """
+    columns = [given(name, 1.0) for name in ("minutes", "hours", "usd", "kwh")]
+    minutes, hours, usd, kwh = columns
+    paid = usd * rent_share
+    measures = {"time": minutes, "chip-hours": hours, "rent": paid, "energy": kwh}
+    return pick(measures, measure), columns
 
 
 def scaling_lines() -> pd.DataFrame:
@@ -193,6 +226,28 @@ def all_gain_steps() -> pd.DataFrame:
     """`gain_steps` of both kinds, which is told by the column `what`."""
     both = [gain_steps(kind).assign(what=kind) for kind in ("chip", "software")]
     return pd.concat(both)[["step", "what", "comparisons", "lowest", "median", "highest"]]
+
+
+@dataclass(frozen=True)
+class Software:
+    """What newer software gains on the same number of the same chip from round to round.
+
+    middle, lost, count : the gain less one in the median, the share of comparisons in which time
+        was lost, and how many there are
+    last : the last of a benchmark, with the columns of `training_gains`
+    """
+
+    middle: float
+    lost: float
+    count: int
+    last: pd.Series
+
+
+def software(benchmark: str) -> Software:
+    """What newer software gains, and the last gain of a benchmark."""
+    gains = training_gains("software")
+    middle, lost = gains["gain"].median() - 1, (gains["gain"] < 1).mean()
+    return Software(middle, lost, len(gains), training_gains("software", benchmark).iloc[-1])
 
 
 @catalog.shared

@@ -1,0 +1,252 @@
+"""What the chapter `pretraining_records` shows."""
+
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Display
+from scaleright.mlperf import training_tables as tables
+from scaleright.ops import where
+from scaleright.quantity import look_up
+
+
+def answer(case: Any, asked: Any, run: Any, spent: tables.Spent) -> Display:
+    """The answer card: the best run, in the round that was asked or in any."""
+    elsewhere = charts.phrase(", in any round since nobody ran it in {case.round},")
+    instead = where(asked.there, "", elsewhere)
+    alike = charts.phrase(" (nobody lists the {run.chip}; priced as the {run.priced_as})")
+    priced = where(run.priced_as == run.chip, "", alike)
+    chip_hours, energy, rent = spent.chip_hours, spent.energy, spent.rent
+    rent_low, rent_high = spent.rent_low, spent.rent_high
+    spread = charts.phrase("{rent_low:usd} to {rent_high:usd} of rent, over the listings")
+    spread = where(run.usd_low < run.usd_high, spread, "none: one provider lists the chip")
+    return charts.answer_card(
+        "<strong>{case.benchmark}</strong> reached the quality that MLPerf asks for with the least"
+        " {case.measure}{instead} in <strong>{run.seconds:duration}</strong> on"
+        " <strong>{run.chips:whole} {run.chip}</strong> ({run.submitter}, {run.round}):"
+        " {chip_hours:number} chip-hours, <strong>{rent:usd}</strong> of rent{priced}, and at most"
+        " {energy:kWh} at the chips' power limits.",
+        range="{spread}",
+        as_of="{run.round}, rents of {run.listed}",
+        model_error="times agree with all that vendors published, to their last digit (below);"
+        " rents are of the list, for just as long as the run took",
+        headline="seconds",
+        quantities={
+            "seconds": (run.seconds, "duration"),
+            "chips": (run.chips, "whole"),
+            "rent_low": (rent_low, "usd"),
+            "rent_high": (rent_high, "usd"),
+            "meter_kwh": (spent.meter_kwh, "kWh"),
+        },
+    )
+
+
+def runs_by_size(case: Any, shown: Any, run: Any) -> Display:
+    """A chart of each chip's best results against how many of it, in the round that is shown."""
+    result, columns = tables.result_of_rows(case.measure, case.rent_share)
+    unit = look_up(tables.UNITS, case.measure)
+    return charts.show(
+        charts.progress(
+            tables.best_by_size(),
+            "chips",
+            "chip",
+            result,
+            ("chips", "minutes, chip-hours, USD or kWh, as chosen"),
+            "vendor",
+            words=charts.phrase("{result:number} {unit}"),
+            tips={"of": "who"},
+            along=columns,
+            only={"benchmark": case.benchmark, "in_round": shown},
+        ),
+        name="runs",
+        alt="The best {case.measure} of each chip against how many of it, for {case.benchmark}: the"
+        " best is {run.chips:whole} {run.chip} in {run.seconds:duration}.",
+    )
+
+
+def at_the_meter(case: Any, run: Any, spent: tables.Spent) -> Display:
+    """What the run takes with all around its chips, and what the reader pays for one."""
+    meter_kwh = spent.meter_kwh
+    return charts.sentence(
+        "With hosts and network at <strong>{case.host_watts:whole} W</strong> a chip and a PUE of"
+        " {case.pue:number} the run takes <strong>{meter_kwh:kWh}</strong> at the meter, still with"
+        " every chip at its limit. One chip rents for {run.usd:usd} an hour at the median of its"
+        " listings; you pay {case.rent_share:percent} of it."
+    )
+
+
+def leaders(case: Any, run: Any, spent: tables.Spent) -> Display:
+    """A table of the runs with the least of each measure: a row for each, run and spent in it."""
+    columns = {
+        "least": [*tables.LEAST],
+        "measure": [*tables.LEAST],
+        "chips": run.chips,
+        "chip": run.chip,
+        "time": run.seconds,
+        "chip-hours": spent.chip_hours,
+        "rent": spent.rent,
+        "at most [kWh]": spent.energy,
+    }
+    return charts.table(
+        pd.DataFrame(columns),
+        "The runs of the benchmark with the least of each",
+        dict.fromkeys(("chip-hours", "at most [kWh]"), "number")
+        | {"chips": "whole", "time": "duration", "rent": "usd"},
+        along={case.measure: "measure"},
+        name="leaders",
+    )
+
+
+def scaling(case: Any) -> Display:
+    """A chart of strong-scaling efficiency against chips, a line for each."""
+    lines = charts.lines(
+        tables.scaling_lines(),
+        "chips",
+        "chip",
+        "percent",
+        "chips",
+        "strong-scaling efficiency",
+        value="efficiency",
+        log_x=True,
+        only={"benchmark": case.benchmark},
+    )
+    return charts.show(
+        lines,
+        name="scaling",
+        alt="Strong-scaling efficiency on {case.benchmark} against chips, a line for each chip from"
+        " its submitter with the widest span of sizes.",
+    )
+
+
+def scaling_pairs() -> Display:
+    """A folded table of all pairs of sizes."""
+    pairs = tables.scaling_pairs()
+    shown = charts.table(
+        pairs,
+        "Efficiency: that of the throughput over the growth of samples; empty where none are"
+        " logged",
+        dict.fromkeys(("efficiency", "throughput"), "percent"),
+        name="strong-scaling",
+    )
+    return charts.folded(shown, f"All {len(pairs)} pairs of sizes")
+
+
+def scaling_in_the_middle() -> Display:
+    """What far larger systems keep of their efficiency, in the median."""
+    far = tables.scaling_medians()
+    return charts.sentence(
+        "Over the {far.pairs:whole} pairs at least four times apart whose samples are logged, the"
+        " median efficiency is <strong>{far.efficiency:percent}</strong>: chips keep"
+        " {far.throughput:percent} of their throughput, and need {far.samples:number} times the"
+        " samples (each a median of its own, so one over the other is not the efficiency)."
+    )
+
+
+def generations() -> Display:
+    """A chart of the median gain of newer chips, by pair of them."""
+    words = "times as fast, median over benchmarks and sizes"
+    return charts.show(
+        charts.bars(tables.gain_steps("chip"), "step", "median", "times", words),
+        name="generations",
+        alt="Median gain by pair of chips, at equal numbers of them.",
+    )
+
+
+def gains() -> Display:
+    """A folded table of all gains, of chips and of software."""
+    words = "Gains at equal numbers of chips, by pair with three comparisons or more"
+    headers = {"step": "from, to"}
+    shown = charts.table(tables.all_gain_steps(), words, headers=headers, name="gains")
+    return charts.folded(shown, "All gains, of chips and of software")
+
+
+def software() -> Display:
+    """What newer software gains, and how much of it a new format explains."""
+    of = tables.software("Llama-3.1-405B")
+    return charts.sentence(
+        "From one round to a later one the same chip gained {of.middle:percent} in the median of"
+        " {of.count:whole} comparisons, and lost time in {of.lost:percent}. Some of it is the"
+        " format: the {of.last.accelerator} on Llama-3.1-405B became {of.last.gain:number} times as"
+        " fast from {of.last.before} to {of.last.after}, when its products went from FP8 to NVFP4."
+    )
+
+
+def busiest() -> Display:
+    """A table of the runs with the highest utilization."""
+    formats = dict.fromkeys(("by samples", "as logged"), "si FLOP/s")
+    formats |= dict.fromkeys(("MFU", "of BF16 peak"), "percent")
+    words = "Model FLOP per second and chip: the run with the highest MFU of each chip and format"
+    return charts.table(tables.busiest(), words, formats, name="mfu")
+
+
+def silent() -> Display:
+    """How many rows determine a utilization, and why the others do not."""
+    silent, count = tables.silent_reasons(), len(tables.utilization())
+    known = count - silent.sum()
+    reasons = "; ".join(f"{reason} ({many})" for reason, many in silent.items())
+    return charts.sentence(
+        "{known:whole} of {count:whole} rows determine it. The others: {reasons}."
+    )
+
+
+def slivers() -> Display:
+    """A table of benchmark runs against the whole pretrainings of their models."""
+    formats = dict.fromkeys(("tokens of the run", "tokens of the pretraining"), "si token")
+    words = "The fastest run of each model, and chip-hours if its pace held for all tokens"
+    return charts.table(tables.slivers(), words, formats | {"one in": "whole"}, name="slivers")
+
+
+def published() -> Display:
+    """A table of minutes to train as vendors published them and as recomputed."""
+    words = "Minutes to train, as published (rounded there) and recomputed"
+    digits = {"published": str, "recomputed": "number 4"}
+    return charts.table(tables.published_minutes(), words, digits, name="published")
+
+
+def checks() -> Display:
+    """How the rows were cleaned, and what they say beside vendors' words."""
+    of = tables.checks()
+    return charts.sentence(
+        "{of.rows:whole} rows come in and go out: {of.repeated:whole} are runs handed in again,"
+        " {of.few:whole} have fewer runs than the rules ask for, {of.core:whole} name TensorCores"
+        " and hold chips, {of.unit:whole} logged tokens where the others log samples (found because"
+        " that many samples would take more than the chips' peak). The throughput that a run logs"
+        " is {of.over:percent} above the one that its time implies, in the median: evaluation and"
+        " start-up count in the time. NVIDIA stated {of.stated:si FLOP/s} a GB200 for"
+        " Llama-3.1-405B in v5.0; the logs give at most {of.found:si FLOP/s} here, where causal"
+        " attention counts as its mean."
+    )
+
+
+def cheapest_run(cheapest: pd.Series, fastest: pd.Series) -> Display:
+    """Solution 1: the cheapest run of chips that somebody lists, and the fastest."""
+    return charts.sentence(
+        "{cheapest.accelerators:whole} {cheapest.accelerator} of {cheapest.submitter}, for"
+        " {cheapest.cost_usd:usd}; the fastest of them, {fastest.accelerators:whole}"
+        " {fastest.accelerator}, would cost {fastest.cost_usd:usd}. Few chips lose least to"
+        " communication, so the newest of them in a small number are cheapest."
+    )
+
+
+def apart(times: pd.Series) -> Display:
+    """Solution 2: the longest time over the shortest, by chip and number of it."""
+    times = times.sort_values()
+    chip, chips, most, least = *times.index[-1], times.iloc[-1], times.iloc[0]
+    return charts.sentence(
+        "{most:times} on {chips:whole} {chip}, whose products went from FP8 to NVFP4 between the"
+        " rounds; {least:times} where the format stayed."
+    )
+
+
+def busy_by_size(runs: pd.DataFrame) -> Display:
+    """Solution 3: the utilization of runs with FP8, the smallest first."""
+    rows = runs.sort_values("accelerators").itertuples()
+    shares = ", ".join(
+        f"{charts.say(run.mfu, 'percent')} on {run.accelerators:,} {run.accelerator}"
+        for run in rows
+    )
+    return charts.sentence(
+        "{shares}, of their FP8 peak. More chips wait longer for each other, and the B200 has more"
+        " arithmetic than the rest of its step can feed."
+    )
