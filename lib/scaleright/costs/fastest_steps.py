@@ -22,7 +22,7 @@ from scaleright.costs.platforms import (
 from scaleright.formulas import search
 from scaleright.ops import item
 from scaleright.order import noiseless
-from scaleright.quantity import choose, look_up
+from scaleright.quantity import Table, look_up
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.layouts import layouts, pick
 from scaleright.training.memory import training_memory
@@ -134,7 +134,7 @@ class Steps:
     kinds : of the models, "dense" or "experts"
     """
 
-    table: Mapping[tuple, Mapping[str, Any]]
+    table: Table
     names: tuple[str, ...]
     layouts: tuple[str, ...]
     kinds: Mapping[str, str]
@@ -166,7 +166,7 @@ class Steps:
                             ]
                         }
         kinds = {name: "experts" if model(name).experts else "dense" for name in models}
-        return cls(table, names, tuple(words), kinds)
+        return cls(Table(table), names, tuple(words), kinds)
 
     def on(self, accelerator_name: Any, case: Any, chips: Any) -> SimpleNamespace:
         """The step of a case on so many of an accelerator: parts by name [s], mfu [1], layout in
@@ -174,7 +174,7 @@ class Steps:
 
         case : quantities `model`, `batch` and `precision`
         """
-        row = choose(self.table, case.model, chips, case.batch, case.precision)
+        row = self.table.row(case.model, chips, case.batch, case.precision)
         place = look_up(self.names, accelerator_name)
         *parts, mfu_ = (item(row[column], place) for column in COLUMNS)
         layout = item(self.layouts, item(row.layout, place))

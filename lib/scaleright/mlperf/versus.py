@@ -6,6 +6,7 @@ Every figure per accelerator is derived, not an official MLPerf metric.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import pandas as pd
@@ -16,7 +17,7 @@ from scaleright.mlperf.compare import RATES, drift, entry, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
 from scaleright.mlperf.results import ROUNDS
 from scaleright.ops import first_case, maximum, minimum, where
-from scaleright.quantity import Quantity, at, choose, given, look_up
+from scaleright.quantity import Quantity, Table, at, choose, given, look_up
 from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends
 
@@ -106,10 +107,14 @@ class Bench:
         of = rows.groupby("entry")["architecture"].first()
         return cls(results, rents, of.replace(MAIN_KINDS).to_dict(), of.map(drift).to_dict())
 
+    @cached_property
+    def _results(self) -> Table:
+        return Table(self.results, otherwise=NO_RESULT)
+
     def reached(self, case: Any, in_round: Any, chip: Any) -> Row:
         """What was submitted of a chip on the case's benchmark and scenario."""
         asked = case.benchmark, case.scenario, in_round, chip
-        return choose(self.results, *asked, otherwise=NO_RESULT)
+        return self._results.row(*asked)
 
     def newest_round(self, case: Any) -> Quantity:
         """The newest round with both chips, or the one that is asked for; empty where there is

@@ -16,7 +16,7 @@ from scaleright.quantity.graph import Operation, Quantity, apply, given
 from scaleright.quantity.lists import least, least_of, pick
 from scaleright.quantity.over import over
 from scaleright.quantity.readings import at, compiled, evaluate
-from scaleright.quantity.rows import choose, look_up
+from scaleright.quantity.rows import Table, choose, look_up
 from scaleright.quantity.signals import Rows, Signals
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Quantity",
     "Rows",
     "Signals",
+    "Table",
     "apply",
     "at",
     "choose",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -30,13 +31,13 @@ class Row(Mapping):
     why : why it has none, a sentence; empty where it has [word]
     """
 
-    def __init__(self, columns: Mapping[str, tuple], why: tuple[str, ...], place: Quantity):
-        self._columns, self._why, self._place = columns, why, place
+    def __init__(self, table: Table, place: Quantity):
+        self._table, self._place = table, place
 
     def __getitem__(self, name: str) -> Quantity:
-        if name not in self._columns:
-            nearest(name, self._columns, "column of the table")
-        return _picked(self._columns[name], self._place)
+        if name not in self._table.columns:
+            nearest(name, self._table.columns, "column of the table")
+        return self._table.told(name).picked(self._place)
 
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_"):
@@ -47,18 +48,18 @@ class Row(Mapping):
             raise AttributeError(str(error)) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        return iter(self._table.columns)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._table.columns)
 
     def __dir__(self) -> list[str]:
-        return [*self._columns, "there", "why"]
+        return [*self._table.columns, "there", "why"]
 
     @property
     def why(self) -> Quantity:
         """Why there are no figures for what is chosen; empty where there are."""
-        return _picked(self._why, self._place)
+        return self._table.told(None).picked(self._place)
 
     @property
     def there(self) -> Quantity:
@@ -69,7 +70,8 @@ class Row(Mapping):
 def choose(
     table: Mapping[Any, Mapping[str, Any] | str], *choices: Any, otherwise: str | None = None
 ) -> Row:
-    """The row of a table that a choice picks, or several choices together.
+    """The row of a table that a choice picks, or several choices together; of a table from which
+    more than one is chosen make a `Table`, once.
 
     Parameters
     ----------
@@ -96,19 +98,50 @@ def choose(
     >>> evaluate([price.usd, price.why], {"chip": "B"})
     [nan, 'Not listed.']
     """
-    columns, rows, blank = _rows(table)
-    options = [*rows]
-    if otherwise is not None:  # at the first place, so that a page writes `place || 0`
-        rows = {None: (*blank, otherwise)} | rows
-    picked = _JOINT.join(called(value_of(choice)) for choice in choices)
-    if picked not in options and otherwise is None:
-        nearest(picked, options, "row of the table")
-    found = [*zip(*rows.values(), strict=True)]
-    places = {option: place for place, option in enumerate(rows) if option is not None}
-    by_one = _by_one(places, len(choices), otherwise is not None)
-    told, short = _told(places, by_one), by_one != _joint(places)
-    place = apply(_pick(len(choices), otherwise is not None, short), told, *choices)
-    return Row(dict(zip(columns, found, strict=False)), found[-1], place)
+    return Table(table, otherwise).row(*choices)
+
+
+class Table:
+    """A table made ready for choices, as `choose` takes it.
+
+    >>> from scaleright.quantity import given
+    >>> chips = Table({"A": {"watts": 700}, "B": {"watts": 300}})
+    >>> chips.row(given("chip", "A")).watts.value, chips.row("B").watts.value
+    (700, 300)
+    """
+
+    def __init__(self, table: Mapping[Any, Mapping[str, Any] | str], otherwise: str | None = None):
+        columns, rows, blank = _rows(table)
+        self._sparse = otherwise is not None
+        if self._sparse:  # at the first place, so that a page writes `place || 0`
+            rows = {None: (*blank, otherwise)} | rows
+        self._places = {option: at for at, option in enumerate(rows) if option is not None}
+        *found, self._why = zip(*rows.values(), strict=True)
+        self.columns = dict(zip(columns, found, strict=True))
+        self._told: dict[str | None, Column] = {}
+        self._ways: dict[int, tuple[Operation, Quantity]] = {}
+
+    def row(self, *choices: Any) -> Row:
+        """The row of these choices."""
+        picked = _JOINT.join(called(value_of(choice)) for choice in choices)
+        if picked not in self._places and not self._sparse:
+            nearest(picked, self._places, "row of the table")
+        operation, places = self._way(len(choices))
+        return Row(self, apply(operation, places, *choices))
+
+    def _way(self, many: int) -> tuple[Operation, Quantity]:
+        """How so many choices pick a row, and the places among which they do."""
+        if many not in self._ways:
+            by_one = _by_one(self._places, many, self._sparse)
+            operation = _pick(many, self._sparse, by_one != _joint(self._places))
+            self._ways[many] = operation, _told(self._places, by_one)
+        return self._ways[many]
+
+    def told(self, name: str | None) -> Column:
+        """A column, or with None why rows have no figures, as a page has it."""
+        if name not in self._told:
+            self._told[name] = Column.of(self._why if name is None else self.columns[name])
+        return self._told[name]
 
 
 def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity:
@@ -210,21 +243,37 @@ def _by_one(places: Mapping[str, int], many: int, sparse: bool) -> str:
     return min(_joint(places), text, key=len)
 
 
-def _picked(values: tuple, place: Quantity) -> Quantity:
-    """The value at the place of what is chosen; where few values come again and again, they are
-    told once, and by rows only which.
+@dataclass(frozen=True)
+class Column:
+    """The values of a column, told once; where few come again and again, by rows only which.
+
+    values : those that differ
+    which : the place of each row's among them; None where each row has one of its own
     """
-    texts = [literal(value, short=True) for value in values]
-    first = {text: at for at, text in reversed([*enumerate(texts)])}
-    few = sorted(first.values())
-    if len(few) == 1:
-        return apply(_ALIKE, _told(values[:1], f"[{texts[0]}]"), place)
-    told, which = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
-    each = tuple(which[text] for text in texts)
-    if len(literal(each)) + len(",".join(told)) < len(",".join(texts)):
-        place = apply(_AT, _told(each, literal(each)), place)
-        texts, values = told, tuple(values[at] for at in few)
-    return apply(_AT, _told(values, f"[{','.join(texts)}]"), place)
+
+    values: Quantity
+    which: Quantity | None = None
+
+    @classmethod
+    def of(cls, values: tuple) -> Column:
+        """The column of these values, a row's each."""
+        texts = [literal(value, short=True) for value in values]
+        first = {text: at for at, text in reversed([*enumerate(texts)])}
+        few = sorted(first.values())
+        told, which = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
+        each = tuple(which[text] for text in texts)
+        if len(few) > 1 and len(literal(each)) + len(",".join(told)) >= len(",".join(texts)):
+            return cls(_told(values, f"[{','.join(texts)}]"))
+        few_told = _told(tuple(values[at] for at in few), f"[{','.join(told)}]")
+        return cls(few_told, _told(each, literal(each)) if len(few) > 1 else None)
+
+    def picked(self, place: Quantity) -> Quantity:
+        """The value at the place of what is chosen."""
+        if len(self.values.value) == 1:
+            return apply(_ALIKE, self.values, place)
+        return apply(
+            _AT, self.values, place if self.which is None else apply(_AT, self.which, place)
+        )
 
 
 def _value_at(values: tuple, place: Any) -> Any:
