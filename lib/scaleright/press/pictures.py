@@ -11,14 +11,14 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from scaleright.outputs import PAGE_MIME, VEGALITE_MIME
-from scaleright.press import Book, PressError, write_whole
+from scaleright.press import Book, write_whole
 from scaleright.press.execute import carried
-from scaleright.press.processes import Child, follow, workplace
+from scaleright.press.processes import follow, sent_to
 
 FOLDER = "charts"
 _FIGURE = re.compile(r'<figure class="sr-chart" id="sr-(\w+)"')
@@ -78,28 +78,13 @@ def drawn(book: Book, notebooks: Iterable[Path]) -> Iterator[dict[str, bytes]]:
             other.unlink()
     missing = {name: spec for name, spec in wanted.items() if not (home / f"{name}.svg").is_file()}
     files: dict[str, bytes] = {}
-    with _drawing(missing, home) if missing else nullcontext():
+    if missing:
+        with sent_to(__name__, str(home), failed="drawing charts failed") as send:
+            send(missing)
+            yield files
+    else:
         yield files
     files |= {f"{FOLDER}/{name}.svg": (home / f"{name}.svg").read_bytes() for name in wanted}
-
-
-@contextmanager
-def _drawing(specs: Mapping[str, dict], home: Path) -> Iterator[None]:
-    """Have charts drawn into a folder by a process of its own, done when the block is left."""
-    with workplace() as folder, (folder / "said").open("wb+") as said:
-        artist = Child(__name__, folder, str(home), stdout=said, stderr=said)
-        try:
-            with suppress(OSError):  # it has ended, and says why
-                artist.connection.send(specs)
-            yield
-            code = artist.process.wait()
-        finally:
-            artist.dismiss()
-            artist.ended()
-        said.seek(0)
-        message = said.read().decode(errors="replace").strip()
-    if code:
-        raise PressError(f"the pictures of charts could not be drawn:\n{message}")
 
 
 def main() -> None:

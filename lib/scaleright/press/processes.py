@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -27,7 +27,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from scaleright.press import COLLECTED_AFTER
+from scaleright.press import COLLECTED_AFTER, PressError
 
 _END_S = 10
 """A process that has not ended itself for so long after it was told to is killed."""
@@ -125,6 +125,36 @@ class Child:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             return self.process.wait()
+
+
+@contextmanager
+def sent_to(module: str, *arguments: str, failed: str) -> Iterator[Callable[[Any], None]]:
+    """A `Child` with one task, which the block hands it by the function that it gets; the task is
+    done when the block is left.
+
+    failed : what its failure means
+
+    Raises
+    ------
+    PressError : it failed; what it said follows.
+    """
+    with workplace() as folder, (folder / "said").open("wb+") as said:
+        child = Child(module, folder, *arguments, stdout=said, stderr=said)
+
+        def send(task: Any) -> None:
+            with suppress(OSError):  # it has ended, and says why
+                child.connection.send(task)
+
+        try:
+            yield send
+            code = child.process.wait()
+        finally:
+            child.dismiss()
+            child.ended()
+        said.seek(0)
+        message = said.read().decode(errors="replace").strip()
+    if code:
+        raise PressError(f"{failed}, with exit code {code}; it said:\n{message}")
 
 
 def follow() -> tuple[Connection, Iterator[Any]]:

@@ -13,12 +13,11 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from scaleright.press import Book, PressError, write_whole
-from scaleright.press.processes import Child, workplace
+from scaleright.press.processes import sent_to
 from scaleright.press.repository import hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
@@ -150,27 +149,15 @@ def render(book: Book) -> Path:
     PressError : it failed; what it said follows.
     """
     output, stamp = book.build / "render", book.build / "render" / ".frame"
-    with workplace() as folder, (folder / "said").open("wb+") as said:
-        renderer = Child("scaleright.press.renderer", folder, stdout=said, stderr=said)
-        try:
-            files = staged(book)
-            now, source = frame(book, files), stage(book, files)
-            if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
-                shutil.rmtree(output, ignore_errors=True)
-            # without it the next build starts afresh, whatever this one leaves behind
-            stamp.unlink(missing_ok=True)
-            asked = ["build", str(source), "--toc", str(source / "book" / "_toc.yml")]
-            asked += ["--path-output", str(output), "-W", "--keep-going", "-q"]
-            with suppress(OSError):  # it has ended, and says why
-                renderer.connection.send(asked)
-            code = renderer.process.wait()
-        finally:
-            renderer.dismiss()
-            renderer.ended()
-        said.seek(0)
-        message = said.read().decode(errors="replace").strip()
-    if code:
-        raise PressError(f"jupyter-book failed with exit code {code}; it said:\n{message}")
+    with sent_to("scaleright.press.renderer", failed="jupyter-book failed") as send:
+        files = staged(book)
+        now, source = frame(book, files), stage(book, files)
+        if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
+            shutil.rmtree(output, ignore_errors=True)
+        # without it the next build starts afresh, whatever this one leaves behind
+        stamp.unlink(missing_ok=True)
+        asked = ["build", str(source), "--toc", str(source / "book" / "_toc.yml")]
+        send([*asked, "--path-output", str(output), "-W", "--keep-going", "-q"])
     write_whole(stamp, now)
     return output / "_build" / "html"
 
