@@ -99,6 +99,22 @@ def datasheet_test() -> pd.DataFrame:
     return rows.assign(off=times_off(rows["predicted"], rows["measured"]))
 
 
+def usd_per_million(chip: Mapping[str, Any], rate: Any, own: Any, utilization: Any) -> Any:
+    """What a million tokens, samples or queries cost on a chip: its hour over what it does in it
+    [USD]; quantities, nan where nothing is known.
+
+    Parameters
+    ----------
+    as of `prices_of_use`; own : whether the chip is bought
+
+    >>> from scaleright.decisions.hardware_figures import chip_rows
+    >>> rented, owned = (usd_per_million(chip_rows()["H100 SXM"], 1e3, own, 0.5) for own in (0, 1))
+    >>> bool(owned < rented)
+    True
+    """
+    return usd_per_million_tokens(hour_usd(chip, own, utilization), rate, utilization)
+
+
 def prices_of_use(
     chip: Mapping[str, Any], rate: Any, system_joules: Any, utilization: Any
 ) -> dict[str, Any]:
@@ -119,9 +135,10 @@ def prices_of_use(
     """
     months, gigabytes = HOURS_PER_YEAR / MONTHS_PER_YEAR, chip["memory_bytes"] / GIGA
     rent, own = (hour_usd(chip, way, utilization) for way in (False, True))
+    rented, owned = (usd_per_million(chip, rate, way, utilization) for way in (False, True))
     return {
-        "rented [USD per million]": usd_per_million_tokens(rent, rate, utilization),
-        "owned [USD per million]": usd_per_million_tokens(own, rate, utilization),
+        "rented [USD per million]": rented,
+        "owned [USD per million]": owned,
         "energy at the chip's limit [J each]": chip["watts"] / rate,
         "energy of a system, measured [J each]": system_joules,
         "rent [USD/month]": rent * months,

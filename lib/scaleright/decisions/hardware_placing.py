@@ -1,15 +1,18 @@
 """Any chip on any workload of MLPerf Inference beside its reference chip, as quantities: what the
-radar's axes are computed from.
+radar's axes are computed from; and who leads by the reader's weights.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_figures import (
+    MEASURED,
     REFERENCES,
     chip_rows,
+    drifts,
     placeable,
     power_rows,
     rate_rows,
@@ -17,9 +20,17 @@ from scaleright.decisions.hardware_figures import (
     submission_rows,
     workload_rows,
 )
+from scaleright.decisions.hardware_radar import (
+    AXES,
+    SPAN,
+    WITH_STAND_INS,
+    leader_rows,
+    shift,
+    weighted,
+)
 from scaleright.formulas import lookup
-from scaleright.ops import first_case, where
-from scaleright.quantity import choose, look_up
+from scaleright.ops import first_case, item, where
+from scaleright.quantity import at, choose, least, look_up
 from scaleright.quantity.rows import Row
 
 UNKNOWN = "not known"
@@ -30,11 +41,13 @@ class Workload:
     """A benchmark in a scenario.
 
     place : its reference chip, its unit, and the chips that were measured (`workload_rows`)
+    drift : by what factor one round's software moves two chips' speeds over each other (`drifts`)
     """
 
     benchmark: Any
     scenario: Any
     place: Row
+    drift: Any
 
 
 @lookup
@@ -45,7 +58,7 @@ def workload(benchmark: Any, scenario: Any) -> Workload:
     'H100 SXM'
     """
     found = choose(workload_rows(), benchmark, scenario, otherwise=UNKNOWN)
-    return Workload(benchmark, scenario, found)
+    return Workload(benchmark, scenario, found, look_up(drifts(), benchmark))
 
 
 @dataclass(frozen=True)
@@ -122,3 +135,113 @@ def why_none(work: Workload, weight: Any) -> Any:
         [(weight <= 0, "no axis has weight: give one of them some"), (work.place.there, nobody)],
         unplaced + look_up(scenarios(), work.benchmark),
     )
+
+
+OVER_SPEED = ("cost", "speed", "energy")
+"""The axes on which a faster chip gains: prices and watts count over its speed."""
+
+
+def weights(case: SimpleNamespace) -> list[Any]:
+    """The weight of each of the `AXES`, from the controls `weight_cost` and so on.
+
+    >>> weights(SimpleNamespace(**{f"weight_{axis}": 1.0 for axis in AXES}))
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    return [getattr(case, f"weight_{axis}") for axis in AXES]
+
+
+def share(axes: Sequence[str], of: Sequence[Any]) -> Any:
+    """The share that some axes have of all weights [1].
+
+    >>> share(OVER_SPEED, [1.0, 1.0, 1.0, 1.0, 1.0])
+    0.6
+    """
+    return weighted([1.0 if axis in axes else 0.0 for axis in AXES], of)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The chip with the most points, and the next; no name and nan where there is none."""
+
+    chip: Any
+    points: Any
+    next_chip: Any
+    next_points: Any
+
+    @property
+    def gap(self) -> Any:
+        """How many points lie between the two."""
+        return self.points - self.next_points
+
+
+def leading(points: Mapping[str, Any]) -> Lead:
+    """Who leads among chips with these points: quantities, nan where nothing is known.
+
+    >>> lead = leading({"A": 6.0, "B": float("nan"), "C": 7.5})
+    >>> lead.chip.value, lead.points.value, lead.next_chip.value, lead.gap.value
+    ('C', 7.5, 'A', 1.5)
+    """
+    lost = {chip: -of for chip, of in points.items()}
+    chip, least_lost = least(lost)
+    next_chip, next_lost = least(lost, after=chip)
+    return Lead(chip, -least_lost, next_chip, -next_lost)
+
+
+@dataclass(frozen=True)
+class Won:
+    """Who wins how many of all weightings of the axes.
+
+    there : whether some chip is known on all axes
+    shares : chips that win some, each with its share [1]; empty names at the end
+    placed : chips that are known on all axes
+    span : at which their points were counted
+    """
+
+    there: Any
+    shares: Sequence[tuple[Any, Any]]
+    placed: Any
+    span: float
+
+    @property
+    def never(self) -> Any:
+        """How many of the chips placed win none."""
+        return self.placed - sum(where(of > 0, 1, 0) for _, of in self.shares)
+
+
+def wins(work: Workload, paid: Any, stand_ins: Any, span: float = SPAN) -> Won:
+    """Who wins how many of all weightings on a workload (`leader_rows`): quantities or not.
+
+    >>> won = wins(workload("llama2-70b", "Offline"), "rent", False)
+    >>> won.shares[0][0].value, won.never.value < won.placed.value
+    ('B200', True)
+    """
+    counted = where(stand_ins, WITH_STAND_INS, MEASURED)
+    rows, on = leader_rows(span), (work.benchmark, work.scenario, paid, counted)
+    found = choose(rows, *on, otherwise="none")
+    most = len(next(iter(rows.values()))["chips"])
+    shares = [(item(found.chips, i), item(found.shares, i)) for i in range(most)]
+    return Won(found.there, shares, found.placed, span)
+
+
+@dataclass(frozen=True)
+class Rents:
+    """The ends of a chip's own listings [USD/h], and the points that it has there."""
+
+    low: Any
+    high: Any
+    points_at_low: Any
+    points_at_high: Any
+
+
+def at_its_rents(lead: Lead, spec: Row, weights: Sequence[Any], span: Any) -> Rents:
+    """The chip that leads, at the ends of its listings.
+
+    Parameters
+    ----------
+    spec : of any chip, the quantity `chip` (`chip_rows`)
+    """
+    rent, low, high = (
+        at(spec["rent_usd_per_hour" + end], chip=lead.chip) for end in ("", "_low", "_high")
+    )
+    points = (lead.points + shift(rent / end, weights, ["cost"], span) for end in (low, high))
+    return Rents(low, high, *points)

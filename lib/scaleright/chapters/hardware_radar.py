@@ -1,0 +1,355 @@
+"""What the chapter on hardware to bet on shows: the answer, the radar, and what it rests on."""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog, charts, mlperf
+from scaleright.charts.displays import Display
+from scaleright.decisions import hardware_evidence as evidence
+from scaleright.decisions import hardware_maturity as maturity
+from scaleright.decisions import hardware_placing as placing
+from scaleright.decisions import hardware_radar as radar
+from scaleright.decisions.hardware_figures import placeable
+from scaleright.ops import item, where
+from scaleright.quantity import at, given
+
+
+def answer(
+    case: SimpleNamespace,
+    work: placing.Workload,
+    on: placing.Placed,
+    lead: placing.Lead,
+    wins: placing.Won,
+    moved: Any,
+) -> Display:
+    """The chip that leads by the reader's weights, and the next.
+
+    Parameters
+    ----------
+    moved : points by which a round's software moves a score
+    """
+    winner, best, next_best, second = lead.chip, lead.points, lead.next_chip, lead.next_points
+    drift, weight = work.drift, sum(placing.weights(case))
+    close = where(lead.gap < moved, ", too close to call", "")
+    then = charts.phrase("; next comes the {next_best} with {second:number 3}{close}")
+    then = where(next_best == "", "", then)
+    guess = where(at(on.measured, chip=winner) > 0, "", ", placed by its datasheet alone,")
+    each = [
+        (charts.phrase("the {name} wins {share:percent}"), share >= 0.005)
+        for name, share in wins.shares
+    ]
+    won = "of all weightings of the five axes" + charts.listed(each) + _usual(case, wins)
+    won = where(wins.there, won, "no chip is known on all five axes")
+    refusal = placing.why_none(work, weight)
+    by = where(weight > 0, charts.phrase(", and the score by {moved:number 2} points"), "")
+    return charts.answer_card(
+        "For {case.benchmark} {case.scenario}, by your weights, the <strong>{winner}</strong>"
+        "{guess} leads with <strong>{best:number 3}</strong> of 10 points{then}.",
+        provided=winner != "",
+        otherwise="For {case.benchmark} {case.scenario} {refusal}.",
+        range="{won}",
+        as_of=f"{catalog.resource('mlperf_inference')['as_of']} (MLPerf),"
+        f" {catalog.resource('rental_prices')['as_of']} (rents)",
+        model_error="software moves the speed of two chips over each other by up to"
+        " {drift:number 3} times from one round to the next (90 %){by}",
+        headline="points",
+        quantities={"points": (best, "number 3")},
+    )
+
+
+def _usual(case: SimpleNamespace, wins: placing.Won) -> Any:
+    """At which span weightings were drawn, where it is not the reader's."""
+    return where(case.span == wins.span, "", f", at a span of {wins.span:g}")
+
+
+def standing(lead: placing.Lead, low: Any, high: Any) -> Any:
+    """The score of each chip between its ends, as a chart."""
+    chip, better_to_have, half = given("chip", ""), "points, by your weights", radar.FULL / 2
+    return charts.show(
+        charts.standing(
+            placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
+        ),
+        name="standing",
+        alt="Score of each chip, those on top that could come highest: the {lead.chip} leads with"
+        " {lead.points:number 3} points. A bar is the range of a chip of which an axis is not"
+        " known.",
+    )
+
+
+def _trio(case: SimpleNamespace) -> list[Any]:
+    """The chips on the radar."""
+    return [case.first, case.second, case.third]
+
+
+def _speed(work: placing.Workload, on: placing.Placed) -> Any:
+    """The measured speed of one chip, in words."""
+    return charts.phrase("{on.measured:number} {work.place.unit}")
+
+
+def _more(work: placing.Workload, on: placing.Placed) -> dict[str, Any]:
+    """What shows on hover beside the points."""
+    speed = where(on.measured > 0, _speed(work, on), "not measured")
+    return {"measured speed of one chip": speed}
+
+
+def polygons(
+    case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
+) -> Any:
+    """The points of three chips as a radar."""
+    shown = charts.radar(
+        placeable(), "chip", points, _trio(case), along=given("chip", ""), more=_more(work, on)
+    )
+    return charts.show(
+        shown,
+        name="radar",
+        alt="Radar of {case.first}, {case.second} and {case.third} on cost, speed, energy, memory"
+        " and maturity, 5 points being the {work.place.reference}.",
+    )
+
+
+def dots(
+    case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
+) -> Any:
+    """The same points as dots."""
+    chip, scale = given("chip", ""), "points; 5 is the reference chip"
+    more = _more(work, on)
+    return charts.show(
+        charts.profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
+        name="profile",
+        alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
+        " axis.",
+    )
+
+
+def leader(
+    case: SimpleNamespace,
+    work: placing.Workload,
+    on: placing.Placed,
+    lead: placing.Lead,
+    points: Mapping[str, Any],
+) -> Display:
+    """The points of the chip that leads, what its speed rests on, and what the source says."""
+    its = {axis: at(of, chip=lead.chip) for axis, of in points.items()}
+    its = [(axis + " " + charts.say(of, "number 2"), of > -np.inf) for axis, of in its.items()]
+    axes, submission = charts.listed(its), placing.placed(lead.chip, work).submission
+    basis = charts.phrase("that of round {submission.round} of MLPerf")
+    basis = where(submission.there, basis, "its datasheet alone, since nobody submitted it")
+    rule = radar.source_rule(placing.weights(case))
+    agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
+    return charts.sentence(
+        "The points of the {lead.chip} are, axis by axis{axes}. Its speed is {basis}. For such"
+        " weights the source's radar points to a {rule}, which {agrees}.",
+        provided=lead.chip != "",
+        otherwise="Nothing leads, so there is nothing to explain.",
+    )
+
+
+def _by_chip(
+    work: placing.Workload,
+    columns: Mapping[str, Any],
+    caption: str,
+    formats: Mapping[str, str],
+    name: str,
+) -> Display:
+    """A row for each chip that was measured, in the order of speed."""
+    rank = given("rank", 0)
+    every = pd.DataFrame({"rank": range(len(work.place.chips.value))})
+    ranked = item(work.place.chips, rank)
+    rows = every.assign(chip=ranked, **{head: at(of, chip=ranked) for head, of in columns.items()})
+    return charts.table(rows, caption, formats=formats, along=rank, name=name)
+
+
+def measured(
+    work: placing.Workload, on: placing.Placed, score: Any, points: Mapping[str, Any]
+) -> Display:
+    """The points of each chip that was measured, folded."""
+    speed = {"speed of one chip": _speed(work, on)}
+    found = _by_chip(
+        work,
+        {"score": score, **points, **speed, **on.submission},
+        f"Points of each chip that was measured, the fastest first ({mlperf.LABEL}); a dash where"
+        " nothing is known",
+        dict.fromkeys(("score", *radar.AXES), "number 2") | {"submitters": "whole"},
+        "points",
+    )
+    return charts.folded(found, "All chips that were measured: their points, and what they rest on")
+
+
+def mature() -> Display:
+    """Six chips by the criteria of maturity."""
+    chips = ["H100 SXM", "MI300X", "Arc Pro B60", "TPU v6e", "Gaudi 3", "Trainium2"]
+    return charts.table(
+        maturity.maturity_table(chips),
+        f"Six chips by the ten criteria; the last three: {maturity.counted_in_words()}",
+        name="maturity",
+    )
+
+
+def support() -> Display:
+    """Support by platform, folded."""
+    rows = maturity.support_table()
+    told = charts.table(rows, "Support by platform, and where it is written", name="support")
+    return charts.folded(told, f"All {len(rows)} facts behind it")
+
+
+def cost(case: SimpleNamespace, work: placing.Workload, million: Any) -> Any:
+    """The cost of the work on each chip as a chart [USD per million]."""
+    scale = "USD per million tokens, samples or queries"
+    along = given("chip", "")
+    return charts.show(
+        charts.ranking(placeable(), "chip", million, "usd", scale, most=14, along=along),
+        name="cost",
+        alt="Cost of a million {work.place.counted} by chip at {case.utilization:percent} of full"
+        " load, the cheapest on top.",
+    )
+
+
+def bills(work: placing.Workload, bill: Mapping[str, Any]) -> Display:
+    """What each chip that was measured costs, folded."""
+    found = _by_chip(
+        work,
+        bill,
+        "What each chip that was measured costs at your utilization; millions and joules are of"
+        " tokens, samples or queries; a dash where nobody lists a price or measured power",
+        {head: "number 2" if "energy" in head else "usd" for head in bill},
+        "ownership",
+    )
+    summary = "All chips that were measured: by the million, the joule, the month and the gigabyte"
+    return charts.folded(found, summary)
+
+
+def alternatives() -> Display:
+    """How much is public of what else could do the work."""
+    return charts.table(
+        evidence.alternatives_counted(),
+        "Alternatives, and how many public figures of each this book's tables hold",
+        name="alternatives",
+    )
+
+
+def alternatives_in_words() -> Display:
+    """The same in words, folded."""
+    told = "What was measured, where, and what to know about it"
+    in_words = charts.table(evidence.alternatives_in_words(), told, name="evidence")
+    return charts.folded(in_words, "The evidence in words, with sources")
+
+
+def alternatives_in_short() -> Display:
+    """The same in a sentence."""
+    return charts.sentence(evidence.alternatives_in_short())
+
+
+def source(case: SimpleNamespace, span: float) -> Display:
+    """The source's words beside points at a span."""
+    words = evidence.source_words(span)
+    beside = charts.table(
+        words,
+        "The source's words beside points on stable-diffusion-xl Offline, rented (H100 SXM = 5)",
+        formats=dict.fromkeys(words.columns[[2, 4, 5]], "number 2"),
+        name="source",
+    )
+    return charts.at_defaults(beside, case.span)
+
+
+def source_in_short(span: float) -> Display:
+    """Where the source's words hold."""
+    return charts.sentence(evidence.tpus_ahead(evidence.source_words(span)))
+
+
+def doubts(
+    case: SimpleNamespace, on: placing.Placed, lead: placing.Lead, wins: placing.Won, moved: Any
+) -> Display:
+    """What moves the answer: weights, a round's software, prices."""
+    weights, usual, never = placing.weights(case), _usual(case, wins), wins.never
+    apart = where(lead.gap < moved, "less", "more")
+    two = charts.phrase(
+        " The first two lie {lead.gap:number 2} points apart, {apart} than the {moved:number 2} by"
+        " which one round's software moves a score."
+    )
+    two = where(lead.next_chip == "", "", two)
+    rents = placing.at_its_rents(lead, on.spec, weights, case.span)
+    prices = charts.phrase(
+        " Prices move it as well: at the ends of its own listings, {rents.low:usd} to"
+        " {rents.high:usd} an hour, the {lead.chip} has {rents.points_at_high:number 3} to"
+        " {rents.points_at_low:number 3} points."
+    )
+    rented = (case.paid == "rent") & (rents.points_at_high < rents.points_at_low)
+    prices = where(rented, prices, "")
+    with_speed = placing.share(placing.OVER_SPEED, weights)
+    return charts.sentence(
+        "{never:whole} of {wins.placed:whole} chips win under no weighting{usual}.{two}{prices}"
+        " Speed counts more than its weight: cost and energy are prices and watts over speed, so"
+        " {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
+        " you buy work and not chips.",
+        provided=wins.there & (lead.chip != ""),
+        otherwise="Where nothing leads, nothing can be said of what moves it.",
+    )
+
+
+def stand_ins() -> Display:
+    """How far what stands in is off where both are known."""
+    errors = evidence.stand_in_errors()
+    return charts.table(
+        errors,
+        "A chip over the reference chip: stand-in over measurement, as a factor",
+        formats=dict.fromkeys(errors.columns[2:], "number 3"),
+        name="stand-ins",
+    )
+
+
+def tested() -> Display:
+    """On what stand-ins were tested."""
+    chips = " and ".join(evidence.power_tested())
+    return charts.sentence(
+        f"Power was tested on {chips} alone, so it says little about other vendors. Datasheet speed"
+        " can be wrong by a factor, and is left out unless you ask for it."
+    )
+
+
+def winners(
+    caption: str, cases: Sequence[Mapping[str, Any]], lead: placing.Lead, moved: Sequence[Any]
+) -> Display:
+    """The chip that leads in each of several cases.
+
+    Parameters
+    ----------
+    cases : what each is called, and the parameters in which it differs
+    moved : these parameters
+    """
+    what, *names = cases[0]
+    rows = pd.DataFrame(cases).assign(winner=lead.chip, points=lead.points)
+    rows = rows[[what, "winner", "points", *names]]
+    return charts.table(rows, caption, formats={"points": "number 3"}, along=moved)
+
+
+def axes_alone() -> Display:
+    """Why the winners of single axes differ."""
+    return charts.sentence(
+        "Where the five differ, no figure settles the bet: what you need settles it, and the"
+        " weights say what you need. Where one axis has several chips at its top, the first of them"
+        " is named."
+    )
+
+
+def rented_and_owned() -> Display:
+    """Why renting and owning differ."""
+    return charts.sentence(
+        "Only the axis of cost moves, by how a chip's rent relates to its price; and chips that"
+        " nobody rents out, or sells, drop out."
+    )
+
+
+def joined(new: placing.Lead, place: Any) -> Display:
+    """How high the first of the chips would come that nobody submitted."""
+    return charts.sentence(
+        "Of the chips that nobody submitted here the {new.chip} would come highest, with"
+        " {new.points:number 3} points in place {place:whole}, and then the {new.next_chip}. They"
+        " come where their datasheets put them: nobody showed that software reaches such speeds on"
+        " this work, and the table of stand-ins says by how much that can be wrong.",
+        provided=new.chip != "",
+        otherwise="None: no chip that nobody submitted has figures on all axes that weigh.",
+    )
