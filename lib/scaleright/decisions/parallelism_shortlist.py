@@ -13,6 +13,7 @@ from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
 from scaleright.ops import first_case, floor, item, minimum, where
 from scaleright.quantity import Quantity, choose, over
 from scaleright.quantity.lists import place_of_least
+from scaleright.training.chosen import machines
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.rules import FIELDS
 from scaleright.training.step import COMMUNICATION, StepTime
@@ -147,10 +148,40 @@ class Shortlist:
         return Layout(**{name: found[name] for name in FIELDS}), found["strategy"], which
 
 
+@dataclass(frozen=True)
+class Offer:
+    """What a page offers beside its own run, as tables to choose from.
+
+    models : by name
+    shortlist : layouts that win somewhere, of each model on each number of chips
+    speeds : what each accelerator reaches in each format, see `training.chosen.machines`
+    """
+
+    models: Mapping[str, Transformer]
+    shortlist: Shortlist
+    speeds: Mapping[tuple[str, str], Mapping[str, Any] | str]
+
+    @classmethod
+    def of(cls, run: TrainingRun, sizes: Iterable[int], precisions: Iterable[str]) -> "Offer":
+        """That of a run, on these numbers of chips and in these formats."""
+        models = offered(run.model.name)
+        chips = [run.chip, *(accelerator(name) for name in ACCELERATORS if name != run.chip.name)]
+        return cls(
+            models,
+            Shortlist.of(run, models, sizes),
+            machines(chips, precisions, run.model.name),
+        )
+
+
 def words_of(among: Shortlist, which: Any) -> Any:
     """A layout of a shortlist in words."""
     there = which >= 0
     return where(there, item(among.texts, where(there, which, 0)), "none")
+
+
+def within_context(run: TrainingRun) -> Any:
+    """Whether the model was made for sequences of this length, or nobody says for which."""
+    return (run.model.max_context == 0) | (run.sequence <= run.model.max_context)
 
 
 def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
@@ -226,3 +257,26 @@ def simplest(ways: Mapping[str, Way]) -> tuple[Any, Way]:
         chosen({name: of.which for name, of in ways.items()}, nan),
     )
     return chosen({name: name for name in ways}, ""), way
+
+
+@dataclass(frozen=True)
+class Split:
+    """How to split a run, and what a step is like then; words are empty and numbers NaN where no
+    layout fits.
+
+    way : the strategy, of `STRATEGIES`; layout : in words
+    seconds, low_s, high_s : time of a step, and its range [s]
+    mfu : model FLOP over those that the chips could do [1]
+    waiting : share of a step in which chips wait for data [1]
+    memory : of a chip [B]; room : share of a chip's memory that stays free [1]
+    """
+
+    way: Any
+    layout: Any
+    seconds: Any
+    low_s: Any
+    high_s: Any
+    mfu: Any
+    waiting: Any
+    memory: Any
+    room: Any

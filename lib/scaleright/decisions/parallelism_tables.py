@@ -18,6 +18,7 @@ from scaleright.decisions.parallelism_playbook import (
     words,
 )
 from scaleright.decisions.parallelism_selector import choose
+from scaleright.decisions.parallelism_shortlist import ACCELERATORS
 from scaleright.market import recent_rental_price
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.layouts import layouts
@@ -47,6 +48,11 @@ def networks_of(name: str) -> dict[str, float | None]:
     }
 
 
+def networks_offered(own: str) -> dict[str, dict[str, float | None]]:
+    """The networks of the chips that a page offers, its own first; see `networks_of`."""
+    return {name: networks_of(name) for name in dict.fromkeys((own, *ACCELERATORS))}
+
+
 def run_of(case: Any) -> TrainingRun:
     """The run of a chapter's case, on its networks."""
     chip = replace(
@@ -56,6 +62,17 @@ def run_of(case: Any) -> TrainingRun:
     )
     size = case.chips, case.sequence, case.global_batch
     return TrainingRun(model(case.model), chip, *size, case.precision, case.task)
+
+
+def fitting(run: TrainingRun) -> dict[str, Layout]:
+    """The fastest layout of each way to split, of those that fit.
+
+    >>> from scaleright import catalog
+    >>> list(fitting(TrainingRun(catalog.model("MPT-1B"), catalog.accelerator("H100 SXM"), 1, 2048,
+    ...     4)))
+    ['data', 'sharded data']
+    """
+    return {name: found[0] for name, found in contenders(run).items() if found[2] is not None}
 
 
 def on_networks_of(case: Any, other: Any) -> SimpleNamespace:

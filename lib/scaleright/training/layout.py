@@ -48,6 +48,11 @@ class TrainingRun:
     task: str = "pretrain"
     mtp_modules: int = 0
 
+    @property
+    def tokens(self) -> Any:
+        """Tokens of one optimizer step [token]."""
+        return self.global_batch * self.sequence
+
 
 @dataclass(frozen=True)
 class Layout:

@@ -171,7 +171,7 @@ def estimate(run: TrainingRun, layout: Layout, software: str | None = None) -> E
 @counting
 def tokens_per_s_per_chip(run: TrainingRun, step: StepTime):
     """Tokens that a chip trains on in a second [token/s]."""
-    return run.global_batch * run.sequence / run.chips / step.total
+    return run.tokens / run.chips / step.total
 
 
 ATTENTION = ("causal", "full", "none")
@@ -188,7 +188,7 @@ def model_flop(run: TrainingRun, attention: str = "causal"):
     forward = forward_flop(run.model, run.sequence, causal=attention != "full")
     counted = forward.total - (forward.scores_and_values_flop if attention == "none" else 0.0)
     frozen = where(run.task == "lora", forward.total - forward.scores_and_values_flop, 0.0)
-    return run.global_batch * run.sequence * training_flop_per_token(counted, frozen_flop=frozen)
+    return run.tokens * training_flop_per_token(counted, frozen_flop=frozen)
 
 
 @counting

@@ -1,0 +1,211 @@
+"""What the chapter on splitting a training run shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import catalog, charts
+from scaleright.decisions import parallelism_selector as selector
+from scaleright.decisions.parallelism_shortlist import Split, Way, within_context
+from scaleright.decisions.verdict import Verdict
+from scaleright.ops import first_case, where
+from scaleright.training.chosen import Chosen
+from scaleright.training.layout import TrainingRun
+
+
+def answer(case: Any, run: TrainingRun, of: Chosen, split: Split) -> charts.Display:
+    """How to split the run, and how long a step takes; or why there is no way."""
+    runs, within, no_format = split.seconds > 0, within_context(run), charts.phrase("{of.why}.")
+    too_long = charts.phrase(
+        "it was made for sequences of up to {run.model.max_context:whole} tokens."
+    )
+    none = (
+        "of the layouts weighed, none divides the batch over the chips and fits in their memory."
+        " Take more chips, or a batch that is a multiple of them."
+    )
+    why = first_case([(~of.there, no_format), (~within, too_long)], none)
+    what, said, tokens = split.way, split.layout, run.tokens
+    seconds, low_s, high_s = split.seconds, split.low_s, split.high_s
+    mfu, waiting, room = split.mfu, split.waiting, split.room
+    span = where(runs, charts.phrase("{low_s:duration} to {high_s:duration} a step (90 %)"), "none")
+    return charts.answer_card(
+        "Train <strong>{case.model}</strong> on {case.chips:whole} {case.accelerator} with"
+        " <strong>{what} parallelism</strong>: {said}. A step of {tokens:si } tokens takes"
+        " <strong>{seconds:duration}</strong>, an MFU of <strong>{mfu:percent}</strong>, and chips"
+        " wait for data {waiting:percent} of it; beyond a reserve for fragmentation, {room:percent}"
+        " of their memory stays free.",
+        provided=runs,
+        otherwise="<strong>{case.model}</strong> cannot be trained so on {case.chips:whole}"
+        " {case.accelerator}: {why}",
+        range="{span}",
+        as_of=catalog.resource("training_constants")["as_of"],
+        model_error="the range holds nine of ten measured runs of models that its constants have"
+        " not seen; the winner of a search tends to be slower than estimated{of.basis}",
+        headline="seconds",
+        quantities={
+            "seconds": (seconds, "duration"),
+            "memory_bytes": (split.memory, "si B"),
+            "range_low": (low_s, "duration"),
+            "range_high": (high_s, "duration"),
+        },
+    )
+
+
+def step(ways: Mapping[str, Way]) -> charts.Display:
+    """A step of each way to split, by what chips do in it [s]."""
+    bars = {
+        name: {part: where(way.seconds > 0, time, 0.0) for part, time in way.parts.items()}
+        for name, way in ways.items()
+    }
+    ends = {
+        name: where(way.seconds > 0, charts.say(way.seconds, "duration"), "does not fit")
+        for name, way in ways.items()
+    }
+    return charts.show(
+        charts.stacked_parts(bars, "duration", "seconds a step", category="way", label=ends),
+        name="step",
+        alt="Seconds of a step by compute, recompute, communication and idle stages, for the"
+        " fastest layout of each way to split.",
+    )
+
+
+def source_rule(rule: Any, split: Split) -> charts.Display:
+    """What the source's selector says, and whether the computed answer agrees."""
+    agrees = where(selector.accepts(rule, split.way), "agrees", "differs")
+    return charts.sentence(
+        "S2's Parallelism Selector says: {rule}. The computed answer <strong>{agrees}</strong>.",
+        provided=split.seconds > 0,
+        otherwise="S2's Parallelism Selector says: {rule}. No layout that was weighed fits.",
+    )
+
+
+def _of_the_run(shown: charts.Display, case: Any) -> charts.Display:
+    """A display of the chapter's own run, which follows no control."""
+    return charts.at_defaults(shown, *vars(case).values())
+
+
+def reasons(case: Any, verdict: Verdict) -> charts.Display:
+    """The verdict of the whole search, with why each other way loses."""
+    return _of_the_run(charts.Display(verdict._repr_mimebundle_()), case)
+
+
+def memory(case: Any, own: TrainingRun, held: pd.DataFrame) -> charts.Display:
+    """What a chip holds under each way to split [GB]."""
+    parts = {part: part for part in held if part != "strategy"}
+    shown = charts.show(
+        charts.stacked_parts(parts, "GB", "GB of a chip", held, "strategy"),
+        name="memory",
+        alt="Memory of a chip by parts, for the fastest layout of each way to split that fits, or"
+        f" else its leanest; a chip has {own.chip.require('memory_bytes') / 1e9:.0f} GB.",
+    )
+    return _of_the_run(shown, case)
+
+
+def playbook(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
+    """S2's playbook with the figures of the run."""
+    job = f"{own.model.name} over {own.chips:,} {own.chip.name}"
+    shown = charts.table(rows, f"Ways to split {job}", name="playbook")
+    return _of_the_run(shown, case)
+
+
+def searched(case: Any, count: int, front: pd.DataFrame) -> charts.Display:
+    """How many layouts were weighed, and what lies between the fastest and the leanest."""
+    quickest, leanest = front.iloc[0], front.iloc[-1]
+    slower = leanest["step_s"] / quickest["step_s"]
+    shown = charts.sentence(
+        f"<strong>{count:,} layouts</strong> keep the rules: tensor parallelism divides the heads,"
+        " stages the layers, copies and micro-batches the batch. All are weighed in two broadcast"
+        " calls, memory first, then time. The fastest takes"
+        f" {charts.say(quickest['step_s'], 'duration')} and leaves"
+        f" {charts.say(quickest['headroom'], 'percent')} of a chip's memory; the leanest that"
+        f" nobody beats leaves {charts.say(leanest['headroom'], 'percent')} and takes"
+        f" {charts.say(slower, 'times')} as long."
+    )
+    return _of_the_run(shown, case)
+
+
+def time_and_memory(case: Any, front: pd.DataFrame) -> charts.Display:
+    """The layouts of which none is both faster and leaner."""
+    axes = ["GB", "duration"], ["GB of a chip", "seconds a step"]
+    shown = charts.show(
+        charts.scatter(front, "memory_gb", "step_s", "layout", *axes, color="way", log=False),
+        name="front",
+        alt="Layouts of which none is both faster and leaner, from the fastest to the leanest.",
+    )
+    return _of_the_run(shown, case)
+
+
+def fastest(case: Any, rows: pd.DataFrame) -> charts.Display:
+    """The layouts whose steps are shortest."""
+    shares = {"a step": "duration", "MFU": "percent", "memory left": "percent"}
+    shown = charts.table(rows, "The fastest layouts", shares, name="fastest")
+    return _of_the_run(shown, case)
+
+
+def network(case: Any, step_s: Mapping[str, Any]) -> charts.Display:
+    """A step of each way to split against the bandwidth between nodes [s]."""
+    here, title = case.network_gb_per_s, "GB/s of a chip between nodes"
+    spans = {"network": [400 ** (k / 24) for k in range(25)]}
+    axes = "duration", title, "seconds a step"
+    shown = charts.show(
+        charts.rule(here, title, "you", foot=True, log=True)
+        + charts.lines(spans, "network", step_s, *axes, log_x=True, along=here),
+        name="network",
+        caption="The best layouts at the chapter's defaults; they follow the two networks.",
+        alt="Seconds of a step against the bandwidth between nodes for each way to split: ways that"
+        " send much rise first as the network gets slower.",
+    )
+    fixed = [value for name, value in vars(case).items() if "gb_per_s" not in name]
+    return charts.at_defaults(shown, *fixed)
+
+
+def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
+    """The best layout on fewer and on more chips."""
+    about = f"The best layout on each number of chips, {own.global_batch:,} sequences a step"
+    formats = {"chips": "whole", "a step": "duration", "MFU": "percent"}
+    return _of_the_run(charts.table(rows, about, formats, name="sizes"), case)
+
+
+def models_and_clusters(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
+    """How to split models of four sizes on clusters of three."""
+    about = f"The simplest of the fastest ways to split on {own.chip.name}, {own.sequence:,} tokens"
+    about += " a sequence, 1,024 sequences a step"
+    return _of_the_run(charts.table(rows, about, name="grid"), case)
+
+
+def published(summary: pd.DataFrame) -> charts.Display:
+    """How published layouts stand among all that fit, by source."""
+    about = "Published layouts among all that fit on the same chips"
+    return charts.table(summary, about, dict.fromkeys([*summary][2:], "percent"), name="ranks")
+
+
+def each_published(rows: pd.DataFrame) -> charts.Display:
+    """Each published layout among all that fit, folded."""
+    formats = {"rank": "whole", "candidates": "whole", "slower by": "percent"}
+    every = charts.table(rows, "Each published layout", formats)
+    return charts.folded(every, f"All {len(rows)} layouts")
+
+
+def on_slower_network(split: Split, way: str, layout: str, seconds: float) -> charts.Display:
+    """By what to split where the network is slower, why, and what that costs."""
+    return charts.sentence(
+        f"By {way} parallelism ({layout}): {charts.say(seconds, 'duration')} a step instead of"
+        f" {charts.say(split.seconds.value, 'duration')}, since what crosses nodes takes longer and"
+        " the layout that sends least there wins."
+    )
+
+
+def with_room(slower: float) -> charts.Display:
+    """How much slower a layout is that leaves room, and why."""
+    more = "No layout leaves so much" if np.isnan(slower) else f"{slower:.1%} slower"
+    return charts.sentence(f"{more}: memory is bought with recomputation, or with more messages.")
+
+
+def without_pipeline(layout: str, longer: float) -> charts.Display:
+    """The best layout without a pipeline, and what it gives up."""
+    given_up = f"it takes {charts.say(longer, 'percent')} longer, and nobody waits for a stage"
+    return charts.sentence(
+        f"{layout}: {given_up if longer >= 0 else 'the model fits in no other way'}."
+    )
