@@ -3,6 +3,8 @@
 The figures of the source stand in the ledger of claims; here is the same case, computed.
 """
 
+from math import ceil
+
 import pandas as pd
 
 from scaleright import transformer
@@ -18,7 +20,8 @@ def _shape() -> Transformer:
     return model("GPT-3 175B")
 
 
-def _chip() -> Accelerator:
+@lookup
+def chip() -> Accelerator:
     """The accelerator."""
     return accelerator("A100 SXM 80GB")
 
@@ -31,6 +34,16 @@ def weights_bytes() -> float:
     349
     """
     return transformer.model_weight_bytes(_shape(), "BF16")
+
+
+@lookup
+def least_chips() -> int:
+    """Chips whose memory holds the weights [1].
+
+    >>> least_chips()
+    5
+    """
+    return ceil(weights_bytes() / chip().require("memory_bytes"))
 
 
 @lookup
@@ -65,7 +78,7 @@ def training_usd(usd_per_hour: float, utilization: float) -> float:
     >>> round(training_usd(2.0, 1.0), -4)
     560000.0
     """
-    return compute_usd(training_flop(), _chip().peak_flops("bf16"), utilization, usd_per_hour)
+    return compute_usd(training_flop(), chip().peak_flops("bf16"), utilization, usd_per_hour)
 
 
 @lookup
@@ -76,9 +89,7 @@ def prompt_seconds() -> pd.DataFrame:
     [1.1, 175.4]
     """
     clock, tokens = fact("cpu_clock_hz"), fact("gpt3_prompt_tokens")
-    a_token = transformer.memory_seconds(
-        weights_bytes(), _chip().require("memory_bytes_per_s"), 1.0
-    )
+    a_token = transformer.memory_seconds(weights_bytes(), chip().require("memory_bytes_per_s"), 1.0)
     speeds = {
         ("one CPU core, one operation a cycle", "the source's 32 hours"): clock,
         ("one CPU core with its vector units", "what such a core can do"): clock
@@ -86,7 +97,7 @@ def prompt_seconds() -> pd.DataFrame:
         (
             "one A100 at peak arithmetic",
             "the source's one second: a prompt read in one pass",
-        ): _chip().peak_flops("bf16"),
+        ): chip().peak_flops("bf16"),
     }
     rows = [
         (on, transformer.compute_seconds(prompt_flop(), flops, 1.0), assumed)

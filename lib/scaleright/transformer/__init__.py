@@ -8,7 +8,7 @@ deliver.
 
 from scaleright.architecture import stacked
 from scaleright.transformer import published as _published  # registers its judge
-from scaleright.transformer.decode import DecodeStep, decode_step, efficiency_ends
+from scaleright.transformer.decode import DecodeStep, decode_step, efficiency_ends, workload_ends
 from scaleright.transformer.flops import (
     ForwardFlop,
     attended_positions,
@@ -40,4 +40,4 @@ from scaleright.transformer.parameters import (
     parameters,
     rule_of_thumb_parameters,
 )
-from scaleright.transformer.rules import popular, rules_and_counts, shown_as
+from scaleright.transformer.rules import popular, rules_and_counts

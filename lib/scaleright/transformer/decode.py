@@ -10,7 +10,7 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import counting, lookup
-from scaleright.ops import ceil, minimum
+from scaleright.ops import ceil, floor, maximum, minimum
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
 from scaleright.transformer.flops import (
@@ -33,12 +33,23 @@ REACH = MappingProxyType({"speed of arithmetic": (0.7, 1.1), "speed of memory": 
 class DecodeStep:
     """One step that gives each of `batch` sequences its next token."""
 
+    batch: Any
     flop: Any
     weight_bytes: Any
     kv_bytes: Any
     stored_bytes: Any
     compute_s: Any
     memory_s: Any
+
+    @property
+    def token_flop(self) -> Any:
+        """Arithmetic of one token [FLOP]."""
+        return self.flop / self.batch
+
+    @property
+    def read_bytes(self) -> Any:
+        """Memory traffic of the step: the weights that it uses and the cache [B]."""
+        return self.weight_bytes + self.kv_bytes
 
     @property
     def seconds(self) -> Any:
@@ -93,6 +104,7 @@ def decode_step(
         sequence_kv_bytes(t, context, batch),
     )
     return DecodeStep(
+        batch=batch,
         flop=flop,
         weight_bytes=weight_bytes,
         kv_bytes=kv_bytes,
@@ -113,7 +125,7 @@ def decode_intensity(t: Transformer, context, batch, precision):
     True
     """
     step = decode_step(t, context, batch, precision, 1, 1.0, 1.0, 1.0, 1.0)
-    return step.flop / (step.weight_bytes + step.kv_bytes)
+    return step.flop / step.read_bytes
 
 
 @lookup
@@ -131,4 +143,19 @@ def efficiency_ends(
     return {
         name: Ends(share, low * share, minimum(high * share, 1.0))
         for share, (name, (low, high)) in zip(shares, REACH.items(), strict=True)
+    }
+
+
+@lookup
+def workload_ends(context: Quantity, batch: Quantity) -> dict[str, Ends]:
+    """Context and batch from a quarter, at least 1, to four times.
+
+    >>> from scaleright.quantity import given
+    >>> ends = workload_ends(given("context", 2048), given("batch", 2))
+    >>> float(ends["context"].low.value), float(ends["batch"].low.value)
+    (512.0, 1.0)
+    """
+    return {
+        name: Ends(given, maximum(floor(given / 4), 1), given * 4)
+        for name, given in {"context": context, "batch": batch}.items()
     }

@@ -1,7 +1,6 @@
 """The rules of thumb 2p and 6p beside exact counts, for many models in one call."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 
@@ -15,7 +14,6 @@ from scaleright.transformer.flops import (
 )
 from scaleright.transformer.memory import kv_bytes_per_token, model_weight_bytes
 from scaleright.transformer.parameters import active_parameters, parameters
-from scaleright.units import significant
 
 POPULAR = (
     "BERT-large",
@@ -87,30 +85,3 @@ def popular(book: pd.DataFrame) -> pd.DataFrame:
     """
     columns = [column for column in book if "[B]" not in column and "tokens" not in column]
     return book.loc[[*POPULAR], columns].reset_index()
-
-
-@lookup
-def shown_as(book: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """How columns of `rules_and_counts` are said in a table, `formats` and `headers`: parameters in
-    billions.
-
-    >>> shown_as(pd.DataFrame({"2p [FLOP]": [2.0]}))
-    {'formats': {'2p [FLOP]': 'si '}, 'headers': {'2p [FLOP]': '2p'}}
-    """
-    formats, headers = dict[str, Any](), dict[str, str]()
-    for column in book.columns:
-        if "[FLOP]" in column:
-            formats[column] = "si "
-            headers[column] = column.removesuffix(" [FLOP]").removeprefix("exact ")
-        elif "[B]" in column:
-            formats[column] = "si B"
-    sizes = {"parameters": "size [billion]", "used by a token": "used [billion]"}
-    for column in sizes.keys() & set(book.columns):
-        formats[column], headers[column] = _billions, sizes[column]
-    if "exact over 2p" in book:
-        formats["exact over 2p"], headers["exact over 2p"] = "number", "forward / 2p"
-    return {"formats": formats, "headers": headers}
-
-
-def _billions(count: float) -> str:
-    return significant(count / 1e9)

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.order import ordered
 from scaleright.transformer import counts, rule_of_thumb_parameters
 from scaleright.units import significant
 from scaleright.validation import checks
-from scaleright.validation.report import Kind
+from scaleright.validation.report import Kind, Validation
 from scaleright.validation.shapes import SHAPE_TYPES, model_of
 
 
@@ -65,3 +66,9 @@ KIND = Kind(
         " prediction"
     ),
 )
+
+
+def worst_families(counted: Validation) -> pd.DataFrame:
+    """Errors of the counts by family of models, worst first."""
+    families = counted.by("family").drop(columns="bias_percent")
+    return ordered(families, "p90_absolute_percent", ascending=False).reset_index()
