@@ -4,21 +4,25 @@ balance of a chip, claims on latency.
 
 from __future__ import annotations
 
+import math
 import signal
 from pathlib import Path
 
 import pytest
 from scaleright import catalog, claims, cli
 from scaleright.claims import ledger
+from scaleright.costs.batches import Batch
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.server import require_server
+from scaleright.inference.server_steps import Servers
 from scaleright.inference.serving import steady
 from scaleright.market import recent_rental_price
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
+from scaleright.quantity.graph import value_of
 from scaleright.roofline import balance_rows, matmul_seconds
 from scaleright.units import usd
 
@@ -69,6 +73,20 @@ def test_a_larger_batch_is_cheaper_and_slower():
     assert each == sorted(each, reverse=True) and waits == sorted(waits)
     # at first nearly free, at last hardly a gain
     assert each[0] / each[1] > 3 and each[3] / each[4] < 2
+
+
+def test_tokens_read_and_written_cost_what_the_batch_does():
+    load = Load(2000, 500, 0.5)
+    choice = "Llama-3.1-70B", "H100 SXM", "FP8", "4"
+    server = Servers.of(*([of] for of in choice)).chosen(*choice)
+    many, alone = (Batch(server, load, server.curve.at(n, load), 5.0 / n) for n in (8.0, 1.0))
+    read, written = map(value_of, (many.usd_per_million_read, many.usd_per_million_written))
+    assert 1000 * read + 500 * written == pytest.approx(500 * 5.0 / 8)
+    assert value_of(many.over(alone, 8.0)["cost of a token"]) == pytest.approx(1 / 8)
+    fit, none = (map(value_of, many.parts(n).values()) for n in (8.0, many.room + 1))
+    step_s = pytest.approx(value_of(many.step.step_s), rel=1e-3)
+    assert math.fsum(seconds for seconds in fit if seconds > 0) == step_s
+    assert all(map(math.isnan, none))
 
 
 def test_claims_on_latency_are_judged():

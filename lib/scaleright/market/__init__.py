@@ -21,6 +21,7 @@ from scaleright.market.offers import (
     matmul_terms,
     offer,
     offered_chips,
+    rent_ends,
     rent_or_buy_market,
     rent_terms,
 )

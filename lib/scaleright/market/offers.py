@@ -16,6 +16,8 @@ from scaleright.market.rentals import (
     recent_rental_price,
     require_recent_rental_price,
 )
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,22 @@ def rent_terms(name: str) -> Mapping[str, Any]:
             "age": listing_age(name),
         }
     )
+
+
+def rent_ends(rent: Quantity, terms: Any) -> Ends:
+    """Ends of a rent, as far from it as a chip's listings are from their median [USD/h].
+
+    terms : its `rent_terms`, chosen
+
+    >>> from types import SimpleNamespace as Row
+    >>> from scaleright.quantity import given
+    >>> terms = Row(rent_usd_per_hour=2.0, rent_low=1.0, rent_high=3.0)
+    >>> found = rent_ends(given("rent", 4.0), terms)
+    >>> found.low.value, found.high.value
+    (2.0, 6.0)
+    """
+    middle = terms.rent_usd_per_hour
+    return Ends(rent, rent * terms.rent_low / middle, rent * terms.rent_high / middle)
 
 
 def matmul_terms() -> dict[str, dict[str, Any]]:

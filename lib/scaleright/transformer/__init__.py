@@ -8,7 +8,13 @@ deliver.
 
 from scaleright.architecture import stacked
 from scaleright.transformer import published as _published  # registers its judge
-from scaleright.transformer.decode import DecodeStep, decode_step, efficiency_ends, workload_ends
+from scaleright.transformer.decode import (
+    DecodeStep,
+    decode_intensity,
+    decode_step,
+    efficiency_ends,
+    workload_ends,
+)
 from scaleright.transformer.flops import (
     ForwardFlop,
     attended_positions,

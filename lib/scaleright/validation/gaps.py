@@ -59,3 +59,12 @@ def longest_sweep(runs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     model, chip, chips, form, _ = key
     rows = rows.astype({"batch": float}).melt("batch", FIGURES, "what", "seconds")
     return f"{model} on {int(chips)} {chip} in {form}", rows
+
+
+def off(runs: pd.DataFrame, figure: str) -> pd.Series:
+    """How far predictions of a figure, one of `FIGURES`, are from what was measured [1].
+
+    >>> off(pd.DataFrame({"measured": [2.0], "predicted": [1.5]}), "predicted").tolist()
+    [0.25]
+    """
+    return (runs[figure] / runs["measured"] - 1).abs()

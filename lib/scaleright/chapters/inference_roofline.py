@@ -1,0 +1,301 @@
+"""What the chapter on requests served at once shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Controls, Display
+from scaleright.costs.batches import Batch, rents_by_pace, rents_by_requests
+from scaleright.inference.nodes import RELEASED_IN
+from scaleright.inference.server_steps import ServerSteps, arithmetic_table
+from scaleright.ops import maximum, where
+from scaleright.quantity import Quantity, given
+from scaleright.ranges import Ends
+from scaleright.validation import gaps
+
+_BATCHES = {"batch": [round(2 ** (step / 2), 1) for step in range(23)]}
+_AT_ONCE = "requests at once"
+_PER_MILLION = "USD per million output tokens"
+_LOGS = {"log_x": True, "log_y": True}
+
+
+def controls(case: Any, terms: Mapping[str, Mapping[str, Any]]) -> Controls:
+    """The controls: the rent follows the accelerator, the format that of the model's release.
+
+    terms : by accelerator, see `market.rent_terms`
+    """
+    models = case.parameters[0].choices
+    released = {name: {"precision": RELEASED_IN.get(name, "FP8")} for name in models}
+    live = charts.controls(case).follow("accelerator", terms, rent_usd_per_hour="rent_usd_per_hour")
+    return live.follow("model", released)
+
+
+def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, rent: Any) -> Display:
+    """The answer: pace and price of many at once, beside one request alone."""
+    server, pace, price = many.server, many.pace, many.usd_per_million
+    alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
+    room, served, why_not = many.room, many.served, server.why_not(many.load)
+    turn = server.turn(many.load)
+    crowd = where(case.batch > 1, charts.phrase("{case.batch:whole} requests"), "1 request")
+    first = where(turn < 1.5, "the first request", charts.phrase("about {turn:whole} at once"))
+    wait = where(case.batch > room, " The others wait.", "")
+    span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
+    span = where(served, span, "none, since nothing is served")
+    return charts.answer_card(
+        "With <strong>{crowd}</strong> at once on <strong>{server.chips:whole}"
+        " {case.accelerator}</strong>, <strong>{case.model}</strong> in {case.precision} gives each"
+        " reader <strong>{pace:number} tokens a second</strong>, and a million output tokens with"
+        " their prompts cost <strong>{price:usd}</strong> at {case.utilization:percent}"
+        " utilization. One request at a time would be answered at {alone_pace:number} a second and"
+        " cost {single:usd}, <strong>{more}</strong>. Arithmetic overtakes the reading of weights"
+        " from {first}; memory holds {room:whole}.{wait}",
+        provided=served,
+        otherwise="<strong>{case.model}</strong> in <strong>{case.precision}</strong> is not"
+        " served on <strong>{case.accelerator}</strong> like this: {why_not}",
+        range="{span}",
+        as_of="{rent.age} (rents)",
+        model_error="{server.sure}",
+        headline="usd_per_million",
+        quantities={
+            "usd_per_million": (price, "usd"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+            "tokens_per_s_each": (pace, "number"),
+            "requests_that_fit": (room, "whole"),
+        },
+    )
+
+
+def _more(many: Batch, alone: Batch) -> Any:
+    """How much more a token costs one request alone, in words."""
+    times = alone.usd_per_million / many.usd_per_million
+    return where(times > 1, charts.phrase("{times:times} as much"), "which is the same")
+
+
+def _at_once(value: Any, label: Any, lift: int = 0) -> Any:
+    """A line at so many requests at once."""
+    return charts.rule(value, _AT_ONCE, label, log=True, foot=True, lift=lift)
+
+
+def _by_batch(case: Any, series: Mapping[str, Any], kind: str, title: str) -> tuple:
+    """A mark at the requests of the case, and lines along requests at once."""
+    lines = charts.lines(
+        _BATCHES, "batch", series, kind, _AT_ONCE, title, along=case.batch, **_LOGS
+    )
+    return _at_once(case.batch, "you"), lines
+
+
+def deal(case: Any, many: Batch, alone: Batch) -> Display:
+    """What more requests at once do to the cost of a token and the wait for it, over one alone."""
+    turn, more = many.server.turn(many.load), _more(many, alone)
+    over_one = "times that of one request alone"
+    later = where(many.served, "arithmetic overtakes later", "")
+    words = where(turn < 2048, "arithmetic overtakes", later)
+    seen = where(turn < 2048, maximum(turn, 1.0), 2048.0)
+    you, lines = _by_batch(case, many.over(alone, case.batch), "times", over_one)
+    return charts.show(
+        you
+        + _at_once(seen, words, lift=16)
+        + charts.rule(1.0, over_one, "one alone", horizontal=True, log=True)
+        + lines,
+        name="deal",
+        alt="What more requests at once do, over one alone: the cost of a token falls and the wait"
+        " for the next one grows; one alone costs {more}.",
+    )
+
+
+def step(many: Batch) -> Display:
+    """What a step of many at once is made of, in a sentence."""
+    point, reading, looking = many.step, many.reading, many.looking
+    last, together = many.answered_s, many.tokens_per_s
+    return charts.sentence(
+        "The first token of an answer comes after {point.ttft_s:duration}, the last after"
+        " {last:duration}. Of the time of a step, reading the prompts of new requests takes"
+        " <strong>{reading:percent}</strong> and looking back on earlier tokens"
+        " <strong>{looking:percent}</strong>; the chips write {together:output tokens a second}"
+        " together.",
+        provided=many.served,
+        otherwise="Nothing is served, so there is no step to look into.",
+    )
+
+
+def step_parts(case: Any, many: Batch) -> Display:
+    """The time of a step against requests at once, by parts [s]."""
+    parts = many.parts(case.batch)
+    you, lines = _by_batch(case, parts, "duration", "time of a step")
+    return charts.show(
+        you + lines,
+        name="step_parts",
+        caption="Weights: reading and multiplying them; looking back: reading the cache of earlier"
+        " tokens; prompts: what new requests add; engine: launches, scheduling, sampling and the"
+        " small operations.",
+        alt="Time of a step against requests at once, by parts: the weights take hardly longer for"
+        " many than for one; looking back and prompts grow in proportion.",
+    )
+
+
+def balances(accelerators: Sequence[str]) -> Display:
+    """Rows of a step at which each chip is in balance, by format."""
+    rows = pd.DataFrame(arithmetic_table(accelerators))
+    return charts.table(
+        rows,
+        "Rows of a step from which arithmetic takes longer than reading the weights, by format of"
+        " the weights; a dash where the chip cannot multiply it",
+        formats=dict.fromkeys(rows.columns[1:], "whole"),
+        name="balance",
+    )
+
+
+def intensities(case: Any, server: ServerSteps, by_context: Mapping[int, Any]) -> Display:
+    """Operations for each byte that is read against requests at once, by tokens of context."""
+    intensity = {f"{tokens:,} tokens": of for tokens, of in by_context.items()}
+    each, able = "FLOP for each byte read", charts.phrase("what {case.accelerator} can do")
+    ridge = where(server.there, server.ridge, 1.0)
+    able = where(server.there, able, "not served")
+    you, lines = _by_batch(case, intensity, "number", each)
+    return charts.show(
+        you + charts.rule(ridge, each, able, horizontal=True, log=True) + lines,
+        name="intensity",
+        alt="FLOP for each byte that a decode step of {case.model} reads against requests at once,"
+        " for contexts of 500, 4,000 and 32,000 tokens: the longer the context, the sooner the"
+        " line flattens.",
+    )
+
+
+def read_and_write(case: Any, server: ServerSteps) -> Display:
+    """Time in which so many tokens are read, and written, by one request alone [s]."""
+    tokens = given("tokens", 2048.0)  # runs along the chart
+    lengths, title = {"tokens": [2**power for power in range(5, 16)]}, "time, one request alone"
+    series = server.alone(tokens)
+    return charts.show(
+        charts.lines(lengths, "tokens", series, "duration", "tokens", title, along=tokens, **_LOGS),
+        name="read_write",
+        alt="Time to read and to write so many tokens, one request alone, of {case.model} on"
+        " {case.accelerator}: writing takes far longer.",
+    )
+
+
+def token_kinds(many: Batch) -> Display:
+    """What a token read and one written cost, and how long prompts hold up readers."""
+    per_read, per_written = many.usd_per_million_read, many.usd_per_million_written
+    point, ratio = many.step, per_written / per_read
+    return charts.sentence(
+        "In your batch a token read costs {per_read:usd} per million and a token written"
+        " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. A step that carries a"
+        " prompt takes {point.mixed_s:duration} instead of {point.plain_s:duration}: everyone who"
+        " is reading along waits that long for the next token, in"
+        " {point.beat.carrying:percent} of the steps.",
+        provided=many.served,
+        otherwise="Nothing is served, so no token has a price.",
+    )
+
+
+def fronts(case: Any, terms: Mapping[str, Mapping], pace: Quantity, usd: Quantity) -> Display:
+    """What a million tokens cost at each pace, a line for each accelerator."""
+    return charts.show(
+        charts.lines(
+            rents_by_pace(terms),
+            "pace",
+            "accelerator",
+            "usd",
+            "tokens a second for each reader, at least",
+            _PER_MILLION,
+            value=usd,
+            along=(case.accelerator, case.rent_usd_per_hour, pace),
+            **_LOGS,
+        ),
+        name="fronts",
+        alt="Cost of a million output tokens of {case.model} against tokens a second for each"
+        " reader, one line an accelerator: all rise to the right, and some end early.",
+    )
+
+
+def patterns(
+    case: Any, terms: Mapping[str, Mapping], lengths: Sequence[Quantity], usd: Quantity
+) -> Display:
+    """What a thousand requests cost on each accelerator, by kinds of requests."""
+    return charts.table(
+        rents_by_requests(terms).assign(usd=usd),
+        "USD per thousand requests at 25 tokens a second for each reader or more, your model and"
+        " utilization; a dash where no node keeps the pace",
+        formats={"usd": "usd"},
+        along=(case.accelerator, case.rent_usd_per_hour, *lengths),
+        across="requests",
+        name="patterns",
+    )
+
+
+def sweep(case: Any) -> Display:
+    """Time between tokens against requests at once: measured, predicted, by a plain roofline."""
+    system, rows = gaps.longest_sweep(gaps.published_gaps(case.model.value))
+    title = "time between tokens"
+    lines = charts.lines(
+        rows, "batch", "what", "duration", _AT_ONCE, title, value="seconds", **_LOGS
+    )
+    shown = charts.show(
+        lines,
+        name="sweep",
+        alt=f"Median time between tokens of {system} against requests at once: measured, predicted"
+        " and by the plain roofline, which lies lowest.",
+    )
+    return charts.at_defaults(shown, case.model)
+
+
+def sweep_errors(case: Any) -> Display:
+    """How far off the prediction and the plain roofline are over all runs, in a sentence."""
+    runs = gaps.published_gaps(case.model.value)
+    system, _ = gaps.longest_sweep(runs)
+    off, plain = (gaps.off(runs, of) for of in ("predicted", "roofline"))
+    shown = charts.sentence(
+        f"{system}. Over all <strong>{len(runs)}</strong> runs of this model, on H100 and B200, the"
+        f" prediction is a median <strong>{charts.say(off.median(), 'percent')}</strong> off and"
+        f" the worst {charts.say(off.max(), 'percent')}; the plain roofline is"
+        f" {charts.say(plain.median(), 'percent')} off. The constants were fitted to these runs"
+        " among others; what comes out for models that no fit has seen is in the chapter on the"
+        " accuracy of serving, and is what the range of the answer stands for."
+    )
+    return charts.at_defaults(shown, case.model)
+
+
+def tornado(ends: Mapping[str, Ends], price: Quantity, result: Quantity) -> Display:
+    """What moves the cost of a token, each input alone."""
+    return charts.show(
+        charts.tornado(ends, price, "usd", _PER_MILLION, result=result),
+        name="tornado",
+        alt="What moves the cost of a million output tokens, an input at a time, most of all"
+        " first.",
+    )
+
+
+def at_pace(quick: Any, there: Batch) -> Display:
+    """How many requests at once get a pace, what a token costs there, and why."""
+    return charts.sentence(
+        "At {quick:whole} at once, where a token costs {there.usd_per_million:usd} per million:"
+        " fewer share the reading of the weights, and each step carries fewer prompts.",
+        provided=there.served & (quick > 0),
+        otherwise="Nowhere: not even one alone gets so many, with all weights to read for each"
+        " token.",
+    )
+
+
+def long_prompts(server: ServerSteps, holds: Any, back: Any, prompts: Any) -> Display:
+    """How many requests of long prompts fit, what a step of theirs is made of, and why."""
+    return charts.sentence(
+        "{holds:whole} requests; {back:percent} of a step is looking back and {prompts:percent}"
+        " reading prompts: both grow with the tokens of a request, and the weights are read as"
+        " before.",
+        provided=server.there & (holds >= 1),
+        otherwise="None: not one such request fits in memory beside the weights.",
+    )
+
+
+def cached_prompts(many: Batch, saved: Any) -> Display:
+    """What half of each prompt from a cache saves, and why."""
+    return charts.sentence(
+        "{saved:percent} of the cost of a token: what is kept is not read again, but it is looked"
+        " back on, and holds its place in memory.",
+        provided=many.served & (saved > 0.005),
+        otherwise="Nothing that counts: there is hardly a prompt to read, or none is served.",
+    )
