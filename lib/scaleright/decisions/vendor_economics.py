@@ -7,7 +7,7 @@ lead is the ratio of two curves, and where the old system comes to its end the l
 bound. The curves come from `inference.frontier` or from published measurements (`vendor_points`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -36,10 +36,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.names import one_of
-from scaleright.ops import where
 from scaleright.order import first_greatest, noiseless
-from scaleright.quantity import at, least
-from scaleright.quantity.graph import parameter
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 __all__ = [
@@ -48,14 +45,14 @@ __all__ = [
     "PUBLISHED",
     "RACK_CHIPS",
     "SOURCE",
-    "OverSpeeds",
+    "LeadErrors",
     "Returns",
     "advantage",
     "best_rate",
     "checked_leads",
     "lead",
+    "lead_errors",
     "measured_points",
-    "over_speeds",
     "published_use",
     "returns",
     "serving_points",
@@ -286,46 +283,44 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
 
 
 @dataclass(frozen=True)
-class OverSpeeds:
-    """A lead over the speeds per user that both chips reach, as quantities that follow it.
+class LeadErrors:
+    """How far leads that were measured lie from the predicted ones.
 
-    most, most_at : the most that it comes to [1], and the slowest speed at which it does [token/s]
-    first, last : ends of the speeds at which a claim on it holds [token/s]; NaN if at none
-    fastest : the fastest speed that both chips reach [token/s]
+    low, high : measured over predicted, in nine of ten [1]
+    median : by how much that differs from one, in the median [1]
+    b200 : measured over predicted, in the median of those of a B200 [1]
+    slightest, greatest : of the leads, as measured [1]
+    count : of leads
     """
 
-    most: Any
-    most_at: Any
-    first: Any
-    last: Any
-    fastest: Any
+    low: float
+    high: float
+    median: float
+    b200: float
+    slightest: float
+    greatest: float
+    count: int
 
 
-def over_speeds(lead: Any, speed: Any, speeds: Sequence[float], claimed: Any) -> OverSpeeds:
-    """Where a lead that depends on the speed per user is greatest, and where a claim on it holds.
+@search
+def lead_errors() -> LeadErrors:
+    """The errors of `checked_leads`.
 
-    Parameters
-    ----------
-    lead, speed : quantities, a lead [1] and the parameter on which it depends [token/s]
-    speeds : to look at [token/s]
-    claimed : how many times better the new chip is said to be [1]
-
-    >>> from scaleright.quantity import given
-    >>> speed = given("speed", 10.0)
-    >>> found = over_speeds(speed / 2, speed, [10.0, 20.0, 80.0, 100.0], 10.0)
-    >>> found.most.value, found.most_at.value, found.first.value, found.last.value
-    (50.0, 100.0, 20.0, 100.0)
+    >>> errors = lead_errors()
+    >>> print(errors.low < 1 < errors.high)
+    True
     """
-    leads = {each: at(lead, **{parameter(speed) or "": each}) for each in speeds}
-
-    def ends(least_lead: Any) -> tuple[Any, Any]:
-        there = {each: where(of >= least_lead, each, np.nan) for each, of in leads.items()}
-        _, slowest = least({f"{each}": found for each, found in there.items()})
-        _, behind = least({f"{each}": -found for each, found in there.items()})
-        return slowest, -behind
-
-    _, behind = least({f"{each}": -of for each, of in leads.items()})
-    return OverSpeeds(-behind, ends(-behind)[0], *ends(claimed), ends(0.0)[1])
+    checked = checked_leads()
+    measured, off = checked["measured"], checked["measured"] / checked["predicted"]
+    return LeadErrors(
+        low=off.quantile(0.05),
+        high=off.quantile(0.95),
+        median=(off - 1).abs().median(),
+        b200=off[checked["newer"] == "B200"].median(),
+        slightest=measured.min(),
+        greatest=measured.max(),
+        count=len(checked),
+    )
 
 
 @search
@@ -333,7 +328,7 @@ def vendor_claim(
     points: pd.DataFrame,
     new: str,
     old: str,
-    speed: np.ndarray,
+    speed: Any,
     claimed: float,
     uses: Mapping[str, float],
 ) -> Verdict:
@@ -353,6 +348,7 @@ def vendor_claim(
     ...     {"new": 2.0, "old": 1.0}).what
     'nowhere: at most 30 times, at 100 tokens/s per user'
     """
+    speed = np.asarray(speed, dtype=float)
     ratios = lead(points, new, old, speed)
     reached = np.isfinite(ratios) & (ratios > 0)
     if not reached.any():

@@ -30,14 +30,21 @@ from scaleright.decisions.vendor_points import (
 from scaleright.formulas import lookup, search
 from scaleright.market import api_price, open_models, recent_rental_price
 from scaleright.order import ordered
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
 from scaleright.units import SECONDS_PER_HOUR, figure
 
 REQUESTS = {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}
 """Tokens of the prompt and of the answer of each request that is compared."""
+LENGTHS = {of: {"prompt": prompt, "answer": answer} for of, (prompt, answer) in REQUESTS.items()}
+"""The same as rows for `choose`."""
 SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
 """The model that the source names, and the shape of the one that the announcement behind it
 measured (DeepSeek-R1).
 """
+MIXTURES = ("Mixtral-8x7B", "GLM-4.5-Air")
+"""The mixtures of experts of the catalog with the sizes next to 70 billion parameters."""
+MODELS = (SERVED, ANNOUNCED, *MIXTURES)
 RELEASES = {ANNOUNCED: "DeepSeek-R1-0528"}
 """What hosts sell, where it is another release than the catalog's shape."""
 HOPPER, BLACKWELL = ("H100 SXM", "H200 SXM"), ("B200", "GB200")
@@ -110,6 +117,19 @@ def chip_terms(name: str) -> dict[str, Any]:
         "running_usd": Ownership.typical(name, "data center").running_usd_per_year(24.0),
         "age": f"{rent['as_of']} (rent of the {name}{basis})",
     }
+
+
+def rent_ends(usd_per_hour: Quantity, terms: Any) -> Ends:
+    """The ends of a chip's rent, as far apart as its listings, by its `chip_terms` [USD/h].
+
+    >>> from types import SimpleNamespace as N
+    >>> from scaleright.quantity import given
+    >>> ends = rent_ends(given("usd", 2.0), N(rent_low=0.5, rent_high=3.0))
+    >>> ends.low.value, ends.high.value
+    (1.0, 6.0)
+    """
+    low, high = usd_per_hour * terms.rent_low, usd_per_hour * terms.rent_high
+    return Ends(usd_per_hour, low, high)
 
 
 @lookup
@@ -293,17 +313,20 @@ def two_cents() -> SimpleNamespace:
     usd_per_hour : of a hyperscaler's own chip [USD/h]
     needed_tokens_per_s : for the later price at that hour [token/s]
     output_tokens_per_s : of the best public run with prompts and answers of 1K [token/s]
+    with_prompts : those and the tokens of its prompts, as many [token/s]
     rack_grew : the announced maximum of a rack, from the launch to the vendor's later tables [1]
     """
     launch, later = (fact(f"vendor_gptoss_b200_{n}_usd_per_million") for n in ("launch", "later"))
     rack = RACK_CHIPS * _vendors_tables()["GB200"].max()
     points, usd = measured_points(SERVED, *REQUESTS["1K/1K"]), published_use("B200")["usd"]
+    output = points.loc[points["accelerator"] == "B200", "tokens_per_s"].max()
     return SimpleNamespace(
         launch=launch,
         later=later,
         usd_per_hour=usd,
         needed_tokens_per_s=usd / later * 1e6 / SECONDS_PER_HOUR,
-        output_tokens_per_s=points.loc[points["accelerator"] == "B200", "tokens_per_s"].max(),
+        output_tokens_per_s=output,
+        with_prompts=2 * output,
         rack_grew=rack / fact("vendor_gptoss_nvl72_launch_tokens_per_s") - 1,
     )
 

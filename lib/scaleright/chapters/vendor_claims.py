@@ -1,0 +1,376 @@
+"""What the chapter `vendor_claims` shows."""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Controls, Display
+from scaleright.claims.utilization import traces
+from scaleright.decisions import vendor_economics as vendor
+from scaleright.decisions import vendor_evidence as evidence
+from scaleright.decisions.vendor_leads import Lead, OverSpeeds
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
+
+Pair = tuple[Quantity, Quantity]
+USERS = "tokens per second that each user sees"
+PER_CHIP = "output tokens per second of one chip"
+
+
+def controls(declared: Any) -> tuple[Controls, dict[str, dict], tuple[int, ...]]:
+    """The controls of the page, what an hour of each chip takes (see `chip_terms`), and the speeds
+    per user among which a reader chooses [token/s].
+    """
+    options = {parameter.name: parameter.choices for parameter in declared.parameters}
+    terms = {name: evidence.chip_terms(name) for name in (*options["older"], *options["newer"])}
+    live = charts.controls(declared)
+    live.follow("newer", terms, newer_usd_per_hour="usd_per_hour", newer_kw="kw")
+    live.follow("older", terms, older_usd_per_hour="usd_per_hour", older_kw="kw")
+    live.follow("model", {name: evidence.asked_usd(name) for name in options["model"]})
+    return live, terms, options["speed"]
+
+
+def answer(
+    case: Any,
+    newer: Any,
+    lead: Lead,
+    every: OverSpeeds,
+    within: Sequence[Quantity],
+    errors: vendor.LeadErrors,
+) -> Display:
+    """The answer card: the lead at the speed of the case, and where the claim holds.
+
+    newer : the terms of the newer chip
+    within : low and high end of the lead in cost [1]
+    """
+    ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
+    both, dearer = ratio > 0, 1 / cheaper
+    price = charts.phrase("{dearer:times} as expensive")
+    price = where(cheaper >= 1, charts.phrase("{cheaper:times} cheaper"), price)
+    single = charts.phrase("is reached at {every.first:whole} tokens/s per user alone")
+    held = charts.phrase(
+        "is reached from {every.first:whole} to {every.last:whole} tokens/s per user"
+    )
+    held = where(every.first < every.last, held, single)
+    held = where(every.first > 0, held, "is reached at no speed that the older chip can serve")
+    slow, (range_low, range_high) = every.slow, within
+    claim = (
+        " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from {slow:times}"
+        f" at {every.slow_at} tokens/s per user to {{every.most:times}} at most, at"
+        " {every.most_at:whole} tokens/s per user."
+    )
+    span = charts.phrase(
+        "{range_low:number} to {range_high:times} for the lead in cost here (90 %)"
+    )
+    span = where(both, span, "none where one of the two is not as fast")
+    slower = where(lead.tokens_per_s > 0, case.older, case.newer)
+    low, high = errors.low, errors.high
+    return charts.answer_card(
+        "For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user, one"
+        " {case.newer} writes <strong>{ratio:times}</strong> the tokens of one {case.older}. At"
+        " these rents a token is <strong>{price}</strong>, and a megawatt makes"
+        " {per_megawatt:times} as many." + claim,
+        provided=both,
+        otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
+        " is nothing to compare: a <strong>{slower}</strong> does not write so fast." + claim,
+        range="{span}",
+        as_of="{newer.age}",
+        model_error="leads at one speed that were measured with one engine are {low:number 2} to"
+        f" {{high:number 2}} of the predicted ones (nine of ten of {errors.count}, none of them"
+        " fitted)",
+        headline="times_cheaper",
+        quantities={
+            "times_cheaper": (cheaper, "times"),
+            "range_low": (range_low, "times"),
+            "range_high": (range_high, "times"),
+            "times_chip": (ratio, "times"),
+            "times_megawatt": (per_megawatt, "times"),
+            "most": (every.most, "times"),
+        },
+    )
+
+
+def _by_speed(
+    case: Any, speeds: Sequence[float], curves: Mapping[str, Quantity], kind: str, title: str
+) -> Any:
+    """Curves over the speeds per user, with the reader's."""
+    lines = charts.lines(
+        {"speed": speeds},
+        "speed",
+        curves,
+        kind,
+        USERS,
+        title,
+        along=case.speed,
+        log_x=True,
+        log_y=True,
+    )
+    return charts.rule(case.speed, USERS, "you", log=True, foot=True) + lines
+
+
+def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpeeds) -> Display:
+    """A chart of the lead per dollar, megawatt and chip against speed, with the claim."""
+    times, slow = "times as many tokens", every.slow
+    per = {"per dollar": lead.per_dollar, "per megawatt": lead.per_megawatt}
+    per |= {"per chip": lead.per_chip}
+    return charts.show(
+        charts.rule(case.claimed, times, "the claim", horizontal=True, log=True)
+        + _by_speed(case, speeds, per, "times", times),
+        name="lead",
+        alt="How many times as many tokens a {case.newer} makes as a {case.older} per dollar,"
+        " megawatt and chip, against the speed that a user sees: per dollar {slow:times} at the"
+        " slowest and {every.most:times} at most; a dashed line marks the claim.",
+    )
+
+
+def rents(case: Any, dollars: Quantity, every: OverSpeeds, speeds: Sequence[float]) -> Display:
+    """How far the rents lie apart, and up to which speed both chips serve the model.
+
+    dollars : an hour of the newer chip over one of the older [1]
+    """
+    beyond = where(
+        every.fastest == speeds[-1], "the fastest looked at", "where one comes to its end"
+    )
+    return charts.sentence(
+        "An hour of {case.newer} costs {dollars:times 2} as much as one of {case.older}; only a"
+        " lead per chip above that makes a token cheaper. Both serve {case.model} at up to"
+        " {every.fastest:whole} tokens/s per user, {beyond}."
+    )
+
+
+def curves(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
+    """A chart of each chip's tokens per second against the speed per user."""
+    return charts.show(
+        _by_speed(case, speeds, rates, "number", PER_CHIP),
+        name="curves",
+        alt="Output tokens per second of one chip against tokens per second that a user sees, a"
+        f" line for each of {', '.join(rates)}: all fall, those of older chips first.",
+    )
+
+
+def assumptions() -> Display:
+    """A table of the lead under one assumption of the announcement after the other."""
+    built = evidence.assumed_leads()
+    return charts.table(
+        built,
+        "DeepSeek-R1 on Blackwell over H200, prompts and answers of 1K: how many times as many"
+        " tokens",
+        dict.fromkeys(built.columns[2:], "number 2") | {"tokens/s per user": "whole"},
+        name="steps",
+    )
+
+
+def announced() -> Display:
+    """A table of the vendor's own arithmetic."""
+    return charts.table(
+        evidence.announced(),
+        "DeepSeek-R1 as the vendor compares it, prompts and answers of 1K",
+        dict.fromkeys(("GB300", "H200 SXM"), "number") | {"better by": "times 2"},
+        name="announced",
+    )
+
+
+def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
+    """A chart of each chip's measured tokens per second against the speed per user."""
+    return charts.show(
+        _by_speed(case, speeds, rates, "number", PER_CHIP),
+        name="measured",
+        caption="InferenceMAX, December 2025 and January 2026; Hopper with vLLM, B200 with the"
+        " better of vLLM and TensorRT-LLM, GB200 with prefill kept apart; at most 64 requests on"
+        " Hopper.",
+        alt="Measured output tokens per second of one chip against tokens per second of a user for"
+        " GPT-OSS-120B: B200 and GB200 far above H100 and H200, the gap growing with speed.",
+    )
+
+
+def measured_leads(case: Any, found: Any) -> Display:
+    """How far Blackwell leads in public runs; found : a row of `measured_leads`."""
+    return charts.sentence(
+        "Measured per chip with requests of {case.request}, Blackwell leads Hopper on this model by"
+        " {found.chip_low:number 2} to {found.chip_high:times 2} between {found.slow:whole} and"
+        " {found.fast:whole} tokens/s per user; at a hyperscaler's own prices by"
+        " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and by"
+        " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt. None of"
+        " these runs shows 35 or 50."
+    )
+
+
+def full_load() -> Display:
+    """A table of leads where nobody asks how fast a user sees tokens."""
+    return charts.table(
+        evidence.full_load(),
+        "GPT-OSS-120B at full load: how many times an older chip's",
+        dict.fromkeys(("least", "most"), "number 2"),
+        name="full-load",
+    )
+
+
+def two_cents(case: Any, cents: SimpleNamespace, rent: float, rented: Quantity) -> Display:
+    """What two cents a million take, beside a million on a rented chip.
+
+    cents : `two_cents` of the evidence
+    rent, rented : of an hour of a B200 [USD/h], and of a million output tokens on it [USD]
+    """
+    return charts.sentence(
+        "They need {cents.needed_tokens_per_s:whole} tokens a second of one B200 at"
+        " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
+        " makes {cents.output_tokens_per_s:whole} output tokens, {cents.with_prompts:whole} with"
+        " its prompts. A million <em>output</em> tokens on a rented B200 ({rent:usd} an hour) that"
+        " is busy {case.utilization:percent} of the time cost <strong>{rented:usd}</strong>. The"
+        " price fell from {cents.launch:usd} to {cents.later:usd}, while the vendor's announced"
+        " maximum of a rack grew by {cents.rack_grew:percent} from the launch to its later tables."
+    )
+
+
+def sales(case: Any, rack: Quantity, bill: vendor.Returns) -> Display:
+    """What a rack takes in and what is left of it; rack : its tokens per second [token/s]."""
+    profit, lost = bill.return_on_investment, -bill.return_on_investment
+    left = charts.phrase("a profit of {profit:times 2} the investment")
+    left = where(profit < 0, charts.phrase("a loss of {lost:times 2} the investment"), left)
+    return charts.sentence(
+        "72 {case.newer} that serve {case.model} at {case.speed:whole} tokens/s per user and sell"
+        " {case.utilization:percent} of what they could at {case.api_input:usd} and"
+        " {case.api_output:usd} a million tokens in and out take in"
+        " <strong>{bill.sales_usd:usd}</strong> in {case.years:years}, {bill.multiple:times 2} what"
+        " they cost; less the purchase and what running costs, that is <strong>{left}</strong>.",
+        provided=rack > 0,
+        otherwise="72 {case.newer} do not write {case.speed:whole} tokens/s for each user of"
+        " {case.model}, so they sell nothing.",
+    )
+
+
+def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> Display:
+    """A chart of the profit over the investment against utilization.
+
+    profit, pace : at the speed of the case, and at each speed by its words [1]
+    """
+    back, busy = "profit over the investment", "utilization"
+    loads = {"load": [x / 100 for x in (1, 2, *range(5, 101, 5))]}
+    use = case.utilization
+    return charts.show(
+        charts.rule(14.0, back, "the most that $75 million on $5 million is", horizontal=True)
+        + charts.rule(0.0, back, "even", horizontal=True)
+        + charts.rule(use, busy, "you", foot=True)
+        + charts.lines(loads, "load", pace, "number", busy, back, x_kind="percent", along=use),
+        name="return",
+        alt="Profit over the investment in 72 {case.newer} against utilization, for your users'"
+        " speed and for slow ones: {profit:number 2} at {case.utilization:percent}.",
+    )
+
+
+def announced_sale() -> Display:
+    """The vendor's example of a rack that earns back its price many times."""
+    sale, (idle, working) = evidence.announced_sale(), traces()
+    return charts.sentence(
+        f"The vendor's example is of DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second and GPU,"
+        f" every second of {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
+        " $75 million on $5 million is a multiple of sales; as a return it is"
+        f" {sale.return_on_investment:g} times before any running cost. Published clusters work"
+        f" {idle:.0f} to {working:.0f} % of the time."
+    )
+
+
+def mixtures(
+    case: Any, chip: Quantity, chips: Sequence[str], made: Pair, always: Pair, used: Pair
+) -> Display:
+    """A table of what a mixture of experts makes on each chip, for slow and fast users.
+
+    chip : the one of a row, of which all else is made
+    made : tokens per second of the chip, from and to [token/s]
+    always, used : USD for a million of them, from and to, always busy and as busy as the case
+    """
+    (fewer, more), (cheap, dear), (cheap_used, dear_used) = made, always, used
+    columns = {
+        "tokens/s of a chip": charts.phrase("{fewer:whole} to {more:whole}"),
+        "USD, always busy": charts.phrase("{cheap:usd} to {dear:usd}"),
+        "USD, as busy as yours": charts.phrase("{cheap_used:usd} to {dear_used:usd}"),
+    }
+    columns = {name: where(fewer > 0, words, "not that fast") for name, words in columns.items()}
+    rows = {"of": [*chips] * 2, "at": np.repeat([20, 100], len(chips))}
+    return charts.table(
+        pd.DataFrame(rows | {"chip": chip, "tokens/s per user": case.speed} | columns),
+        "A 70B-class mixture of experts with your requests; FP8 on Hopper, FP4 on Blackwell, no"
+        " drafts",
+        {"tokens/s per user": "whole"},
+        along={chip: "of", case.speed: "at"},
+        name="seventy",
+    )
+
+
+def checked_leads(errors: vendor.LeadErrors) -> Display:
+    """A chart of predicted against measured leads."""
+    checked = vendor.checked_leads()
+    label = checked["newer"] + "\nover " + checked["older"].str.split().str[0]
+    dots, unit = checked.assign(label=label), "times the tokens per second"
+    return charts.show(
+        charts.predicted_vs_measured(dots, "measured", "predicted", "label", unit, name_worst=0),
+        name="leads",
+        alt=f"Predicted against measured leads at {errors.count} speeds, {errors.slightest:.2g} to"
+        f" {errors.greatest:.2g} times; the median is off by {100 * errors.median:.0f} %.",
+    )
+
+
+def errors_of_b200(errors: vendor.LeadErrors) -> Display:
+    """On which side the model errs for a B200."""
+    return charts.sentence(
+        "For a B200 over Hopper they are {errors.b200:times} the predicted ones in the median: the"
+        " model is cautious about the newer chip. The measured curves above lie further apart,"
+        " because they also compare engines: TensorRT-LLM on the B200 with vLLM on Hopper."
+    )
+
+
+def published_beside_model() -> Display:
+    """A folded table of published points of DeepSeek-R1 beside those of the model."""
+    beside = evidence.published_beside_model()
+    shown = charts.table(
+        beside,
+        "DeepSeek-R1, prompts and answers of 1K: output tokens per second of one chip, published at"
+        " one speed per user (with whatever drafts were best) and predicted",
+        dict.fromkeys(beside.columns[2:], "whole"),
+        name="deepseek-points",
+    )
+    return charts.folded(shown, f"{len(beside)} published points of DeepSeek-R1 beside the model")
+
+
+def what_moves(cheaper: Quantity, ends: Mapping[str, Ends], uncertain: Quantity) -> Display:
+    """A tornado of the lead in cost."""
+    return charts.show(
+        charts.tornado(ends, cheaper, "times", "times as many tokens per dollar", result=uncertain),
+        name="tornado",
+        alt="What moves the lead in cost of {cheaper:times}: the lead of a chip, the rent of the"
+        " newer and that of the older chip.",
+    )
+
+
+def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
+    """Solution 1: where the lead in cost is greatest; NaN where one of the chips is not as fast."""
+    most = int(np.nanargmax(leads))
+    return charts.sentence(
+        f"At none: with drafts on the new chip alone the lead in cost grows from {leads[0]:.2g}"
+        f" times to {leads[most]:.2g} at {speeds[most]} tokens/s. A model that fits on one older"
+        " chip leaves it room for many users, up to speeds at which nobody reads."
+    )
+
+
+def fair_rent(case: Any, fair: Quantity) -> Display:
+    """Solution 2: the rent of the older chip at which a token costs the same on both [USD/h]."""
+    return charts.sentence(
+        "{fair:usd} an hour instead of {case.older_usd_per_hour:usd}: the rent of the newer chip"
+        " over how many times as many tokens it writes."
+    )
+
+
+def break_even(even: Quantity) -> Display:
+    """Solution 3: the utilization at which a rack pays for itself [1]."""
+    return charts.sentence(
+        "{even:percent} of the time: sales grow with use, while the purchase and, here, running"
+        " costs do not.",
+        provided=even <= 1,
+        otherwise="It never does: at this speed and these prices, even a rack that is always busy"
+        " sells for less than it costs.",
+    )
