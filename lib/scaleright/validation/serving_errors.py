@@ -220,6 +220,29 @@ def fitted_constants() -> int:
 
 
 @lookup
+def fitted_figures() -> int:
+    """Figures to which they were fitted."""
+    return int((~scored()["apart"]).sum())
+
+
+@lookup
+def held_out_in_range() -> float:
+    """Share of the held-out figures that lie in their stated range [1]."""
+    rows = scored()
+    return rows.loc[rows["apart"], "in range"].mean()
+
+
+def middles(rows: pd.DataFrame) -> tuple[float, float]:
+    """Median absolute errors of some figures [1]: of the predictions, and of a plain roofline.
+
+    >>> middles(pd.DataFrame({"error_percent": [-5.0, 10.0, 20.0], "roofline_percent": -50.0}))
+    (0.1, 0.5)
+    """
+    ours, plain = (float(rows[COLUMNS[of]].abs().median()) for of in ("group", "roofline"))
+    return ours / 100, plain / 100
+
+
+@lookup
 def unseen(figure: str = "throughput") -> pd.DataFrame:
     """Held-out figures of chips of which no fit has seen a run.
 

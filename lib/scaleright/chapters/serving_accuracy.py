@@ -1,0 +1,255 @@
+"""What the chapter on how far off estimates of serving are shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from scaleright import catalog, charts, validation
+from scaleright.charts import Display, say
+from scaleright.ops import where
+from scaleright.quantity import Quantity, given, look_up, pick
+from scaleright.validation import serving_errors, serving_failures, serving_tools
+
+
+def answer(case: Any, error: Any, sources: Sequence[str]) -> Display:
+    """The answer: how far off the predictions of a figure are."""
+    meaning, whose, span = _meaning(case), _whose(case, sources), _span(error)
+    left_out = look_up(serving_errors.LEFT_OUT, case.left_out)
+    others = look_up({of: serving_errors.figures_of(of) for of in sources}, case.source)
+    kept = charts.phrase("{error.inside:percent} of these lie in the 90 % range stated for each")
+    kept = where(error.there, kept, "none, since nothing is judged")
+    return charts.answer_card(
+        "Of <strong>{error.rows:whole}</strong> published measurements of the {meaning}{whose}, the"
+        " prediction is <strong>{error.median:percent}</strong> off in the middle, and within"
+        " {error.p90:percent} for nine in ten, by constants that never saw a run {left_out}. A"
+        " roofline by the datasheet is {error.roofline:percent} off.",
+        provided=error.there,
+        otherwise="There is no measurement of the <strong>{meaning}</strong>{whose} that can be"
+        " judged. Choose {others}.",
+        range="{span}",
+        as_of=catalog.resource("measured/serving")["as_of"],
+        model_error="{kept}",
+        headline="median",
+        quantities={
+            "rows": (error.rows, "whole"),
+            "median": (error.median, "percent"),
+            "p90": (error.p90, "percent"),
+            "roofline_median": (error.roofline, "percent"),
+            "coverage": (error.inside, "percent"),
+        },
+    )
+
+
+def _meaning(case: Any) -> Quantity:
+    """What the figure is, in words."""
+    return look_up(serving_errors.MEANINGS, case.figure)
+
+
+def _whose(case: Any, sources: Sequence[str]) -> Quantity:
+    """Of whom the figures are, as words after their name."""
+    return look_up({of: serving_errors.whose(of) for of in sources}, case.source)
+
+
+def _span(error: Any) -> Any:
+    """The ends of nine in ten errors, in words."""
+    span = charts.phrase("{error.low:percent} to {error.high:percent} for nine in ten")
+    return where(error.there, span, "no such figure was published")
+
+
+def errors(case: Any, error: Any, choices: Sequence[Sequence[str]]) -> Display:
+    """Predicted over measured by publication, a dot for each figure.
+
+    choices : of the parameters, in order
+    """
+    sources, figures, modes = choices
+    meaning, whose, span = _meaning(case), _whose(case, sources), _span(error)
+    dots = serving_errors.dots(sources, figures)
+    ratios = {mode: given(mode, 1.0) for mode in modes}  # of each dot: predicted over measured,
+    of, kind = given("of", 1), given("kind", 0)  # and the places of its publication and figure
+    source, figure = look_up(sources, case.source), look_up(figures, case.figure)
+    chart = charts.spread(
+        dots,
+        "from",
+        pick(ratios, case.left_out),
+        "number",
+        "predicted over measured; * held out of every fit",
+        color="kind",
+        name="run",
+        log=True,
+        only=((source == 0) | (of == source)) & (kind == figure),
+        along={of: "source", kind: "figure"} | {ratio: mode for mode, ratio in ratios.items()},
+        otherwise="no such figure",
+        most=dots.groupby("figure")["from"].nunique().max(),
+    )
+    return charts.show(
+        chart,
+        name="errors",
+        alt="Predicted over measured {meaning}{whose} by publication, a dot for each figure:"
+        " {span}.",
+    )
+
+
+def own_columns() -> Display:
+    """The columns of a reader's own file of measurements, folded."""
+    own = validation.own_columns("serving")
+    own = charts.table(own, "Columns of a file of your own measurements", name="columns")
+    return charts.folded(own, "The columns; one of those measured is needed")
+
+
+def by_source() -> Display:
+    """Errors of every publication and figure."""
+    return charts.table(
+        serving_errors.by_source(),
+        "Absolute error of every figure [%]: median / 90th percentile; * held out of every fit",
+        formats={"rows": "whole", "in range": "percent", "width of range": "percent"},
+        name="by-source",
+    )
+
+
+def beside_roofline(constants: int, fitted: int) -> Display:
+    """How many constants were fitted to how much, and where a roofline is as near, in a
+    sentence.
+    """
+    beaten = serving_errors.beaten()
+    verdict = "the model beats the roofline on every publication and figure"
+    if beaten:
+        verdict = f"the roofline is as near or nearer only on {', '.join(beaten)}"
+    return charts.sentence(
+        f"{constants} constants of time and power are fitted to {fitted:,} figures, one for"
+        f" {say(fitted / constants, 'number 2')} of them. In the median {verdict}."
+    )
+
+
+def by_chip(every: Sequence[str], chip: Quantity, error: Mapping[str, Any]) -> Display:
+    """Errors by chip of what was chosen, folded.
+
+    every : all chips
+    error : of one of them
+    """
+    table = charts.table(
+        pd.DataFrame({"chip": every, "accelerator": every}).assign(**error),
+        "Errors by chip of what you chose, in the middle: absolute and signed; a dash where nobody"
+        " measured it",
+        formats={"rows": "whole", "off": "percent", "signed": "percent"},
+        along=chip,
+        name="by-chip",
+    )
+    return charts.folded(table, f"By chip: {len(every)} of them")
+
+
+def every_figure(case: Any) -> Display:
+    """Predicted against measured, a dot for each figure of the chapter's defaults."""
+    source, figure = case.source.value, case.figure.value
+    here = serving_errors.scored(source, figure)
+    unit = serving_errors.UNITS.get(figure, "s")
+    unit = "token/s of a chip" if unit == "token/s" else unit
+    rows = here[["model", "published", "predicted"]]
+    chart = charts.predicted_vs_measured(
+        rows, "published", "predicted", "model", unit, name_worst=1
+    )
+    shown = charts.show(
+        chart,
+        name="all-rows",
+        alt=f"Predicted against measured {serving_errors.MEANINGS[figure]} of {len(here)} rows,"
+        " close to the diagonal for most.",
+    )
+    return charts.at_defaults(shown, case.source, case.figure)
+
+
+def first_token() -> Display:
+    """How far off the time to the first token is, by publication."""
+    return charts.table(
+        serving_errors.first_token(),
+        "Time to the first token: predicted over measured in the middle, factor between them, and"
+        " rows within a factor of two",
+        formats={"rows": "whole", "predicted over measured": "number", "factor": "number"}
+        | {"within 2": "percent"},
+        name="first-token",
+    )
+
+
+def furthest() -> Display:
+    """The figures furthest off, and why."""
+    return charts.table(
+        serving_failures.furthest(),
+        "The figures furthest off, the worst of each model and publication",
+        formats={"error": "percent"},
+        name="worst",
+    )
+
+
+def not_scored() -> Display:
+    """The figures that are not judged, and why, folded."""
+    apart = serving_failures.not_scored()
+    table = charts.table(
+        apart,
+        "Figures that are shown and not scored, by the rule that decides",
+        formats={"rows": "whole"},
+        name="not-scored",
+    )
+    return charts.folded(table, f"{apart['rows'].sum()} figures are not scored, and why")
+
+
+def other_tools() -> Display:
+    """What other tools estimate of the same cases [ms]."""
+    return charts.table(
+        serving_tools.beside(),
+        "Milliseconds of a batch's prefill and of a step of decoding",
+        formats=dict.fromkeys(serving_tools.TOOLS, "number"),
+        name="tools",
+    )
+
+
+def speeds() -> Display:
+    """How many estimates tools make in a second."""
+    return charts.table(
+        serving_tools.speeds(),
+        "Estimates of serving in a second, one core",
+        formats={"estimates a second": "number"},
+        name="speed",
+    )
+
+
+def held_out(out: pd.DataFrame, strange: pd.DataFrame) -> Display:
+    """How far off what took part in no fit is, in a sentence.
+
+    out, strange : all figures of throughput, and those of chips that no fit has seen
+    """
+    ours, plain, ours_there, plain_there = (
+        say(error, "percent") for of in (out, strange) for error in serving_errors.middles(of)
+    )
+    kept = say(serving_errors.held_out_in_range(), "percent")
+    unseen = sorted(strange["accelerator"].unique())
+    return charts.sentence(
+        f"On them the throughput is {ours} off in the median for {len(out)} rows, where the"
+        f" roofline is {plain} off. On the {len(unseen)} chips of which no fit has seen a run"
+        f" ({', '.join(unseen)}) it is {ours_there} off for {len(strange)} rows, the roofline"
+        f" {plain_there}. Of all held-out figures {kept} lie in their stated ranges."
+    )
+
+
+def unseen_chips(off: Mapping[str, float]) -> Display:
+    """How far off chips are that no fit has seen, and why.
+
+    off : median errors by chip [1]
+    """
+    said = [f"{say(error, 'percent')} on {name}" for name, error in off.items()]
+    return charts.sentence(
+        f"In the median {', '.join(said)}. What a datasheet says of arithmetic and bandwidth"
+        " carries over to most chips that no fit has seen; the few rows of TPUs are far off, whose"
+        " compiler is unlike any that was fitted."
+    )
+
+
+def by_answer(off: Mapping[str, float]) -> Display:
+    """How far off answers of some lengths are, and why.
+
+    off : median errors by length [1]
+    """
+    said = [f"{say(error, 'percent')} {name}" for name, error in off.items()]
+    return charts.sentence(
+        f"Not steadily: it is off by {', '.join(said)}. Short answers hang on how an engine reads"
+        " the prompts beside them, long ones on how many fit in memory at once; between them a"
+        " step is mostly weights, which are known best."
+    )
