@@ -68,6 +68,11 @@ def cards() -> pd.DataFrame:
     return both.loc[both["accelerator"].isin(listed_chips()), [*columns, "day", "region"]]
 
 
+def most_cards() -> int:
+    """How many cards a chip has at most in one way of paying."""
+    return int(cards().groupby(["accelerator", "pricing"]).size().max())
+
+
 @remembered
 def listed_prices() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """What providers ask for a chip in a way of paying, as rows for `choose`; none where nobody

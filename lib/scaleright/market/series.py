@@ -99,6 +99,15 @@ def oldest_moved() -> str:
     )
 
 
+def cards_of_the_oldest() -> int:
+    """How many cards the last month of that chip's series has.
+
+    >>> cards_of_the_oldest() > 1
+    True
+    """
+    return int(price_history(SERIES[0])["providers"].iloc[-1])
+
+
 def rose_or_fell(chip: str, basis: str) -> str:
     """How the monthly rent of a chip moved over a year, in words.
 

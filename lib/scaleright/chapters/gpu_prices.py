@@ -1,0 +1,352 @@
+"""What the chapter `gpu_prices` shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts, claims
+from scaleright.charts import Display
+from scaleright.costs.commitment import Commitment
+from scaleright.decisions.cloud_choice import RULE
+from scaleright.decisions.cloud_offers import CloudMonths, hourly_offers
+from scaleright.decisions.verdict import Verdict
+from scaleright.market import history, listed, rebuilt, series
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
+from scaleright.units import usd
+
+HOUR, HOURLY = "usd_per_accelerator_hour", "USD per accelerator-hour"
+
+
+def _kind(case: Any) -> Quantity:
+    return where(case.pricing == "spot", "on spot", "on demand")
+
+
+def _place(case: Any) -> Quantity:
+    return where(case.region == "any", "", " in " + case.region)
+
+
+def _asked(case: Any) -> dict[str, Quantity]:
+    """What columns of listings equal that are of the chip and the way of paying."""
+    return {"accelerator": case.accelerator, "pricing": case.pricing}
+
+
+def answer(
+    case: Any, chip: Any, here: Any, months: CloudMonths, agreement: pd.DataFrame
+) -> Display:
+    """The answer card: the median rent and the cheapest offer.
+
+    chip, here : rows of `usual_prices` and of `listed_prices`
+    """
+    kind, place, (cheapest, bill) = _kind(case), _place(case), months.by_the_hour
+    regions = where(case.region == "any", "", ", over all regions")
+    day = where(here.there, here.age, chip.age)
+    span = where(here.there, here.span + regions, "none, since nobody lists it so")
+    return charts.answer_card(
+        "One <strong>{case.accelerator}</strong> rents for <strong>{here.median:usd}</strong> an"
+        " hour {kind}, {here.counted}{regions}. Its monthly series of on-demand prices"
+        " {chip.trend}. For your case{place} the cheapest is <strong>{cheapest}</strong>, at"
+        " <strong>{bill:usd}</strong> a month.",
+        provided=bill > 0,
+        otherwise="<strong>Nobody lists</strong> the {case.accelerator} {kind}{place}. Choose"
+        " another accelerator, another kind of listing or any region.",
+        range="{span}",
+        as_of="{day}",
+        model_error="list prices, so what you can negotiate is lower; an index made elsewhere lies"
+        f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
+        headline="bill",
+        quantities={"bill": (bill, "usd"), "low": (here.low, "usd"), "high": (here.high, "usd")},
+    )
+
+
+def providers(case: Any, cards: pd.DataFrame) -> Display:
+    """A chart of what each provider asks for an hour of the chip."""
+    kind, most = _kind(case), listed.most_cards()
+    look = {"tips": {"as of": "day", "region": "region"}, "otherwise": "nobody lists it so"}
+    return charts.show(
+        charts.spread(cards, "provider", HOUR, "usd", HOURLY, only=_asked(case), most=most, **look),
+        name="providers",
+        alt="What each provider asks for an hour of one {case.accelerator} {kind}.",
+    )
+
+
+def bills(case: Any, offer: Any, bill: Quantity) -> Display:
+    """A ranking of the providers by a month of the case.
+
+    offer, bill : that of a row, and what a month of it costs [USD]
+    """
+    kind, place = _kind(case), _place(case)
+    ranking = charts.ranking(
+        hourly_offers(),
+        "option",
+        bill,
+        "usd",
+        "USD a month, with data moved out",
+        only=_asked(case),
+        most=18,
+        color="segment",
+        otherwise="not offered so",
+        along=[*vars(offer).values()],
+    )
+    return charts.show(
+        ranking,
+        name="bills",
+        alt="A month of your case {kind} at each provider that lists the {case.accelerator}{place},"
+        " the cheapest on top.",
+    )
+
+
+def cheapest_cloud(case: Any, months: CloudMonths) -> Display:
+    """The cheapest of all ways to pay, beside the source's rule."""
+    kind, place, (best, best_bill) = _kind(case), _place(case), months.any_way
+    of_large, of_others = (
+        where(
+            bill > 0, "the cheapest is " + name + " at " + charts.say(bill, "usd"), "none offers it"
+        )
+        for name, bill in (months.large, months.others)
+    )
+    agrees = where(best == months.large[0], "differs", "agrees")
+    return charts.sentence(
+        "With commitments for one and three years among the options, at today's prices, the"
+        " cheapest is <strong>{best}</strong> at <strong>{best_bill:usd}</strong> a month. Of large"
+        f" public clouds {{of_large}}, of the others {{of_others}}. The source's rule says: {RULE}."
+        " The computed answer <strong>{agrees}</strong>.",
+        provided=best_bill > 0,
+        otherwise="Nobody offers the {case.accelerator} {kind}{place}, so no cloud is the"
+        " cheapest.",
+    )
+
+
+def chips(case: Any, cards: pd.DataFrame) -> Display:
+    """A chart of all chips that are often listed, with what each provider asks."""
+    look = {"tips": {"as of": "day"}, "chosen": case.accelerator, "log": True}
+    often, words = listed.often_listed(cards), f"{HOURLY}, on demand"
+    return charts.show(
+        charts.spread(often, "accelerator", HOUR, "usd", words, **look),
+        name="chips",
+        alt="Each chip that four providers or more list on demand, with a dot for each provider.",
+    )
+
+
+def history_listed(rents: pd.DataFrame) -> Display:
+    """A chart of monthly rents, of cards as listed."""
+    line = ("date", "accelerator", "median", "usd")
+    return charts.show(
+        charts.timeline(rents, *line, "USD an hour, cards as listed"),
+        name="history_listed",
+        alt="Monthly median rent of four chips since 2023, cards as listed: the H100 falls through"
+        " 2024 and rises in 2026, the A100 falls slowly.",
+    )
+
+
+def history_scaled(rents: pd.DataFrame) -> Display:
+    """A chart of monthly rents, of cards scaled to one contract."""
+    line = ("date", "accelerator", "median", "usd")
+    return charts.show(
+        charts.timeline(rents, *line, "USD an hour, cards scaled"),
+        name="history_scaled",
+        alt="The same four chips with every card scaled to one contract: all rise from late 2025.",
+    )
+
+
+def two_ways() -> Display:
+    """How the two ways of counting differ."""
+    return charts.sentence(
+        f"The two can differ in sign: {series.oldest_moved()}. A median moves when one card joins"
+        f" or leaves, and in that last month there were {series.cards_of_the_oldest()} cards of it."
+    )
+
+
+def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantity]) -> Display:
+    """A chart of the cost of a used hour against the share of hours used.
+
+    bets, per_hour : for one year and for three, and a used hour under each [USD]
+    """
+    used, hours = "share of the hours that you use", {"used": [i / 50 for i in range(10, 51)]}
+    (one, three), (one_hour, three_hour) = bets, per_hour
+    lines = {"on demand": case.on_demand_usd_per_hour, "1 year": one_hour, "3 years": three_hour}
+    look = {"x_kind": "percent", "along": case.used_share}
+    year, years = (charts.say(bet.price_ratio, "percent") for bet in (one, three))
+    return charts.show(
+        charts.rule(case.used_share, used, "you", foot=True, lift=32)
+        + charts.rule(one.price_ratio, used, "1 year: " + year, foot=True)
+        + charts.rule(three.price_ratio, used, "3 years: " + years, foot=True, lift=16)
+        + charts.lines(hours, "used", lines, "usd", used, "USD per used hour", **look),
+        name="commitment",
+        alt="Cost of a used hour against the share of hours used: commitments fall and cross on"
+        " demand.",
+    )
+
+
+def commitment_pays(case: Any, even: Sequence[Quantity], saved: Sequence[Quantity]) -> Display:
+    """From which share of use commitments of one and of three years pay, and what they save.
+
+    even, saved : for one year and for three [1], [USD]
+    """
+    change, load = case.price_change_per_year, case.used_share
+    one_pays, three_pays = (
+        where(share > 1, "at no use", "above " + charts.say(share, "percent") + " of use")
+        for share in even
+    )
+    one_saves, three_saves = (
+        where(of > 0, "saves ", "loses ") + charts.say(abs(of), "usd") for of in saved
+    )
+    return charts.sentence(
+        "If on-demand prices change by <strong>{change:percent}</strong> a year, a commitment of"
+        " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
+        " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
+        " term, the second <strong>{three_saves}</strong>."
+    )
+
+
+def commitment_risk(case: Any, even: Sequence[Quantity]) -> Display:
+    """A chart of the share that must be used against how prices change; even : as above."""
+    guess, needed = "change of on-demand prices a year", "share of hours you must use"
+    enough = dict(zip(("1 year", "3 years"), even, strict=True))
+    change, falls = case.price_change_per_year, {"change": [i / 50 for i in range(-30, 31)]}
+    look = {"x_kind": "percent", "along": change}
+    return charts.show(
+        charts.rule(change, guess, "your guess", foot=True)
+        + charts.rule(case.used_share, needed, "your use", horizontal=True)
+        + charts.lines(falls, "change", enough, "percent", guess, needed, **look),
+        name="commitment_risk",
+        alt="Share of hours that must be used for a commitment to pay: the more prices fall, the"
+        " more.",
+    )
+
+
+def spot(case: Any, training: Quantity, serving: Quantity) -> Display:
+    """A chart of the price of an hour of work that is kept against interruptions."""
+    often, kept = "interruptions a day", "USD per hour of work kept"
+    plain, per_day = case.on_demand_usd_per_hour, case.interruptions_per_day
+    rates = {"a_day": [0.1 * 960 ** (i / 60) for i in range(61)]}
+    kinds = {"on demand": plain, "spot, training": training, "spot, serving": serving}
+    return charts.show(
+        charts.rule(per_day, often, "you", foot=True, log=True)
+        + charts.lines(rates, "a_day", kinds, "usd", often, kept, log_x=True, along=per_day),
+        name="spot",
+        alt="Price of an hour of work that is kept: on demand is flat, spot rises with"
+        " interruptions.",
+    )
+
+
+def spot_kept(
+    case: Any, every: Quantity, training: Quantity, serving: Quantity, too_often: Quantity
+) -> Display:
+    """What an hour of kept work costs on spot and on demand.
+
+    every : work between two checkpoints [s]
+    too_often : interruptions up to which serving is cheaper on spot [1/day]
+    """
+    until = charts.phrase("cheaper on spot up to {too_often:number 2} interruptions a day")
+    until = where(too_often > 0, until, "no cheaper on spot even if it is never interrupted")
+    return charts.sentence(
+        "At {case.interruptions_per_day:number 2} interruptions a day a kept hour of training costs"
+        " <strong>{training:usd}</strong> on spot, with a checkpoint after every {every:duration 2}"
+        " of work, one of serving <strong>{serving:usd}</strong>, and on demand"
+        " {case.on_demand_usd_per_hour:usd}. Serving is {until}."
+    )
+
+
+def cheapest_on_spot(case: Any, plain_now: Any, spot_now: Any) -> Display:
+    """The cheapest on spot and on demand; both : rows of `listed_prices`."""
+    return charts.sentence(
+        "The cheapest {case.accelerator} on spot is <strong>{spot_now.low:usd}</strong> at"
+        " {spot_now.low_at}, the cheapest on demand <strong>{plain_now.low:usd}</strong> at"
+        " {plain_now.low_at}.",
+        provided=spot_now.there,
+        otherwise="Nobody lists the {case.accelerator} on spot, so both prices start alike; the"
+        " cheapest on demand is <strong>{plain_now.low:usd}</strong> at {plain_now.low_at}.",
+    )
+
+
+def price_performance(case: Any, rows: pd.DataFrame) -> Display:
+    """A plane of chips by the price of arithmetic and of bandwidth."""
+    per = "USD/h per PFLOP/s", "USD/h per TB/s", "accelerator", ("usd", "usd")
+    axes = "USD per hour and PFLOP/s (dense BF16 peak)", "USD per hour and TB/s"
+    return charts.show(
+        charts.scatter(rows, *per, axes, color="vendor", chosen=case.accelerator),
+        name="price_performance",
+        alt="Price of bandwidth against price of arithmetic of each chip at its median on-demand"
+        " listing; older and consumer cards are cheap by both.",
+    )
+
+
+def chip_alone_then() -> Display:
+    """Who priced the chip without its host."""
+    who, why = rebuilt.chip_alone_then()
+    return charts.sentence(
+        f"{who} priced the chip without its host then ({why}), so it stands in that table and in no"
+        " comparison: only whole instances are set side by side."
+    )
+
+
+def said_of_clouds() -> Display:
+    """A folded table of what the source said of its table of clouds."""
+    said, words = ("S3-a100-spread", "S3-narrower", "S3-small-clouds"), "What the source said of it"
+    return charts.folded(
+        charts.table(claims.table(ids=said), words), f"{words}: {len(said)} claims"
+    )
+
+
+def agreement_said(agreement: pd.DataFrame) -> Display:
+    """How often an index lies inside the range of another source."""
+    inside = f"{agreement['inside'].sum()}</strong> of {len(agreement)}"
+    ratio = charts.say(agreement["ratio"].median(), "number 2")
+    return charts.sentence(
+        f"The index lies inside the range in <strong>{inside} comparisons of one chip in one month,"
+        f" at a median {ratio} times the middle of the range."
+    )
+
+
+def watchers(chip: Any) -> Display:
+    """A chart of three series of one chip; chip : a row of `usual_prices`."""
+    look = {"ends": ("low", "high"), "basis": "basis", "only": {"accelerator": chip.series}}
+    return charts.show(
+        charts.timeline(series.watched_rents(), "date", "line", "median", "usd", HOURLY, **look),
+        name="watchers",
+        alt="Three series of the {chip.series} since 2025; the daily index lies below both others.",
+        caption=f"Of the chip you chose if it has monthly series ({', '.join(history.SERIES)}),"
+        " else of the H100 SXM. The band is the range of the scaled cards.",
+    )
+
+
+def what_moves(month: Quantity, ends: Mapping[str, Ends], free: Quantity) -> Display:
+    """A tornado of a month's bill [USD]."""
+    return charts.show(
+        charts.tornado(ends, month, "usd", "USD a month", result=free),
+        name="tornado",
+        alt="What moves a monthly bill of {month:usd}: the provider, the use and the price of data"
+        " out.",
+    )
+
+
+def committed(fall: float, falling: float, steady: float) -> Display:
+    """Solution 1: the share of use at which three years pay, if prices fall and if they do not."""
+    return charts.sentence(
+        "{falling:percent} of all hours, and {steady:percent} at steady prices: a fall of"
+        f" {charts.say(-fall, 'percent')} a year makes the hours on demand cheaper year by year,"
+        " while the commitment keeps its first price."
+    )
+
+
+def regions(prices: pd.Series) -> Display:
+    """Solution 2: the price of a node by region [USD/h]."""
+    each = ", ".join(f"{usd(price)} in {region}" for region, price in prices.items())
+    return charts.sentence(
+        f"An hour of the node costs {each}: the dearest region asks"
+        f" {prices.max() / prices.min():.2g} times what the cheapest does, because AWS sets a price"
+        " for each; most specialized clouds state one for all."
+    )
+
+
+def seldom_or_always(seldom: Verdict, always: Verdict) -> Display:
+    """Solution 3: the cheapest cloud for an hour in ten, and all the time."""
+    best, large = (usd(always.numbers[name][0]) for name in (always.what, "large public cloud"))
+    return charts.sentence(
+        f"{seldom.what}, and all the time {always.what}, at {best} a month. The best commitment of"
+        f" a large public cloud comes to {large}: it takes its discount off a price that is several"
+        " times as high."
+    )
