@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -217,17 +218,18 @@ def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
         for kind in ("input", "cached", "output")
         for end, factor in (("low", 0.2), ("high", 4.0))
     }
-    one = _case()
+    one = replace(_case(), spread=spread)
     for (low, high), best in (
-        (one.break_even_interval(spread), one.break_even),
-        (one.rented_interval(spread), one.rented_usd_per_million()),
+        (one.break_even_interval(), one.break_even),
+        (one.rented_interval(), one.rented_usd_per_million()),
+        (one.api_interval(3.0), 3.0),
     ):
         assert low < best < high
-    free = {name: quantity.given(name, best) for name, (_, best, _) in one.ends(spread).items()}
-    ends = {name: Ends(free[name], low, high) for name, (low, _, high) in one.ends(spread).items()}
+    free = {name: quantity.given(name, best) for name, (_, best, _) in one.ends().items()}
+    ends = {name: Ends(free[name], low, high) for name, (low, _, high) in one.ends().items()}
     swings = moved(one.changed_break_even(**free), ends)
     assert [swing.name for swing in swings] == ["api_level", "usd_per_hour", "speed"]
-    assert one.ends(spread)["api_level"] == pytest.approx((0.2, 1.0, 4.0))
+    assert one.ends()["api_level"] == pytest.approx((0.2, 1.0, 4.0))
 
 
 def test_a_million_scenarios_are_one_call():

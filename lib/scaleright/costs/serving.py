@@ -7,8 +7,8 @@ that they answer, unless a name says input or output.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.sizing import chips_for_demand
@@ -24,7 +24,7 @@ from scaleright.costs.tokens import (
     usd_per_million_tokens,
 )
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
-from scaleright.inference.curves import Paced
+from scaleright.inference.node_speed import NodeSpeed
 from scaleright.ops import maximum
 from scaleright.quantity import given
 from scaleright.ranges import Ends, interval
@@ -73,6 +73,38 @@ def utilization_at(tokens_per_day, tokens_per_s, accelerators):
     return tokens_per_day / (accelerators * tokens_per_s * HOURS_PER_DAY * SECONDS_PER_HOUR)
 
 
+class Ways(NamedTuple):
+    """What the same tokens cost on rented and on owned accelerators, and at an API [USD]."""
+
+    rented: Any
+    owned: Any
+    api: Any
+
+    @property
+    def on_hardware(self) -> dict[str, Any]:
+        """The first two by name."""
+        return {"rented": self.rented, "owned": self.owned}
+
+
+class BreakEvens(NamedTuple):
+    """Utilization above which renting and owning are cheaper than an API [1]."""
+
+    rented: Any
+    owned: Any
+
+
+class Kinds(NamedTuple):
+    """Price of an input and of an output token [USD / 1e6 token]."""
+
+    input: Any
+    output: Any
+
+    @property
+    def ratio(self) -> Any:
+        """That of output over that of input [1]."""
+        return self.output / self.input
+
+
 @dataclass(frozen=True)
 class Serving:
     """One model on one kind of accelerator at one mix of requests, beside an API; numbers, arrays
@@ -88,6 +120,9 @@ class Serving:
     api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
     speed : speed in practice over the predicted one [1]
     api_level : factor on all prices of the API [1]
+    spread : ends of what the tables give over their middle [1]: rent_low, rent_high; input_low,
+        input_high, cached_low, cached_high, output_low, output_high of the API's prices; speed_low,
+        speed_high of the prediction
     """
 
     full_tokens_per_s: Any
@@ -102,14 +137,23 @@ class Serving:
     api_output: Any
     speed: Any = 1.0
     api_level: Any = 1.0
+    spread: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Any, speed: Paced) -> Self:
-        """That of a case at a speed, see `inference.node_speed`.
+    def of(
+        cls, case: Any, speed: NodeSpeed, rent: Mapping[str, Any], api: Mapping[str, Any]
+    ) -> Self:
+        """That of a case at a speed.
 
         case : utilization, rent_usd_per_hour, input_tokens, output_tokens, cached_share, api_input,
             api_cached, api_output
+        rent, api : what the market asks, see `market.rent_terms` and `market.api_terms`
         """
+        spread = {f"speed_{end}": getattr(speed, end) for end in ("low", "high")}
+        for end in ("low", "high"):
+            spread[f"rent_{end}"] = rent[f"rent_{end}"] / rent["rent_usd_per_hour"]
+            for kind in ("input", "cached", "output"):
+                spread[f"{kind}_{end}"] = api[f"{kind}_{end}"] / api[kind]
         return cls(
             speed.tokens_per_s,
             speed.reading,
@@ -121,6 +165,7 @@ class Serving:
             case.api_input,
             case.api_cached,
             case.api_output,
+            spread=spread,
         )
 
     @property
@@ -170,7 +215,7 @@ class Serving:
             terms.fixed_usd_per_year, self.tokens_per_s, self.api_usd_per_million, **terms.power
         )
 
-    def kinds(self, usd_per_million: Any) -> tuple[Any, Any]:
+    def kinds(self, usd_per_million: Any) -> Kinds:
         """Own price of an input and of an output token, of a price for both [USD / 1e6 token];
         cached input costs nothing.
 
@@ -182,8 +227,9 @@ class Serving:
         [0.1, 0.3]
         """
         fresh = self.input_tokens * (1 - self.cached_share)
-        return usd_per_million * self.reading * self.output_tokens / fresh, usd_per_million * (
-            1 - self.reading
+        return Kinds(
+            input=usd_per_million * self.reading * self.output_tokens / fresh,
+            output=usd_per_million * (1 - self.reading),
         )
 
     def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
@@ -210,28 +256,9 @@ class Serving:
         """`break_even` with some inputs changed."""
         return replace(self, **changed).break_even
 
-    @staticmethod
-    def spread(rent: Mapping[str, Any], api: Mapping[str, Any], speed: Any) -> dict[str, Any]:
-        """Ends of what the tables give over their middle [1], as `ends` takes them.
-
-        rent, api, speed : see `market.rent_terms`, `market.api_terms`, `NodeSpeed`
-        """
-        found = {f"speed_{end}": getattr(speed, end) for end in ("low", "high")}
-        for end in ("low", "high"):
-            found[f"rent_{end}"] = rent[f"rent_{end}"] / rent["rent_usd_per_hour"]
-            for kind in ("input", "cached", "output"):
-                found[f"{kind}_{end}"] = api[f"{kind}_{end}"] / api[kind]
-        return found
-
-    def ends(self, spread: Mapping[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
-        """Low, best and high of the inputs that the tables give with a range.
-
-        Parameters
-        ----------
-        spread : ends over their middle [1]: rent_low, rent_high; input_low, input_high, cached_low,
-            cached_high, output_low, output_high of the API's prices; speed_low, speed_high of the
-            prediction
-        """
+    def ends(self) -> dict[str, tuple[Any, Any, Any]]:
+        """Low, best and high of the inputs that the tables give with a range."""
+        spread = self.spread
 
         def level(end: str) -> Any:
             prices = {
@@ -257,7 +284,7 @@ class Serving:
             "api_level": (level("low"), self.api_level, level("high")),
         }
 
-    def break_even_ends(self, spread: Mapping[str, Any], case: Any) -> tuple[Any, dict[str, Ends]]:
+    def break_even_ends(self, case: Any) -> tuple[Any, dict[str, Ends]]:
         """The break-even of renting with inputs of its own for speed and level of the API's prices,
         and the ends of all inputs: those of the tables, half and twice the request and the pace,
         and no or four fifths of a prompt in a cache.
@@ -266,9 +293,7 @@ class Serving:
         """
         speed, level = given("speed", 1.0), given("api_level", 1.0)
         free = {"usd_per_hour": case.rent_usd_per_hour, "speed": speed, "api_level": level}
-        ends = {
-            name: Ends(free[name], low, high) for name, (low, _, high) in self.ends(spread).items()
-        }
+        ends = {name: Ends(free[name], low, high) for name, (low, _, high) in self.ends().items()}
         for name, of in (
             ("input_tokens", case.input_tokens),
             ("output_tokens", case.output_tokens),
@@ -278,11 +303,16 @@ class Serving:
         ends["cached_share"] = Ends(case.cached_share, 0.0, maximum(case.cached_share, 0.8))
         return self.changed_break_even(speed=speed, api_level=level), ends
 
-    def break_even_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+    def break_even_interval(self) -> tuple[Any, Any]:
         """Low and high end of the break-even of renting."""
-        return interval(self.changed_break_even, **self.ends(spread))
+        return interval(self.changed_break_even, **self.ends())
 
-    def rented_interval(self, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+    def api_interval(self, usd: Any) -> tuple[Any, Any]:
+        """Low and high end of a price at the API, between its cheapest and its dearest host."""
+        low, _, high = self.ends()["api_level"]
+        return usd * low, usd * high
+
+    def rented_interval(self) -> tuple[Any, Any]:
         """Low and high end of the price on rented accelerators."""
-        ends = {name: values for name, values in self.ends(spread).items() if name != "api_level"}
+        ends = {name: values for name, values in self.ends().items() if name != "api_level"}
         return interval(lambda **changed: replace(self, **changed).rented_usd_per_million(), **ends)

@@ -9,6 +9,7 @@ from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.formulas import lookup
 from scaleright.market.tokens import PRICED, api_prices
 from scaleright.order import ordered
+from scaleright.outputs import Sheet
 
 _HEADS = {
     "provider": "provider",
@@ -46,6 +47,24 @@ def offers_for(
         offer=found["offer"].str.replace("_", " "),
     )
     return ordered(found, "mix", ignore_index=True)[list(_HEADS)].rename(columns=_HEADS)
+
+
+@lookup
+def offers_sheet(
+    model: str, input_tokens: float, output_tokens: float, cached_share: float
+) -> Sheet:
+    """`offers_for` as a table, and how far hosts' offers lie apart."""
+    offers = offers_for(model, input_tokens, output_tokens, cached_share)
+    asked = offers.loc[offers["offer"] != "gateway", "this mix"]
+    return Sheet(
+        offers,
+        f"Offers of {model}, USD per million tokens; the mix is per million output tokens with"
+        " prompts; a dash where the list does not say",
+        f"All {len(offers)} offers of {model}, cheapest first; for this mix the dearest of"
+        f" {len(asked)} by hosts asks {asked.max() / asked.min():.2g} times what the cheapest does",
+        dict.fromkeys(("input", "output", "cached input", "this mix"), "usd")
+        | {"context": "whole"},
+    )
 
 
 @lookup

@@ -4,6 +4,7 @@ tokens.
 
 from collections.abc import Sequence
 from math import log
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -162,3 +163,25 @@ def source_sizes(
             row[end] = break_even_utilization(rent, speed.tokens_per_s, api)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+class SizesCompared(NamedTuple):
+    """Two models of `source_sizes`: from which load renting beats the API for each [1], and the
+    larger one's speed and price of output over the smaller one's [1].
+    """
+
+    small_load: float
+    large_load: float
+    speed: float
+    price: float
+
+
+def compare_sizes(sizes: pd.DataFrame, small: str, large: str) -> SizesCompared:
+    """Two models of `source_sizes`, the larger beside the smaller."""
+    one, other = (sizes.set_index("model").loc[name] for name in (small, large))
+    return SizesCompared(
+        small_load=one["median"],
+        large_load=other["median"],
+        speed=other["tokens/s"] / one["tokens/s"],
+        price=other["out"] / one["out"],
+    )

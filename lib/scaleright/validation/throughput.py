@@ -1,5 +1,7 @@
 """Published throughput of one model, beside what the model of serving says of each run."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -22,10 +24,20 @@ _HEADS = {
 }
 
 
+class Throughput(NamedTuple):
+    """Published runs of a model, and its name."""
+
+    model: str
+    runs: pd.DataFrame
+
+    def within(self, share: float) -> float:
+        """How far from measured the prediction of this share of the runs is at most [1]."""
+        return self.runs["off by"].abs().quantile(share)
+
+
 @lookup
-def published_throughput(model: str, else_of: str = "Llama-3.1-70B") -> tuple[str, pd.DataFrame]:
-    """Runs of a model at full load, or of another where none of it was published: the model's name,
-    and the runs.
+def published_throughput(model: str, else_of: str = "Llama-3.1-70B") -> Throughput:
+    """Runs of a model at full load, or of another where none of it was published.
 
     Columns: accelerator, chips, format, in, out [token], software, measured, predicted [token/s of
     one accelerator], off by [1], and a label of two lines.
@@ -48,4 +60,4 @@ def published_throughput(model: str, else_of: str = "Llama-3.1-70B") -> tuple[st
     found = found[list(_HEADS)].rename(columns=_HEADS)
     found = found.assign(measured=[run.value for run in runs], predicted=1 / np.array(seconds))
     error = found["predicted"] / found["measured"] - 1
-    return near, found.assign(**{"off by": error, "label": label})
+    return Throughput(near, found.assign(**{"off by": error, "label": label}))

@@ -1,0 +1,397 @@
+"""What the chapter `token_cost` shows."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import charts, claims, market
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.costs.serving import WORDS, BreakEvens, Kinds, Serving, Ways
+from scaleright.costs.serving_choices import ServingChoices
+from scaleright.costs.token_offers import offers_sheet, price_spans
+from scaleright.decisions.unit_economics import compare_sizes
+from scaleright.inference.node_speed import NodeSpeed
+from scaleright.ops import first_case, where
+from scaleright.quantity import Quantity, least
+from scaleright.validation.throughput import Throughput
+
+ACROSS, UP = "utilization", "USD per million output tokens"
+"""Axes of the charts."""
+
+
+def controls(case: Any) -> tuple[Controls, ServingChoices]:
+    """The controls of the page, and the rows of what they choose; prices follow their choice."""
+    options = [case[name].choices for name in ("model", "accelerator", "setting")]
+    tables = ServingChoices.of(*options)
+    live = charts.controls(case)
+    live.follow("accelerator", tables.chips, **{of: of for of in ("rent_usd_per_hour", "chip_usd")})
+    live.follow("model", tables.hosts, api_input="input", api_output="output", api_cached="cached")
+    live.follow("setting", tables.settings, usd_per_kwh="usd_per_kwh")
+    return live, tables
+
+
+def answer(
+    case: Any,
+    speed: NodeSpeed,
+    price: Ways,
+    evens: BreakEvens,
+    service: Serving,
+    chip: Any,
+    host: Any,
+) -> Display:
+    """The answer card: the price and the loads from which own hardware beats the API."""
+    rented, owned, api = price
+    even, own_even = evens
+    cost_low, cost_high = service.rented_interval()
+    refusal, judged = _refusal(speed), _judged(speed)
+    span = _span(cost_low, cost_high, *service.break_even_interval())
+    span = where(speed.served, span, "none, since nothing is served")
+    return charts.answer_card(
+        "Serving <strong>{case.model}</strong> on rented <strong>{case.accelerator}</strong> at"
+        " {case.utilization:percent} utilization, each reader getting"
+        " {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
+        " <strong>{rented:usd}</strong> per million output tokens with their prompts; APIs ask"
+        " {api:usd} for the same at their median prices. Renting is cheaper than the API"
+        " <strong>{even:load}</strong>, owning {own_even:load}.",
+        provided=speed.served,
+        otherwise="<strong>{case.model}</strong> cannot be served on"
+        " <strong>{case.accelerator}</strong> with {case.pace_tokens_per_s:number 2} tokens a"
+        " second for each reader: {refusal} APIs ask <strong>{api:usd}</strong> per million output"
+        " tokens with their prompts.",
+        range="{span}",
+        as_of="{chip.age} (rents), {host.listed} (APIs)",
+        model_error="{judged}",
+        headline="usd_per_million",
+        quantities={
+            "usd_per_million": (rented, "usd"),
+            "range_low": (cost_low, "usd"),
+            "range_high": (cost_high, "usd"),
+            "owned_usd_per_million": (owned, "usd"),
+            "api_usd_per_million": (api, "usd"),
+            "break_even_utilization": (even, "percent"),
+            "owned_break_even_utilization": (own_even, "percent"),
+        },
+    )
+
+
+def _span(cost_low: Any, cost_high: Any, even_low: Any, even_high: Any) -> Any:
+    """The ends of the price and of the break-even, in words."""
+    top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
+    even_span = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
+    return charts.phrase(
+        "{cost_low:usd} to {cost_high:usd} per million output tokens; break-even {even_span} (90 %)"
+    )
+
+
+def _refusal(speed: NodeSpeed) -> Any:
+    """Why nothing is served, and what helps."""
+    too_slow = charts.phrase(
+        "the quickest engine of one node gives {speed.best_pace:number}. Choose a slower pace or"
+        " another accelerator."
+    )
+    too_long = (
+        "such requests do not fit in the memory of a node. Shorten them or choose another"
+        " accelerator."
+    )
+    no_node = "no node of this accelerator holds the model. Choose another."
+    return first_case([(speed.slow, too_slow), (speed.held, too_long)], no_node)
+
+
+def _judged(speed: NodeSpeed) -> Any:
+    """How well the speed of models that no fit had seen was predicted."""
+    borrowed = where(speed.lent == "", "", "; " + speed.lent)
+    judged = charts.phrase(
+        "of published runs of models that no fit had seen, nine of ten wrote {speed.low:number 2}"
+        " to {speed.high:number 2} of the predicted tokens{borrowed}"
+    )
+    return where(speed.served, judged, "none, since nothing is predicted")
+
+
+def cost_by_load(
+    case: Any, speed: NodeSpeed, price: Ways, evens: BreakEvens, service: Serving
+) -> Display:
+    """A chart of the price rented and owned against utilization, beside that of APIs."""
+    even, load, costs = evens.rented, case.utilization, price.on_hardware
+    loads = {"load": [x / 100 for x in (2, 3, 4, 5, 6, 8, *range(10, 101, 2))]}
+    by_load = charts.lines(
+        loads, "load", costs, "usd", ACROSS, UP, log_y=True, x_kind="percent", along=load
+    )
+    meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
+    meets = where(speed.served, meets, speed.why_not)
+    return charts.show(
+        charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
+        + charts.rule(price.api, UP, "median API", horizontal=True, log=True)
+        + charts.rule(load, ACROSS, "you", foot=True)
+        + charts.rule(where(even < 1, even, 1.0), ACROSS, meets, foot=True, lift=16)
+        + by_load,
+        name="cost_by_load",
+        alt="Cost of a million output tokens with their prompts against utilization, falling in"
+        " proportion to it for rented and owned hardware, with the band of API prices; rented,"
+        " {case.model} on {case.accelerator} costs as much as the median API {even:load}.",
+    )
+
+
+def cheapest(speed: NodeSpeed, price: Ways, source_load: Any) -> Display:
+    """The price each way, what the accelerator does, and the load that the source asks for."""
+    rented, owned, api = price
+    best = least({"the API": api, "renting": rented, "owning": owned})[0]
+    return charts.sentence(
+        "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned and"
+        " {api:usd} at the median prices of APIs, so <strong>{best}</strong> is cheapest. At full"
+        " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
+        " {speed.batch:whole} answers at once on {speed.chips:whole} that share the model, and the"
+        " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"
+        " asks for {source_load:percent} utilization at this size, whatever the prices.",
+        provided=speed.served,
+        otherwise="Only the API has a price for this case, {api:usd} at the median. The source's"
+        " calculator asks for {source_load:percent} utilization at this size, whatever the prices.",
+    )
+
+
+def full_hour(case: Any, speed: NodeSpeed, full: Any, price: Ways) -> Display:
+    """The price at full load, beside that of the case."""
+    rented = price.rented
+    return charts.sentence(
+        "A full hour makes a million tokens for <strong>{full:usd}</strong>; at"
+        " {case.utilization:percent} the same hour makes fewer, for {rented:usd} a million.",
+        provided=speed.served,
+        otherwise="Nothing is served, so there is no price.",
+    )
+
+
+def request_seconds(
+    speed: NodeSpeed, whole: Any, reading: Any, writing: Any, looking: Any
+) -> Display:
+    """The seconds of an accelerator that a request takes, by what they are spent on."""
+    return charts.sentence(
+        "At full load a request takes <strong>{whole:duration}</strong> of one accelerator:"
+        " {reading:duration} for reading its prompt, {writing:duration} for writing the answer and"
+        " {looking:duration} for looking back.",
+        provided=speed.served,
+        otherwise="Nothing is served, so a request takes no time.",
+    )
+
+
+def cost_by_pace(case: Any, price: Ways) -> Display:
+    """A chart of the price rented and owned against the pace of an answer."""
+    each = "tokens a second for each reader, at least"
+    pace, paces = case.pace_tokens_per_s, {"pace": np.geomspace(2, 300, 28).round(2)}
+    rented, costs = price.rented, price.on_hardware
+    return charts.show(
+        charts.rule(price.api, UP, "median API", horizontal=True, log=True)
+        + charts.rule(pace, each, "you", log=True, foot=True)
+        + charts.lines(paces, "pace", costs, "usd", each, UP, log_x=True, log_y=True, along=pace),
+        name="cost_by_pace",
+        alt="Cost of a million output tokens against the pace that each reader gets: the"
+        " quicker, the dearer. {case.model} on {case.accelerator} costs {rented:usd} at"
+        " {pace:tokens/s}.",
+    )
+
+
+def kinds(speed: NodeSpeed, own: Kinds, api: Kinds) -> Display:
+    """The prices of input and of output, rented and at APIs."""
+    return charts.sentence(
+        "On the rented accelerator a million input tokens cost <strong>{own.input:usd}</strong> and"
+        " a million output tokens <strong>{own.output:usd}</strong>, {own.ratio:number 2} times as"
+        " much. APIs ask {api.input:usd} and {api.output:usd} at the median, {api.ratio:number 2}"
+        " times as much.",
+        provided=speed.served,
+        otherwise="APIs ask {api.input:usd} for a million input tokens and {api.output:usd}"
+        " for a million output tokens at the median, {api.ratio:number 2} times as much.",
+    )
+
+
+def discounts(case: Any, host: Any) -> Display:
+    """How many offers of the model list a price for cached input, and what it is."""
+    return charts.sentence(
+        "Hosts of {case.model}: {host.companies:whole}. Of their paid offers, {host.offers:whole}"
+        " in all, {host.discounted:whole} list a price for cached input, {host.discount:percent} of"
+        " their price for input at the median.",
+        provided=host.discounted > 0,
+        otherwise="Hosts of {case.model}: {host.companies:whole}. Of their paid offers,"
+        " {host.offers:whole} in all, none lists a price for cached input.",
+    )
+
+
+def any_chip(case: Any, speed: NodeSpeed, price: Ways, tables: ServingChoices) -> Display:
+    """A chart of the rented price on each accelerator; one that cannot serve it says why."""
+    rows, along = tables.every_chip(), _of_each(case)
+    rented, star = price.rented, where(speed.fitted, "", " *")
+    label = where(speed.served, charts.phrase("{rented:usd}{star}"), speed.why_not)
+    return charts.show(
+        charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
+        name="any_chip",
+        alt="USD per million output tokens with their prompts on each rented accelerator; one that"
+        " cannot serve the model at the pace says why.",
+    )
+
+
+def _of_each(case: Any) -> tuple[Quantity, ...]:
+    """The parameters that each row of `every_chip` gives."""
+    return case.accelerator, case.rent_usd_per_hour, case.chip_usd
+
+
+def every_engine(
+    case: Any, speed: NodeSpeed, price: Ways, evens: BreakEvens, tables: ServingChoices
+) -> Display:
+    """A table of the best engine on each accelerator, its prices and its break-evens."""
+    star = where(speed.fitted, "", " *")
+    engine = where(
+        speed.served,
+        charts.phrase("{speed.chips:whole} x {case.accelerator}{star}"),
+        charts.phrase("{case.accelerator}: {speed.why_not}"),
+    )
+    columns = {
+        "engine": engine,
+        "rented": price.rented,
+        "renting wins": evens.rented,
+        "owned": price.owned,
+        "owning wins": where(speed.served, evens.owned, np.nan),
+        "format": speed.precision,
+        "answers at once": speed.batch,
+        "tokens/s each": speed.tokens_per_s,
+    }
+    rows = tables.every_chip()[["accelerator", "rent_usd_per_hour", "chip_usd"]]
+    return charts.table(
+        rows.assign(**columns),
+        "Your model, load, mix and pace on each accelerator: USD per million output tokens with"
+        " prompts, rented and owned, and the load above which either beats the API",
+        formats=dict.fromkeys(("rented", "owned"), "usd")
+        | dict.fromkeys(("renting wins", "owning wins"), "load")
+        | dict.fromkeys(("answers at once", "tokens/s each"), "whole"),
+        along=_of_each(case),
+        name="any-chip",
+    )
+
+
+def offers(case: Any) -> Display:
+    """A folded table of all who sell the model's tokens, cheapest first for the request."""
+    request = case.input_tokens, case.output_tokens, case.cached_share
+    found = offers_sheet(case.model.value, *(part.value for part in request))
+    return charts.at_defaults(charts.sheet(found), case.model, *request)
+
+
+def bill(
+    case: Any, speed: NodeSpeed, one: Ways, thousand: Ways, month: Ways, needed: Any, busy: Any
+) -> Display:
+    """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
+    return charts.sentence(
+        "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
+        " {one.api:usd} at the API; a thousand output tokens with their prompts"
+        " {thousand.rented:usd} and {thousand.api:usd}. {case.output_tokens_per_day:whole} output"
+        " tokens a day take <strong>{needed:whole}</strong> accelerators in groups of"
+        " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
+        " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
+        provided=speed.served,
+        otherwise="At the API a request costs <strong>{one.api:usd}</strong>, a thousand output"
+        " tokens with their prompts {thousand.api:usd}, and {case.output_tokens_per_day:whole}"
+        " output tokens a day {month.api:usd} a month.",
+    )
+
+
+def sizes(compared: pd.DataFrame, pace: Quantity) -> Display:
+    """A table of models of about the source's sizes, and from which load each beats an API."""
+    table = charts.table(
+        compared,
+        "Rented H100: the utilization from which it beats an API, at its median, dearest and"
+        f" cheapest prices; 1,000 tokens in and out at {pace.value:g} tokens a second for each",
+        formats=dict.fromkeys(("median", "dearest", "cheapest"), "load")
+        | {"parameters": "billions", "tokens/s": "whole", "in": "usd", "out": "usd"},
+    )
+    return charts.at_defaults(table, pace)
+
+
+def eight_and_fourteen(compared: pd.DataFrame, pace: Quantity) -> Display:
+    """Two of these models side by side, and who stands for the source's 13B."""
+    of = compare_sizes(compared, "Qwen3-8B", "Qwen3-14B")
+    hosts = market.api_price("Mistral-NeMo-12B").companies
+    said = charts.sentence(
+        "On the same chip renting the 8B pays <strong>{of.small_load:load}</strong>, the 14B"
+        " <strong>{of.large_load:load}</strong>: the larger model writes at {of.speed:percent} of"
+        " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For the"
+        " source's 13B the claims below take Mistral-NeMo-12B, which {hosts:whole} companies host."
+    )
+    return charts.at_defaults(said, pace)
+
+
+def source_loads() -> Display:
+    """The source's claims on loads."""
+    found = claims.table(ids=("S2-7b-load", "S2-13b-load", "S2-13b-over-7b"))
+    return charts.table(found, "The source's two loads at every measured shape of request")
+
+
+def spans(case: Any, chip: Any, host: Any) -> Display:
+    """A table of how far listings of the accelerator and of the model's tokens lie apart."""
+    return charts.table(
+        price_spans(case.accelerator, chip, host),
+        "How far listings lie apart: one figure a provider of rents and a company of tokens",
+        formats=dict.fromkeys(("lowest", "median", "highest"), "usd")
+        | {"highest over lowest": "number 2"},
+        name="how-far-listings-lie-apart",
+    )
+
+
+def published(case: Any, tested: Throughput) -> Display:
+    """A chart of published throughput beside what the model of serving says of each run."""
+    runs, unit = tested.runs, "output tokens per second and accelerator"
+    shown = charts.show(
+        charts.predicted_vs_measured(runs, "measured", "predicted", "label", unit),
+        name="published",
+        alt=f"Measured against predicted throughput of {tested.model} in {len(runs)} published runs"
+        f" on {runs['accelerator'].nunique()} accelerators: half of them lie within"
+        f" {100 * tested.within(0.5):.0f} percent of the diagonal, nine of ten within"
+        f" {100 * tested.within(0.9):.0f}.",
+    )
+    return charts.at_defaults(shown, case.model)
+
+
+def tested_within(case: Any, tested: Throughput) -> Display:
+    """How far those predictions are off."""
+    runs, half, nine = len(tested.runs), tested.within(0.5), tested.within(0.9)
+    said = charts.sentence(
+        "Half of these {runs:whole} runs lie within <strong>{half:percent}</strong> of the"
+        " prediction and nine of ten within {nine:percent}. They ran at full load, with all"
+        " requests queued: slower for each reader than you may want, and as cheap as the system"
+        " gets."
+    )
+    return charts.at_defaults(said, case.model)
+
+
+def tornado(case: Any, service: Serving, even: Any) -> Display:
+    """A chart of what the break-even becomes if one input moves alone."""
+    free_even, ends = service.break_even_ends(case)
+    return charts.show(
+        charts.tornado(ends, even, "percent", "break-even utilization", WORDS, result=free_even),
+        name="tornado",
+        alt="What moves the break-even of your case, an input at a time, most of all first; renting"
+        " pays {even:load}.",
+    )
+
+
+def fair_rent(speed: NodeSpeed, rent: Any) -> Display:
+    """Solution 1: the rent at which both cost the same."""
+    return charts.sentence(
+        "Below {rent:usd} an hour: that is what the tokens of an hour would cost at the API, at"
+        " the share of its speed that the accelerator is used.",
+        provided=speed.served,
+        otherwise="There is none: nothing is served.",
+    )
+
+
+def with_cache(even: float, before: Quantity) -> Display:
+    """Solution 2: the break-even with a cache that the API gives no discount for."""
+    now = before.value
+    return charts.sentence(
+        "At {even:percent} for the chapter's case instead of {now:percent}: what is not read again"
+        " takes the accelerator no time, while the API charges for it as before."
+    )
+
+
+def winning(grid: np.ndarray, share: float) -> Display:
+    """Solution 3: the share of scenarios that beat the API."""
+    return charts.sentence(
+        f"{100 * share:.0f} % of {grid.size:,}: cost is rent over load, so those below a straight"
+        " line through the origin win."
+    )
