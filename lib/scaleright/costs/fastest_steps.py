@@ -5,13 +5,13 @@ cannot follow its controls.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from scaleright.catalog import Accelerator, model, shared
 from scaleright.costs.clusters import cluster_chips, format_on
+from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import (
     BATCHES,
     layout_words,
@@ -20,7 +20,7 @@ from scaleright.costs.platforms import (
     usual_sequence,
 )
 from scaleright.formulas import search
-from scaleright.ops import item
+from scaleright.ops import first_case, item
 from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
 from scaleright.training.layout import Layout, TrainingRun
@@ -124,28 +124,58 @@ def fastest_steps(model_name: str, sizes: tuple[int, ...], batch: str, precision
 
 
 @dataclass(frozen=True)
+class Step:
+    """An optimizer step in its fastest layout.
+
+    tokens : of its batch
+    parts : as `run_chip_hours` takes them, by name [s]
+    mfu : share of the dense peak [1]
+    layout : in words
+    fits : whether any layout does
+    trust : how far the time is to be trusted, a row of `platform_terms.trust`
+    """
+
+    tokens: Any
+    parts: Mapping[str, Any]
+    mfu: Any
+    layout: Any
+    fits: Any
+    trust: Mapping[str, Any]
+
+    def at(self, pace: Any) -> dict[str, Any]:
+        """The parts where every one takes so many times as long [s]."""
+        return {name: part * pace for name, part in self.parts.items()}
+
+
+@dataclass(frozen=True)
 class Steps:
     """The fastest steps of several models on several numbers of chips, as a table of which a page
     looks one up.
 
+    sizes : numbers of chips that are offered
     table : by model, chips, batch and format: of each column the figures of all platforms
     names : of the platforms, in the order of these figures
     layouts : in words, each once
     kinds : of the models, "dense" or "experts"
+    trust : how far their times are to be trusted, see `platform_terms`
     """
 
+    sizes: tuple[int, ...]
     table: Table
     names: tuple[str, ...]
     layouts: tuple[str, ...]
     kinds: Mapping[str, str]
+    trust: Table
 
     @classmethod
-    def of(cls, case: Any, sizes: Iterable[int], models: Iterable[str] = MODELS) -> "Steps":
+    def of(cls, case: Any, models: Iterable[str] = MODELS) -> "Steps":
         """Those of all models, at this case found among all layouts there are.
 
-        case : has `model`, `chips`, `batch` and `precision`
+        case : a reader's, with `model`, `chips`, `batch` and `precision`; the sizes are those that
+            its parameter `chips` offers
         """
-        sizes, names = tuple(sorted({*sizes, case.chips})), tuple(cluster_chips())
+        offered = tuple(case["chips"].choices)
+        sizes, names = tuple(sorted({*offered, case.chips})), tuple(cluster_chips())
         words, table = {NO_LAYOUT: 0}, dict[tuple, Mapping[str, Any]]()
         models = [*dict.fromkeys((case.model, *models))]
         for name in models:
@@ -166,11 +196,10 @@ class Steps:
                             ]
                         }
         kinds = {name: "experts" if model(name).experts else "dense" for name in models}
-        return cls(Table(table), names, tuple(words), kinds)
+        return cls(offered, Table(table), names, tuple(words), kinds, Table(trust()))
 
-    def on(self, accelerator_name: Any, case: Any, chips: Any) -> SimpleNamespace:
-        """The step of a case on so many of an accelerator: parts by name [s], mfu [1], layout in
-        words, and whether any fits.
+    def on(self, accelerator_name: Any, case: Any, chips: Any) -> Step:
+        """The step of a case on so many of an accelerator.
 
         case : quantities `model`, `batch` and `precision`
         """
@@ -179,7 +208,13 @@ class Steps:
         *parts, mfu_ = (item(row[column], place) for column in COLUMNS)
         layout = item(self.layouts, item(row.layout, place))
         named = dict(zip(COLUMNS, parts, strict=False))
-        return SimpleNamespace(parts=named, mfu=mfu_, layout=layout, fits=parts[0] > 0)
+        kind, tokens = look_up(self.kinds, case.model), look_up(BATCHES, case.batch)
+        trusted = self.trust.row(kind, accelerator_name, case.precision)
+        return Step(tokens, named, mfu_, layout, parts[0] > 0, trusted)
+
+    def fewest(self, case: Any) -> Any:
+        """The smallest size on which a case's model fits, 0 if it fits on none."""
+        return first_case([(self.on(case.accelerator, case, n).fits, n) for n in self.sizes], 0)
 
 
 def _exactly(case: Any) -> Found:

@@ -4,7 +4,7 @@ far the model of a step is to be trusted.
 
 from typing import Any
 
-from scaleright.catalog import model
+from scaleright.catalog import model, remembered
 from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
 from scaleright.costs.platforms import LONGEST_WHOLE_SEQUENCE
 from scaleright.costs.pretraining import best_published_mfu
@@ -19,12 +19,14 @@ KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
 
 
 @lookup
+@remembered
 def terms() -> dict[str, dict[str, Any]]:
     """An hour of each platform, as `hourly_usd`, and the age of its listings, in words."""
     return {name: hourly_usd(name) | {"age": listing_age(name)} for name in cluster_chips()}
 
 
 @lookup
+@remembered
 def trust() -> dict[tuple[str, str, str], dict[str, Any]]:
     """How far the model of a step is to be trusted, by kind of model ("dense" or "experts"),
     platform and format.

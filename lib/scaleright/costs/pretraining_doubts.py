@@ -2,20 +2,21 @@
 the time of real runs, failures, experiments and people.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
 from scaleright.catalog import fact, remembered, table
 from scaleright.costs.clusters import goodput
 from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, published_runs, reliability
+from scaleright.costs.pretraining_run import Run
 from scaleright.formulas import lookup, search
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.order import name_of_greatest, ordered
-from scaleright.quantity import given
-from scaleright.ranges import Ends
+from scaleright.quantity import Quantity, at, given
+from scaleright.ranges import Ends, interval_of
 from scaleright.units import SECONDS_PER_HOUR, figure
 
 FRAGILE = {"chip_hours_per_interruption": "low", "checkpoint_stall_s": "high", "restart_s": "high"}
@@ -91,37 +92,72 @@ def published_pace() -> Pace:
     )
 
 
-@lookup
-def ends_of_run(
-    owned: Any, prices: Mapping[str, Any], trusted: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Ends]]:
-    """What moves a run: price of an hour and pace, over what they are, and luck (see `kept_share`),
-    as inputs of their own by name; what they usually are; and the ends of each.
+USUAL = {"price": 1.0, "pace": 1.0, "luck": "usual"}
+"""Price of an hour and time of a step over what they are thought to be [1]; luck, see `kept_share`.
+"""
 
-    owned : whether the hours are those of owned chips
-    prices, trusted : what `platform_terms` has of the platform
+
+@dataclass(frozen=True)
+class Spread:
+    """Where a run may lie: low and high end of what it costs, nine of ten [USD]; dollars and days
+    at the median pace of published runs.
     """
-    usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
-    free = {name: given(name, value) for name, value in usual.items()}
-    low, high = (
-        where(owned, prices[f"owned_{end}"], prices[f"rent_{end}"]) for end in ("low", "high")
-    )
-    pace = published_pace()
-    quick = minimum(trusted["error_low"], pace.short)
-    slow = maximum(trusted["error_high"], pace.long)
-    return (
-        free,
-        usual,
-        {
+
+    low_usd: Any
+    high_usd: Any
+    paced_usd: Any
+    paced_days: Any
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """What moves a run: price of an hour, time of real runs, failures.
+
+    free : each of `USUAL` as an input of its own
+    ends : between which each moves, by what it is called
+    """
+
+    free: Mapping[str, Any]
+    ends: Mapping[str, Ends]
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Those of a run: prices of its platform, errors of its step, the pace of published runs,
+        and failures as the tables have them.
+        """
+        free = {name: given(name, value) for name, value in USUAL.items()}
+        listed, trusted, real = run.hour.listed, run.step.trust, published_pace()
+        low, high = (
+            where(run.hour.owned, listed[f"owned_{end}"], listed[f"rent_{end}"])
+            for end in ("low", "high")
+        )
+        quick = minimum(trusted["error_low"], real.short)
+        slow = maximum(trusted["error_high"], real.long)
+        ends = {
             "price of an hour": Ends(free["price"], low, high),
             "time of real runs": Ends(free["pace"], quick, slow),
             "failures": Ends(free["luck"], "worse", "better"),
-        },
-    )
+        }
+        return cls(free, ends)
+
+    def range_of(self, usd: Quantity, others: Iterable[Ends] = ()) -> tuple[Quantity, Quantity]:
+        """Low and high end of what a run that is `free` costs, nine of ten [USD].
+
+        others : what moves it beside these doubts
+        """
+        low, high = interval_of(usd, [*self.ends.values(), *others])
+        return at(low, **USUAL), at(high, **USUAL)
+
+    def spread(self, moving: Run) -> Spread:
+        """Where a run may lie that is `free`."""
+        paced = USUAL | {"pace": published_pace().median}
+        usd = at(moving.usd, **paced)
+        days = at(moving.days, pace=paced["pace"], luck=paced["luck"])  # at any price
+        return Spread(*self.range_of(moving.usd), usd, days)
 
 
 @lookup
-def ends_of_project(case: Any) -> dict[str, Ends]:
+def ends_of_project(case: Any) -> list[Ends]:
     """A case's experiments, people and pay between the ends of their tables, each as far from the
     case's as those are from the usual.
     """
@@ -131,7 +167,7 @@ def ends_of_project(case: Any) -> dict[str, Ends]:
         given = getattr(case, name)
         return Ends(given, given * (low[name] / best[name]), given * (high[name] / best[name]))
 
-    return {name: ends(name) for name in PROJECT}
+    return [ends(name) for name in PROJECT]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,312 @@
+"""What the chapter on the cost of pretraining shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Controls, Display
+from scaleright.costs import pretraining
+from scaleright.costs import pretraining_doubts as doubts
+from scaleright.costs.fastest_steps import Steps
+from scaleright.costs.platform_terms import terms
+from scaleright.costs.pretraining import PretrainingCost, published_runs
+from scaleright.costs.pretraining_doubts import Doubts, Spread, published_pace
+from scaleright.costs.pretraining_run import Cheapest, Run
+from scaleright.footprint import Footprint
+from scaleright.ops import where
+from scaleright.order import names_by
+
+USD_FOR = "USD for the run"
+
+
+def controls(declared: Any) -> Controls:
+    """The chapter's parameters; what the reader leaves open is as the tables have it."""
+    filled = declared.filled(**pretraining.reliability(), **pretraining.project())
+    return charts.controls(filled).follow("accelerator", terms(), rent_usd_per_hour="rent")
+
+
+def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) -> Display:
+    """The answer card: days and dollars of the run, or why it does not run, and the cheapest."""
+    run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
+    usual_usd, usual_days = spread.paced_usd, spread.paced_days
+    hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.listed
+    trusted, real = run.step.trust, published_pace()
+    trillions, days = case.tokens / 1e12, run.days
+    how = where(run.hour.owned, "owned and busy around the clock", "of rent")
+    why = _why_not(case, run, steps.fewest(case))
+    nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
+    nearest = where(best.usd > 0, nearest, "none, since it runs on none")
+    span = charts.phrase(
+        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from prices and from what"
+        " published runs took beyond the model"
+    )
+    span = where(low_usd > 0, span, "none: it does not run, or would not if it failed more")
+    return charts.answer_card(
+        "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
+        " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
+        " the fastest layout and costs <strong>{run_usd:usd}</strong> {how}: {hours.total:whole}"
+        " chip-hours at {hour_usd:usd}; with experiments and people, the project costs"
+        " {cost.total:usd}. At the median pace of published runs, the run takes {usual_days:days}"
+        " and <strong>{usual_usd:usd}</strong>. On as many chips, the cheapest platform whose"
+        " architecture the fit has seen is {nearest}.",
+        provided=run.done,
+        otherwise="Pretraining <strong>{case.model}</strong> does not run on"
+        " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
+        " the cheapest platform whose architecture the fit has seen is {nearest}.",
+        range="{span}",
+        as_of="{mine.age} (rents)",
+        model_error="{trusted.basis}; whole published runs took {real.median:times} as long (median"
+        " of {real.runs:whole})",
+        headline="run_usd",
+        quantities={
+            "run_usd": (run_usd, "usd"),
+            "range_low": (low_usd, "usd"),
+            "range_high": (high_usd, "usd"),
+        },
+    )
+
+
+def _why_not(case: Any, run: Run, fewest: Any) -> Any:
+    """Why a run does not get done, as a sentence."""
+    layout_why = charts.phrase(
+        "no layout of the model fits with a batch of {case.batch} tokens. The fewest of the sizes"
+        " offered on which one does are {fewest:whole}."
+    )
+    none_why = "no layout of the model fits on this or on any other size that is offered."
+    failing = "it fails so often that less than 1 % of its time goes into work that is kept."
+    return where(run.step.fits, failing, where(fewest > 0, layout_why, none_why))
+
+
+def _rows(on_all: Mapping[str, Run], column: str = "platform") -> pd.DataFrame:
+    """The platforms, those on which the run costs least first."""
+    return pd.DataFrame({column: names_by({name: run.usd.value for name, run in on_all.items()})})
+
+
+def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
+    """A bar for each platform: what the run on it costs, by parts."""
+    usd, star = run.usd, where(run.step.trust.seen, "", " *")
+    label = where(run.done, charts.phrase("{usd:usd}{star}"), "does not run")
+    words = "compute", "recompute", "network", "pipeline", "failures", "power"
+    parts, rows = dict(zip(words, run.cost.parts().values(), strict=False)), _rows(on_all)
+    return charts.show(
+        charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
+        name="platforms",
+        caption="Network: waiting for it; pipeline: stages that wait for others; failures:"
+        " checkpoints, lost work, restarts. * The fit has seen no run on this architecture: its"
+        " efficiency is that of all others.",
+        alt="Cost of the run on {case.chips:whole} chips of each platform by parts.",
+    )
+
+
+def unseen(guess: Cheapest) -> Display:
+    """The cheapest of the platforms that the fit has not seen."""
+    return charts.sentence(
+        "If the efficiency of the others holds for them too, the <strong>{guess.platform}</strong>"
+        " is the cheapest of the platforms with an asterisk, at {guess.usd:usd}; how much of it"
+        " their software reaches, the fit has not seen.",
+        provided=guess.usd > 0,
+        otherwise="No platform with an asterisk runs it.",
+    )
+
+
+def footprint(case: Any, run: Run, made: Footprint, drawn: Any) -> Display:
+    """Energy, CO2e and water of the run; `drawn` is what its chips draw, or why nobody knows."""
+    energy_wh = 1e3 * made.energy.total
+    untold = where(run.done, drawn.why, "What does not run emits nothing.")
+    return charts.sentence(
+        "The run takes {energy_wh:si Wh} at the meter; with electricity of {case.place}, that and"
+        " making the machines emit {made.carbon.total:mass} of CO2e, and power plants and cooling"
+        " take {made.water.total:volume} of water.",
+        provided=run.done & drawn.there,
+        otherwise="{untold}",
+    )
+
+
+def bill(run: Run, per_million: Any, failed: Any, lost: Any) -> Display:
+    """Dollars of a million tokens, and what failures and waiting are of time and of the bill."""
+    return charts.sentence(
+        "A million tokens of training cost {per_million:usd}. Failures take {failed:percent} of the"
+        " time, and {lost:percent} of the bill is neither compute nor power.",
+        provided=run.done,
+        otherwise="Without a run there is no bill.",
+    )
+
+
+def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
+    """All platforms with days, chip-hours, prices of an hour and the fastest layout; folded."""
+    owned = run.hour.listed.owned
+    columns = {
+        "platform": platform,
+        "the run": run.usd,
+        "days": run.days,
+        "chip-hours": run.hours.total,
+        "rent": run.hour.rent,
+        "owned": where(owned > 0, owned, float("nan")),
+        "format": run.step.trust.format,
+        "fastest layout": run.step.layout,
+    }
+    every = charts.table(
+        _rows(on_all, "of").assign(**columns),
+        "Your model on as many of each; rent and owned are USD an hour, owned without power, and"
+        " missing for chips that nobody sells",
+        dict.fromkeys(("the run", "rent", "owned"), "usd")
+        | {"days": "number", "chip-hours": "whole"},
+        along={platform: "of"},
+        name="platforms-table",
+    )
+    return charts.folded(every, f"All {len(on_all)} platforms with their layouts")
+
+
+def by_deadline(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
+    """A bar for each platform: what the run costs on its smallest cluster that is fast enough."""
+    usd, cluster = run.usd, run.chips
+    late = where(run.days > case.deadline_days, ", late", "")
+    said = charts.phrase("{usd:usd} on {cluster:whole}{late}")
+    said = where(run.cost.total > 0, said, "does not run")
+    bars = "platform", usd, "usd", USD_FOR
+    return charts.show(
+        charts.bars(_rows(on_all), *bars, along=platform, label=said),
+        name="deadline",
+        alt="Cost of the run on the smallest cluster of each platform that finishes within"
+        " {case.deadline_days:days}.",
+    )
+
+
+def goodput(chips: Any, kept: Any) -> Display:
+    """The share of the time that is kept against chips."""
+    jobs, shares = {"chips": [2**power for power in range(5, 18)]}, {"kept": kept}
+    return charts.show(
+        charts.rule(chips, "chips", "you", log=True, foot=True)
+        + charts.lines(
+            jobs, "chips", shares, "percent", "chips", "goodput", log_x=True, along=chips
+        ),
+        name="goodput",
+        alt="Share of the time that is kept against chips, falling as the cluster grows.",
+    )
+
+
+def stops() -> Display:
+    """How often Llama 3's cluster stopped, and what it kept."""
+    llama = doubts.stops_of_llama_3()
+    return charts.sentence(
+        "On Llama 3's cluster {llama.interruptions:whole} unexpected interruptions stopped"
+        " {llama.chips:whole} GPUs in {llama.days:whole} days: one in {llama.chip_hours:whole}"
+        " chip-hours, or every {llama.each_s:duration 2}. From that and the usual times of"
+        " checkpoints and restarts the formula keeps <strong>{llama.kept:percent}</strong>; Meta"
+        " reports more than {llama.reported:percent}, planned maintenance included."
+    )
+
+
+def project(cost: PretrainingCost, around: Mapping[str, Any]) -> Display:
+    """The run, experiments and people as one bar."""
+    return charts.show(
+        charts.stacked_parts(around, "usd", "USD"),
+        name="project",
+        alt="The project by parts: the run, experiments and people, {cost.total:usd} in all.",
+    )
+
+
+def evidence() -> Display:
+    """What the tables hold on failures, experiments and people; folded."""
+    ranges = dict.fromkeys(("low", "typical", "high"), "number")
+    stated = "What the tables hold on failures, experiments and people"
+    shown = charts.table(doubts.factors(), stated, ranges, name="factors")
+    return charts.folded(shown, "Where these factors come from")
+
+
+def published() -> Display:
+    """Predicted against published chip-hours of whole runs."""
+    runs, pair = published_runs(), ("chip_hours", "predicted", "label", "chip-hours")
+    return charts.show(
+        charts.predicted_vs_measured(runs, *pair, said="published", name_worst=0),
+        name="published",
+        alt=f"Predicted against published chip-hours of {len(runs)} runs; most took longer.",
+    )
+
+
+def pace() -> Display:
+    """How long published runs took against the prediction."""
+    real = published_pace()
+    return charts.sentence(
+        "Runs whose hours are those of pretraining alone took <strong>{real.median:times}</strong>"
+        " as long as predicted in the median ({real.least:number} to {real.most:number},"
+        " {real.runs:whole} runs). Hours that cover all training of a model, as its card counts"
+        " them, are {real.trained:times} ({real.training_runs:whole} runs). The furthest off is"
+        " {real.worst}, at {real.worst_ratio:times}: what its hours hold beside one pass over its"
+        " tokens (later stages, failed runs, a layout that was not the fastest) is not published."
+    )
+
+
+def share_of_peak(case: Any, run: Run) -> Display:
+    """What the fastest layout would use of the peak, and the most that was published."""
+    step, trusted = run.step, run.step.trust
+    return charts.sentence(
+        "On {case.chips:whole} {case.accelerator} it would reach {step.mfu:percent} of the dense"
+        " peak (MFU); {trusted.peak}.",
+        provided=run.done,
+        otherwise="On {case.accelerator} {trusted.peak}.",
+    )
+
+
+def runs() -> Display:
+    """All published runs beside their predictions; folded."""
+    listed, whole = doubts.runs_in_words(), ("chips", "published [h]", "predicted [h]")
+    about = "Published runs; no chips: its publisher does not say how many"
+    formats = dict.fromkeys(whole, "whole") | {"tokens": "si "}
+    return charts.folded(
+        charts.table(listed, about, formats, name="runs"), f"All {len(listed)} runs"
+    )
+
+
+def tornado(run: Run, doubt: Doubts, moving: Run) -> Display:
+    """What moves the cost of the run: a bar for each doubt, from end to end."""
+    return charts.show(
+        charts.tornado(doubt.ends, run.usd, "usd", USD_FOR, result=moving.usd),
+        name="tornado",
+        alt="What moves the cost of the run: price, time of real runs and failures.",
+    )
+
+
+def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
+    """Low and high end of the project [USD]."""
+    small = ": for a small model the choice of platform matters less than who builds it"
+    small = where(cost.people_usd > cost.run_usd, small, "")
+    return charts.sentence(
+        "With experiments and people at the ends of theirs, the project lies between"
+        " <strong>{low:usd}</strong> and <strong>{high:usd}</strong>{small}.",
+        provided=low > 0,
+        otherwise="Where the run may not get done at all, what the project may cost has no end.",
+    )
+
+
+def llama(usd: float, hours: float, layout: str) -> Display:
+    """The solution of the first exercise."""
+    return charts.sentence(
+        "{usd:usd}: {hours:whole} chip-hours in {layout}. Tokens and parameters are both much"
+        " larger, and an hour costs the same."
+    )
+
+
+def fair_price(run: Run, fair_usd: Any) -> Display:
+    """The solution of the second exercise: a price of an hour [USD/h]."""
+    hour_usd = run.hour.total
+    return charts.sentence(
+        "At {fair_usd:usd} an hour, {hour_usd:usd} now: the chip-hours stay what they are, so the"
+        " price of one alone must make up the difference.",
+        provided=fair_usd > 0,
+        otherwise="At none: nothing runs.",
+    )
+
+
+def slow_storage(case: Any, dearer: Any, dearer_large: Any) -> Display:
+    """The solution of the third exercise: on so many chips and on the most [1]."""
+    return charts.sentence(
+        "By {dearer:percent} on {case.chips:whole} chips and {dearer_large:percent} on 16,384: the"
+        " best interval between checkpoints grows with the root of their cost, and so does what is"
+        " lost.",
+        provided=(dearer > 0) & (dearer_large > 0),
+        otherwise="By nothing that can be told: checkpoints stop your job for as long already, or"
+        " the largest jobs fail so often that they get nothing done.",
+    )

@@ -1,0 +1,97 @@
+"""A pretraining run on so many chips of a platform, as a case pays for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from scaleright.costs.fastest_steps import Step
+from scaleright.costs.platform_terms import terms
+from scaleright.costs.pretraining import ChipHours, PretrainingCost, run_days
+from scaleright.formulas import lookup
+from scaleright.ops import where
+from scaleright.quantity import choose, least
+
+
+@dataclass(frozen=True)
+class Hour:
+    """An hour of one chip [USD/h].
+
+    usd, power_usd : rent, or what an owned chip costs without power; its power
+    rent : what it is rented for, whether it is or not
+    owned : whether it is one's own: what nobody sells is rented
+    listed : its prices, a row of `platform_terms.terms`
+    """
+
+    usd: Any
+    power_usd: Any
+    rent: Any
+    owned: Any
+    listed: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, case: Any, accelerator_name: Any) -> Self:
+        """As a case pays for its chips, at its own rent if the accelerator is the case's.
+
+        case : quantities `accelerator`, `paid` and `rent_usd_per_hour`
+        """
+        listed, own = choose(terms(), accelerator_name), case.paid == "own"
+        owned = own & (listed.owned > 0)
+        rent = where(accelerator_name == case.accelerator, case.rent_usd_per_hour, listed.rent)
+        usd, power = where(owned, listed.owned, rent), where(own, listed.power, 0.0)
+        return cls(usd, power, rent, owned, listed)
+
+    def at(self, price: Any) -> dict[str, Any]:
+        """What `pretraining_usd` takes of it, where all costs so many times as much."""
+        return {"usd_per_hour": self.usd * price, "power_usd_per_hour": self.power_usd * price}
+
+    @property
+    def total(self) -> Any:
+        """With power [USD/h]."""
+        return self.usd + self.power_usd
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run on so many chips: its step, an hour of a chip, chip-hours and dollars."""
+
+    chips: Any
+    step: Step
+    hour: Hour
+    hours: ChipHours
+    cost: PretrainingCost
+
+    @property
+    def usd(self) -> Any:
+        """The run alone, without experiments and people [USD]."""
+        return self.cost.run_usd
+
+    @property
+    def days(self) -> Any:
+        """How long it takes [d]."""
+        return run_days(self.hours.total, self.chips)
+
+    @property
+    def done(self) -> Any:
+        """Whether it gets done: a layout fits, and failures leave it time."""
+        return self.hours.total > 0
+
+
+class Cheapest(NamedTuple):
+    """The cheapest of several runs: the platform, and what the run costs [USD]."""
+
+    platform: Any
+    usd: Any
+
+
+@lookup
+def cheapest(runs: Mapping[str, Run], seen: bool = True) -> Cheapest:
+    """The cheapest of runs by platform, of those whose architecture the fit has seen, or else of
+    all others; no platform ("") and NaN where none gets done.
+    """
+    none = float("nan")
+
+    def counted(run: Run) -> Any:
+        here, there = (run.usd, none) if seen else (none, run.usd)
+        return where(run.step.trust["seen"], here, there)
+
+    return Cheapest(*least({name: counted(run) for name, run in runs.items()}))
