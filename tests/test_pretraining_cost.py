@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims
+from scaleright import catalog, claims, quantity
 from scaleright.claims import ledger
 from scaleright.costs import fastest_steps, platforms, pretraining, pretraining_doubts
 from scaleright.costs.clusters import hourly_usd
@@ -21,6 +21,7 @@ from scaleright.costs.pretraining import (
     run_chip_hours,
     run_days,
 )
+from scaleright.costs.pretraining_run import Hour, cheapest
 from scaleright.market import cost_factor
 
 SEVEN = ("Llama-2-7B", 256, 4096, 1024)
@@ -239,3 +240,25 @@ def test_a_job_that_fails_all_the_time_keeps_nothing():
         **reliability() | {"chip_hours_per_interruption": 500, "restart_s": 7200}
     )
     assert np.isnan(pretraining_doubts.kept_share(often, 16384))
+
+
+@pytest.mark.parametrize("name, owned", [("H100 SXM", True), ("TPU v5p", False)])
+def test_an_owned_hour_of_a_chip_that_nobody_sells_is_rented(name, owned):
+    case = SimpleNamespace(
+        accelerator=name, paid=quantity.given("paid", "own"), rent_usd_per_hour=3.0
+    )
+    hour = Hour.of(case, name)
+    rented = quantity.at(hour.total, paid="rent")
+    assert hour.owned.value == owned and rented.value == 3.0
+    assert (hour.total.value == 3.0) != owned
+
+
+def test_the_cheapest_run_is_told_of_platforms_that_the_fit_has_seen_and_of_others_apart():
+    def run(usd: float, seen: bool) -> SimpleNamespace:
+        return SimpleNamespace(usd=usd, step=SimpleNamespace(trust=SimpleNamespace(seen=seen)))
+
+    runs = {"A": run(3.0, True), "B": run(2.0, True), "C": run(1.0, False)}
+    best, guess = cheapest(runs), cheapest(runs, seen=False)
+    assert (best.platform.value, best.usd.value) == ("B", 2.0)
+    assert (guess.platform.value, guess.usd.value) == ("C", 1.0)
+    assert cheapest({"A": runs["A"]}, seen=False).platform.value == ""

@@ -17,6 +17,7 @@ from scaleright.costs.pretraining_run import Cheapest, Run
 from scaleright.footprint import Footprint
 from scaleright.ops import where
 from scaleright.order import names_by
+from scaleright.quantity.rows import Row
 
 USD_FOR = "USD for the run"
 
@@ -111,7 +112,7 @@ def unseen(guess: Cheapest) -> Display:
     )
 
 
-def footprint(case: Any, run: Run, made: Footprint, drawn: Any) -> Display:
+def footprint(case: Any, run: Run, made: Footprint, drawn: Row) -> Display:
     """Energy, CO2e and water of the run; `drawn` is what its chips draw, or why nobody knows."""
     energy_wh = 1e3 * made.energy.total
     untold = where(run.done, drawn.why, "What does not run emits nothing.")

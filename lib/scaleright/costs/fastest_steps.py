@@ -23,6 +23,7 @@ from scaleright.formulas import search
 from scaleright.ops import first_case, item
 from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
+from scaleright.quantity.rows import Row
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.layouts import layouts, pick
 from scaleright.training.memory import training_memory
@@ -140,7 +141,7 @@ class Step:
     mfu: Any
     layout: Any
     fits: Any
-    trust: Mapping[str, Any]
+    trust: Row
 
     def at(self, pace: Any) -> dict[str, Any]:
         """The parts where every one takes so many times as long [s]."""

@@ -10,6 +10,7 @@ from scaleright.costs.pretraining import ChipHours, PretrainingCost, run_days
 from scaleright.formulas import lookup
 from scaleright.ops import where
 from scaleright.quantity import choose, least
+from scaleright.quantity.rows import Row
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Hour:
     power_usd: Any
     rent: Any
     owned: Any
-    listed: Mapping[str, Any]
+    listed: Row
 
     @classmethod
     def of(cls, case: Any, accelerator_name: Any) -> Self:
@@ -92,6 +93,6 @@ def cheapest(runs: Mapping[str, Run], seen: bool = True) -> Cheapest:
 
     def counted(run: Run) -> Any:
         here, there = (run.usd, none) if seen else (none, run.usd)
-        return where(run.step.trust["seen"], here, there)
+        return where(run.step.trust.seen, here, there)
 
     return Cheapest(*least({name: counted(run) for name, run in runs.items()}))
