@@ -51,10 +51,8 @@ def _image_miles(row) -> float:
     made = machine(
         row.accelerator, chip_watts=row.measured_joules_per_output * row.measured_outputs_per_s
     )
-    carbon = Footprint.of(
-        made, busy_hours(1000, row.measured_outputs_per_s), 1.0, place(COUNTRY)
-    ).carbon
-    return carbon.total / fact("car_kg_co2e_per_mile")
+    hours = busy_hours(1000, row.measured_outputs_per_s)
+    return Footprint.of(made, hours, 1.0, place(COUNTRY)).carbon.car_miles
 
 
 def s2_images_miles() -> Recomputed:

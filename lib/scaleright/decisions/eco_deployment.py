@@ -19,8 +19,10 @@ from scaleright.inference.energy import chat_energy, chat_energy_at
 from scaleright.market import matmul_chips
 from scaleright.ops import where
 from scaleright.order import ordered
-from scaleright.quantity.rows import Row
+from scaleright.quantity.graph import value_of
+from scaleright.quantity.rows import Row, look_up
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
+from scaleright.units import SECONDS_PER_HOUR
 
 TOKENS = 1e6
 """Footprints of serving are those of a million output tokens."""
@@ -54,6 +56,11 @@ class Deployment:
     def footprint(self) -> Footprint:
         """Energy, carbon and water of the work."""
         return Footprint.of(self.machine, self.busy_hours, self.utilization, self.place)
+
+    @property
+    def joules_per_token(self) -> Any:
+        """What the accelerators draw at work for one of a million tokens [J/token]."""
+        return self.machine.chip_watts * self.busy_hours * SECONDS_PER_HOUR / TOKENS
 
     @property
     def served(self) -> Any:
@@ -99,16 +106,17 @@ def chips() -> dict[str, dict[str, Any]]:
 
 
 @lookup
-def only_on(*others: str) -> dict[str, str]:
-    """Where the energy of each model was measured, and of others that it was nowhere, in words that
-    follow "nobody published it on this chip".
+def nobody_published(name: Any, chip: Any) -> Any:
+    """That nobody published the energy of a model on a chip, and on which there is one, in words;
+    quantities or not.
 
-    >>> only_on()["Llama-4-Scout"]
-    ', only on the H100 SXM'
+    >>> nobody_published("Llama-4-Scout", "B200").value
+    'Nobody published the energy of Llama-4-Scout on the B200, only on the H100 SXM'
     """
     by_model = chat_energy().groupby("model")["accelerator"].unique()
     found = {name: f", only on the {' and the '.join(sorted(on))}" for name, on in by_model.items()}
-    return dict.fromkeys(others, ", nor on any other chip") | found
+    found = {value_of(name): ", nor on any other chip"} | found
+    return "Nobody published the energy of " + name + " on the " + chip + look_up(found, name)
 
 
 @remembered

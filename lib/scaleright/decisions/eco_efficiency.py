@@ -21,13 +21,14 @@ from scaleright.decisions.eco_deployment import (
     chips,
     held_bytes,
     measured,
-    only_on,
+    nobody_published,
     tflop_joules,
 )
 from scaleright.decisions.eco_examples import (
+    ANSWER_TOKENS,
+    beside_answers,
     expected,
     images,
-    published_answers,
     serving,
     small_chips,
 )
@@ -38,9 +39,9 @@ from scaleright.ops import first_case, log, maximum, minimum, where
 from scaleright.order import name_of_least, ordered
 from scaleright.quantity import Quantity, at, choose, given, least
 from scaleright.ranges import Ends, interval_of
-from scaleright.units import SECONDS_PER_HOUR
 
 __all__ = [
+    "ANSWER_TOKENS",
     "GOOD_UTILIZATION",
     "LOW_UTILIZATION",
     "PERCENTILES",
@@ -49,14 +50,14 @@ __all__ = [
     "USUAL_UTILIZATION",
     "Deployment",
     "Grade",
+    "beside_answers",
     "chips",
     "eco_efficiency",
     "expected",
     "images",
     "levers",
     "measured",
-    "only_on",
-    "published_answers",
+    "nobody_published",
     "savings",
     "score",
     "scorecard",
@@ -97,14 +98,13 @@ def scorecard(of: Deployment) -> pd.DataFrame:
     kinds = set(zip(seen["model"], seen["precision"], strict=True))
     held = [held_bytes(*kind) for kind in kinds]
     least_joules, most_joules = seen["joules_per_token"].quantile(PERCENTILES)
-    drawn = of.machine.chip_watts * of.busy_hours * SECONDS_PER_HOUR / TOKENS
     points = f"of {len(seen)} published operating points, nine in ten lie below and above"
     alibaba, llama = fact("alibaba_gpu_utilization_2020"), fact("llama3_effective_training_time")
     yours = {
         "utilization": where(of.known, of.utilization, np.nan),
         "hardware": of.chip.joules_per_tflop,
         "model size": where(of.served, of.point.weight_bytes, np.nan),
-        "energy": where(of.served, drawn, np.nan),
+        "energy": where(of.served, of.joules_per_token, np.nan),
     }
     references = {  # poor, good, how they are said, and where they come from
         "utilization": (

@@ -2,16 +2,19 @@
 whose footprint was published.
 """
 
+from math import nan
 from statistics import median
+from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, fact, model, table
-from scaleright.decisions.eco_deployment import TOKENS, held_bytes
+from scaleright.decisions.eco_deployment import TOKENS, Deployment, held_bytes
 from scaleright.footprint import Footprint, Place, busy_hours, machine, place
 from scaleright.formulas import lookup
 from scaleright.inference.energy import chat_energy_at, image_energy
 from scaleright.market import matmul_chips
+from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.transformer import decode_step
 from scaleright.units import si
@@ -21,10 +24,12 @@ CONTEXT = 512
 """Tokens in view while a chat is answered."""
 ANSWERS = ("gemini-prompt-2025", "mistral-large-2/answer", "chatgpt-query-2025")
 """Runs whose footprint of one answer was published."""
+ANSWER_TOKENS = 400
+"""Tokens of the answer that stands beside them."""
 IMAGES = 1e3
 
 
-def serving(name: str, chip: str, batch: float, utilization: float, where: Place) -> Footprint:
+def serving(name: str, chip: str, batch: float, utilization: float, here: Place) -> Footprint:
     """A million tokens of a model, as measured on a chip at the number of sequences nearest to the
     one asked.
 
@@ -38,11 +43,11 @@ def serving(name: str, chip: str, batch: float, utilization: float, where: Place
     """
     row = chat_energy_at(name, chip, batch)
     of = machine(row["accelerator"], chip_watts=float(row["chip_watts"]))
-    return Footprint.of(of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, where)
+    return Footprint.of(of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, here)
 
 
 def expected(
-    name: str, chip: str, precision: str, batch: float, utilization: float, where: Place
+    name: str, chip: str, precision: str, batch: float, utilization: float, here: Place
 ) -> Footprint:
     """A million tokens on a chip that nobody measured: its decode step as the roofline has it,
     times what steps measured over that take.
@@ -81,7 +86,7 @@ def expected(
     )
     tokens_per_s = batch / (step.seconds * floors["ratio"].median())
     hours = float(busy_hours(TOKENS, tokens_per_s))
-    return Footprint.of(machine(chip), hours, utilization, where)
+    return Footprint.of(machine(chip), hours, utilization, here)
 
 
 @lookup
@@ -112,7 +117,7 @@ def small_chips() -> pd.DataFrame:
         for chip in ("T4", "L4")
     }
     rows = [
-        (name, 1e3 * of.energy.total, of.carbon.total, of.carbon.embodied_kg)
+        (name, of.energy.watt_hours, of.carbon.total, of.carbon.embodied_kg)
         for name, of in made.items()
     ]
     return pd.DataFrame(rows, columns=["deployment", "energy", "carbon", "of it making"])
@@ -140,10 +145,11 @@ def images() -> pd.DataFrame:
         for row in rows.itertuples()
     ]
     rows = rows.rename(columns={"joules_per_image": "chip [J/image]"})
-    rows = rows[["model", "side", "steps", "chip [J/image]"]].assign(
-        energy=[1e3 * of.energy.total for of in made], carbon=[of.carbon.total for of in made]
+    return rows[["model", "side", "steps", "chip [J/image]"]].assign(
+        energy=[of.energy.watt_hours for of in made],
+        carbon=[of.carbon.total for of in made],
+        miles=[of.carbon.car_miles for of in made],
     )
-    return rows.assign(miles=rows["carbon"] / fact("car_kg_co2e_per_mile"))
 
 
 @lookup
@@ -166,3 +172,20 @@ def published_answers() -> pd.DataFrame:
             "counted": runs["note"],
         }
     )
+
+
+def beside_answers(of: Deployment, name: Any, counted: Any) -> pd.DataFrame:
+    """An answer of a deployment above the `published_answers`, of `ANSWER_TOKENS`; no numbers where
+    it serves no tokens that somebody measured.
+
+    name, counted : its words in the columns answer and counted
+    """
+    made, share = of.footprint, where(of.served, ANSWER_TOKENS / TOKENS, nan)
+    one = {
+        "answer": name,
+        "energy": made.energy.watt_hours * share,
+        "carbon": made.carbon.total * share,
+        "water": made.water.total * share,
+        "counted": counted,
+    }
+    return pd.concat([pd.DataFrame([one]), published_answers()], ignore_index=True)

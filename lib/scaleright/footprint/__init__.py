@@ -27,6 +27,7 @@ from scaleright.footprint.places import (
     Grid,
     Place,
     Region,
+    carbon_years,
     grid,
     intensity_spread,
     locate,

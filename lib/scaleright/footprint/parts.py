@@ -9,6 +9,7 @@ that it did.
 from dataclasses import dataclass
 from typing import Any
 
+from scaleright.catalog import fact
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Breakdown, Domain, closed_form
 from scaleright.power import PUE, mean_watts
 from scaleright.power import energy_kwh as metered_kwh
@@ -34,6 +35,11 @@ class Energy(Breakdown):
         """What reaches the machines, without cooling and losses of the building [kWh]."""
         return self.chips_kwh + self.host_kwh + self.network_kwh
 
+    @property
+    def watt_hours(self) -> Any:
+        """The total in the unit of small pieces of work [Wh]."""
+        return 1000 * self.total
+
 
 @dataclass(frozen=True)
 class Carbon(Breakdown):
@@ -46,6 +52,16 @@ class Carbon(Breakdown):
     network_kg: Any
     facility_kg: Any
     embodied_kg: Any
+
+    @property
+    def embodied_share(self) -> Any:
+        """What making the machines has of the total [1]."""
+        return self.embodied_kg / self.total
+
+    @property
+    def car_miles(self) -> Any:
+        """Miles of an average car that emit as much."""
+        return self.total / fact("car_kg_co2e_per_mile")
 
 
 @dataclass(frozen=True)

@@ -291,6 +291,16 @@ def usual(names: Iterable[str]) -> dict[str, dict[str, float]]:
     return {name: _stated(place(name)) for name in names}
 
 
+@lookup
+def carbon_years(names: Iterable[str]) -> dict[str, str]:
+    """The year of each place's carbon, in words: a table to choose from.
+
+    >>> carbon_years(["France"])["France"] >= "2023"
+    True
+    """
+    return {name: str(locate(name).carbon) for name in names}
+
+
 def _stated(of: Place) -> dict[str, float]:
     """Figures of a place as `usual` names them."""
     return figures(

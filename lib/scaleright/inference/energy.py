@@ -67,6 +67,11 @@ def chat_energy() -> pd.DataFrame:
     ]
 
 
+def newest_measured() -> pd.Timestamp:
+    """The day on which the newest of these measurements was released."""
+    return catalog.table("measured/energy")["released"].max()
+
+
 @lookup
 @catalog.shared
 def image_energy() -> pd.DataFrame:

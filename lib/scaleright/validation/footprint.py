@@ -134,6 +134,12 @@ def _say(value: float, quantity: str) -> str:
     return si(1e3 * value, "Wh") if quantity == "energy" else in_units(value, MASSES)
 
 
+def scored_energies(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those judged rows that are scored energies, published and predicted in MWh."""
+    found = rows[rows["scored"] & (rows["quantity"] == "energy")]
+    return found.assign(**{name: found[name] / 1000 for name in ("published", "predicted")})
+
+
 def design_power(rows: pd.DataFrame) -> pd.DataFrame:
     """Those judged rows whose publication multiplied design power by hours."""
     return rows[(rows["why"] == WHY["design power"]) & rows["predicted"].notna()]
