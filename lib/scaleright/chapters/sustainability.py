@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright import charts, claims, footprint, market
+from scaleright import charts, claims, market
 from scaleright.charts.displays import Display
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.decisions.eco_efficiency import Deployment, Grade
@@ -20,7 +20,6 @@ from scaleright.quantity import look_up
 from scaleright.ranges import Ends
 from scaleright.validation import Summary
 from scaleright.validation import footprint as checks
-
 
 SIGNED = {"error": "{:+.0f} %".format}
 
@@ -55,8 +54,8 @@ def answer(
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
     span = where(of.known, span, "none")
     error = where(training, "", "the chips were measured; what predicts the rest was ") + (
-        f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals of"
-        f" training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
+        f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
+        f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
     )
     return charts.answer_card(
         "{work}: <strong>{energy_wh:si Wh}</strong> of electricity,"
@@ -314,7 +313,8 @@ def errors(off: Summary, runs: int) -> Display:
         f" {off.bias_percent:+.1f} %; {off.within_range} of {off.rows} lie within the predicted"
         " range of 90 %. No constant was fitted. The dumbest estimate, design power times hours"
         " times the world's mean carbon, is off by"
-        f" {off.baseline_median_absolute_percent:.0f} % and {off.baseline_p90_absolute_percent:.0f} %."
+        f" {off.baseline_median_absolute_percent:.0f} % and"
+        f" {off.baseline_p90_absolute_percent:.0f} %."
     )
 
 
