@@ -358,3 +358,17 @@ def test_regions_are_in_the_order_of_their_carbon_whatever_runs_there():
         for pue, grams, *water in rows[columns].itertuples(index=False)
     ]
     assert len(rows) > 80 and kg == sorted(kg)
+
+
+def test_an_answer_stands_above_the_published_ones_if_somebody_measured_it():
+    found = eco.beside_answers(deployed(), "mine", "all").iloc[0]
+    served = deployed().footprint.carbon.total.value
+    assert found["carbon"].value == pytest.approx(served * eco.ANSWER_TOKENS / eco.TOKENS)
+    run = eco.beside_answers(deployed("training"), "mine", "all")
+    assert np.isnan(values(run.loc[0, ["energy", "carbon", "water"]])).all()
+    assert run["energy"][1:].notna().any()
+
+
+def test_whoever_published_nothing_is_told_where_there_is_something():
+    name = parameter("model", "Qwen2.5-0.5B")
+    assert eco.nobody_published(name, "H100 SXM").value.endswith("H100 SXM, nor on any other chip")

@@ -67,6 +67,7 @@ def chat_energy() -> pd.DataFrame:
     ]
 
 
+@lookup
 def newest_measured() -> pd.Timestamp:
     """The day on which the newest of these measurements was released."""
     return catalog.table("measured/energy")["released"].max()
