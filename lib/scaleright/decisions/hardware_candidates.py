@@ -87,6 +87,15 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     return listed.copy()
 
 
+def named() -> pd.DataFrame:
+    """Every candidate by name; columns: chip, vendor, segment.
+
+    >>> named().set_index("chip").loc["H100 SXM", "vendor"]
+    'NVIDIA'
+    """
+    return candidates().rename_axis("chip").reset_index()[["chip", "vendor", "segment"]]
+
+
 def considered(chip: Mapping[str, Any], vendor: Any, segment: Any, least: Any, own: Any) -> Any:
     """Whether a chip is among those to choose from: a quantity, as its arguments may be.
 

@@ -7,7 +7,8 @@ numbers, for all chips at once, or live.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from scaleright.decisions.hardware_fit import (
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import INFINITY, first_case, where
 from scaleright.order import noiseless
-from scaleright.quantity import choose
+from scaleright.quantity import at, choose, least
 from scaleright.transformer import bytes_per_parameter
 from scaleright.units import duration, si, usd, whole
 from scaleright.validation import decode_floor
@@ -42,16 +43,19 @@ __all__ = [
     "SMALLER_CARD_BYTES",
     "SOURCE",
     "TRAINING_BYTES",
+    "Cheapest",
     "Fit",
     "Terms",
     "Work",
     "agrees",
+    "cheapest_chip",
     "compare",
     "fit",
     "follows_rule",
     "hardware_choice",
     "slowdowns",
     "source_rule",
+    "terms_of",
     "usd_per_million_at",
     "usual",
     "why_none",
@@ -114,6 +118,59 @@ def usual() -> dict[str, dict[str, Any]]:
     }
     middles = {task: round(of["middle"], 2) for task, of in slowdowns().items()}
     return {task: of | {"slowdown": middles[task]} for task, of in found.items()}
+
+
+def terms_of(case: SimpleNamespace) -> Terms:
+    """How the controls of a chapter say that a workload is run: in bytes and seconds, and without a
+    limit on time where the task is training.
+
+    >>> case = {"task": "training", "tokens_per_s": 2e5, "utilization": 1.0, "slowdown": 2.0}
+    >>> case |= {"memory_share": 0.9, "latency_ms": 50, "most_chips": 8, "fabric_gb_per_s": 100}
+    >>> terms_of(SimpleNamespace(**case)).limit_s
+    inf
+    """
+    training = case.task == "training"
+    return Terms(
+        case.tokens_per_s,
+        case.utilization,
+        case.slowdown,
+        fact("memory_bandwidth_efficiency"),
+        case.memory_share,
+        where(training | (case.latency_ms <= 0), INFINITY, case.latency_ms / 1e3),
+        case.most_chips,
+        case.fabric_gb_per_s * 1e9,
+        across_servers=training,
+    )
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """The cheapest chip for a workload, and the next; no name and nan where none can run it.
+
+    usd, next_usd : price of a million tokens [USD]
+    fit : how the cheapest one runs it
+    as_of : date of its rent
+    """
+
+    chip: Any
+    usd: Any
+    fit: Fit
+    as_of: Any
+    next_chip: Any
+    next_usd: Any
+
+
+def cheapest_chip(prices: Mapping[str, Any], fit: Fit, as_of: Any) -> Cheapest:
+    """The cheapest of chips with these prices; quantities.
+
+    Parameters
+    ----------
+    prices : of each chip, nan where it cannot run the workload
+    fit, as_of : of any of them, the quantity `chip`
+    """
+    chip, usd = least(prices)
+    next_chip, next_usd = least(prices, after=chip)
+    return Cheapest(chip, usd, fit.at(chip=chip), at(as_of, chip=chip), next_chip, next_usd)
 
 
 def source_rule(training: Any, stored_bytes: Any, interactive: Any):
@@ -222,7 +279,7 @@ def _refusal(of: Work, chips: pd.DataFrame, terms: Terms, own: bool) -> DataErro
     return DataError(
         f"hardware_choice: no server of up to {terms.most_chips:g} of these chips joined by"
         f" {terms.fabric_bytes_per_s / 1e9:g} GB/s holds"
-        f" {si(of.held_bytes + of.sequence_bytes, 'B')} within the limits; allow more chips, a"
+        f" {si(of.least_bytes, 'B')} within the limits; allow more chips, a"
         " slower fabric, more time, a smaller format or a shorter context"
     )
 
@@ -300,7 +357,7 @@ def hardware_choice(
         raise _refusal(of, chips, terms, own)
     name, best = running.index[0], running.iloc[0]
     chip, limited = chips.loc[name], terms.limit_s < INFINITY
-    rule = source_rule(training, of.held_bytes + of.sequence_bytes, limited)
+    rule = source_rule(training, of.least_bytes, limited)
     reasons = _reasons(running, chip, training)
     if not training and limited:
         unlimited = compare(of, chips, replace(terms, limit_s=INFINITY), own)

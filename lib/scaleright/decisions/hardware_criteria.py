@@ -75,7 +75,7 @@ def criteria(
     quick, patient = (
         cheapest(of, chips, replace(terms, limit_s=limit), own) for limit in (QUICK_S, INFINITY)
     )
-    one = of.held_bytes + of.sequence_bytes
+    one = of.least_bytes
     hold = int((chips["memory_bytes"] * terms.memory_share >= one).sum())
     listed = chips.loc[ranked.index[0], "providers"]
     shortest = name_of_least(running["step_s"])

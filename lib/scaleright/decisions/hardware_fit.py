@@ -4,12 +4,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from scaleright.architecture import Transformer
 from scaleright.costs.sizing import batch_that_fits, chips_for_demand, group_size
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.ops import INFINITY, maximum, minimum, where
+from scaleright.quantity import at
 from scaleright.quantity.graph import value_of
 from scaleright.transformer import (
     compute_seconds,
@@ -47,6 +48,11 @@ class Work:
     sequences: Any
     tokens: Any
     fp8: Any
+
+    @property
+    def least_bytes(self) -> Any:
+        """What one copy of the model and one sequence take of the memory [B]."""
+        return self.held_bytes + self.sequence_bytes
 
 
 def work(
@@ -139,6 +145,10 @@ class Fit:
     usd_per_million: Any
     binds: Any
     runs: Any
+
+    def at(self, **case: Any) -> Self:
+        """The same at another case, see `quantity.at`."""
+        return replace(self, **{name: at(part, **case) for name, part in vars(self).items()})
 
 
 def at_the_case(of: Any) -> Any:

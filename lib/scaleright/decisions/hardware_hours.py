@@ -2,6 +2,9 @@
 measured; and consumer cards beside data-center chips.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from scaleright.catalog import accelerator
@@ -23,6 +26,19 @@ MEMORY = "memory [USD/h per GB]"
 ENERGY = "energy [J/TFLOP]"
 
 
+def joules_reached(chip: Mapping[str, Any]) -> Any:
+    """Energy of arithmetic in BF16 at the power limit, as far as matrix products reach [J/TFLOP].
+
+    Parameters
+    ----------
+    chip : a row of `candidates`, or all of them
+
+    >>> round(joules_reached(candidates().loc["H100 SXM"]), 2)
+    0.88
+    """
+    return joules_per_tflop(chip["watts"], chip["bf16_flops"], chip["compute_efficiency"])
+
+
 def sold_by_the_hour() -> pd.DataFrame:
     """What an hour of each candidate sells at its median rent, BF16; the cheapest bandwidth first.
 
@@ -37,17 +53,29 @@ def sold_by_the_hour() -> pd.DataFrame:
         chips[column] for column in ("rent_usd_per_hour", "bf16_flops", "compute_efficiency")
     )
     limited = chips[chips["watts"].notna()]
-    joules = joules_per_tflop(*(limited[c] for c in ("watts", "bf16_flops", "compute_efficiency")))
     found = {
         "rent [USD/h]": rent,
         ARITHMETIC: usd_per_effective_pflop_hour(rent, flops, reached),
         BANDWIDTH: usd_per_tb_per_s_hour(rent, chips["memory_bytes_per_s"]),
         MEMORY: usd_per_gb_hour(rent, chips["memory_bytes"]),
-        ENERGY: joules.reindex(chips.index),
+        ENERGY: joules_reached(limited).reindex(chips.index),
         "listed by": chips["providers"],
         "as of": chips["as_of"],
     }
     return ordered(pd.DataFrame(found).reset_index(), BANDWIDTH, ignore_index=True)
+
+
+def sold_by_vendor(listed: pd.DataFrame) -> pd.DataFrame:
+    """`sold_by_the_hour` of some chips, with their vendor.
+
+    Parameters
+    ----------
+    listed : rows of `candidates`
+
+    >>> "vendor" in sold_by_vendor(candidates(vendor="AMD"))
+    True
+    """
+    return sold_by_the_hour().merge(listed[["vendor"]].reset_index())
 
 
 def peaks_reached() -> pd.DataFrame:
