@@ -96,8 +96,9 @@ def group(case: SimpleNamespace, work: choice.Work, best: choice.Cheapest) -> Di
     return charts.sentence(
         "One copy of the model and one sequence take <strong>{held:si B}</strong> of memory. A"
         " group of <strong>{group}</strong> works on {sequences}, and a step takes"
-        " {fit.step_s:duration}. All chips together cost {fit.usd_per_hour:usd} an hour. The"
-        " source's rule for such a workload is the {rule}, which {agrees} with the computed answer.",
+        " {fit.step_s:duration}. All chips together cost {fit.usd_per_hour:usd} an hour."
+        " The source's rule for such a workload is the {rule}, which {agrees} with the computed"
+        " answer.",
         provided=best.chip != "",
         otherwise="One copy of the model and one sequence take <strong>{held:si B}</strong> of"
         " memory. The source's rule for such a workload is the {rule}; nothing considered here can"
@@ -107,12 +108,12 @@ def group(case: SimpleNamespace, work: choice.Work, best: choice.Cheapest) -> Di
 
 def plane(case: SimpleNamespace, best: choice.Cheapest, listed: pd.DataFrame) -> Any:
     """The price of arithmetic against that of bandwidth, a dot for each chip that is listed."""
-    axes = [hardware_hours.ARITHMETIC, hardware_hours.BANDWIDTH]
+    across, up = hardware_hours.ARITHMETIC, hardware_hours.BANDWIDTH
     titles = ["USD per PFLOP/s reached and hour", "USD per TB/s and hour"]
     dots, money = hardware_hours.sold_by_vendor(listed), ["usd", "usd"]
     shown = charts.show(
         charts.scatter(
-            dots, *axes, "accelerator", money, titles, "vendor", chosen=best.chip, log=False
+            dots, across, up, "accelerator", money, titles, "vendor", chosen=best.chip, log=False
         ),
         name="plane",
         alt="Price of arithmetic against price of bandwidth, a dot for each chip at its median"

@@ -301,7 +301,7 @@ def stand_ins() -> Display:
     )
 
 
-def tested() -> Display:
+def stand_ins_in_short() -> Display:
     """On what stand-ins were tested."""
     chips = " and ".join(evidence.power_tested())
     return charts.sentence(

@@ -33,7 +33,7 @@ def joules_reached(chip: Mapping[str, Any]) -> Any:
     ----------
     chip : a row of `candidates`, or all of them
 
-    >>> round(joules_reached(candidates().loc["H100 SXM"]), 2)
+    >>> round(float(joules_reached(candidates().loc["H100 SXM"])), 2)
     0.88
     """
     return joules_per_tflop(chip["watts"], chip["bf16_flops"], chip["compute_efficiency"])
