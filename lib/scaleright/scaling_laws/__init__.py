@@ -6,12 +6,11 @@ budget, `evidence` how sure the fit is, `models` what was trained and served.
 """
 
 from scaleright.scaling_laws.evidence import (
-    COEFFICIENTS_SHOWN,
-    INTERVALS_SHOWN,
     ORIGINAL,
-    RANGES_SHOWN,
     RESAMPLED,
     SMALL,
+    THIRD,
+    Extrapolation,
     coefficients,
     extrapolated,
     fitted_runs,
@@ -41,11 +40,19 @@ from scaleright.scaling_laws.laws import (
     tokens_for_loss,
     tokens_for_optimal_loss,
 )
-from scaleright.scaling_laws.models import MODELS_SHOWN, NAMED, trained_models, usual_serving_mfu
+from scaleright.scaling_laws.models import (
+    compared,
+    named_first,
+    ratios_by_age,
+    trained_models,
+    usual_serving_mfu,
+)
 from scaleright.scaling_laws.optima import (
-    SCARCE_SHOWN,
+    Model,
+    Repeats,
     cheapest_for_life,
     data_constrained,
     scarce_data,
+    size_ends,
     spread,
 )

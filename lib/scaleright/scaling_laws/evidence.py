@@ -3,7 +3,6 @@ no fit had seen.
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -25,23 +24,10 @@ from scaleright.units import COUNTS, figure, in_units
 
 ORIGINAL, REPLICATION = "Hoffmann 2022, approach 3", "Besiroglu 2024"
 """Laws of the table `scaling_laws`."""
+THIRD = "original, approach 3"
 RESAMPLED = "this book: every resample searched until it converges"
 STALLED = "the same resamples, the solver stopped by its default tolerance"
 """Ways to an interval."""
-COEFFICIENTS_SHOWN = MappingProxyType(
-    dict.fromkeys(("original", "replication", "here", "with the outliers"), "number 4")
-    | dict.fromkeys(("its standard error", "standard error here"), "number 2")
-    | {"off by [standard errors]": "number 1"}
-)
-INTERVALS_SHOWN = MappingProxyType(
-    dict.fromkeys(("value", "low", "high"), "{:.3f}".format) | {"width": "{:.4f}".format}
-)
-RANGES_SHOWN = MappingProxyType(
-    {"training": "si FLOP"}
-    | dict.fromkeys(("parameters", "from", "to"), "count 2")
-    | dict.fromkeys(("tokens a parameter", "at least", "at most"), "number 2")
-)
-"""How a table says the columns of `coefficients`, `intervals` and `size_ranges`."""
 SMALL = 3e20
 """Runs below it are fitted where larger ones are to be predicted [FLOP]."""
 
@@ -89,6 +75,11 @@ class Extrapolation:
     median: float
     most: float
     bias: float
+
+    @property
+    def largest(self) -> float:
+        """Arithmetic of the largest run [FLOP]."""
+        return SMALL * self.times
 
 
 @simulation

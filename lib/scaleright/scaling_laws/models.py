@@ -1,7 +1,6 @@
 """Models as they were trained and served, beside what the law says of them."""
 
 from statistics import median
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -11,7 +10,6 @@ from scaleright.order import ordered
 from scaleright.scaling_laws.laws import Law, compute_optimal_parameters, implied_lifetime_tokens
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import active_parameters
-from scaleright.units import COUNTS, in_units
 
 NAMED = (
     "Llama-3.1-405B",
@@ -28,27 +26,6 @@ NAMED = (
     "Llama-2-70B",
 )
 """Models that a drawing names before others."""
-
-
-def _right_for(tokens: float) -> str:
-    return in_units(tokens, digits=2, scales=COUNTS) if tokens > 0 else "none: too large"
-
-
-MODELS_SHOWN = MappingProxyType(
-    {
-        "formats": dict.fromkeys(("size", "tokens", "best"), "count")
-        | {"year": "{:.0f}".format, "ratio": "number 2", "flop": "si FLOP"}
-        | {"right_for": _right_for},
-        "headers": {
-            "size": "parameters used",
-            "ratio": "tokens a parameter",
-            "flop": "training",
-            "best": "compute-optimal size",
-            "right_for": "right for so many tokens in service",
-        },
-    }
-)
-"""How a table says the columns of `trained_models`."""
 
 
 def _used(name: str) -> float:
@@ -93,6 +70,40 @@ def trained_models(law: Law) -> pd.DataFrame:
         },
         index=rows.index,
     )
+
+
+@lookup
+def named_first(models: pd.DataFrame) -> pd.DataFrame:
+    """The models of `trained_models`, those that a drawing names before others.
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> found = named_first(trained_models(published("Besiroglu 2024")))
+    >>> found["model"].tolist()[: len(NAMED)] == [*NAMED]
+    True
+    """
+    return models.loc[[*NAMED, *models.index.difference(NAMED)]].reset_index()
+
+
+@lookup
+def compared(models: pd.DataFrame) -> pd.DataFrame:
+    """Those models of `trained_models` whose tokens a parameter are worth a bar.
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> len(compared(trained_models(published("Besiroglu 2024"))))
+    11
+    """
+    return models.loc[[name for name in NAMED if name != "Kimi-K2"]].reset_index()
+
+
+@lookup
+def ratios_by_age(models: pd.DataFrame) -> tuple[float, float]:
+    """Median tokens a parameter of the models of `trained_models` up to 2022, and since 2024.
+
+    >>> ratios_by_age(pd.DataFrame({"year": [2020, 2023, 2024], "ratio": [2.0, 20.0, 200.0]}))
+    (2.0, 200.0)
+    """
+    years, ratio = models["year"], models["ratio"]
+    return float(ratio[years <= 2022].median()), float(ratio[years >= 2024].median())
 
 
 @lookup

@@ -2,14 +2,16 @@
 size.
 """
 
-from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scaleright.formulas import search, simulation
-from scaleright.ops import exp, log
+from scaleright.formulas import lookup, search, simulation
+from scaleright.ops import exp, log, maximum, minimum
+from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
+from scaleright.ranges import Ends
 from scaleright.scaling_laws.laws import (
     Law,
     balance_step,
@@ -24,17 +26,31 @@ from scaleright.scaling_laws.laws import (
 
 NEWTON_STEPS = 6
 """From the compute-optimal tokens this many reach the cheapest model to 1e-9 and better."""
-SCARCE_SHOWN = MappingProxyType(
-    dict.fromkeys(("unique tokens", "parameters", "tokens"), "count 2")
-    | {"passes": "number 2", "loss": "number"}
-)
-"""How a table says the columns of `scarce_data`."""
+
+
+class Model(NamedTuple):
+    """A model and its training: parameters and tokens."""
+
+    size: Any
+    tokens: Any
+
+    @property
+    def ratio(self) -> Any:
+        """Tokens a parameter."""
+        return self.tokens / self.size
+
+
+class Repeats(NamedTuple):
+    """Passes over unique tokens, and what a token of them is worth of a fresh one [1]."""
+
+    passes: Any
+    worth: Any
 
 
 @search
-def cheapest_for_life(loss, served, law: Law) -> tuple:
-    """Parameters and tokens of the model of a given loss for which training and service together
-    cost least; numbers, arrays or quantities.
+def cheapest_for_life(loss, served, law: Law) -> Model:
+    """The model of a given loss for which training and service together cost least; numbers, arrays
+    or quantities.
 
     Parameters
     ----------
@@ -64,7 +80,7 @@ def cheapest_for_life(loss, served, law: Law) -> tuple:
     for _ in range(NEWTON_STEPS):
         position = balance_step(position, loss, served, law.E, law.B, law.alpha, law.beta)
     tokens = exp(position)
-    return balanced_parameters(tokens, served, **law.terms), tokens
+    return Model(balanced_parameters(tokens, served, **law.terms), tokens)
 
 
 @search
@@ -138,3 +154,30 @@ def spread(draws: Law) -> dict[str, float]:
         "slope": np.std(slope),
     }
     return {name: float(f"{value:.3g}") for name, value in found.items()}
+
+
+@lookup
+def size_ends(
+    rent: Quantity, rents: tuple[Any, Any], mfu: Quantity, fit: Quantity, off: Any
+) -> dict[str, Ends]:
+    """What may be off in a compute-optimal size: the rent from the lowest to the highest listing,
+    the share of peak from 30 to 50 %, and the fit within its range of nine in ten.
+
+    Parameters
+    ----------
+    rents : lowest and highest listing [USD/h]
+    fit : factor of the size
+    off : how many times it may be off, see `range_factor`
+
+    >>> from scaleright.quantity import given
+    >>> rent, mfu, fit = given("rent", 1.0), given("mfu", 0.6), given("fit", 1.0)
+    >>> ends = size_ends(rent, (2.0, 4.0), mfu, fit, 1.1)
+    >>> [(float(end.low.value), float(end.high.value)) for end in list(ends.values())[:2]]
+    [(1.0, 4.0), (0.3, 0.6)]
+    """
+    low, high = rents
+    return {
+        "rent": Ends(rent, minimum(low, rent), maximum(high, rent)),
+        "share of peak": Ends(mfu, minimum(0.3, mfu), maximum(0.5, mfu)),
+        "the fit": Ends(fit, 1 / off, off),
+    }

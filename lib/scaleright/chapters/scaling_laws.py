@@ -1,0 +1,387 @@
+"""What the chapter `scaling_laws` shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import charts
+from scaleright import scaling_laws as laws
+from scaleright.charts import Controls, Display
+from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
+from scaleright.units import COUNTS, MINUS, in_units, si
+
+LOG = {"log_x": True, "log_y": True}
+ACROSS = "times compute-optimal size"
+
+
+def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
+    """The chapter's controls: the rent follows the chip."""
+    live = charts.controls(declared.filled(serving_mfu=laws.usual_serving_mfu()))
+    return live.follow("accelerator", chips, rent_usd_per_hour="rent_usd_per_hour")
+
+
+def answer(
+    case: Any,
+    chip: Any,
+    flop: Quantity,
+    best: laws.Model,
+    cheapest: laws.Model,
+    saved: Quantity,
+    between: tuple[Quantity, Quantity],
+    repeats: laws.Repeats,
+    unseen: laws.Extrapolation,
+) -> Display:
+    """The answer card: the model of the least loss for the budget, and the cheapest of that loss
+    over its life.
+
+    saved : share of the cost over the life; between : ends of the size; repeats : of the reader's
+        unique tokens by the cheapest; unseen : how well larger runs were predicted
+    """
+    lifetime, passes, (range_low, range_high) = case.lifetime_tokens, repeats.passes, between
+    (size, tokens), ratio, (smaller, longer) = best, best.ratio, cheapest
+    largest = si(unseen.largest, "FLOP", 2)
+    over = charts.phrase("in {passes:passes 2} over your unique tokens")
+    cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
+    over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
+    words = (
+        "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
+        " {case.accelerator}. The lowest loss comes from <strong>{size:count} parameters on"
+        " {tokens:count} tokens</strong>, {ratio:number 2} tokens a parameter. "
+    )
+    return charts.answer_card(
+        words + "If that model then reads and writes {lifetime:count 2} tokens,"
+        " <strong>{smaller:count} on {longer:count}</strong> has the same loss and costs"
+        " <strong>{saved:percent} less</strong> over its life, {over}.",
+        provided=saved >= 0.005,
+        otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
+        " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
+        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %)",
+        as_of="{chip.age} (rents)",
+        model_error="loss of runs larger than all that were fitted:"
+        f" {charts.say(unseen.median, 'percent')} at the median,"
+        f" {charts.say(unseen.most, 'percent')} at most ({unseen.large} runs of up to {largest})",
+        headline="size",
+        quantities={
+            "size": (size, "count"),
+            "range_low": (range_low, "count"),
+            "range_high": (range_high, "count"),
+        },
+    )
+
+
+def plane(
+    parameters: Quantity,
+    curves: Mapping[str, Quantity],
+    best: laws.Model,
+    cheapest: laws.Model,
+    models: pd.DataFrame,
+) -> Display:
+    """A chart of parameters against training tokens: the lines of the law, the reader's two models
+    and those that were trained.
+
+    curves : tokens by line, along `parameters`; models : of `laws.trained_models`
+    """
+    (size, _), (smaller, longer) = best, cheapest
+    reach = maximum(2e12, 4 * size), maximum(1e14, 4 * longer)  # of the axes
+    inside = {
+        name: where((parameters < reach[0]) & (tokens > 1e10) & (tokens < reach[1]), tokens, np.nan)
+        for name, tokens in curves.items()
+    }
+    sizes = {"size": np.geomspace(2e8, 2e16, 121).round(-6)}
+    axes, kinds = ("parameters used by a token", "training tokens"), ("count", "count")
+    view, along = ((2e8, 2e12), (1e10, 1e14)), {"x_kind": "count", "along": parameters}
+    yours = {"cheapest": cheapest, "least loss": best}
+    trained = laws.named_first(models)
+    return charts.show(
+        charts.lines(sizes, "size", inside, "count", *axes, **LOG, **along)
+        + charts.dots(trained, "size", "tokens", "model", axes, kinds, view, yours),
+        name="plane",
+        alt="Parameters against training tokens: the compute-optimal line rises, that of your"
+        " budget falls, that of your loss bends from steep to flat; all three meet at the"
+        " compute-optimal {size:count} parameters, and the cheapest model over its life,"
+        " {smaller:count}, lies further up the line of the same loss, where most models since 2023"
+        " lie.",
+    )
+
+
+def bills(case: Any, bill: Any, less: Any, price_ratio: Quantity) -> Display:
+    """What the compute-optimal model and the cheapest one cost in training and in service [USD]."""
+    return charts.sentence(
+        "Trained compute-optimally the model costs {bill.training_usd:usd} and then"
+        " {bill.service_usd:usd} in service; the cheapest over its life costs"
+        " {less.training_usd:usd} to train and {less.service_usd:usd} in service. A FLOP in service"
+        " costs {price_ratio:times 2} one in training, since service reaches"
+        " {case.serving_mfu:percent} of peak and training {case.mfu:percent}."
+    )
+
+
+def valleys(
+    times: Quantity, losses: Mapping[str, Quantity], law: laws.Law, size: Quantity
+) -> Display:
+    """A chart of the loss above its floor against the size of the model, by budget.
+
+    losses : along `times`, of the compute-optimal size
+    """
+    points = {"times": np.geomspace(1 / 30, 30, 61)}
+    up = f"loss above the floor of {law.E:.2f} [nat a token]"
+    return charts.show(
+        charts.lines(points, "times", losses, "number", ACROSS, up, along=times, **LOG)
+        + charts.rule(1.0, ACROSS, charts.say(size, "count"), log=True, foot=True),
+        name="isoflop",
+        alt="Loss against model size at a tenth of the budget, at the budget and at ten times it:"
+        " each curve is a shallow valley; at the budget it is lowest at {size:count} parameters.",
+    )
+
+
+def dearer_sizes(half: Quantity, quarter: Quantity, double: Quantity) -> Display:
+    """How much more compute the same loss takes at other sizes than the compute-optimal one."""
+    return charts.sentence(
+        "A model half as large as compute-optimal reaches the same loss for {half:percent} more"
+        " compute, one a quarter as large for {quarter:percent} more, and one twice as large for"
+        " {double:percent} more."
+    )
+
+
+def cost_by_size(times: Quantity, paid: Any, smaller: Quantity, share: Quantity) -> Display:
+    """A chart of the cost of models of one loss against their size, with and without service [USD].
+
+    paid : along `times`, of the compute-optimal size; share : of it the cheapest size, `smaller`
+    """
+    spent = {"training": paid.training_usd, "with service": paid.total}
+    sizes, up = {"times": np.geomspace(1 / 8, 4, 97)}, "USD at the same loss"
+    return charts.show(
+        charts.lines(sizes, "times", spent, "usd", ACROSS, up, along=times, **LOG)
+        + charts.rule(share, ACROSS, charts.say(smaller, "count"), log=True, foot=True),
+        name="lifetime",
+        alt="Cost of models of one loss against their size: training alone is cheapest at the"
+        " compute-optimal size, training with service at {share:number 2} times it.",
+    )
+
+
+def ratios(models: pd.DataFrame, ratio: Quantity) -> Display:
+    """A chart of the tokens a parameter of known models, beside those of the reader's least
+    loss.
+    """
+    per, compared = "tokens a parameter", laws.compared(models)
+    return charts.show(
+        charts.rule(ratio, per, "least loss for you", log=True)
+        + charts.bars(compared, "model", "ratio", "number 2", per, log=True),
+        name="models",
+        alt="Tokens a parameter of known models, from less than two of PaLM-540B and GPT-3 to"
+        " thousands of small ones since 2024; yours with the least loss has {ratio:number 2}.",
+    )
+
+
+def trained_models(models: pd.DataFrame) -> Display:
+    """A table of the models as they were trained, beside what the law says of them; folded."""
+    words = "Models beside the compute-optimal model of the same compute"
+    formats = dict.fromkeys(("size", "tokens", "best"), "count") | {
+        "year": "{:.0f}".format,
+        "ratio": "number 2",
+        "flop": "si FLOP",
+        "right_for": _right_for,
+    }
+    headers = {
+        "size": "parameters used",
+        "ratio": "tokens a parameter",
+        "flop": "training",
+        "best": "compute-optimal size",
+        "right_for": "right for so many tokens in service",
+    }
+    every = charts.table(models.reset_index(), words, formats, headers=headers, name="real-models")
+    return charts.folded(every, f"{len(models)} models")
+
+
+def _right_for(tokens: float) -> str:
+    return in_units(tokens, digits=2, scales=COUNTS) if tokens > 0 else "none: too large"
+
+
+def what_models_were_right_for(models: pd.DataFrame) -> Display:
+    """How tokens a parameter have grown, and for how much service Llama-3.1-8B would be right."""
+    (before, after), eight = laws.ratios_by_age(models), models.loc["Llama-3.1-8B"]
+    return charts.sentence(
+        "The median of the models of this table went from {before:number 2} tokens a parameter up"
+        " to 2022 to {after:number 2} since 2024. Llama-3.1-8B would be right for about"
+        " {eight.right_for:count 2} tokens in service; a model of its training compute would have"
+        " been compute-optimal at {eight.best:count 2} parameters."
+    )
+
+
+def worth_of_passes(epochs: Quantity, worth: Quantity, passes: Quantity) -> Display:
+    """A chart of what passes over the same data are worth in fresh ones.
+
+    worth : along `epochs`; passes : of the reader's cheapest model
+    """
+    passed = {"fresh": epochs, "repeated": worth}
+    counts, across = {"epochs": np.geomspace(1, 1000, 61)}, "times over the data"
+    up, here = "worth in fresh passes", minimum(maximum(passes, 1.0), 1000.0)
+    yours = [(passes > 1000, "yours: more than 1,000"), (passes < 1, "yours: all fresh")]
+    yours = first_case(yours, "yours")
+    return charts.show(
+        charts.lines(counts, "epochs", passed, "times", across, up, along=epochs, **LOG)
+        + charts.rule(here, across, yours, log=True, foot=True),
+        name="repeats",
+        alt="What passes over the same data are worth in fresh data: four passes are worth nearly"
+        " four, sixteen about eleven, and no number more than about sixteen.",
+    )
+
+
+def repeated(case: Any, longer: Quantity, repeats: laws.Repeats) -> Display:
+    """How often the cheapest model passes over the reader's unique tokens, and what a pass is
+    worth.
+    """
+    passes, worth = repeats.passes, repeats.worth
+    over = charts.phrase(
+        "{passes:passes 2} over them, and each is worth {worth:percent} of a fresh one"
+    )
+    repeated = where(passes > 1, over, "all fresh")
+    return charts.sentence(
+        "With {case.unique_tokens:count 2} unique tokens, the {longer:count} of the cheapest model"
+        " over its life are {repeated}."
+    )
+
+
+def scarce_data(flop: Quantity) -> Display:
+    """A table of the best models for the budget when different tokens are scarce, at the
+    defaults.
+    """
+    words = (
+        f"The best model for {charts.say(flop.value, 'si FLOP')} when data are scarce, by the law"
+        " of the same paper, fitted to another corpus"
+    )
+    formats = dict.fromkeys(("unique tokens", "parameters", "tokens"), "count 2")
+    formats |= {"passes": "number 2", "loss": "number"}
+    found = laws.scarce_data(flop.value)
+    return charts.at_defaults(charts.table(found, words, formats, name="scarce-data"), flop)
+
+
+def coefficients(law: laws.Law, draws: laws.Law) -> Display:
+    """A table of the law's coefficients: of the original, the replication and this book."""
+    words = "Coefficients of the law: original, replication and this book"
+    formats = dict.fromkeys(("original", "replication", "here", "with the outliers"), "number 4")
+    formats |= dict.fromkeys(("its standard error", "standard error here"), "number 2")
+    formats |= {"off by [standard errors]": "number 1"}
+    return charts.table(laws.coefficients(law, draws), words, formats, name="coefficients")
+
+
+def fitted(law: laws.Law, runs: pd.DataFrame) -> Display:
+    """A chart of the loss above the floor by the law against that of the runs [nat a token]."""
+    found = laws.fitted_runs(law, runs)
+    pair = "loss", "predicted", "run", "nat above the floor", "published"
+    return charts.show(
+        charts.predicted_vs_measured(found, *pair, name_worst=1),
+        name="fit",
+        alt=f"Loss above the floor by the law against the loss of {len(runs)} training runs: half"
+        f" lie within {100 * found['missed'].abs().median():.2f} percent of the published loss.",
+    )
+
+
+def intervals(found: pd.DataFrame) -> Display:
+    """A table of the exponent a with its interval, by how it was found."""
+    formats: dict[str, Any] = dict.fromkeys(("value", "low", "high"), "{:.3f}".format)
+    formats |= {"width": "{:.4f}".format}
+    words = "The exponent a with its interval (10 to 90 %)"
+    return charts.table(found.reset_index(), words, formats, name="intervals")
+
+
+def too_narrow(found: pd.DataFrame, needed: float, moved: float) -> Display:
+    """Why the original's interval is too narrow: the runs that it would have needed, and how far
+    its search moved.
+    """
+    claimed, width = found.loc[laws.THIRD], found.loc[laws.RESAMPLED, "width"]
+    had = laws.figures(laws.ORIGINAL)["runs"]
+    return charts.sentence(
+        f"The paper's own {claimed['value']:.2f} lies outside its interval of"
+        f" {claimed['low']:.3f} to {claimed['high']:.3f}. An interval of {claimed['width']:.3f} in"
+        f" place of {width:.3f} would need"
+        " <strong>{needed:number 2} runs</strong>; the paper had about"
+        " {had:whole}. The last line shows what happened, as one of its authors confirmed:"
+        " the mean of the Huber losses was minimized, which is so small that the solver stops"
+        " within a few steps of where it starts. Started from the published coefficients, it stays"
+        f" within {moved:.3f} of them whatever runs are drawn."
+    )
+
+
+def sizes_by_law(law: laws.Law) -> Display:
+    """A chart of the compute-optimal size against training compute by four laws."""
+    sizes = laws.sizes_by_law(law, np.geomspace(1e19, 1e27, 33))
+    axes = "count", "training FLOP", "compute-optimal parameters"
+    return charts.show(
+        charts.lines(sizes, "flop", "law", *axes, value="size", **LOG),
+        name="laws",
+        alt="Compute-optimal size against training compute by four laws: that of Kaplan grows"
+        " fastest and is far above the others at large budgets, the original's third approach is"
+        " the lowest, its first approach and the fit of this book lie together.",
+    )
+
+
+def size_ranges(law: laws.Law, draws: laws.Law, unseen: laws.Extrapolation) -> Display:
+    """A table of compute-optimal models with their 90 % ranges."""
+    found = laws.size_ranges(law, draws, np.array([1e21, 1e22, 1e24, 1e26]))
+    words = (
+        f"Compute-optimal models with 90 % ranges from {len(draws.alpha)} resamples; the largest"
+        f" run fitted took {si(unseen.largest, 'FLOP', 2)}"
+    )
+    formats = {"training": "si FLOP"} | dict.fromkeys(("parameters", "from", "to"), "count 2")
+    formats |= dict.fromkeys(("tokens a parameter", "at least", "at most"), "number 2")
+    return charts.table(found, words, formats, name="ranges")
+
+
+def larger_runs(unseen: laws.Extrapolation) -> Display:
+    """How well a law that was fitted to small runs predicts larger ones."""
+    below = si(laws.SMALL, "FLOP", 2)
+    bias = f"{100 * unseen.bias:+.1f} %".replace("-", MINUS)
+    return charts.sentence(
+        "A test that a fit cannot prepare for: fitted to the {unseen.small:whole} runs below"
+        " {below} alone, the law predicts the loss of the {unseen.large:whole} larger ones, up to"
+        " {unseen.times:times 2} as large, with a median error of"
+        " <strong>{unseen.median:percent}</strong>, at most {unseen.most:percent}, and a bias of"
+        " {bias}. The split is harder to know than the loss, because the valley is shallow."
+    )
+
+
+def swings(ends: Mapping[str, Ends], size: Quantity, result: Quantity) -> Display:
+    """A chart of what moves the compute-optimal size, largest first.
+
+    result : the size, with all that moves it
+    """
+    up = "compute-optimal parameters"
+    return charts.show(
+        charts.tornado(ends, size, "count", up, result=result),
+        name="tornado",
+        alt="What moves the {size:count} parameters of the compute-optimal model: rent, share of"
+        " peak and the fit, largest first.",
+    )
+
+
+def half_the_size(right_for: Quantity, half: Quantity, quarter: Quantity) -> Display:
+    """For how many tokens in service half the compute-optimal size is the cheapest, and why."""
+    return charts.sentence(
+        "At {right_for:count 2} tokens. Half the size saves half of every token in service and"
+        " needs {half:percent} more compute in training; smaller still, training grows so dear"
+        " ({quarter:percent} more at a quarter) that it takes far more service to pay."
+    )
+
+
+def ten_times_the_budget(gained: Quantity, of_rest: Quantity) -> Display:
+    """How much ten times the budget lowers the loss, and why no more [nat a token]."""
+    return charts.sentence(
+        "By {gained:number 2} nat, {of_rest:percent} of what is left above the floor: both terms"
+        " shrink with small powers of the compute, so each further tenfold buys less."
+    )
+
+
+def gpt3_by_the_law(gpt3: Any, better: float, had: float, instead: float) -> Display:
+    """What GPT-3's compute would have bought by the law.
+
+    better : tokens; had, instead : losses [nat a token]
+    """
+    losses = f"{instead:.3f} in place of {had:.3f}"
+    return charts.sentence(
+        "{gpt3.best:count 2} on {better:count 2} tokens: {losses} nat a token, because a model that"
+        " large had seen too little data for its size."
+    )
