@@ -86,9 +86,18 @@ def test_batches_that_wait_are_those_of_the_library(ladder):
 
 
 def test_the_taken_levers_keep_within_the_allowed_loss(ladder):
-    allowed = np.array([0.0, 0.005, 0.03, 0.2])
-    (loss,) = evaluate([ladder.steps[-1].loss], {"allowed_loss": allowed})
-    assert (loss <= allowed + 1e-9).all() and loss[-1] > loss[0]
+    found = source.by_allowed_loss(ladder, [0.0, 0.005, 0.01, 0.2])
+    assert (found["loss"] <= found["allowed loss"] + 1e-9).all()
+    assert found["loss"].iloc[-1] > found["loss"].iloc[0] == 0.0
+    assert found["levers"].iloc[2].split(", ") == ladder.taken
+    assert "smaller model" in found["levers"].iloc[3]
+
+
+def test_who_starts_lower_saves_more(ladder):
+    saving = 1 - ladder.steps[-1].chips / ladder.steps[0].chips
+    found = source.by_start(saving, ["one at a time", "continuous"], CHIPS[:3]).set_index("today")
+    assert found.loc["continuous", "H100 SXM"] == saving.value
+    assert (found.loc["one at a time"] > found.loc["continuous"]).all()
 
 
 def test_what_cannot_be_served_has_no_fleet_and_says_how_fast_it_would_be(ladder):

@@ -8,13 +8,13 @@ claim.
 from dataclasses import replace
 from typing import Any
 
-from scaleright.catalog import accelerator, fact, model, table
+from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import climb
+from scaleright.inference.levers import climb, published_losses
 
 SERVED = (("Llama-3.1-8B", "H100 SXM"), ("Llama-3.1-70B", "B200"))
 LOAD = Load(1150, 210, input_cv=1.0, output_cv=1.0)
@@ -71,9 +71,9 @@ def _speedups(precision: str, sparse: float = 1.0, batch: int | None = None) -> 
 
 
 def _losses(lever: str, largest: float) -> list[float]:
-    rows = table("lever_quality")
+    rows = published_losses()
     rows = rows[(rows["lever"] == lever) & (rows["parameters"] < largest)]
-    return list(100 * (1 - rows["after"] / rows["before"]))
+    return list(100 * rows["loss"])
 
 
 def s2_ladder() -> Recomputed:

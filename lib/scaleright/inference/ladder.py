@@ -356,6 +356,12 @@ class Ladder:
         )
 
     @property
+    def too_long(self) -> Any:
+        """Whether requests are longer than those for which the model of today was made."""
+        length = self.fleet.load.input_tokens + self.fleet.load.output_tokens
+        return (self.context > 0) & (length > self.context)
+
+    @property
     def taken(self) -> list[str]:
         """Names of the levers that are taken at the case."""
         return [step.name for step in self.steps[1:] if step.taken.value]

@@ -81,6 +81,17 @@ service, or nothing if it cannot be.
 
 
 @lookup
+def published_losses() -> pd.DataFrame:
+    """Published scores before and after a lever, with `loss`, over the score before [1].
+
+    >>> published_losses()["loss"].between(0, 0.2).all()
+    np.True_
+    """
+    rows = catalog.table("lever_quality")
+    return rows.assign(loss=1 - rows["after"] / rows["before"])
+
+
+@lookup
 @catalog.remembered
 def quality_loss(lever: str, precision: str, size: float) -> float:
     """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0
@@ -96,7 +107,7 @@ def quality_loss(lever: str, precision: str, size: float) -> float:
     ...     3), round(quality_loss("4-bit weights", "INT4", 70e9), 3)
     (0.025, 0.002)
     """
-    rows = catalog.table("lever_quality")
+    rows = published_losses()
     rows = rows[
         (rows["lever"] == one_of(lever, LEVERS, "lever"))
         & (rows["form"].isna() | (rows["form"] == precision))
@@ -104,7 +115,7 @@ def quality_loss(lever: str, precision: str, size: float) -> float:
     nearest = rows.iloc[
         np.argsort(noiseless(np.abs(np.log(rows["parameters"] / size))), kind="stable")[:1]
     ]
-    return float((1 - nearest["after"] / nearest["before"]).sum())
+    return float(nearest["loss"].sum())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,251 @@
+"""What the chapter on the inference ladder shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from scaleright import catalog, charts
+from scaleright.decisions.inference_ladder import SOURCE_SAVING, Saved, as_promised
+from scaleright.inference.ladder import Ladder, Step
+from scaleright.ops import first_case, where
+from scaleright.quantity import Quantity
+
+PROMISED = f"{100 * SOURCE_SAVING[0]:.0f} to {100 * SOURCE_SAVING[1]:.0f} %"
+
+
+def answer(case: Any, ladder: Ladder, saved: Saved) -> charts.Display:
+    """What the ladder saves of the fleet; or why there is none."""
+    today, end = ladder.steps[0], ladder.steps[-1]
+    saving, dear, cheap = saved.saving, saved.dear, saved.cheap
+    range_low, range_high = saved.range_low, saved.range_high
+    possible = today.chips > 0
+    too_long = charts.phrase("it was made for sequences of up to {ladder.context:whole} tokens")
+    refusals = [
+        (ladder.too_long, too_long),
+        (ladder.quickest_s <= ladder.fleet.tpot_s, "a token of such batches takes longer"),
+        (
+            ladder.quickest_s > 0,
+            charts.phrase("a token takes {ladder.quickest_s:duration} at least"),
+        ),
+    ]
+    refusal = first_case(refusals, "no group of up to eight holds it with such requests")
+    lent = where(ladder.lent == "", "", "; " + ladder.lent)
+    span = charts.phrase("{range_low:percent} to {range_high:percent}")
+    span = where(possible, span, "none, since nothing is served")
+    return charts.answer_card(
+        "The ladder takes <strong>{case.model}</strong> from {today.chips:whole} {case.accelerator}"
+        " to <strong>{end.chips:whole}</strong>: <strong>{saving:percent}</strong> less, or"
+        " {cheap:usd} instead of {dear:usd} for a million output tokens. The source promises"
+        f" {PROMISED} to everyone.",
+        provided=possible,
+        otherwise="<strong>{case.model}</strong> in {case.precision} cannot be served on"
+        " {case.accelerator} with {case.tpot_ms:number} ms between two tokens: {refusal}.",
+        range="{span}",
+        as_of=catalog.resource("serving_constants")["as_of"],
+        model_error="the range is the ninth of ten errors on"
+        f" {saved.checked} published speedups by one lever alone{{lent}}",
+        headline="saving",
+        quantities={
+            "saving": (saving, "percent"),
+            "range_low": (range_low, "percent"),
+            "range_high": (range_high, "percent"),
+            "chips": (end.chips, "whole"),
+        },
+    )
+
+
+def rungs(ladder: Ladder) -> charts.Display:
+    """The fleet on each rung, all but the dashboard [accelerators]."""
+    today, end = ladder.steps[0], ladder.steps[-1]
+    there = charts.phrase(", {today.chips:whole} today, lever by lever down to {end.chips:whole}")
+    there = where(today.chips > 0, there, ", of which there is none")
+    fleets = {step.name: step.chips for step in ladder.steps[:-1]}
+    title = "accelerators, each lever on top of those above"
+    return charts.show(
+        charts.bars(fleets, "lever", None, "whole", title, sort=False),
+        name="rungs",
+        alt="Accelerators of the fleet{there}.",
+    )
+
+
+def by_rung(
+    case: Any, ladder: Ladder, saving: Quantity, shares: Mapping[str, Any]
+) -> charts.Display:
+    """What each rung of the source saves, and whether the whole is what it promises."""
+    smaller, (first, second, third, fourth) = ladder.steps[1], shares.values()
+    cases = [
+        (smaller.taken, charts.phrase("saves {smaller.saving:percent}")),
+        (smaller.same, "is the same model"),
+        (smaller.harmful, "loses more quality than you allow"),
+    ]
+    ahead = first_case(cases, "saves nothing")
+    agrees = where(as_promised(saving), "agrees with", "differs from")
+    return charts.sentence(
+        "{case.smaller} instead {ahead}. Rung by rung, quantizing and pruning save {first:percent}"
+        " of the fleet, adapters {second:percent} of what is left, batching and caches"
+        " {third:percent}, pooling {fourth:percent}. Together that is"
+        f" <strong>{{saving:percent}}</strong>, which {{agrees}} the source's {PROMISED}.",
+        provided=ladder.steps[0].chips > 0,
+        otherwise="There is no fleet to save from.",
+    )
+
+
+def checklist(ladder: Ladder, levers: pd.DataFrame, so_far: Sequence[Any]) -> charts.Display:
+    """What each lever of the source's checklist saves, or why it is left; what all so far save."""
+    today, *steps = ladder.steps
+    columns = {
+        "lever": levers["lever"],
+        "saves": [_saved(step, today.chips > 0) for step in steps],
+        "so far": so_far,
+        "needs": levers["needs"],
+        "risks": levers["risk"],
+        "measure": levers["measure"],
+    }
+    about = "S2's checklist for your service, in its order"
+    return charts.table(pd.DataFrame(columns), about, {"so far": "percent"}, name="checklist")
+
+
+def _saved(step: Step, possible: Any) -> Any:
+    """What a lever saves, or why it is left."""
+    left = [
+        (step.taken, charts.say(step.saving, "percent")),
+        (where(step.can, False, True), "– (its conditions do not hold)"),
+        (step.same, "– (changes nothing)"),
+        (step.harmful, "– (published loss of " + charts.say(step.lost, "percent") + ")"),
+        (step.more > 0, "– (takes " + charts.say(step.more, "percent") + " more chips)"),
+        (step.more <= 0, "– (saves nothing here)"),
+    ]
+    return where(possible, first_case(left, "– (keeps no pace)"), "–")
+
+
+def losses(published: pd.DataFrame) -> charts.Display:
+    """Published losses of quality by lever, folded."""
+    shown = charts.table(
+        published.fillna({"form": ""})[["lever", "form", "model", "benchmark", "loss"]],
+        "Published losses of quality, over the score before",
+        {"loss": "percent"},
+        name="quality",
+    )
+    return charts.folded(shown, "What compression was published to cost in quality")
+
+
+def orders(saving: Quantity, found: pd.DataFrame) -> charts.Display:
+    """What each lever saves by when it is taken."""
+    words = {"first": "taken first", "last": "taken last", "credit": "credit for the whole"}
+    shown = charts.table(
+        found.reset_index(),
+        f"What each lever that is taken saves, over all orders of the {len(found)}",
+        dict.fromkeys(found.columns, "percent"),
+        headers=words,
+        name="orders",
+    )
+    return charts.at_defaults(shown, saving)
+
+
+def starts(saving: Quantity, found: pd.DataFrame) -> charts.Display:
+    """What the ladder saves by how requests share a group today."""
+    about = "What the ladder saves, by how requests share a group today"
+    shown = charts.table(found, about, dict.fromkeys([*found][1:], "percent"), name="starts")
+    return charts.at_defaults(shown, saving)
+
+
+def beyond(saving: Quantity, found: pd.DataFrame) -> charts.Display:
+    """What two more levers save, by the pace of tokens."""
+    about = (
+        "What two more levers save on top of the ladder, at ten times the requests; three guesses,"
+        " each right six times of ten"
+    )
+    return charts.at_defaults(charts.table(found, about, name="beyond"), saving)
+
+
+def by_demand(case: Any, demand: Quantity, saved: Mapping[str, Any]) -> charts.Display:
+    """What levers save against the requests per second."""
+    along, title = {"demand": [10 ** (k / 8 - 1) for k in range(33)]}, "requests per second"
+    axes = "percent", title, "share saved"
+    return charts.show(
+        charts.rule(case.requests_per_s, title, "you", foot=True, log=True)
+        + charts.lines(along, "demand", saved, *axes, log_x=True, along=demand),
+        name="demand",
+        alt="Share of the fleet that the levers of your case save against the requests per second:"
+        " all of them, those that make a group faster, and those that share groups among services"
+        " and variants.",
+    )
+
+
+def budgets(saving: Quantity, found: pd.DataFrame) -> charts.Display:
+    """What more allowed loss of quality saves."""
+    shares = dict.fromkeys(("allowed loss", "loss", "saved"), "percent")
+    shown = charts.table(found, "What more loss of quality buys", shares, name="budgets")
+    return charts.at_defaults(shown, saving)
+
+
+def pairs(measured: pd.DataFrame, error: float) -> charts.Display:
+    """How many times faster FP8 made models, measured and computed.
+
+    error : of the computed over the measured, at the median [1]
+    """
+    axes = "published", "computed", "system", "times", "published"
+    return charts.show(
+        charts.predicted_vs_measured(measured, *axes),
+        name="pairs",
+        alt=f"Published against computed speedup of FP8 over BF16 for {len(measured)} pairs of"
+        f" runs: the median is {100 * error:.0f} percent off.",
+    )
+
+
+def speedups(found: pd.DataFrame) -> charts.Display:
+    """Speedups by one lever, published and computed."""
+    formats = dict.fromkeys(("published", "computed"), "times")
+    return charts.table(found, "Times faster by one lever", formats, name="checks")
+
+
+def static_batches(errors: pd.Series) -> charts.Display:
+    """How far off the throughput of whole batches is."""
+    return charts.sentence(
+        f"Static batches are the start of many: on {errors.notna().sum()} published runs of whole"
+        " batches, to which no constant was fitted, their throughput is"
+        f" {100 * errors.median():.0f} % off at the median."
+    )
+
+
+def published_pool() -> charts.Display:
+    """The one fleet whose pooling was published before and after."""
+    parts = "gpus_before", "gpus_after", "utilization_low", "utilization_high", "utilization_pooled"
+    gpus, fewer, idle, busy, pooled = (catalog.fact(f"aegaeon_{part}") for part in parts)
+    return charts.sentence(
+        "Pooling has one published fleet before and after: Alibaba served 47 models on"
+        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}, and utilization rose from {idle} to"
+        f" {busy} % to {pooled} % (Aegaeon). Much of it came from models that were hardly used; the"
+        " ladder counts peaks that cancel, for services of one model."
+    )
+
+
+def one_at_a_time(lever: str, saving: float) -> charts.Display:
+    """Which lever matters where requests come one at a time, and why."""
+    return charts.sentence(
+        f"{lever.capitalize()}, which saves {100 * saving:.0f} % of the fleet before it: a group"
+        " that serves one request at a time reads all weights for a single token, and now for"
+        " dozens."
+    )
+
+
+def quantized_first(late: float, early: float) -> charts.Display:
+    """What the source's order costs, and why [accelerators]."""
+    return charts.sentence(
+        f"{late:.0f} chips if it quantizes first, {early:.0f} if it batches first: four bits save"
+        " the memory that a static batch is short of, so they are taken, and then stay where"
+        " continuous batches are bound by arithmetic."
+    )
+
+
+def sharing(services: int, above: float) -> charts.Display:
+    """How many services halve the fleet by sharing it, and why.
+
+    above : what exceeds the mean once they share, over the mean [1]
+    """
+    return charts.sentence(
+        f"{services}: what exceeds the mean, nine times of it, shrinks with the square root of the"
+        f" services, to {above:.2g} times, so that a peak of {1 + above:.2g} times the mean has to"
+        " be served instead of ten."
+    )
