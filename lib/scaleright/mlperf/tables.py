@@ -134,6 +134,18 @@ def rack_gains() -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def racks_apart() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`rack_gains` of the rack and the benchmarks that S4 judges, and all others.
+
+    >>> judged, others = racks_apart()
+    >>> sorted(set(judged["benchmark"])), "GB300" in set(others["rack"])
+    (['deepseek-r1', 'llama3.1-405b'], True)
+    """
+    rows = rack_gains()
+    judged = (rows["rack"] == "GB200") & (rows["benchmark"] != "gpt-oss-120b")
+    return rows[judged].drop(columns="rack"), rows[~judged]
+
+
 @dataclass(frozen=True)
 class Spread:
     """Lowest, middle and highest of some figures, and how many they are."""
