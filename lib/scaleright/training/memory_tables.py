@@ -1,8 +1,11 @@
 """The cases that a chapter on the memory of training compares, as rows of its tables."""
 
+import numpy as np
 import pandas as pd
 
 from scaleright.formulas import lookup
+from scaleright.ops import where
+from scaleright.quantity import Quantity, evaluate
 from scaleright.training.rank_parameters import LORA_RANK
 
 MODELS = (
@@ -45,3 +48,24 @@ def models_by_chips() -> pd.DataFrame:
     """
     rows = [(model, chip, model, chip) for model in MODELS for chip in CHIPS]
     return pd.DataFrame(rows, columns=["model", "chip", "of", "on"])
+
+
+@lookup
+def on_few_chips(kept: Quantity, again: Quantity, room: float, verdict: str) -> pd.DataFrame:
+    """Memory of each of one to eight chips for sequences of 2,048 tokens, and whether it fits.
+
+    Parameters
+    ----------
+    kept, again : memory of a chip where no layer and where every layer is recomputed [B], by
+        `accelerators` and `sequence`
+    room : what a chip holds [B]
+    verdict : name of the last column
+
+    Columns: H100, everything kept, all recomputed [B], and the verdict.
+    """
+    some = where(again <= room, "fits if every layer is recomputed", "does not fit")
+    chips = np.array([1, 2, 3, 4, 8])
+    found = [kept, again, where(kept <= room, "fits", some)]
+    found = evaluate(found, {"accelerators": chips, "sequence": 2048})
+    words = "everything kept", "all recomputed", verdict
+    return pd.DataFrame({"H100": chips, **dict(zip(words, found, strict=True))})

@@ -188,6 +188,10 @@ class Peaks:
     greatest: float
     said: str
 
+    def around(self, predicted: Any) -> tuple[Any, Any]:
+        """Where a peak lies by all of these, for the one that is predicted [B]."""
+        return predicted / self.greatest, predicted / self.least
+
 
 @lookup
 def fsdp_peaks(judged: pd.DataFrame) -> Peaks:
