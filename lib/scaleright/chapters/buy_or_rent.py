@@ -1,0 +1,281 @@
+"""What the chapter `buy_or_rent` shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts, claims
+from scaleright.charts import Display
+from scaleright.costs.break_even import FleetCost
+from scaleright.costs.own import OwnedCost
+from scaleright.decisions.capex_opex import cards_and_a_chip
+from scaleright.decisions.verdict import Verdict
+from scaleright.market import rent_or_buy_market
+from scaleright.ops import maximum, minimum, where
+from scaleright.order import ordered
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
+
+A_DAY = "hours of use a day"
+CAPPED = "break-even use [hours a day]"
+
+
+def _pays(break_even_hours: Quantity) -> Any:
+    """From how many hours a day owning pays."""
+    above = charts.phrase("Owning pays above {break_even_hours:hours 2} of use a day.")
+    return where(break_even_hours > 24, "However long the day, owning never pays.", above)
+
+
+def answer(
+    case: Any,
+    chip: Mapping[str, Any],
+    choice: Quantity,
+    saving: Quantity,
+    break_even_hours: Quantity,
+    between: tuple[Quantity, Quantity],
+) -> Display:
+    """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
+
+    chip : its terms; between : ends of those hours
+    """
+    pays, (range_low, range_high) = _pays(break_even_hours), between
+    span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
+    span = where(range_low > 24, "beyond a whole day of use (90 %)", span)
+    return charts.answer_card(
+        "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"
+        " <strong>{case.accelerator}</strong>, <strong>{choice}</strong> is cheaper, by"
+        " <strong>{saving:usd}</strong> a year. {pays}",
+        range="{span}",
+        as_of="{chip.age} (rents)",
+        model_error="none measured: arithmetic on prices, so as right as its inputs",
+        headline="break_even_hours",
+        quantities={
+            "break_even_hours": (break_even_hours, "hours 2"),
+            "range_low": (range_low, "hours 2"),
+            "range_high": (range_high, "hours 2"),
+        },
+    )
+
+
+def yearly_cost(
+    case: Any, rented: Quantity, owned: Quantity, break_even_hours: Quantity
+) -> Display:
+    """A year of renting and of owning by hours of use a day [USD/year]."""
+    day, hours = {"hours": [half / 2 for half in range(49)]}, case.hours_per_day
+    both, axes = {"renting": rented, "owning": owned}, (A_DAY, "USD a year")
+    words, even_at = charts.say(break_even_hours, "hours a day"), minimum(break_even_hours, 24.0)
+    pays = _pays(break_even_hours)
+    return charts.show(
+        charts.rule(hours, A_DAY, "you", foot=True)
+        + charts.rule(even_at, A_DAY, words, foot=True, lift=16)
+        + charts.lines(day, "hours", both, "usd", *axes, along=hours),
+        name="yearly_cost",
+        alt="Cost of a year of one {case.accelerator} against hours of use a day: renting rises"
+        " from zero, owning starts at its fixed cost and rises with power. {pays}",
+    )
+
+
+def both_bills(
+    case: Any,
+    rented: Quantity,
+    bill: OwnedCost,
+    owned_hour: Quantity,
+    months_to_pay: Quantity,
+    rule: Quantity,
+    computed: Quantity,
+) -> Display:
+    """A year of both, an owned hour, the months until it has paid, and the source's rule."""
+    agrees = where(rule == computed, "agrees", "disagrees")
+    hour = charts.phrase("costs {owned_hour:usd}; below that, renting is cheaper")
+    hour = where(case.hours_per_day > 0, hour, "has no price, since there is none")
+    paid = charts.phrase("pays back the price in {months_to_pay:months 2}")
+    paid = where(months_to_pay > 1200, "never pays back the price", paid)
+    return charts.sentence(
+        "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
+        " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}. The"
+        " source's matrix says {rule}, which {agrees} with the computed answer."
+    )
+
+
+def owned_parts(bill: OwnedCost) -> Display:
+    """A year of owning by parts [USD/year]."""
+    return charts.show(
+        charts.stacked_parts(bill.labeled(), "usd", "USD a year"),
+        name="owned_parts",
+        alt="A year of owning by parts: depreciation, capital, power, facility, maintenance and"
+        " people add up to {bill.total:usd}.",
+    )
+
+
+def map_of_rents(case: Any, owned_hour: Quantity) -> Display:
+    """Who wins at which rent [USD/h] and use [h/day], parted by what an owned hour costs."""
+    hours, rent = case.hours_per_day, case.rent_usd_per_hour
+    across, up = (A_DAY, 0, 24), ("rent [USD per hour]", rent / 8, rent * 8)
+    return charts.show(
+        charts.boundary(across, up, owned_hour, here=(hours, rent), along=hours),
+        name="map",
+        alt="Hours of use a day against rent: below the curve renting is cheaper, above it owning;"
+        " the curve falls as use rises, and a dot marks your case.",
+    )
+
+
+def spent_by_month(spent: Mapping[str, Quantity], months: Quantity) -> Display:
+    """What has been spent so far, in today's money [USD]."""
+    every_other, titles = {"months": range(0, 73, 2)}, ("months", "USD spent")
+    return charts.show(
+        charts.lines(every_other, "months", spent, "usd", *titles, along=months),
+        name="months",
+        alt="Money spent against months: renting rises from zero, owning starts at the price; where"
+        " they cross, buying has paid. A third line is owning less what the machine would fetch.",
+    )
+
+
+def rule_on_its_example() -> Display:
+    """The source's rule of hours a day, recomputed."""
+    example = ("S2-4090-rule", "S2-second-year", "S2-4090-power-year", "S2-4090-rule-market")
+    words = "The rule recomputed: first from the source's own figures, then from the catalog's"
+    return charts.table(claims.table(ids=(*example, "S2-h100-rule")), words)
+
+
+def rule_by_hours(
+    hours: Quantity, owned_hour: Quantity, rule: Quantity, computed: Quantity
+) -> Display:
+    """The rule, and what is computed, at several hours of use a day."""
+    of = [2, 4, 6, 8, 12, 24]
+    rows = {"of": of, "hours a day": of, "an owned hour costs [USD]": owned_hour}
+    rows |= {"the rule": rule, "computed": computed}
+    words = "Your accelerator: the rule, and what is computed at your rent"
+    return charts.table(pd.DataFrame(rows), words, along={hours: "of"}, name="the-rule-by-hours")
+
+
+def _sold() -> pd.DataFrame:
+    """The market, the cheapest chip first."""
+    return ordered(rent_or_buy_market(), "chip_usd")
+
+
+def _of_each_chip(case: Any) -> tuple[Quantity, ...]:
+    """What the rows of the market give."""
+    return case.accelerator, case.chip_usd, case.rent_usd_per_hour
+
+
+def any_chip(case: Any, use: Quantity) -> Display:
+    """Break-even hours of use a day of each chip on the market."""
+    hours, said = case.hours_per_day, charts.say(use, "hours a day")
+    look = {"color": "vendor", "log": True, "along": _of_each_chip(case), "label": said}
+    return charts.show(
+        charts.rule(24.0, CAPPED, "a whole day", log=True)
+        + charts.rule(maximum(hours, 1.0), CAPPED, "you", log=True, foot=True)
+        + charts.bars(_sold(), "accelerator", minimum(use, 200.0), "hours 2", CAPPED, **look),
+        name="any_chip",
+        alt="Break-even hours of use a day for each chip; beyond 24 it is always cheaper to rent.",
+    )
+
+
+def months_to_pay(
+    case: Any,
+    use: Quantity,
+    paid_after: Quantity,
+    owned_hour: Quantity,
+    price: Quantity,
+) -> Display:
+    """Months until each chip that works around the clock has paid, and what that rests on; folded.
+
+    use : its break-even hours a day; owned_hour : what one costs around the clock [USD/h]; price :
+        installed [USD]
+    """
+    sold = _sold()
+    after = where(paid_after > 120, "never in ten years", charts.say(paid_after, "whole"))
+    pays = where(use < case.hours_per_day, "own", "rent")
+    each = {"chip": sold["accelerator"], "at your hours": pays, "paid after [months]": after}
+    each |= {"owned hour [USD]": owned_hour, "installed [USD]": price}
+    each |= {"rent [USD/h]": case.rent_usd_per_hour}
+    each |= dict(sold.drop(columns=["vendor", "segment", "tdp_watts"]))
+    shown = charts.table(
+        pd.DataFrame(each),
+        "Every chip, and months until it has paid for itself around the clock",
+        headers={"rent_low": "listed from [USD/h]", "rent_high": "to [USD/h]", "as_of": "rent of"},
+        along=_of_each_chip(case),
+        name="months-to-pay",
+    )
+    return charts.folded(shown, f"Months to pay for all {len(sold)} chips")
+
+
+def fleet(plans: Mapping[str, FleetCost]) -> Display:
+    """A year of the fleet under each plan, by parts [USD/year]."""
+    parts = {name: cost.labeled() for name, cost in plans.items()}
+    return charts.show(
+        charts.stacked_parts(parts, "usd", "USD a year", category="plan"),
+        name="fleet",
+        alt="A year of the fleet under three plans: rent all, own the baseline and rent the bursts,"
+        " own all; each bar is split into owned, power and rent.",
+    )
+
+
+def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Display:
+    """The plan of the least bill."""
+    pays_above = charts.phrase("pays above {break_even_hours:hours 2}")
+    pays_above = where(break_even_hours > 24, "never pays", pays_above)
+    return charts.sentence(
+        "The cheapest plan is to <strong>{plan}</strong>. The baseline works all day, the bursts"
+        " {case.burst_hours_per_day:hours 2} a day, and owning {pays_above}. The source's matrix"
+        " says to own the baseline and rent the bursts."
+    )
+
+
+def deployment_tree(branches: pd.DataFrame) -> Display:
+    """The source's deployment tree, question by question [USD/year]."""
+    bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
+    return charts.table(branches, "The tree, branch by branch; USD a year", bills)
+
+
+def cards_on_power() -> Display:
+    """Two consumer cards beside one chip of a data center."""
+    words = "Two consumer cards and one A100, running all day for three years"
+    formats = {"FP16 with FP32 sums": "si FLOP/s"}
+    formats |= dict.fromkeys(("power [W]", "energy in 3 years [kWh]"), "whole")
+    return charts.table(cards_and_a_chip(), words, formats)
+
+
+def tornado(
+    doubtful_hours: Quantity, ends: Mapping[str, Ends], break_even_hours: Quantity
+) -> Display:
+    """What moves the break-even hours a day, an input at a time.
+
+    doubtful_hours : as they follow from the inputs of `ends`
+    """
+    pays = _pays(break_even_hours)
+    return charts.show(
+        charts.tornado(ends, break_even_hours, "hours 2", CAPPED, result=doubtful_hours),
+        name="tornado",
+        alt="What moves the break-even, an input at a time, most of all first. {pays}",
+    )
+
+
+def rents_that_fit(at_six: Quantity, at_four: Quantity) -> Display:
+    """The rents at which the rule of four to six hours is right [USD/h]."""
+    return charts.sentence(
+        "The rule fits rents of {at_six:usd} to {at_four:usd} an hour: there, an owned hour of a"
+        " machine that works six or four hours a day costs the same."
+    )
+
+
+def dearer_power(break_even_hours: Quantity, doubled: Quantity) -> Display:
+    """How many more hours a day it must work if power costs twice as much."""
+    more_hours = charts.say(doubled - break_even_hours, "hours 2") + " more"
+    more_hours = where(doubled > 24, "More than a day has", more_hours)
+    return charts.sentence(
+        "{more_hours}: an hour of use then saves less, because its power costs more, and the idle"
+        " hours cost more too."
+    )
+
+
+def eight_chips(eight: Verdict) -> Display:
+    """Whether to rent or buy eight chips, and after how many months buying has paid."""
+    owned, rents, even_use, _, after = (value for value, _ in eight.numbers.values())
+    return charts.sentence(
+        "To {eight.what}: a year of owning them costs {owned:usd}, a year of renting {rents:usd},"
+        " and the rent saved pays back the price in {after:months 2}. Most of owning is paid"
+        " whether they work or not, so that it wins above {even_use:hours 2} a day, and they work"
+        " for 20."
+    )
