@@ -202,10 +202,12 @@ def stops() -> Display:
 
 def project(cost: PretrainingCost, around: Mapping[str, Any]) -> Display:
     """The run, experiments and people as one bar."""
+    whole = charts.phrase("{cost.total:usd} in all")
+    whole = where(cost.total > 0, whole, "none without a run")
     return charts.show(
         charts.stacked_parts(around, "usd", "USD"),
         name="project",
-        alt="The project by parts: the run, experiments and people, {cost.total:usd} in all.",
+        alt="The project by parts: the run, experiments and people, {whole}.",
     )
 
 
@@ -297,7 +299,7 @@ def fair_price(run: Run, fair_usd: Any) -> Display:
         "At {fair_usd:usd} an hour, {hour_usd:usd} now: the chip-hours stay what they are, so the"
         " price of one alone must make up the difference.",
         provided=fair_usd > 0,
-        otherwise="At none: nothing runs.",
+        otherwise="At none: your case does not run, or no such platform runs it.",
     )
 
 
