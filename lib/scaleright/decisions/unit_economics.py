@@ -177,7 +177,12 @@ class SizesCompared(NamedTuple):
 
 
 def compare_sizes(sizes: pd.DataFrame, small: str, large: str) -> SizesCompared:
-    """Two models of `source_sizes`, the larger beside the smaller."""
+    """Two models of `source_sizes`, the larger beside the smaller.
+
+    >>> found = {"model": ["8B", "14B"], "median": [0.2, 0.5], "tokens/s": [900.0, 600.0]}
+    >>> float(compare_sizes(pd.DataFrame(found | {"out": [0.5, 1.5]}), "8B", "14B").price)
+    3.0
+    """
     one, other = (sizes.set_index("model").loc[name] for name in (small, large))
     return SizesCompared(
         small_load=one["median"],

@@ -62,6 +62,11 @@ def on_few_chips(kept: Quantity, again: Quantity, room: float, verdict: str) -> 
     verdict : name of the last column
 
     Columns: H100, everything kept, all recomputed [B], and the verdict.
+
+    >>> from scaleright.quantity import given
+    >>> each = given("sequence", 1.0) * 1e7 / given("accelerators", 1.0)
+    >>> on_few_chips(each, each / 8, 6e9, "of 6 GB")["of 6 GB"].tolist()[1:]
+    ['fits if every layer is recomputed', 'fits if every layer is recomputed', 'fits', 'fits']
     """
     some = where(again <= room, "fits if every layer is recomputed", "does not fit")
     chips = np.array([1, 2, 3, 4, 8])
