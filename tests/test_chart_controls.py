@@ -103,8 +103,9 @@ def test_a_choice_offers_only_what_all_its_tables_hold(live):
 
 
 def test_a_strip_of_some_controls_refuses_one_that_there_is_not(live):
-    shown = charts.strip(live, "price", "chip")
-    assert 'data-sr-names="price chip"' in shown.markup
+    of = charts.sentence("What they move.")
+    shown = charts.beneath_strip(of, "price", "chip")
+    assert 'data-sr-names="price chip"' in shown.markup and shown.markup.endswith(of.markup)
     assert [c["name"] for c in model_in(shown)["controls"]] == ["price", "chip"]
     with pytest.raises(LookupError, match="control of this chapter 'prise'; nearest: price"):
-        charts.strip(live, "prise")
+        charts.beneath_strip(of, "prise")

@@ -9,7 +9,7 @@ control.
 """
 
 from scaleright.charts import lean
-from scaleright.charts.answers import answer_card, sentence, strip
+from scaleright.charts.answers import answer_card, beneath_strip, sentence
 from scaleright.charts.displays import Display
 from scaleright.charts.dots import dots
 from scaleright.charts.intervals import intervals

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.charts.displays import Display, fill, live_model, page_model, plain_text
-from scaleright.charts.live import Controls, LiveNumber, page
+from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.machine import answer
 from scaleright.charts.templates import callers_names, slots
 from scaleright.names import nearest
@@ -171,10 +171,15 @@ def _facts(texts: Mapping[str, str]) -> str:
     return f"<dl{note}>{items}</dl>"
 
 
-def strip(controls: Controls, *names: str) -> Display:
-    """A strip of some of the controls, near a chart that they move; without one, the page puts one
-    of all above the first live chart. All strips of a page move together.
+def beneath_strip(display: Display, *names: str) -> Display:
+    """A display beneath a strip of some of the controls, those that move it; a page without any
+    strip puts one of all above its first live chart. All strips of a page move together.
+
+    Raises
+    ------
+    LookupError : no control of this name; the nearest is offered.
     """
+    controls = page()
     there = [name for name in vars(controls.given) if controls.describe(name)]
     for name in names:
         if name not in there:
@@ -183,4 +188,4 @@ def strip(controls: Controls, *names: str) -> Display:
         '<div class="sr-controls"'
         f' data-sr-names="{" ".join(names)}">{page_model(controls, names)}</div>'
     )
-    return Display({"text/plain": f"Controls: {', '.join(names)}", "text/html": box})
+    return display.marked(box + display.markup)

@@ -28,7 +28,7 @@ from scaleright.decisions.architecture_bets import (
 from scaleright.decisions.meetings import Meeting
 from scaleright.decisions.scale_up import chip_limits, domain, share_of
 from scaleright.mlperf.gains import gain_ratio
-from scaleright.ops import INFINITY, first_case, maximum, where
+from scaleright.ops import INFINITY, first_case, where
 from scaleright.quantity import at, choose, evaluate, least, look_up, pick
 from scaleright.validation import decode_floor
 
@@ -57,6 +57,56 @@ def terms() -> dict[str, dict[str, float]]:
     }
 
 
+def meetings_of(case: Any) -> dict[str, Meeting]:
+    """Where the bet and its rival meet, by kind of model; nobody hurries on images."""
+    return {
+        kind: Meeting.of(
+            kind,
+            getattr(case, kind),
+            "Offline" if kind == "images" else case.scenario,
+            case.bet,
+            case.rival,
+        )
+        for kind in ARCHITECTURES
+    }
+
+
+def rents_of(case: Any) -> dict[str, Any]:
+    """Rent of each chip, for the bet and its rival as the case has it [USD/h]."""
+    own = (case.bet, case.bet_usd_per_hour), (case.rival, case.rival_usd_per_hour)
+    return {
+        chip: first_case([(name == chip, rent) for name, rent in own], usd)
+        for chip, usd in rents()["usd_per_hour"].items()
+    }
+
+
+def costs_of(
+    case: Any, prices: Mapping[str, Any], met: Meeting, gain: str = "gain"
+) -> dict[str, Any]:
+    """Cost of each chip on a kind of model, its price over what it does there, over that of the
+    cheapest chip [1]; infinite where it was not measured, or where nobody lists it and it does not
+    count.
+
+    Parameters
+    ----------
+    prices : from `rents_of`
+    met : where the bet and its rival meet on that kind
+    gain : see `Bets.of`
+    """
+    listings, rates = rents()["listings"], met.rates
+    if gain != "gain":
+        bets_own = getattr(met, gain) * pick(rates, case.rival)
+        rates = {
+            chip: where(met.met & (case.bet == chip), bets_own, rate)
+            for chip, rate in rates.items()
+        }
+    counting = []
+    for chip, rate in rates.items():
+        own = case.unlisted | (case.bet == chip) | (case.rival == chip)
+        counting.append(where(True if listings[chip] else own, rate, 0.0))
+    return dict(zip(prices, relative_costs([*prices.values()], counting), strict=True))
+
+
 @dataclass(frozen=True)
 class Bets:
     """What every chip would cost in a reader's case.
@@ -82,43 +132,8 @@ class Bets:
         case : parameters of the chapter `architecture_bets`, as quantities or not
         gain : of the bet over its rival: "gain", or the "low" or "high" end of its range
         """
-        meetings = {
-            kind: Meeting.of(
-                kind,
-                getattr(case, kind),
-                "Offline" if kind == "images" else case.scenario,
-                case.bet,
-                case.rival,
-            )
-            for kind in ARCHITECTURES
-        }
-        listed = rents()
-        prices = {
-            chip: first_case(
-                [
-                    (case.bet == chip, case.bet_usd_per_hour),
-                    (case.rival == chip, case.rival_usd_per_hour),
-                ],
-                usd,
-            )
-            for chip, usd in listed["usd_per_hour"].items()
-        }
-        counted = {
-            chip: True if many else case.unlisted | (case.bet == chip) | (case.rival == chip)
-            for chip, many in listed["listings"].items()
-        }
-        costs = {}
-        for kind, found in meetings.items():
-            rates = found.rates
-            if gain != "gain":
-                bets_own = getattr(found, gain) * pick(rates, case.rival)
-                rates = {
-                    chip: where(found.met & (case.bet == chip), bets_own, rate)
-                    for chip, rate in rates.items()
-                }
-            counting = [where(counted[chip], rate, 0.0) for chip, rate in rates.items()]
-            each = relative_costs(list(prices.values()), counting)
-            costs[kind] = dict(zip(prices, each, strict=True))
+        meetings, prices = meetings_of(case), rents_of(case)
+        costs = {kind: costs_of(case, prices, met, gain) for kind, met in meetings.items()}
         return cls(meetings, prices, costs, case)
 
     def _each(self, cost: Any) -> dict[str, Any]:
@@ -154,12 +169,7 @@ class Bets:
     @cached_property
     def best(self) -> tuple[Any, Any]:
         """The chip that is expected to cost least, and what [1]; NaN where there is none."""
-        return _least(self.expected)
-
-    @cached_property
-    def safest(self) -> tuple[Any, Any]:
-        """The chip that costs least at worst, and what [1]; NaN where there is none."""
-        return _least(self.at_worst)
+        return cheapest(self.expected)
 
     @property
     def possible(self) -> Any:
@@ -168,11 +178,6 @@ class Bets:
         """
         met = self.meetings["mixture"].met & self.meetings["dense"].met
         return met & (self.best[1] > 0)
-
-    @property
-    def regret(self) -> Any:
-        """What the best bet is expected to cost more than knowing in advance, a share of it [1]."""
-        return maximum(self.best[1] - 1, 0.0)
 
     @property
     def premium(self) -> Any:
@@ -291,7 +296,8 @@ class Bets:
         )
 
 
-def _least(costs: Mapping[str, Any]) -> tuple[Any, Any]:
+def cheapest(costs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The chip of the least of these costs, and that cost [1]; NaN where none was measured."""
     name, cost = least(costs)
     return name, _measured(cost)
 

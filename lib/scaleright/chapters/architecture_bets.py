@@ -1,0 +1,336 @@
+"""What the chapter `architecture_bets` shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Controls, Display
+from scaleright.decisions import bets, chip_gains
+from scaleright.decisions.architecture_bets import rents
+from scaleright.decisions.bets import Bets
+from scaleright.mlperf import drift
+from scaleright.ops import where
+from scaleright.quantity import Quantity, look_up
+
+NO_DEARER = 5e-4
+"""A regret that is said to be none [1]."""
+
+
+def controls(declared: Any) -> Controls:
+    """The controls of the page."""
+    listed = rents().round(3).to_dict("index")
+    return (
+        charts.controls(declared.filled(slowdown=bets.usual_slowdown()))
+        .follow("bet", listed, bet_usd_per_hour="usd_per_hour")
+        .follow("rival", listed, rival_usd_per_hour="usd_per_hour")
+        .follow("term", bets.terms(), committed_ratio="committed_ratio")
+    )
+
+
+def answer(
+    case: Any, found: Bets, best: Quantity, regret: Quantity, too_dear: Quantity, flip: Quantity
+) -> Display:
+    """The answer card: whether a chip is cheapest throughout, and the best bet.
+
+    regret, too_dear : of the best bet, and of the safest at worst [1]
+    flip : odds of mixtures at which the two chips cost the same [1]
+    """
+    mixture, dense, premium = found.meetings["mixture"], found.meetings["dense"], found.premium
+    mixture_open, dense_open = (
+        where(found.either(kind), ", so that either may be the cheaper", "")
+        for kind in ("mixture", "dense")
+    )
+    span = charts.phrase(
+        "{mixture.low:number} to {mixture.high:times} on {case.mixture}{mixture_open};"
+        " {dense.low:number} to {dense.high:times} on {case.dense}{dense_open} (90 %)"
+    )
+    span = where(found.possible, span, "none")
+    cheapest = where(too_dear > 1e-9, "Yes: no chip is", "No: one chip is")
+    hurries = {"Offline": "no limit", "Server": "a loose limit", "Interactive": "a tight limit"}
+    hurry = look_up(hurries, case.scenario)
+    dearer = charts.phrase("{regret:percent} dearer than knowing in advance")
+    dearer = where(regret < NO_DEARER, "as cheap as knowing in advance", dearer)
+    refusal = charts.phrase(
+        "on one of your models MLPerf has the {case.bet} and the {case.rival} in no round together;"
+        " choose other models or chips"
+    )
+    refusal = where(case.bet == case.rival, "choose two different chips", refusal)
+    return charts.answer_card(
+        "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
+        " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
+        " {case.mixture}, and {dense.gain:number} times on {case.dense}, for {premium:number} times"
+        " the price. At {case.mixture_probability:percent} odds of mixtures the {best} is the best"
+        " bet, {dearer}.",
+        provided=found.possible,
+        otherwise="There is no bet to compute: {refusal}.",
+        range="{span}",
+        as_of="MLPerf {mixture.in_round} and {dense.in_round}; rents of"
+        f" {rents()['as_of'].max()}{{found.unlisted}}",
+        model_error="from round to round the ratio of two chips moves by up to a factor of"
+        f" {drift('mixture of experts'):.2f} (90 %)",
+        headline="regret",
+        quantities={"regret": (regret, "percent"), "flip": (flip, "percent")}
+        | {"best_bet": (best.value, "")}
+        | {name: (value, "number") for name, value in found.figures.items()},
+    )
+
+
+def regrets(case: Any, found: Bets) -> Display:
+    """A chart of what each bet costs more than knowing in advance against the odds, beneath the
+    controls of the answer.
+    """
+    odds, dear = "odds of mixtures, over dense models", "dearer than knowing in advance"
+    chances, now = {"odds": [k / 20 for k in range(21)]}, case.mixture_probability
+    look = {"x_kind": "percent", "along": now}
+    shown = charts.show(
+        charts.lines(chances, "odds", found.regrets, "percent", odds, dear, **look)
+        + charts.rule(now, odds, "your odds", foot=True),
+        name="regret",
+        alt="What each bet costs more than knowing in advance, against the odds of mixtures of"
+        " experts.",
+    )
+    return charts.beneath_strip(shown, *[*vars(case)][:11])
+
+
+def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity) -> Display:
+    """Which of the two is the better bet, which chip the safest, and what the source says.
+
+    too_dear : what the safest loses at worst [1]
+    flip : odds of mixtures at which the two cost the same [1]
+    """
+    of_two = found.cheaper
+    flips = charts.phrase(
+        "{of_two.above} is cheaper above {flip:percent} odds of mixtures, the {of_two.below} below"
+    )
+    always = charts.phrase("{of_two.now} is cheaper whatever the odds")
+    between = where(of_two.flips, flips, always)
+    at_most = charts.phrase("at most {too_dear:percent} too dear")
+    at_most = where(too_dear < NO_DEARER, "never too dear", at_most)
+    agrees = where(found.agrees, "agrees", "disagrees")
+    return charts.sentence(
+        "Of the two, the {between}. The bet with the least regret at worst is the {safest},"
+        " {at_most}. The source's rule says {found.rule}, which {agrees} with the computed answer.",
+        provided=found.possible,
+        otherwise="The source's rule says {found.rule}, whatever was measured.",
+    )
+
+
+def thesis(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
+    """A chart of gains of a rack's chip over its sibling in a server, with what it costs more.
+
+    racks, rack_premium : `thesis`, and the rent of one over that of the other [1]
+    """
+    title = "work of a chip in an NVL72 over its sibling in a server of eight"
+    dots = {"color": "scenario", "name": "pair", "tips": {"range": "range", "chips": "chips"}}
+    priced = charts.phrase("price: {rack_premium:number} times")
+    return charts.show(
+        charts.spread(racks[chip_gains.SEEN], "name", "gain", "number", title, log=True, **dots)
+        + charts.rule(rack_premium, title, priced, log=True),
+        name="thesis",
+        alt="Gains of a chip in an NVL72 over the same chip in a server of eight, a row for each"
+        " model.",
+    )
+
+
+def racks_summary() -> Display:
+    """A table of those gains by hurry and kind of model."""
+    return charts.table(
+        chip_gains.rack_summary(),
+        "Work of a rack's chip over its sibling's, with and without a tight limit on a token",
+        name="racks",
+    )
+
+
+def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
+    """What else is known of racks."""
+    return charts.sentence(
+        "In the source's own round a whole NVL72 did per GB200 {rack.whole_mixture:number} times"
+        " the work of a B200 on DeepSeek-R1 and {rack.whole_dense:number} times on Llama-3.1-405B."
+        " In a hurry, who submitted both to one round found {rack.same_low:number} to"
+        " {rack.same_high:number}. The large advantage on mixtures begins between"
+        " {rack.beyond_s:duration 2} and {rack.within_s:duration 2} per token: MLPerf measures"
+        " nothing in between, and the public runs of InferenceX match no two of these chips at one"
+        " pace."
+    )
+
+
+def thresholds(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
+    """A folded table of the prices at which racks lose; arguments as for `thesis`."""
+    words = "Price of a rack's chip over its sibling's at which the rack loses"
+    losing = charts.table(chip_gains.thresholds(rack_premium), words, name="thresholds")
+    return charts.folded(losing, f"All {len(racks)} thresholds")
+
+
+def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
+    """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
+    return charts.sentence(
+        "At a premium of {rack_premium:number} the worst of these dense models costs"
+        ' {dearest:percent} more on a rack: the source\'s "very uneconomical" asks for a premium'
+        " that nobody lists.",
+        provided=dearest > 0,
+        otherwise="At a premium of {rack_premium:number} no dense model costs more on a rack.",
+    )
+
+
+def payoffs(found: Bets) -> Display:
+    """The payoff matrix."""
+    return charts.table(
+        found.table(),
+        "The payoff matrix: cost of the work over that of the cheapest, on the models that you"
+        " chose; a dash was not submitted in the round in which your two chips meet, or is not"
+        " listed",
+        name="payoffs",
+    )
+
+
+def commitment(
+    case: Any, found: Bets, regret: Quantity, money: Quantity, cost: Quantity, costs: Quantity
+) -> Display:
+    """Whether to commit, beneath the controls of a commitment.
+
+    regret, money : what the best bet is expected to cost more than knowing in advance [1], [USD]
+    cost, costs : what freedom to switch is worth and what it costs, over a committed hour [1]
+    """
+    extra = where(regret < NO_DEARER, "no more", charts.phrase("{money:usd} more"))
+    commit = where(found.flexible, "do not commit", "commit")
+    said = charts.sentence(
+        "Over {case.term} the best bet is expected to cost {extra} than knowing in advance. Freedom"
+        " to switch is worth {cost:number} times the price of a committed hour, and costs"
+        " {costs:number} times: {commit}.",
+        provided=found.possible,
+        otherwise="Freedom to switch costs {costs:number} times the price of a committed hour.",
+    )
+    return charts.beneath_strip(said, "term", "committed_ratio", "spend_usd_per_year")
+
+
+def listed_rents() -> Display:
+    """A folded table of the rents."""
+    words = "As listed; nobody lists a GB200 or an MI355X"
+    paid = charts.table(bets.rent_table(), words, name="rents")
+    return charts.folded(paid, "Where the rents come from")
+
+
+def generations(case: Any, every: pd.DataFrame) -> Display:
+    """A chart of the gains of each chip over the one before, beneath the controls of it."""
+    up = "times as much as the chip before"
+    look = {"color": "kind", "name": "benchmark", "tips": {"range": "range"}, "log": True}
+    only = {"metric": case.metric, "scenario": case.scenario}
+    shown = charts.show(
+        charts.spread(every, "pair", "gain", "number", up, **look, only=only, most=8),
+        name="generations",
+        alt="Gain of each chip over the one before per {case.metric}, {case.scenario}, a dot for"
+        " each model.",
+    )
+    return charts.beneath_strip(shown, "metric", "scenario")
+
+
+def resources(held: pd.DataFrame, within: int, many: int) -> Display:
+    """A table of what each chip has more of than the one before, and what it did more.
+
+    within, many : gains between what it has more of, and all
+    """
+    return charts.table(
+        held,
+        "What the chip has more of (arithmetic in the smallest format of each, chips on one"
+        f" fabric), and what it did more, over all scenarios: {within} of {many} gains lie between"
+        " bandwidth and arithmetic, give or take what ratios move from round to round",
+        formats=dict.fromkeys(held.columns[1:5], "number 2"),
+        name="resources",
+    )
+
+
+def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Quantity) -> Display:
+    """A chart of what one chip does over the other against the time of a token, beneath the
+    controls of the roofline.
+
+    limit, share : most time of a token [ms], and by kind of model the rival's work over the bet's
+    even : the share at which both cost the same [1]
+    """
+    of, pace = "rival's chip over the bet's", "most time per token [ms]"
+    paces = {"ms": [round(2 * 1.09**step, 3) for step in range(59)]}
+    shown = charts.show(
+        charts.lines(paces, "ms", share, "number 2", pace, of, log_x=True, along=limit)
+        + charts.rule(even, of, "as much for its price", horizontal=True),
+        name="domains",
+        alt="By the roofline, the work of a {case.rival} over that of a {case.bet} against the time"
+        " a token may take, for {case.mixture} and {case.dense}.",
+    )
+    return charts.beneath_strip(shown, "context", "slowdown")
+
+
+def firmness(
+    case: Any, found: Bets, best: Quantity, lowest: Quantity, highest: Quantity
+) -> Display:
+    """The best bets if all gains lay at an end of their ranges."""
+    firm = charts.phrase("the {best} whatever happens within them")
+    closer = "the choice is closer than one figure makes it look"
+    firm = where((lowest == best) & (highest == best), firm, closer)
+    return charts.sentence(
+        "If all gains of the {case.bet} over the {case.rival} lay at the low ends of their ranges"
+        " the best bet would be the {lowest}, at the high ends the {highest}: {firm}.",
+        provided=found.possible,
+        otherwise="Without a bet there is nothing to be sure of.",
+    )
+
+
+def roofline(case: Any, seen: pd.DataFrame, times_off: pd.Series) -> Display:
+    """A chart of gains by the roofline against measured ones, at the chapter's defaults.
+
+    seen, times_off : the gains, and the factors from `times_off_by`
+    """
+    off = times_off.map("{:.2f}".format)
+    dots = seen[["name", "gain", "roofline"]], "gain", "roofline", "name", "times as much per chip"
+    compared = charts.show(
+        charts.predicted_vs_measured(*dots, name_worst=1),
+        name="roofline",
+        alt="Gains by the roofline against measured gains per chip: most lie below the diagonal for"
+        " new generations, and far below it for racks under a tight limit.",
+        caption=f"In the median of {len(seen)} gains, the roofline is off by a factor of"
+        f" {off.roofline}, the ratio of bandwidths by {off.bandwidth}, the ratio of arithmetic by"
+        f" {off.arithmetic}, and no gain at all by {off.none}.",
+    )
+    return charts.at_defaults(compared, case.context, case.slowdown)
+
+
+def switches(odds: pd.DataFrame) -> Display:
+    """Solution 1: a table of the odds at which each chip costs as much as the bet."""
+    words = "Odds at which each chip costs as much as your bet"
+    return charts.table(odds, words, {"odds of mixtures": "percent"}, name="switches")
+
+
+def why_switches() -> Display:
+    """Solution 1: the reason."""
+    return charts.sentence(
+        "Two bets change places only where one is better on mixtures and the other on dense models:"
+        " the odds weigh the one regret against the other. Beside a dash one of the two wins"
+        " throughout, or was not measured."
+    )
+
+
+def at_twice_the_rent(
+    case: Any, found: Bets, twice: Quantity, instead: Quantity, then: Quantity
+) -> Display:
+    """Solution 2: the best bet and its regret if the bet costs twice as much [USD/h]."""
+    return charts.sentence(
+        "At {twice:usd} an hour for the {case.bet} the best bet would be the {instead}, at a regret"
+        " of {then:percent}: what the {case.bet} does costs twice as much on every kind of model,"
+        " and what the others do costs less beside it wherever it was the cheapest.",
+        provided=found.possible,
+        otherwise="Without a bet there is none to lose.",
+    )
+
+
+def within_20_ms(shares: pd.DataFrame) -> Display:
+    """Solution 3: a table of what a server's chip does over a rack's, on each model."""
+    words = "Work of a chip over that of another within 20 ms a token, by the roofline"
+    return charts.table(shares, words, name="quick")
+
+
+def why_slower() -> Display:
+    """Solution 3: the reason."""
+    return charts.sentence(
+        "The more weights a step reads, the more of the 20 ms a server of eight spends on them:"
+        " small models lose little, the largest mixture nearly everything."
+    )
