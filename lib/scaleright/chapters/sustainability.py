@@ -13,7 +13,7 @@ from scaleright import charts, claims, market
 from scaleright.charts.displays import Display
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.decisions.eco_efficiency import Deployment, Grade
-from scaleright.footprint import Carbon
+from scaleright.footprint import Carbon, Footprint
 from scaleright.inference.energy import newest_measured
 from scaleright.ops import where
 from scaleright.quantity import look_up
@@ -27,6 +27,7 @@ SIGNED = {"error": "{:+.0f} %".format}
 def answer(
     case: SimpleNamespace,
     of: Deployment,
+    made: Footprint,
     years: Mapping[str, str],
     ends: tuple[Any, Any],
     off: Summary,
@@ -41,9 +42,9 @@ def answer(
     off : errors of the published totals that were predicted
     nobody : why there is no footprint, if so
     """
-    made, carbon, (range_low, range_high) = of.footprint, of.footprint.carbon, ends
+    carbon, training, (range_low, range_high) = made.carbon, of.training, ends
     energy_wh, carbon_kg, water_l = made.energy.watt_hours, carbon.total, made.water.total
-    training, embodied_share = of.training, carbon.embodied_share
+    embodied_share = carbon.embodied_share
     tokens = charts.phrase("A million tokens of {case.model} on {case.accelerator}")
     run = charts.phrase(
         "A training run of {case.chip_hours:whole} chip-hours on {case.accelerator}"
@@ -78,12 +79,12 @@ def answer(
     )
 
 
-def carbon_by_parts(of: Deployment) -> Display:
+def carbon_by_parts(carbon: Carbon, known: Any) -> Display:
     """Carbon of electricity by where it goes, and of making the hardware [kg CO2e]."""
-    carbon_kg = of.footprint.carbon.total
+    carbon_kg = carbon.total
     words = ("chips", "server", "network", "cooling and losses", "making the hardware")
-    parts = zip(words, of.footprint.carbon.parts().values(), strict=True)
-    parts = {name: where(of.known, kg, 0) for name, kg in parts}
+    parts = zip(words, carbon.parts().values(), strict=True)
+    parts = {name: where(known, kg, 0) for name, kg in parts}
     return charts.show(
         charts.stacked_parts(parts, "mass", "CO2e"),
         name="parts",
@@ -92,9 +93,9 @@ def carbon_by_parts(of: Deployment) -> Display:
     )
 
 
-def power_counted(of: Deployment, nobody: Any) -> Display:
+def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
     """Which power was counted, where the water goes, and the miles of a car that emit as much."""
-    water, miles = of.footprint.water, of.footprint.carbon.car_miles
+    water, miles = made.water, made.carbon.car_miles
     share = market.cost_factor("training_share_of_server_watts", "data center").best
     tpu = "what Google measured in production, or its share of design power"
     server = f"at {charts.say(share, 'percent')} of what the server can draw"
@@ -215,11 +216,11 @@ def _electricity(case: SimpleNamespace) -> Sequence[Any]:
     return case.pue, case.grams_per_kwh, case.site_liters_per_kwh, case.plant_liters_per_kwh
 
 
-def all_regions(case: SimpleNamespace, of: Deployment, regions: pd.DataFrame) -> Display:
+def all_regions(case: SimpleNamespace, made: Footprint, regions: pd.DataFrame) -> Display:
     """Carbon [kg CO2e] and water [L] of the same work in every cloud region."""
     shown = regions.drop(columns=["provider", "name", "liters_per_kwh", "marginal_ratio"])
     shown["g/kWh"], shown["PUE"] = regions["grams_per_kwh"], regions["pue"]
-    shown["carbon"], shown["water"] = of.footprint.carbon.total, of.footprint.water.total
+    shown["carbon"], shown["water"] = made.carbon.total, made.water.total
     listed = charts.table(
         shown,
         "Every cloud region, the cleanest first; a PUE or water on site that a provider does not"
@@ -231,9 +232,7 @@ def all_regions(case: SimpleNamespace, of: Deployment, regions: pd.DataFrame) ->
     return charts.folded(listed, f"All {len(regions)} regions, with their water")
 
 
-def regions_apart(
-    of: Deployment, apart: Any, wetter: float, new_load: float, stating: int
-) -> Display:
+def regions_apart(known: Any, apart: Any, wetter: float, new_load: float, stating: int) -> Display:
     """How far regions lie apart in carbon and in water, and the carbon of new load over the average
     in the middle of those that state it.
     """
@@ -247,7 +246,7 @@ def regions_apart(
     return charts.sentence(
         "From the cleanest to the dirtiest region the same work differs by a factor of"
         " <strong>{apart:number 2}</strong> in carbon. " + dry,
-        provided=of.known,
+        provided=known,
         otherwise=dry,
     )
 
