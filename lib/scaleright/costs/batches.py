@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scaleright.formulas import lookup
 from scaleright.inference.curves import CurvePoint
 from scaleright.inference.lengths import Load, patterns
 from scaleright.inference.server_steps import ServerSteps
@@ -96,6 +97,7 @@ class Batch:
         return {name: where(fits, ratio, np.nan) for name, ratio in found.items()}
 
 
+@lookup
 def rents_by_pace(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each accelerator, with its rent [USD/h], and each pace of a chart [token/s].
 
@@ -107,6 +109,7 @@ def rents_by_pace(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return _rents(terms).merge(pd.DataFrame({"pace": _PACES}), how="cross")
 
 
+@lookup
 def rents_by_requests(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each accelerator (`chip` as well), with its rent [USD/h], and each of
     `inference.lengths.patterns`.
