@@ -55,6 +55,9 @@ def test_tables_of_the_chapter_hold_together():
     assert newer["comparisons"].min() >= 3
     assert newer["median"].is_monotonic_decreasing
     assert len(tables.all_gain_steps()) == len(newer) + len(software)
+    gained = tables.software("Llama-3.1-405B")
+    assert gained.count > 50 and 0 < gained.lost < 0.5 and gained.middle > 0
+    assert gained.last["title"] == "Llama-3.1-405B" and gained.last["gain"] > 1
     rows, busy = tables.utilization(), tables.busiest()
     assert rows["mfu"].notna().sum() + tables.silent_reasons().sum() == len(rows)
     assert busy["MFU"].between(0.1, 0.6).all()
