@@ -125,6 +125,21 @@ def sqrt(a):
     return _apply("sqrt", math.sqrt, np.sqrt, a)
 
 
+def _normal_cdf(a):
+    from scipy.special import ndtr  # heavy, and few formulas need it
+
+    return ndtr(a)
+
+
+def normal_cdf(a):
+    """Probability that a standard normal variable is below a.
+
+    >>> normal_cdf(0.0), round(normal_cdf(1.6448536269514722), 12)
+    (0.5, 0.95)
+    """
+    return _apply("cumulativeNormal", lambda z: math.erfc(-z / math.sqrt(2)) / 2, _normal_cdf, a)
+
+
 _CUBE_ROOT = graph.Operation("cube root", lambda a: a ** (1 / 3), lambda a: f"pow({a},1 / 3)")
 
 

@@ -1,0 +1,125 @@
+"""How sure a choice between two costs is, what it costs in expectation if it is wrong, and what it
+is worth to find out more.
+
+The costs follow from inputs of which some are known between two ends only. To first order the
+logarithm of their ratio is then normal: its standard deviation is that of the inputs' shares in
+quadrature, as `ranges.interval` combines them. What the reader has set, or may choose, has no
+spread and belongs in no `Ends`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from scaleright.formulas import Domain, closed_form
+from scaleright.ops import INFINITY, log, maximum, minimum, normal_cdf, sqrt, where
+from scaleright.quantity import Quantity, at
+from scaleright.quantity.graph import parameter
+from scaleright.ranges import Ends
+
+NINETY = 1.6448536269514722
+"""Standard deviations from the middle of a normal distribution to its 95th percentile."""
+_COST = Domain(0.0, INFINITY, (0.5, 2.0), open_low=True)
+_SPREAD = Domain(0.0, INFINITY, (0.1, 1.0))
+
+
+@closed_form(cost=_COST, other=_COST, spread=_SPREAD)
+def probability_cheaper(cost, other, spread):
+    """Probability that a way is the cheaper of two [1].
+
+    Parameters
+    ----------
+    cost, other : of this way and of the other, at the best estimate of all inputs, in one unit
+    spread : standard deviation of the logarithm of their ratio [1]
+
+    >>> round(probability_cheaper(1.0, 2.0, 0.5), 3), probability_cheaper(1.0, 2.0, 0.0)
+    (0.917, 1.0)
+    """
+    ahead = log(other / cost)
+    known = where(ahead > 0, 1.0, where(ahead < 0, 0.0, 0.5))
+    return where(spread > 0, normal_cdf(ahead / where(spread > 0, spread, 1.0)), known)
+
+
+@closed_form(cost=_COST, other=_COST, spread=_SPREAD)
+def expected_loss(cost, other, spread):
+    """What taking the way that seems cheaper costs in expectation above the cheaper one, in the
+    unit of the costs; so much it is worth to know what the spread comes from.
+
+    It is the value of an option to exchange one asset for another
+    [margrabe1978, equation 7]; that it is also what perfect knowledge is worth is in
+    [raiffa1961, section 4.5].
+
+    Parameters
+    ----------
+    cost, other : of both ways, as in `probability_cheaper`
+    spread : standard deviation of the logarithm of their ratio that somebody could resolve [1]
+
+    >>> expected_loss(1.0, 2.0, 0.0), round(expected_loss(1.0, 1.0, 0.5), 3)
+    (0.0, 0.197)
+    """
+    taken, left = minimum(cost, other), maximum(cost, other)
+    some = where(spread > 0, spread, 1.0)
+    ahead = log(taken / left) / some
+    loss = taken * normal_cdf(ahead + some / 2) - left * normal_cdf(ahead - some / 2)
+    return where(spread > 0, maximum(loss, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice between two ways by their costs.
+
+    cost, other : of a way and of the other, at the best estimate of all inputs, in one unit
+    spreads : of each input that nobody knows, the standard deviation that it gives the logarithm of
+        their ratio [1]
+    """
+
+    cost: Any
+    other: Any
+    spreads: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, cost: Quantity, other: Quantity, ends: Mapping[str, Ends]) -> Self:
+        """The choice between two quantities, whose inputs move between their ends (5th and 95th
+        percentiles), each alone.
+
+        >>> from scaleright.quantity import given
+        >>> rent, api = given("rent", 2.0), given("api", 3.0)
+        >>> choice = Choice.of(rent * 1.0, api * 1.0, {"rent": Ends(rent, 1.0, 4.0)})
+        >>> round(choice.spreads["rent"].value, 2), round(choice.probability.value, 2)
+        (0.42, 0.83)
+        """
+        ratio = log(cost / other)
+
+        def spread(end: Ends) -> Any:
+            name = parameter(end.parameter) or ""
+            low, high = (at(ratio, **{name: value}) for value in (end.low, end.high))
+            return abs(high - low) / (2 * NINETY)
+
+        return cls(cost, other, {name: spread(end) for name, end in ends.items()})
+
+    @property
+    def spread(self) -> Any:
+        """Standard deviation of the logarithm of the ratio of the costs [1]."""
+        return sqrt(sum(of**2 for of in self.spreads.values()))
+
+    @property
+    def probability(self) -> Any:
+        """That the first way is the cheaper one [1]."""
+        return probability_cheaper(self.cost, self.other, self.spread)
+
+    @property
+    def sureness(self) -> Any:
+        """Probability that the way that seems cheaper is so [1]."""
+        return maximum(self.probability, 1 - self.probability)
+
+    @property
+    def expected_loss(self) -> Any:
+        """What taking the way that seems cheaper costs in expectation, see `expected_loss`."""
+        return expected_loss(self.cost, self.other, self.spread)
+
+    def worth(self) -> dict[str, Any]:
+        """What knowing each input alone would save in expectation, in the unit of the costs."""
+        return {
+            name: expected_loss(self.cost, self.other, spread)
+            for name, spread in self.spreads.items()
+        }
