@@ -1,5 +1,6 @@
 """Prices of the market: what is a price, what only history, one figure per provider."""
 
+import math
 from datetime import date
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from scaleright import market
 from scaleright.catalog import table
 from scaleright.market.rentals import CHIP_ALONE, RAW
+from scaleright.quantity import evaluate, given
 
 CARDS = ["accelerator", "provider"]
 
@@ -84,14 +86,14 @@ def test_a_price_changes_with_raw_listings_alone(listings):
         ("2026-10-01", "B", "H100 SXM", 8, "global", "on_demand", 5.0),
     ]
     listings(*real)
-    before = market.rental_price("H100 SXM")
+    before = market.hour("H100 SXM")
     listings(
         *real,
         ("2026-10-02", "C", "H100 SXM", 8, "global", "on_demand", 99.0, "index"),
         ("2026-10-02", "D", "H100 SXM", 8, "x", "on_demand", 0.5, "normalized"),
     )
-    assert market.rental_price("H100 SXM") == before
-    assert (before.low, before.median, before.high, before.listings) == (3.0, 4.0, 5.0, 2)
+    assert market.hour("H100 SXM") == before
+    assert (before.low, before.usd, before.high, before.listings) == (3.0, 4.0, 5.0, 2)
 
 
 def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
@@ -101,8 +103,8 @@ def test_of_each_provider_the_newest_card_of_a_year_counts(listings):
         ("2025-11-01", "B", "L4", 1, "global", "on_demand", 0.6),
         ("2025-09-01", "C", "L4", 1, "global", "on_demand", 0.1),
     )
-    price = market.rental_price("L4")
-    assert (price.low, price.high, price.listings, price.as_of) == (0.6, 0.8, 2, date(2026, 10, 1))
+    price = market.hour("L4")
+    assert (price.low, price.high, price.listings, price.until) == (0.6, 0.8, 2, date(2026, 10, 1))
 
 
 @pytest.mark.parametrize(
@@ -134,18 +136,18 @@ def test_one_provider_with_many_regions_does_not_outvote_the_others(listings):
         rows.loc["Big", "usd_per_accelerator_hour"] == 13
         and rows.loc["Big", "region"] == "9 regions"
     )
-    assert market.rental_price("L4").median == 7
+    assert market.hour("L4").usd == 7
 
 
 def test_the_spread_says_who_asks_the_lowest_median_and_highest_price_of_the_newest_year():
     every = market.spread().groupby("accelerator")
     for chip in ("H100 SXM", "A100 SXM 80GB", "RTX 4090", "MI325X"):
-        price, rows = market.rental_price(chip), every.get_group(chip)
+        price, rows = market.hour(chip), every.get_group(chip)
         usd = rows["usd_per_accelerator_hour"]
         assert (usd.min(), usd.max()) == (price.low, price.high) and usd.median() == pytest.approx(
-            price.median
+            price.usd
         )
-        assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.as_of
+        assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.until
 
 
 def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
@@ -316,3 +318,62 @@ def test_purchase_prices_say_their_kind():
         sold.loc[sold["accelerator"].str.startswith("H100"), "kind"]
     )
     assert (sold.loc[sold["kind"] == "launch", "accelerators"] == 1).all()
+
+
+CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200", "MI300X", "L40S", "RTX 4090", "TPU v5e")
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_every_offer_of_an_hour_has_rows_behind_its_price_and_its_age(chip):
+    for contract in market.contracts(chip):
+        for seller in market.sellers(chip, contract):
+            hour = market.hour(chip, contract, seller)
+            usd = hour.rows["usd_per_accelerator_hour"]
+            assert hour.usd == pytest.approx(usd.median()) and len(usd) == hour.providers
+            assert hour.low <= usd.min() <= hour.usd <= usd.max() <= hour.high
+            dates = hour.rows["date"].dt.date
+            assert (dates.min(), dates.max()) == (hour.since, hour.until)
+            assert f"{hour.since}" in hour.age
+
+
+def test_sellers_are_parts_of_all_who_sell():
+    every, cheap, large = (market.hour("H100 SXM", seller=of) for of in market.GROUPS)
+    assert cheap.providers == -(-every.providers // 4) and cheap.high < every.usd < large.low
+    named = market.sellers("H100 SXM")[len(market.GROUPS) :]
+    assert sorted(named) == sorted(every.rows["provider"])
+    lambda_ = market.hour("H100 SXM", seller="Lambda")
+    assert lambda_.providers == 1 and lambda_.low < lambda_.usd < lambda_.high  # of its own card
+
+
+def test_a_reserved_hour_is_the_median_of_rate_cards_and_has_no_other_seller():
+    hour = market.hour("H100 SXM", "reserved")
+    assert set(hour.rows["basis"]) == {"index"} and hour.low == hour.usd == hour.high
+    assert market.sellers("H100 SXM", "reserved") == ("median",)
+    assert "reserved" not in market.contracts("MI300X")
+
+
+def test_an_hour_of_a_past_day_knows_no_later_listing():
+    then = market.hour("H100 SXM", day="2024-12-01")
+    assert then.until <= date(2024, 12, 1) and then.usd != market.hour("H100 SXM").usd
+    assert market.hour("A10G", day="2023-12-01").until.year == 2023
+    assert market.listed_hour("A10G") is None  # too old by now
+
+
+def test_a_case_pays_what_is_listed_or_its_own_rent_or_is_told_why_not():
+    hours = market.Hours(CHIPS)
+    case = {"chip": CHIPS[0], "contract": "on demand", "seller": "median", "own": 0.0}
+    paid = hours.paid(*(given(name, value) for name, value in case.items()))
+    for chip in CHIPS:
+        for contract in market.CONTRACTS:
+            for seller in (*market.GROUPS, "Lambda"):
+                there = case | {"chip": chip, "contract": contract, "seller": seller}
+                listed = market.listed_hour(chip, contract, seller)
+                usd, low, why, known = evaluate([paid.usd, paid.low, paid.why, paid.there], there)
+                assert known == (listed is not None) == (why == "")
+                if listed:
+                    assert (usd, low) == pytest.approx((listed.usd, listed.low), rel=1e-6)
+                else:
+                    words = market.sellers(chip, contract) or market.contracts(chip)
+                    assert why.endswith(", ".join(words)) and chip in why and math.isnan(usd)
+                mine = evaluate([paid.usd, paid.low, paid.high, paid.why], there | {"own": 2.5})
+                assert mine == [2.5, 2.5, 2.5, ""]

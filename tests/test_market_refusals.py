@@ -20,14 +20,29 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
             "unknown kind of pricing 'ondemand'; nearest: on_demand",
         ),
         (
-            lambda: market.rental_price("Gaudi 3"),
+            lambda: market.hour("Gaudi 3"),
             LookupError,
-            "no on_demand listing of 'Gaudi 3'; chips with one: A10",
+            "no recent price of Gaudi 3 under any contract; chips that are sold on demand: ",
         ),
         (
-            lambda: market.rental_price("RTX 4090", "reserved_3y"),
+            lambda: market.hour("RTX 4090", "three years"),
             LookupError,
-            "no reserved_3y listing of 'RTX 4090'",
+            "no three years price of RTX 4090; nearest contract that has one: on demand .all: ",
+        ),
+        (
+            lambda: market.hour("H100 SXM", "3 years"),
+            LookupError,
+            "unknown contract '3 years'; nearest: three years",
+        ),
+        (
+            lambda: market.hour("H100 SXM", "spot", "Lambda"),
+            LookupError,
+            "unknown seller of H100 SXM spot, 'Lambda'; ",
+        ),
+        (
+            lambda: market.hour("H100 SXM", day=FUTURE),
+            ValueError,
+            f"day {FUTURE} lies in the future",
         ),
         (
             lambda: market.spread(FUTURE),

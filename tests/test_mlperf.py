@@ -222,7 +222,7 @@ def test_ranges_hold_the_next_round_as_often_as_they_say():
 def test_per_watt_and_per_dollar_follow_from_limits_and_rents():
     chip, watt, dollar = (mlperf.gain(*PAIR, metric) for metric in ("chip", "watt", "dollar"))
     limits = [catalog.accelerator(name).require("tdp_watts") for name in PAIR[:2]]
-    rents = [market.rental_price(name).median for name in PAIR[:2]]
+    rents = [market.hour(name).usd for name in PAIR[:2]]
     assert watt.value == pytest.approx(chip.value * limits[1] / limits[0])
     assert dollar.value == pytest.approx(chip.value * rents[1] / rents[0])
     assert mlperf.gain(*PAIR, "dollar", price=(4.0, 2.0)).value == pytest.approx(chip.value / 2)

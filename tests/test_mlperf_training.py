@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from parity import largest_difference
 from scaleright import catalog, mlperf, transformer
 from scaleright.formulas import REGISTRY
-from scaleright.market import recent_rental_price
+from scaleright.market import listed_hour
 from scaleright.mlperf import training
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -143,7 +143,7 @@ def test_cost_and_energy_of_the_record_by_hand():
         "chips_kwh"
     ] == pytest.approx(5120 * 9.9946 / 60 * 1.2)
     assert row["priced_as"] == "B200" and row["cost_usd"] == pytest.approx(
-        row["chip_hours"] * recent_rental_price("B200").median
+        row["chip_hours"] * listed_hour("B200").usd
     )
 
 

@@ -21,7 +21,7 @@ def read(monkeypatch):
 
 
 def test_what_is_remembered_is_noted_as_read_each_time(read, monkeypatch):
-    market.rental_price("H100 SXM")
+    market.hour("H100 SXM")
     tables = read()
     assert tables == [
         "accelerator_specs",
@@ -30,7 +30,7 @@ def test_what_is_remembered_is_noted_as_read_each_time(read, monkeypatch):
         "rental_prices",
     ]
     monkeypatch.setattr(catalog.tables, "_READ", ContextVar("tables read", default=set()))
-    market.rental_price("H100 SXM")
+    market.hour("H100 SXM")
     assert read() == tables
 
 

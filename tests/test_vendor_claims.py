@@ -38,7 +38,7 @@ positive = st.floats(0.01, 1e4)
 def test_the_headline_is_the_librarys():
     said = answer(BOOK.notebook("vendor_claims").read_bytes())
     points = serving_points("gpt-oss-120b", *SHORT)
-    rents = [market.recent_rental_price(chip).median for chip in ("GB300", "H200 SXM")]
+    rents = [market.listed_hour(chip).usd for chip in ("GB300", "H200 SXM")]
     cheaper = float(advantage(lead(points, "GB300", "H200 SXM", 100.0), *rents))
     assert f"{cheaper:.3g} times {'cheaper' if cheaper >= 1 else 'as expensive'}" in said
     assert "A claim of 35 times is reached at no speed" in said

@@ -20,7 +20,7 @@ from scaleright.costs.price_performance import (
     usd_per_pflop_hour,
     usd_per_tb_per_s_hour,
 )
-from scaleright.market import rental_price, rental_prices
+from scaleright.market import hour, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 A100, H100, H200 = "A100 SXM 80GB", "H100 SXM", "H200 SXM"
@@ -68,7 +68,7 @@ def s2_h200_new() -> Recomputed:
 def _mid_tier(name: str) -> Recomputed:
     card = float(rental_prices(name)["usd_per_accelerator_hour"].min())
     arithmetic, bandwidth, memory = (
-        100 * ratio for ratio in _ratios((H100, rental_price(H100).median), (name, card))
+        100 * ratio for ratio in _ratios((H100, hour(H100).usd), (name, card))
     )
     return span(
         arithmetic,

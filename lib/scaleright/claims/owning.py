@@ -13,7 +13,7 @@ from scaleright.catalog import fact
 from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
 from scaleright.costs.ownership import Ownership
-from scaleright.market import cost_factor, electricity_price, rental_price
+from scaleright.market import cost_factor, electricity_price, hour
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
 CLUSTER_SPEEDUP = 50.0
@@ -61,11 +61,11 @@ def s2_home_kwh() -> Recomputed:
 
 def s3_own_site() -> Recomputed:
     terms = dataclasses.replace(Ownership.typical(CHIP, "data center"), people_usd_per_year=0.0)
-    rent, pay = rental_price(CHIP), cost_factor("staff_usd_per_year", "data center")
+    rent, pay = hour(CHIP), cost_factor("staff_usd_per_year", "data center")
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
     saved = [
         1 - terms.break_even_usd_per_hour(hours) / usd
-        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.median), strict=True)
+        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.usd), strict=True)
     ]
     return span(crew[0] / saved[1], crew[1] / saved[0])
 

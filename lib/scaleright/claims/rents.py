@@ -11,7 +11,7 @@ import pandas as pd
 
 from scaleright.catalog import fact, table
 from scaleright.claims.ledger import Recomputed, span
-from scaleright.market import cheapest, price_history, rental_price, spread
+from scaleright.market import cheapest, hour, price_history, spread
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
 LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
@@ -68,7 +68,7 @@ def s2_tight() -> Recomputed:
 
 
 def s2_no_return() -> Recomputed:
-    now = [rental_price(name).median for name in A100S]
+    now = [hour(name).usd for name in A100S]
     return span(
         100 * min(now) / fact("a100_usd_per_hour_2021_high"),
         100 * max(now) / fact("a100_usd_per_hour_2021_low"),

@@ -13,7 +13,7 @@ from scaleright.claims.ledger import Condition, Recomputed, point, span, stated,
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
-from scaleright.market import cost_factor, electricity_price, rental_price, rental_prices
+from scaleright.market import cost_factor, electricity_price, hour, rental_prices
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
 
 CARD, CHIP = "RTX 4090", "H100 SXM"
@@ -71,9 +71,7 @@ def s2_4090_rule() -> Recomputed:
 
 def s2_4090_rule_market() -> Recomputed:
     return point(
-        Ownership.typical(CARD, "home", years=YEARS).break_even_hours_per_day(
-            rental_price(CARD).median
-        )
+        Ownership.typical(CARD, "home", years=YEARS).break_even_hours_per_day(hour(CARD).usd)
     )
 
 
@@ -96,7 +94,7 @@ def s2_second_year() -> Recomputed:
 
 
 def _listings(name: str, *others: Condition) -> Recomputed:
-    listed = rental_price(name)
+    listed = hour(name)
     return span(listed.low, listed.high, *others)
 
 
@@ -108,10 +106,10 @@ def s2_h100_nvl_rent() -> Recomputed:
 
 
 def s2_a100_rent() -> Recomputed:
-    small = rental_price("A100 SXM 40GB")
+    small = hour("A100 SXM 40GB")
     return _listings(
         "A100 SXM 80GB",
-        Condition("the 40 GB part at the cheapest marketplace", small.low, small.median),
+        Condition("the 40 GB part at the cheapest marketplace", small.low, small.usd),
     )
 
 
@@ -189,7 +187,7 @@ RECOMPUTED = {
     "S2-4090-price": lambda: span(*accelerator(CARD).require("purchase_usd")),
     "S2-4090-rent": lambda: _listings(CARD),
     "S2-h100-rent": lambda: _listings(CHIP),
-    "S2-high-end-rent": lambda: span(*(rental_price(name).median for name in HIGH_END)),
+    "S2-high-end-rent": lambda: span(*(hour(name).usd for name in HIGH_END)),
     "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
     "S2-h100-price": lambda: span(*accelerator(CHIP).require("purchase_usd")),
     **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), server_price),

@@ -14,7 +14,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import serving_memory
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.power import step_joules
-from scaleright.market import cost_factor, electricity_price, rental_price
+from scaleright.market import cost_factor, electricity_price, hour
 
 CHIP, LARGE, LINKED = "H100 SXM", "Llama-3.1-70B", "H100 PCIe"
 """The chip, a model that takes two of them in 16 bits, and the card whose link to its host is PCIe
@@ -78,7 +78,7 @@ def s2_watts_matter() -> Recomputed:
     """
     busy = machine(CHIP, chip_watts=accelerator(CHIP).require("tdp_watts"))
     kilowatts = (busy.chip_watts + busy.host_watts + busy.network_watts) / 1000
-    usd, rent = electricity_price("United States"), rental_price(CHIP)
+    usd, rent = electricity_price("United States"), hour(CHIP)
     ends = ((usd.low, "low", rent.high), (usd.high, "high", rent.low))
     return span(
         *(

@@ -16,7 +16,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
 from scaleright.inference.serving import steady
-from scaleright.market import TokenPrice, api_price, open_models, rental_price
+from scaleright.market import TokenPrice, api_price, hour, open_models
 
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
 """The chip, and the smallest model with a measured throughput on it: S2's 7B."""
@@ -35,7 +35,7 @@ def _break_even(shape: str, price: TokenPrice, end: str = "best", like: str = ""
     """Load at which a rented chip beats an API at each measured shape of request [%]; of a model
     that nobody measured, at those of another and at the predicted throughput.
     """
-    points, usd = operating_points(like or shape, CHIP), rental_price(CHIP).median
+    points, usd = operating_points(like or shape, CHIP), hour(CHIP).usd
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
     lengths = points["input_tokens"].to_numpy(float), points["output_tokens"].to_numpy(float)

@@ -5,7 +5,7 @@ of one costs, and how much of its time goes into work that is kept.
 from scaleright.catalog import Accelerator, accelerator, accelerators
 from scaleright.costs.ownership import Ownership
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
-from scaleright.market import recent_rental_price, require_recent_rental_price
+from scaleright.market import hour, listed_hour
 from scaleright.power import energy_kwh
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
@@ -26,7 +26,7 @@ def cluster_chips() -> dict[str, Accelerator]:
         if "bf16" in chip.dense
         and chip.scale_up_bytes_per_s
         and chip.scale_out_bytes_per_s
-        and recent_rental_price(name)
+        and listed_hour(name)
     }
 
 
@@ -48,18 +48,18 @@ def hourly_usd(chip_name: str) -> dict[str, float]:
     Returns
     -------
     rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
-    rent_low, rent_high, owned_low, owned_high : the ends over the middle [1]
+    rent_low, rent_high : the ends of the listings [USD/h]
+    owned_low, owned_high : the ends over the middle [1]
 
     Raises
     ------
-    LookupError : unknown chip.
-    DataError : none of its listings is recent.
+    LookupError : unknown chip, or none of its listings is recent.
     """
-    listed, chip = require_recent_rental_price(chip_name), accelerator(chip_name)
+    listed, chip = hour(chip_name), accelerator(chip_name)
     found = {
-        "rent": listed.median,
-        "rent_low": listed.low / listed.median,
-        "rent_high": listed.high / listed.median,
+        "rent": listed.usd,
+        "rent_low": listed.low,
+        "rent_high": listed.high,
     }
     if not chip.purchase_usd:
         found |= {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}

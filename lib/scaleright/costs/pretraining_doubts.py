@@ -128,7 +128,7 @@ class Doubts:
         free = {name: given(name, value) for name, value in USUAL.items()}
         listed, trusted, real = run.hour.listed, run.step.trust, published_pace()
         low, high = (
-            where(run.hour.owned, listed[f"owned_{end}"], listed[f"rent_{end}"])
+            where(run.hour.owned, listed[f"owned_{end}"], listed[f"rent_{end}"] / listed.rent)
             for end in ("low", "high")
         )
         quick = minimum(trusted["error_low"], real.short)

@@ -12,7 +12,7 @@ from typing import Any
 from scaleright.catalog import accelerator
 from scaleright.costs.ownership import ELECTRICITY, ENDS, Ownership, setting_factors
 from scaleright.formulas import lookup
-from scaleright.market import electricity_price, listing_age, recent_rental_price
+from scaleright.market import electricity_price, listed_hour, listing_age
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, interval_of
@@ -35,13 +35,13 @@ def chip_terms(name: str) -> dict[str, Any]:
     server : whether it is made for servers, so that no home houses it
     age : how old its newest listing is, in words
     """
-    chip, listed = accelerator(name), recent_rental_price(name)
+    chip, listed = accelerator(name), listed_hour(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     found = {
         "tdp_watts": chip.require("tdp_watts"),
-        "rent_low": listed.low / listed.median if listed else 1.0,
-        "rent_high": listed.high / listed.median if listed else 1.0,
+        "rent_low": listed.low / listed.usd if listed else 1.0,
+        "rent_high": listed.high / listed.usd if listed else 1.0,
         "price_low": low / middle,
         "price_high": high / middle,
     }

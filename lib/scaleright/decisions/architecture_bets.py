@@ -17,7 +17,7 @@ from scaleright.catalog import DataError, accelerator, shared, table
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import require_recent_rental_price
+from scaleright.market import hour
 from scaleright.mlperf import per_chip
 from scaleright.names import one_of
 from scaleright.ops import INFINITY, minimum, where
@@ -116,8 +116,8 @@ def rents() -> pd.DataFrame:
     rows = {}
     for name in dict.fromkeys(name for pair in GENERATIONS for name in pair):
         used = STAND_INS.get(name, (name,))
-        prices = [require_recent_rental_price(chip) for chip in used]
-        usd = prices[0].median * (prices[1].median / prices[2].median if len(used) > 1 else 1.0)
+        prices = [hour(chip) for chip in used]
+        usd = prices[0].usd * (prices[1].usd / prices[2].usd if len(used) > 1 else 1.0)
         words = (
             "median of listings"
             if len(used) == 1 and name in used
@@ -128,7 +128,7 @@ def rents() -> pd.DataFrame:
         rows[name] = {
             "usd_per_hour": usd,
             "listings": listings,
-            "as_of": f"{prices[0].as_of}",
+            "as_of": f"{prices[0].until}",
             "basis": words,
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -11,7 +11,7 @@ from scaleright.catalog import Accelerator, accelerators, shared
 from scaleright.costs.break_even import break_even_usd_per_hour
 from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
-from scaleright.market import matmul_chips, recent_rental_price, spread
+from scaleright.market import listed_hour, matmul_chips, spread
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
@@ -143,7 +143,7 @@ def _candidates() -> pd.DataFrame:
     }
     rows = {}
     for name, spec in matmul_chips().items():
-        if not (listed := recent_rental_price(name)):
+        if not (listed := listed_hour(name)):
             continue
         chip = catalog[name]
         rows[name] = (
@@ -154,11 +154,11 @@ def _candidates() -> pd.DataFrame:
                 "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
                 "measured": "bf16" in chip.measured,
                 "watts": chip.tdp_watts,
-                "rent_usd_per_hour": listed.median,
+                "rent_usd_per_hour": listed.usd,
                 "rent_usd_per_hour_low": listed.low,
                 "rent_usd_per_hour_high": listed.high,
                 "providers": int(providers.get(name, 1)),
-                "as_of": f"{listed.as_of}",
+                "as_of": f"{listed.until}",
             }
             | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])
         )

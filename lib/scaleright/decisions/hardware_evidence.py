@@ -22,7 +22,7 @@ from scaleright.decisions.hardware_figures import (
 )
 from scaleright.decisions.hardware_radar import SPAN, scores
 from scaleright.decisions.scale_up import times_off
-from scaleright.market import recent_rental_price, rental_prices
+from scaleright.market import listed_hour, rental_prices
 from scaleright.mlperf import ROUNDS, results
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR, si
 
@@ -262,7 +262,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     >>> tpus_ahead(source_words()).split()[0]
     'On'
     """
-    by_axis, listed = words.set_index("axis"), recent_rental_price(TPUS[-1])
+    by_axis, listed = words.set_index("axis"), listed_hour(TPUS[-1])
     better = [
         f"{chip} on {axis}"
         for chip in TPUS
@@ -276,7 +276,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     ) + (
         " That is one benchmark, tuned in"
         f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}, with TPU rents of"
-        f" {listed.as_of if listed else 'no date'}; no later TPU was submitted, and the catalog has"
+        f" {listed.until if listed else 'no date'}; no later TPU was submitted, and the catalog has"
         " no power of a v6e."
     )
 

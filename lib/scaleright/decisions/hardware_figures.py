@@ -13,7 +13,7 @@ from scaleright.costs.own import POWER
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_maturity import maturity
-from scaleright.market import matmul_chips, recent_rental_price
+from scaleright.market import listed_hour, matmul_chips
 from scaleright.mlperf import drift, power_efficiency, results, summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest, one_of
@@ -83,13 +83,13 @@ def chip_rows() -> dict[str, dict[str, Any]]:
     """
     reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
     for name, chip in accelerators().items():
-        listed, bought = recent_rental_price(name), chip.purchase_usd and chip.tdp_watts
+        listed, bought = listed_hour(name), chip.purchase_usd and chip.tdp_watts
         setting = "home" if chip.segment == "consumer" else "data center"
         terms = Ownership.typical(name, setting) if bought else None
         rows[name] = {
             "vendor": chip.vendor,
             "kind": chip.kind,
-            "rent_usd_per_hour": listed.median if listed else np.nan,
+            "rent_usd_per_hour": listed.usd if listed else np.nan,
             "rent_usd_per_hour_low": listed.low if listed else np.nan,
             "rent_usd_per_hour_high": listed.high if listed else np.nan,
             "fixed_usd_per_year": terms.fixed_usd_per_year if terms else np.nan,

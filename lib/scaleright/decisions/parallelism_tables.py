@@ -19,7 +19,7 @@ from scaleright.decisions.parallelism_playbook import (
 )
 from scaleright.decisions.parallelism_selector import choose
 from scaleright.decisions.parallelism_shortlist import ACCELERATORS
-from scaleright.market import recent_rental_price
+from scaleright.market import listed_hour
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.layouts import layouts
 from scaleright.training.rules import FIELDS
@@ -168,8 +168,8 @@ def sizes(run: TrainingRun) -> pd.DataFrame:
     """The best layout on a quarter to four times as many chips; rent at the median of listings."""
     around = {run.chips * 2**k for k in range(3)}
     around |= {run.chips // 2**k for k in (1, 2) if run.chips % 2**k == 0}
-    listed = recent_rental_price(run.chip.name)
-    rent = listed.median if listed else float("nan")
+    listed = listed_hour(run.chip.name)
+    rent = listed.usd if listed else float("nan")
     found = search(run, by="cost", chips=sorted(around), limit=10**6, usd_per_hour=rent)
     heads = {
         "chips": "chips",

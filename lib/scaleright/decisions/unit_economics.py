@@ -23,7 +23,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
 from scaleright.inference.curves import curves, engines, fastest
 from scaleright.inference.lengths import Load
-from scaleright.market import api_terms, rental_price
+from scaleright.market import api_terms, hour
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
@@ -146,7 +146,7 @@ def source_sizes(
     >>> bool(found.loc["Qwen3-14B", "median"] > found.loc["Qwen3-8B", "dearest"])
     True
     """
-    rent, rows = rental_price(chip).median, []
+    rent, rows = hour(chip).usd, []
     for name in releases:
         known = curves(engines(model(name), accelerator(chip)))
         speed, terms = fastest(known, Load(1000, 1000), 1 / tokens_per_s), api_terms(name)

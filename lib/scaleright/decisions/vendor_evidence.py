@@ -28,7 +28,7 @@ from scaleright.decisions.vendor_points import (
     serving_points,
 )
 from scaleright.formulas import lookup, search
-from scaleright.market import api_price, open_models, recent_rental_price
+from scaleright.market import api_price, listed_hour, open_models
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
@@ -106,14 +106,14 @@ def chip_terms(name: str) -> dict[str, Any]:
     >>> chip_terms("GB300")["age"]
     '2026-10-01 (rent of the GB300)'
     """
-    rent, listed = rents().loc[name], recent_rental_price(name)
-    several = listed if listed and listed.listings > 1 else recent_rental_price("B200")
+    rent, listed = rents().loc[name], listed_hour(name)
+    several = listed if listed and listed.listings > 1 else listed_hour("B200")
     basis = "" if rent["listings"] else f": {rent['basis']}"
     return {
         "usd_per_hour": round(float(rent["usd_per_hour"]), 3),
         "kw": published_use(name)["kw"],
-        "rent_low": several.low / several.median,
-        "rent_high": several.high / several.median,
+        "rent_low": several.low / several.usd,
+        "rent_high": several.high / several.usd,
         "running_usd": Ownership.typical(name, "data center").running_usd_per_year(24.0),
         "age": f"{rent['as_of']} (rent of the {name}{basis})",
     }

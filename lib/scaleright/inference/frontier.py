@@ -23,7 +23,7 @@ from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, v
 from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import OperatingPoint, room, slots, steady
-from scaleright.market.rentals import recent_rental_price
+from scaleright.market.hours import listed_hour
 from scaleright.order import noiseless
 from scaleright.units import SECONDS_PER_HOUR, figure
 
@@ -373,9 +373,9 @@ def frontier(
 
 def _priced(front: pd.DataFrame) -> pd.DataFrame:
     """A front with its draw and with what recent rents make of it."""
-    rents = {name: recent_rental_price(name) for name in front["accelerator"].unique()}
+    rents = {name: listed_hour(name) for name in front["accelerator"].unique()}
     front["usd_per_hour"] = front["accelerator"].map(
-        {name: rent.median if rent else math.nan for name, rent in rents.items()}
+        {name: rent.usd if rent else math.nan for name, rent in rents.items()}
     )
     per_usd = SECONDS_PER_HOUR * front[SPEED] / front["usd_per_hour"]
     return front.assign(

@@ -1,10 +1,10 @@
 """The market: what accelerators rent and sell for, what tokens and power cost, and what owning
 hardware takes, from the tables.
 
-Rooms: `rentals` (listings and the price to decide on), `quotes` (where to rent so many, and whether
-a rent can be right), `history` (rents as they were, and commitments), `compare` (prices beside each
-other), `purchases` (what chips sold for), `offers` (one chip, bought or rented), `inputs` (power,
-facility, people), `tokens` (what APIs ask).
+Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contract and seller),
+`quotes` (where to rent so many, and whether a rent can be right), `history` (rents as they were,
+and commitments), `compare` (prices beside each other), `purchases` (what chips sold for), `offers`
+(one chip, bought or rented), `inputs` (power, facility, people), `tokens` (what APIs ask).
 """
 
 from scaleright.market.history import (
@@ -14,6 +14,18 @@ from scaleright.market.history import (
     paired_ratios,
     price_change,
     price_history,
+)
+from scaleright.market.hours import (
+    CONTRACTS,
+    GROUPS,
+    Hour,
+    Hours,
+    PaidHour,
+    contracts,
+    hour,
+    listed_hour,
+    listing_age,
+    sellers,
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import (
@@ -29,13 +41,8 @@ from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (
     RECENT_YEARS,
-    PriceRange,
-    listing_age,
-    recent_rental_price,
-    rental_price,
     rental_prices,
     rental_span,
-    require_recent_rental_price,
     spread,
 )
 from scaleright.market.tokens import TokenPrice, api_price, api_prices, api_terms, open_models

@@ -10,8 +10,9 @@ import pandas as pd
 from scaleright.catalog import remembered
 from scaleright.market.compare import price_ends, require_card
 from scaleright.market.history import SERIES
+from scaleright.market.hours import listing_age
 from scaleright.market.quotes import cheapest
-from scaleright.market.rentals import EVERYWHERE, listing_age, rental_prices, spread
+from scaleright.market.rentals import EVERYWHERE, rental_prices, spread
 from scaleright.market.series import MONTHS, WAYS, rose_or_fell
 from scaleright.names import nearest
 from scaleright.outputs import Sheet

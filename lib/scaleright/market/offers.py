@@ -9,13 +9,9 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
+from scaleright.market.hours import hour, listed_hour, listing_age
 from scaleright.market.inputs import matmul_chips
 from scaleright.market.quotes import check_rent
-from scaleright.market.rentals import (
-    listing_age,
-    recent_rental_price,
-    require_recent_rental_price,
-)
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
 
@@ -45,7 +41,7 @@ def offer(
     >>> offer("RTX 5090", rent_usd_per_hour=0.7).rent_usd_per_hour
     0.7
     """
-    chip, listed = accelerator(accelerator_name), recent_rental_price(accelerator_name)
+    chip, listed = accelerator(accelerator_name), listed_hour(accelerator_name)
     if chip_usd is not None and not chip_usd > 0:
         raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
     if chip_usd is None and not chip.purchase_usd:
@@ -53,7 +49,7 @@ def offer(
     if rent_usd_per_hour is not None:
         rent = check_rent(rent_usd_per_hour, chip.name)
     elif listed is not None:
-        rent = listed.median
+        rent = listed.usd
     else:
         raise DataError(
             f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]"
@@ -80,7 +76,7 @@ def rent_or_buy_market() -> pd.DataFrame:
         known = (
             chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
         )
-        if known and (listed := recent_rental_price(chip.name)):
+        if known and (listed := listed_hour(chip.name)):
             rows.append(
                 {
                     "accelerator": chip.name,
@@ -88,7 +84,7 @@ def rent_or_buy_market() -> pd.DataFrame:
                     "segment": chip.segment,
                     "tdp_watts": chip.tdp_watts,
                     "chip_usd": chip.purchase_mid_usd,
-                    "rent_usd_per_hour": listed.median,
+                    "rent_usd_per_hour": listed.usd,
                     "rent_low": listed.low,
                     "rent_high": listed.high,
                     "as_of": listing_age(chip.name),
@@ -127,16 +123,16 @@ def rent_terms(name: str) -> Mapping[str, Any]:
     >>> terms["rent_low"] <= terms["rent_usd_per_hour"] <= terms["rent_high"]
     True
     """
-    chip, listed = accelerator(name), require_recent_rental_price(name)
+    chip, listed = accelerator(name), hour(name)
     return MappingProxyType(
         {
-            "rent_usd_per_hour": listed.median,
+            "rent_usd_per_hour": listed.usd,
             "rent_low": listed.low,
             "rent_high": listed.high,
             "chip_usd": chip.purchase_mid_usd,
             "tdp_watts": chip.require("tdp_watts"),
             "vendor": chip.vendor,
-            "listed": str(listed.as_of),
+            "listed": str(listed.until),
             "age": listing_age(name),
         }
     )
@@ -171,16 +167,16 @@ def matmul_terms() -> dict[str, dict[str, Any]]:
 
     >>> terms = matmul_terms()
     >>> terms["H100 SXM"]["rent_basis"], terms["Trainium2"]["rent_basis"]
-    ('listed on 2026-10-10', 'which nobody lists; this is the middle of all chips')
+    ('listed on 2026-09-29 to 2026-10-10', 'which nobody lists; this is the middle of all chips')
     """
     chips = matmul_chips()
-    listed = {name: found for name in chips if (found := recent_rental_price(name))}
-    middle = median(found.median for found in listed.values())
+    listed = {name: found for name in chips if (found := listed_hour(name))}
+    middle = median(found.usd for found in listed.values())
     rows = {}
     for name, row in chips.items():
         of, age = listed.get(name), listing_age(name)
         basis = f"listed on {age}" if of else "which nobody lists; this is the middle of all chips"
-        low, rent, high = (of.low, of.median, of.high) if of else (middle, middle, middle)
+        low, rent, high = (of.low, of.usd, of.high) if of else (middle, middle, middle)
         rents = {"rent_usd_per_hour": rent, "rent_low": low, "rent_high": high}
         rows[name] = {**row, **rents, "listed": bool(of), "rent_basis": basis, "age": age}
     return rows

@@ -6,13 +6,13 @@ import pandas as pd
 
 from scaleright.catalog import shared
 from scaleright.formulas import COUNT, closed_form
+from scaleright.market.hours import listed_hour
 from scaleright.market.rentals import (
     EVERYWHERE,
     WINDOW_MONTHS,
     as_day,
     in_window,
     newest_cards,
-    recent_rental_price,
     refuse_unlisted,
     rental_prices,
 )
@@ -154,7 +154,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
         raise ValueError(
             f"rent of {usd_per_hour:g} USD/h for one {accelerator_name}: a price is above 0"
         )
-    listed = recent_rental_price(accelerator_name)
+    listed = listed_hour(accelerator_name)
     if listed is None or usd_per_hour <= listed.high:
         return usd_per_hour
     per_chip = usd_per_hour / 8
@@ -168,5 +168,5 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
     )
     raise ValueError(
         f"rent of {usd_per_hour:g} USD/h for one {accelerator_name} is above every listing"
-        f" ({listed.low:.3g} to {listed.high:.3g} on {listed.as_of}){hint}"
+        f" ({listed.low:.3g} to {listed.high:.3g} on {listed.until}){hint}"
     )

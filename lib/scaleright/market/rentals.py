@@ -1,17 +1,16 @@
-"""What accelerators rent for: listings of clouds and marketplaces, and the price to decide on.
+"""What accelerators rent for: listings of clouds and marketplaces, of each provider from its newest
+card.
 
-Every price here comes from raw listings, of each provider from its newest card; `history` looks
-back.
+The price to decide on is that of `hours`; `history` looks back.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from typing import NoReturn
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, remembered, resource, shared, table
+from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.names import one_of
 
 RAW = ("list", "median offer")
@@ -26,17 +25,6 @@ EVERYWHERE = ("global", "all")
 """Regions of a listing that holds wherever its provider has the chip."""
 WINDOW_MONTHS = 12
 """A card this much older than the newest one of its chip is history and no price."""
-
-
-@dataclass(frozen=True)
-class PriceRange:
-    """What the latest listings of one chip say, USD per accelerator and hour."""
-
-    low: float
-    median: float
-    high: float
-    listings: int
-    as_of: date
 
 
 @shared
@@ -117,51 +105,11 @@ def in_window(prices: pd.DataFrame, day: pd.Timestamp, months: int) -> pd.DataFr
 
 
 def refuse_unlisted(accelerator_name: str, pricing: str) -> NoReturn:
-    """Refuse a chip that nobody lists, and name those with a listing."""
+    """Refuse a chip that nobody ever listed, and name those with a listing."""
     raise LookupError(
         f"no {pricing} listing of {accelerator_name!r}; chips with one:"
-        f" {', '.join(sorted(_prices_now(pricing)))}"
+        f" {', '.join(sorted(set(rental_prices(pricing=pricing)['accelerator'])))}"
     )
-
-
-@shared
-def _prices_now(pricing: str) -> dict[str, PriceRange]:
-    """The price of each listed chip, as `rental_price` hands it out."""
-    prices = rental_prices(pricing=pricing)
-    newest = prices.groupby("accelerator")["date"].transform("max")
-    cards = newest_cards(prices[prices["date"] > newest - pd.DateOffset(months=WINDOW_MONTHS)])
-    each = (
-        cards.groupby(["accelerator", "provider"])["usd_per_accelerator_hour"]
-        .median()
-        .groupby("accelerator")
-    )
-    of_chip = cards.groupby("accelerator")["date"]
-    found = zip(
-        each.min().items(), each.median(), each.max(), of_chip.size(), of_chip.max(), strict=True
-    )
-    return {
-        chip: PriceRange(low, median, high, listings, newest.date())
-        for (chip, low), median, high, listings, newest in found
-    }
-
-
-def rental_price(accelerator_name: str, pricing: str = "on_demand") -> PriceRange:
-    """Lowest, median and highest price of a chip over providers [USD/h], from the newest card of
-    each in a year.
-
-    One figure per provider (the median of its card), so that one with many regions does not outvote
-    the others.
-
-    Raises
-    ------
-    LookupError : unknown chip, or a chip without a listing.
-
-    >>> price = rental_price("H100 SXM")
-    >>> price.low < price.median < price.high
-    True
-    """
-    listed, name = _prices_now(pricing), accelerator(accelerator_name).name
-    return listed[name] if name in listed else refuse_unlisted(accelerator_name, pricing)
 
 
 def one_each(cards: pd.DataFrame) -> pd.DataFrame:
@@ -248,56 +196,3 @@ def rental_span(name_begins: str, year: int) -> tuple[float, float]:
 RECENT_YEARS = 2
 """A listing older than this, counted from the table's newest, is history and no price to decide on.
 """
-
-
-@remembered
-def recent_rental_price(accelerator_name: str) -> PriceRange | None:
-    """The on-demand price of a chip if one of its listings is recent, else None.
-
-    >>> recent_rental_price("P100 PCIe") is None
-    True
-    """
-    listed, newest = (
-        _prices_now("on_demand").get(accelerator(accelerator_name).name),
-        rental_prices()["date"].max(),
-    )
-    return (
-        listed
-        if listed and pd.Timestamp(listed.as_of) > newest - pd.DateOffset(years=RECENT_YEARS)
-        else None
-    )
-
-
-def require_recent_rental_price(accelerator_name: str) -> PriceRange:
-    """The on-demand price of a chip, one of whose listings must be recent.
-
-    Raises
-    ------
-    LookupError : unknown chip.
-    DataError : none of its listings is recent.
-
-    >>> require_recent_rental_price("P100 PCIe")
-    Traceback (most recent call last):
-    scaleright.catalog.package.DataError: no recent listing of P100 PCIe in the rental prices
-    """
-    if not (listed := recent_rental_price(accelerator_name)):
-        name = accelerator(accelerator_name).name
-        raise DataError(f"no recent listing of {name} in the rental prices")
-    return listed
-
-
-def listing_age(accelerator_name: str) -> str:
-    """The date of a chip's newest listing, and how far it lies behind the table's newest, in words.
-
-    >>> listing_age("H100 SXM")
-    '2026-10-10'
-    """
-    listed = recent_rental_price(accelerator_name)
-    if listed is None:
-        return "no recent listing"
-    behind = (rental_prices()["date"].max().date() - listed.as_of).days
-    return f"{listed.as_of}" + (
-        f", {behind} days behind the newest listings"
-        if behind > resource("rental_prices")["stale_after_days"]
-        else ""
-    )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, shared
-from scaleright.market import recent_rental_price
+from scaleright.market import listed_hour
 from scaleright.mlperf.compare import (
     CELL,
     STATISTICS,
@@ -125,8 +125,8 @@ def prices(metric: str) -> dict[str, float]:
     if one_of(metric, METRICS, "metric") == "watt":
         return {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
     if metric == "dollar":
-        rents = {name: recent_rental_price(name) for name in accelerators()}
-        return {name: rent.median for name, rent in rents.items() if rent}
+        rents = {name: listed_hour(name) for name in accelerators()}
+        return {name: rent.usd for name, rent in rents.items() if rent}
     return dict.fromkeys(accelerators(), 1.0)
 
 

@@ -20,7 +20,7 @@ from scaleright.transformer.flops import forward_flop, training_flop_per_token
 from scaleright.units import SECONDS_PER_HOUR
 
 RUN = {"time_s": NON_NEGATIVE, "accelerators": COUNT}
-ENDS = {"": "median", "_low": "low", "_high": "high"}
+ENDS = {"": "usd", "_low": "low", "_high": "high"}
 PEAKS = {"FP8": "fp8", "NVFP4": "fp4"}
 """The dense peak of the catalog that belongs to a format of the table."""
 ALIKE = 1.0
@@ -88,7 +88,7 @@ def pretraining_share(samples, sequence, tokens):
     return samples * sequence / tokens
 
 
-def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
+def _price(chip: catalog.Accelerator) -> tuple[market.Hour, str] | None:
     """What a chip rents for, and of which chip the price is: of the vendor's most alike one where
     nobody lists it.
     """
@@ -107,7 +107,7 @@ def _price(chip: catalog.Accelerator) -> tuple[market.PriceRange, str] | None:
         if other.vendor == chip.vendor and other.segment == chip.segment
     ]
     for other in [chip, *sorted(kin, key=apart)]:
-        price = market.recent_rental_price(other.name)
+        price = market.listed_hour(other.name)
         if price and (other.name == chip.name or apart(other) < ALIKE):
             return price, other.name
     return None

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pandas as pd
 
 from scaleright.catalog import accelerators
-from scaleright.market import recent_rental_price
+from scaleright.market import listed_hour
 from scaleright.mlperf.compare import RATES, drift, entry, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
 from scaleright.mlperf.results import ROUNDS
@@ -100,8 +100,8 @@ class Bench:
         results = dict(zip(map(tuple, keys), rows[FIGURES].to_dict("records"), strict=True))
         watts, rents = prices("watt"), {}
         for chip in sorted(rows["accelerator"].unique()):
-            rent = recent_rental_price(chip)
-            usd = (rent.median, rent.low, rent.high) if rent else (0.0, 0.0, 0.0)
+            rent = listed_hour(chip)
+            usd = (rent.usd, rent.low, rent.high) if rent else (0.0, 0.0, 0.0)
             about = dict(zip(("usd", "usd_low", "usd_high"), usd, strict=True))
             rents[chip] = {"watts": watts.get(chip, 0.0)} | about
         of = rows.groupby("entry")["architecture"].first()

@@ -73,7 +73,7 @@ def listed(accelerator: str) -> None:
     """A chip that somebody rents out and that multiplies matrices."""
     from scaleright import market
 
-    rents = [name for name in market.matmul_chips() if market.recent_rental_price(name)]
+    rents = [name for name in market.matmul_chips() if market.listed_hour(name)]
     one_of(accelerator, rents, "accelerator that somebody rents out")
 
 

@@ -1,0 +1,350 @@
+"""The one price of an hour: a chip, under a contract, from a seller, on a day."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NoReturn, Self
+
+import pandas as pd
+
+from scaleright.catalog import accelerator, remembered, resource, shared
+from scaleright.market.rentals import (
+    RAW,
+    RECENT_YEARS,
+    WINDOW_MONTHS,
+    as_day,
+    newest_cards,
+    one_each,
+    rental_prices,
+)
+from scaleright.names import one_of, suggestion
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+from scaleright.quantity.rows import Table
+from scaleright.ranges import Ends
+
+CONTRACTS = {
+    "spot": "spot",
+    "on demand": "on_demand",
+    "reserved": "reserved",
+    "one year": "reserved_1y",
+    "three years": "reserved_3y",
+}
+"""Contracts as a person says them, the loosest first, with their names in the table of rents.
+"Reserved" is for a term that its source does not state.
+"""
+MEDIAN, CHEAPEST, HYPERSCALERS = GROUPS = ("median", "cheapest quarter", "hyperscalers")
+"""Sellers that are none by name: all of them, the cheapest quarter of them, and the large clouds.
+Of several the price is the median.
+"""
+COMPUTED = "Median of rate cards"
+"""The provider of a row that stands for many: their median, of which the source gives no ends."""
+
+
+@dataclass(frozen=True)
+class Hour:
+    """What an hour of one chip costs under a contract from a seller [USD/h].
+
+    usd : the median over the seller's providers, each with one figure
+    low, high : of the cheapest and of the dearest of them; of a single provider those of its card
+    providers, listings : how many sell it so, in how many listings [1]
+    since, until : days of the oldest and of the newest listing behind it
+    day : the newest day that the table of rents knew of then
+    """
+
+    accelerator: str
+    contract: str
+    seller: str
+    usd: float
+    low: float
+    high: float
+    providers: int
+    listings: int
+    since: date
+    until: date
+    day: date
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """What each of the providers asks, cheapest first; columns as of `rentals.spread`.
+
+        >>> hour("H100 SXM", seller="hyperscalers").rows["segment"].unique().tolist()
+        ['hyperscaler']
+        """
+        return _sold(self.accelerator, self.contract, self.seller, str(self.day))
+
+    @property
+    def age(self) -> str:
+        """The days of its listings, and how far the oldest lies behind the newest of all chips, in
+        words.
+
+        >>> hour("H100 SXM", seller="Lambda").age
+        '2026-10-10'
+        """
+        days = dict.fromkeys((f"{self.since}", f"{self.until}"))
+        behind = (self.day - self.since).days
+        old = behind > resource("rental_prices")["stale_after_days"]
+        return " to ".join(days) + f", {behind} days behind the newest listings" * old
+
+    @property
+    def counted(self) -> str:
+        """Of whose prices it is the median, in words.
+
+        >>> hour("H100 SXM", "reserved").counted
+        'median of rate cards, reserved'
+        """
+        if self.providers > 1:
+            group = "" if self.seller == MEDIAN else f"{self.seller}, "
+            whose = f"{group}median of {self.providers} providers"
+        else:
+            whose = self.rows["provider"].iloc[0].replace(COMPUTED, COMPUTED.lower())
+        return f"{whose}, {self.contract}"
+
+
+@remembered
+def hour(
+    accelerator_name: str,
+    contract: str = "on demand",
+    seller: str = MEDIAN,
+    day: date | str | None = None,
+) -> Hour:
+    """What an hour of a chip costs under a contract from a seller.
+
+    Of each provider its newest card counts, if it is at most `WINDOW_MONTHS` older than the newest
+    one of the chip under this contract, and that at most `RECENT_YEARS` older than the day.
+
+    Parameters
+    ----------
+    accelerator_name : chip by name or alias
+    contract : of `CONTRACTS`
+    seller : a provider by name, or one of `GROUPS`
+    day : by default that of the table's newest listing
+
+    Raises
+    ------
+    LookupError : unknown chip, contract or seller, or one that does not sell the chip so; names the
+        nearest contract under which it is sold, or who sells it.
+    ValueError : a day in the future or before the first listing.
+
+    >>> h100 = hour("H100 SXM")
+    >>> h100.low < h100.usd < h100.high, hour("H100 SXM", "reserved").usd < h100.usd
+    (True, True)
+    >>> hour("MI300X", "one year")
+    Traceback (most recent call last):
+    LookupError: no one year price of MI300X; nearest contract that has one: on demand (all: spot,
+    on demand)
+    """
+    name = accelerator(accelerator_name).name
+    one_of(contract, CONTRACTS, "contract")
+    known = str(as_day(day, rental_prices()).date())
+    sold = _sold(name, contract, seller, known)
+    usd, card = sold["usd_per_accelerator_hour"], sold
+    if len(sold) == 1 and sold["listings"].iloc[0] > 1:
+        cards = _cards(contract, known)
+        card = cards[(cards["accelerator"] == name) & cards["provider"].isin(sold["provider"])]
+    ends = card["usd_per_accelerator_hour"]
+    return Hour(
+        name,
+        contract,
+        seller,
+        float(usd.median()),
+        float(ends.min()),
+        float(ends.max()),
+        len(sold),
+        int(sold["listings"].sum()),
+        sold["date"].min().date(),
+        sold["date"].max().date(),
+        date.fromisoformat(known),
+    )
+
+
+@remembered
+def listed_hour(
+    accelerator_name: str,
+    contract: str = "on demand",
+    seller: str = MEDIAN,
+    day: date | str | None = None,
+) -> Hour | None:
+    """The `hour`, or None where nobody sells the chip so.
+
+    >>> listed_hour("P100 PCIe") is None
+    True
+    """
+    name = accelerator(accelerator_name).name
+    one_of(contract, CONTRACTS, "contract")
+    known = str(as_day(day, rental_prices()).date())
+    found = seller in sellers(name, contract, known)
+    return hour(name, contract, seller, known) if found else None
+
+
+@remembered
+def contracts(accelerator_name: str, day: date | str | None = None) -> tuple[str, ...]:
+    """The contracts under which a chip is sold, the loosest first.
+
+    >>> contracts("MI300X")
+    ('spot', 'on demand')
+    """
+    return tuple(of for of in CONTRACTS if sellers(accelerator_name, of, day))
+
+
+@remembered
+def sellers(
+    accelerator_name: str, contract: str = "on demand", day: date | str | None = None
+) -> tuple[str, ...]:
+    """Who sells a chip under a contract: of `GROUPS` those that do, then providers by name.
+
+    >>> sellers("MI300X", "spot")
+    ('median', 'cheapest quarter', 'hyperscalers', 'Microsoft Azure')
+    >>> sellers("H100 SXM", "reserved")
+    ('median',)
+    """
+    name, known = accelerator(accelerator_name).name, str(as_day(day, rental_prices()).date())
+    every = _each(contract, known)
+    here = every[every["accelerator"] == name]
+    if here.empty:
+        return ()
+    names = tuple(sorted(set(here["provider"]) - {COMPUTED}))
+    groups = [MEDIAN, *[CHEAPEST] * bool(names)]
+    groups += [HYPERSCALERS] * bool((here["segment"] == "hyperscaler").any())
+    return (*groups, *names)
+
+
+@shared
+def _cards(contract: str, day: str) -> pd.DataFrame:
+    """The newest card of each provider of each chip under a contract, as of a day."""
+    reserved = contract == "reserved"
+    prices = rental_prices(pricing=CONTRACTS[contract], basis=(*RAW, *["index"] * reserved))
+    prices = prices[prices["basis"].isin(RAW) | (prices["provider"] == COMPUTED)]
+    prices = prices[prices["date"] <= pd.Timestamp(day)]
+    newest = prices.groupby("accelerator")["date"].transform("max")
+    recent = newest > pd.Timestamp(day) - pd.DateOffset(years=RECENT_YEARS)
+    return newest_cards(
+        prices[recent & (prices["date"] > newest - pd.DateOffset(months=WINDOW_MONTHS))]
+    )
+
+
+@shared
+def _each(contract: str, day: str) -> pd.DataFrame:
+    """What each provider asks for each chip: one figure, the median of its card."""
+    return one_each(_cards(contract, day))
+
+
+def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
+    """What each provider of a seller asks for a chip, cheapest first."""
+    every = _each(contract, day)
+    here = every[every["accelerator"] == name]
+    if seller not in sellers(name, contract, day):
+        _refuse(name, contract, seller, day)
+    if seller == MEDIAN:
+        return here
+    if seller == CHEAPEST:
+        return here.head(-(-len(here) // 4))
+    column, wanted = ("segment", "hyperscaler") if seller == HYPERSCALERS else ("provider", seller)
+    return here[here[column] == wanted]
+
+
+def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
+    """Refuse a chip that is not sold so, and say how it is."""
+    if who := sellers(name, contract, day):
+        one_of(seller, who, f"seller of {name} {contract},")
+    found = contracts(name, day)
+    if not found:
+        chips = sorted(set(_each(contract, day)["accelerator"]))
+        raise LookupError(
+            f"no recent price of {name} under any contract; chips that are sold {contract}:"
+            f" {suggestion(name, chips)}"
+        )
+    order = [*CONTRACTS]
+    near = min(found, key=lambda of: abs(order.index(of) - order.index(contract)))
+    raise LookupError(
+        f"no {contract} price of {name}; nearest contract that has one: {near}"
+        f" (all: {', '.join(found)})"
+    )
+
+
+def listing_age(accelerator_name: str) -> str:
+    """The days of a chip's listings on demand, as `Hour.age`.
+
+    >>> listing_age("P100 PCIe")
+    'no recent listing'
+    """
+    listed = listed_hour(accelerator_name)
+    return listed.age if listed else "no recent listing"
+
+
+@dataclass(frozen=True)
+class PaidHour:
+    """What an hour costs in a case of quantities.
+
+    usd, low, high : as of an `Hour`, all the same where the reader gives a rent of their own; NaN
+        where nobody sells the chip so [USD/h]
+    counted, age : in words, whose price and of which days it is
+    why : why there is no price, in words; empty where there is one
+    there : whether there is one
+    """
+
+    usd: Any
+    low: Any
+    high: Any
+    counted: Any
+    age: Any
+    why: Any
+    there: Any
+
+    def ends(self, own: Quantity) -> Ends:
+        """Its ends, as those of the reader's own rent: the parameter that overrides it."""
+        return Ends(own, self.low, self.high)
+
+
+class Hours:
+    """The `hour` of some chips under every contract and from every seller, for quantities.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> rents = Hours(["H100 SXM", "MI300X"])
+    >>> chip, own = given("chip", "H100 SXM"), given("own", 0.0)
+    >>> found = rents.paid(chip, "reserved", "median", own)
+    >>> found.usd.value == hour("H100 SXM", "reserved").usd, evaluate([found.usd], {"own": 3.0})
+    (True, [3.0])
+    >>> evaluate([found.why], {"chip": "MI300X"})
+    ['no reserved price of MI300X is listed; it has prices spot, on demand']
+    """
+
+    def __init__(self, names: Sequence[str]):
+        self.names = tuple(names)
+        found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
+        columns = ("usd", "low", "high", "counted", "age")
+        self._prices = Table(
+            {
+                (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
+                for of in found
+            },
+            otherwise="none",
+        )
+        self._contracts = Table({n: {"words": ", ".join(contracts(n))} for n in names})
+        self._sellers = Table(
+            {(n, c): {"words": ", ".join(sellers(n, c))} for n in names for c in CONTRACTS}
+        )
+
+    def paid(self, accelerator_name: Any, contract: Any, seller: Any, own: Any = 0.0) -> PaidHour:
+        """The hour that a case pays for.
+
+        own : a rent of the reader's own, 0 for the price as it is listed [USD/h]
+        """
+        listed = self._prices.row(accelerator_name, contract, seller)
+        given, chip = own > 0, accelerator_name
+        who = self._sellers.row(chip, contract).words
+        unsold = "no " + contract + " price of " + chip + " is listed; it has prices "
+        other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
+        why = where(who == "", unsold + self._contracts.row(chip).words, other + who)
+        return PaidHour(
+            *(where(given, own, listed[name]) for name in ("usd", "low", "high")),
+            where(given, "your own rent", listed.counted),
+            where(given, "yours", listed.age),
+            where(given | listed.there, "", why),
+            given | listed.there,
+        )
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Self:
+        """Those of the chips among these that are sold at all."""
+        return cls([name for name in names if contracts(name)])
