@@ -337,11 +337,13 @@ class Hours:
         other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
         why = where(who == "", unsold + self._contracts.row(chip).words, other + who)
         return PaidHour(
-            *(where(given, own, listed[name]) for name in ("usd", "low", "high")),
-            where(given, "your own rent", listed.counted),
-            where(given, "yours", listed.age),
-            where(given | listed.there, "", why),
-            given | listed.there,
+            usd=where(given, own, listed.usd),
+            low=where(given, own, listed.low),
+            high=where(given, own, listed.high),
+            counted=where(given, "your own rent", listed.counted),
+            age=where(given, "yours", listed.age),
+            why=where(given | listed.there, "", why),
+            there=given | listed.there,
         )
 
     @classmethod
