@@ -2,8 +2,13 @@
 
 Who sells it and what is sold are facts of `rules.csv`: the provider's name and company, whether it
 made the model, hosts it, passes on what others host or sells a subscription, and which published
-weights a name stands for. A name stands for weights only if a line says so: quantized, fine-tuned
-and distilled variants are other models, and a host's own variants are not guessed.
+weights a name stands for. A name stands for weights only if a line says so: fine-tuned and
+distilled variants are other models, and a host's own variants are not guessed. A name that says FP8
+stands for the weights it is made of, with its format in a column: most hosts serve in FP8 without a
+word, and only those who say so would be left out. So do a host's Turbo and -tput where its
+documentation says that they are FP8 (Together AI's list of serverless models, where Lite is INT4;
+DeepInfra's page of Llama-3.3-70B). Coarser formats stay apart, since their answers are others, and
+so do the faster tiers of hosts who list the plain one.
 
 Sites, regions and plans of one company are one company; a subsidiary with a price list of its own
 is another. A provider is a gateway if its documentation says that others host what it sells, or if
@@ -19,12 +24,15 @@ from datetime import date, timedelta
 from pathlib import Path
 from statistics import median
 
+from refresh.api_disputes import UNDATED, settled, spoken
 from refresh.rules import quantities, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row, sift
 
 SOURCES = frozenset({"modelsdev2026", "llmprices2026"})
 MODELS_DEV = "llm_api_prices/models_dev_prices_2026-07-02.csv"
 LLM_PRICES = "llm_api_prices/simonw_llm_price_history_2026-08-05.csv"
+_FORMATTED = re.compile(r"-(fp8|turbo|tput|fp16)(-dynamic|-fast)?$")
+"""What a name says of its format, after that of its weights."""
 _SLIP = 20
 """A price so many times that of the others, or so small a part of it, is a slip of units."""
 
@@ -43,12 +51,7 @@ def rows(raw: Path, models: list[Row]) -> Items:
         item for importer in (_models_dev, _llm_prices) for item in importer(raw, keys)
     )
     yield from dropped
-    yield from _without_copies(_without_slips(found))
-
-
-def _spoken(model_id: str) -> str:
-    """The name of a model without the path that a provider puts before it."""
-    return model_id.lower().rpartition("/")[2].replace("_", ".")
+    yield from settled(_without_copies(_without_slips(found)))
 
 
 def _day(file: str) -> str:
@@ -60,7 +63,7 @@ def _offer(file: str, row: Row, provider: str, keys: dict[str, str], **more: str
     model_id = row["model_id"]
     provider = rule(file, "provider", provider).ours
     label, name = f"{provider} {model_id}", f"{provider} | {model_id}"
-    for kind, asked in (("output", _spoken(model_id)), ("currency", name)):
+    for kind, asked in (("output", spoken(model_id)), ("currency", name)):
         if (said := rule(file, kind, asked)).action == "drop":
             return Dropped(label, said.reason)
     prices = {
@@ -76,7 +79,9 @@ def _offer(file: str, row: Row, provider: str, keys: dict[str, str], **more: str
         return Dropped(label, "a price below 0 or above 1,000 USD per million tokens")
     if prices["input_usd_per_million"] > 0 == prices["output_usd_per_million"]:
         return Dropped(label, "input priced and output free: it writes no text of its own")
-    offer, release = rule(file, "offer", name).ours, rule(file, "model", _spoken(model_id)).ours
+    offer, shape = rule(file, "offer", name).ours, rule(file, "format", name.lower()).ours
+    plain = _FORMATTED.sub("", spoken(model_id)) if shape else spoken(model_id)
+    release = rule(file, "model", plain).ours
     if release and release not in keys:
         raise RefreshError(
             f"{file}: {model_id} is said to be {release!r}, which is no name or alias of the table"
@@ -96,6 +101,7 @@ def _offer(file: str, row: Row, provider: str, keys: dict[str, str], **more: str
             "release": release,
             "model": keys.get(release, ""),
             "open_weights": open_weights,
+            "format": shape if release else "",
         }
         | prices
         | more
@@ -133,8 +139,8 @@ def _models_dev(raw: Path, keys: dict[str, str]) -> Items:
 
 
 def _llm_prices(raw: Path, keys: dict[str, str]) -> Items:
-    """Prices hold from the day of the list, or from the one it states; one that had ended is placed
-    on its last day.
+    """Prices hold from the day that the list states; without one they are placed on the day of the
+    list, one that had ended on its last day.
     """
     listed = _day(LLM_PRICES)
     for row in read_csv(raw, LLM_PRICES):
@@ -142,11 +148,10 @@ def _llm_prices(raw: Path, keys: dict[str, str]) -> Items:
         if tier := re.search(r"[≤>]\d+k", row["name"]):
             note += f", for prompts {tier[0]} tokens"
         day = row["from_date"] or listed
+        if not row["from_date"]:
+            note += f"; {UNDATED}"
         if until and not row["from_date"] and until <= listed:
-            day, note = (
-                str(date.fromisoformat(until) - timedelta(days=1)),
-                f"{note}; its first day is not stated",
-            )
+            day = str(date.fromisoformat(until) - timedelta(days=1))
         yield _offer(
             LLM_PRICES,
             row,
@@ -165,11 +170,11 @@ def _without_slips(found: list[Row]) -> Items:
     """
     by_name: dict[str, list[Row]] = defaultdict(list)
     for row in (row for row in found if row["output_usd_per_million"]):
-        by_name[_spoken(row["model_id"])].append(row)
+        by_name[spoken(row["model_id"])].append(row)
     for row in found:
         others = [
             other
-            for other in by_name[_spoken(row["model_id"])]
+            for other in by_name[spoken(row["model_id"])]
             if other["provider"] != row["provider"]
         ]
         ends = (

@@ -184,6 +184,29 @@ def test_only_what_is_given_away_costs_nothing(few):
     assert wanted in _failures(few)
 
 
+@pytest.mark.parametrize(
+    "cells, refused",
+    [
+        ({"date": "2026-08-05"}, True),
+        ({"date": "2026-08-05", "output_usd_per_million": "8.05"}, False),  # rounded
+        ({"date": "2026-08-05", "model_id": "o3-other"}, False),
+        ({"date": "2026-06-01", "until": "2026-07-02"}, False),  # another price before
+    ],
+)
+def test_two_prices_of_one_offer_for_the_same_days_contradict_each_other(few, cells, refused):
+    path = few / "api_prices.csv"
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    o3 = rows.iloc[0].to_dict() | {"date": "2026-07-02", "provider": "OpenAI", "model_id": "o3"}
+    o3 |= {"input_usd_per_million": "2", "output_usd_per_million": "8", "until": ""}
+    other = o3 | {"output_usd_per_million": "40"} | cells
+    pd.concat([rows, pd.DataFrame([o3, other])]).to_csv(path, index=False, lineterminator="\n")
+    message = (
+        f"table api_prices, row {len(rows) + 3}, column output_usd_per_million: 40 contradicts row"
+        f" {len(rows) + 2}, which says 8 of provider OpenAI, model_id o3 for the same days"
+    )
+    assert any(message in line for line in _failures(few)) == refused
+
+
 def test_every_price_has_a_least_value_that_the_check_enforces():
     for entry in json.loads((DATA / "datapackage.json").read_text())["resources"]:
         for field in entry["schema"]["fields"]:

@@ -4,64 +4,34 @@ then say.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
+from offer_cases import MODELS, listed, offers, write
 
 from refresh import RefreshError, api_prices
 from refresh import measured as importer
-from refresh.rules import header
 from refresh.tables import read_table, sift
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-MODELS, SPECS = (read_table(DATA / f"{name}.csv") for name in ("models", "accelerator_specs"))
+SPECS = read_table(DATA / "accelerator_specs.csv")
 NO_MLPERF = {"mlperf_benchmarks": [], "mlperf_inference": []}
-
-
-def _write(raw: Path, file: str, *rows: dict) -> None:
-    path = raw / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, header(file), restval="")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 # offers
 
 
-def _listed(provider: str, model_id: str, read=0.5, write=1.0, **cells) -> dict:
-    return {
-        "provider": provider,
-        "model_id": model_id,
-        "input_usd_per_mtok": read,
-        "output_usd_per_mtok": write,
-        **cells,
-    }
-
-
-def _offers(raw: Path, *listed: dict, history: tuple[dict, ...] = ()) -> tuple[dict, dict]:
-    """Offers by provider and name, and why rows were left out by their label."""
-    _write(raw, api_prices.MODELS_DEV, *listed)
-    _write(raw, api_prices.LLM_PRICES, *history)
-    found, dropped = sift(api_prices.rows(raw, MODELS))
-    return {(row["provider"], row["model_id"]): row for row in found}, {
-        drop.row: drop.reason for drop in dropped
-    }
-
-
 def test_an_offer_is_of_the_maker_a_host_a_gateway_free_or_a_subscription(tmp_path):
-    found, _ = _offers(
+    found, _ = offers(
         tmp_path,
-        _listed("openai", "gpt-5"),
-        _listed("alibaba", "qwen3-8b"),
-        _listed("alibaba-cn", "deepseek-r1"),
-        _listed("groq", "llama-3.3-70b-versatile"),
-        _listed("openrouter", "x:free", 0, 0),
-        _listed("openrouter", "x"),
-        _listed("github-copilot", "gpt-5"),
-        _listed("zai-coding-plan", "glm-4.7", 0, 0),
+        listed("openai", "gpt-5"),
+        listed("alibaba", "qwen3-8b"),
+        listed("alibaba-cn", "deepseek-r1"),
+        listed("groq", "llama-3.3-70b-versatile"),
+        listed("openrouter", "x:free", 0, 0),
+        listed("openrouter", "x"),
+        listed("github-copilot", "gpt-5"),
+        listed("zai-coding-plan", "glm-4.7", 0, 0),
     )
     kinds = [
         "first_party",
@@ -77,15 +47,15 @@ def test_an_offer_is_of_the_maker_a_host_a_gateway_free_or_a_subscription(tmp_pa
 
 
 def test_sites_regions_and_plans_are_one_company_and_a_gateway_may_name_its_host(tmp_path):
-    found, _ = _offers(
+    found, _ = offers(
         tmp_path,
-        _listed("alibaba", "qwen3-8b"),
-        _listed("alibaba-cn", "siliconflow/deepseek-r1-0528"),
-        _listed("azure-cognitive-services", "gpt-5"),
-        _listed("zhipuai", "glm-4.7"),
-        _listed("wandb", "openai/gpt-oss-20b"),
-        _listed("cloudflare-ai-gateway", "openai/gpt-5.5"),
-        _listed("cloudflare-ai-gateway", "workers-ai/@cf/openai/gpt-oss-20b"),
+        listed("alibaba", "qwen3-8b"),
+        listed("alibaba-cn", "siliconflow/deepseek-r1-0528"),
+        listed("azure-cognitive-services", "gpt-5"),
+        listed("zhipuai", "glm-4.7"),
+        listed("wandb", "openai/gpt-oss-20b"),
+        listed("cloudflare-ai-gateway", "openai/gpt-5.5"),
+        listed("cloudflare-ai-gateway", "workers-ai/@cf/openai/gpt-oss-20b"),
     )
     assert [(row["company"], row["offer"]) for row in found.values()] == [
         ("Alibaba Cloud", "first_party"),
@@ -109,12 +79,14 @@ def test_sites_regions_and_plans_are_one_company_and_a_gateway_may_name_its_host
         ("meta-llama/Llama-3.3-70B-Instruct-Turbo", "", ""),
         ("llama-3.3-70b-instruct-fp8-fast", "", ""),
         ("Qwen3-235B-A22B-Instruct-2507-tput", "", ""),
+        ("qwen3-32b-fp8", "Qwen3-32B", "Qwen3-32B"),
+        ("qwen3-32b-awq", "", ""),
         ("llama-3.3-nemotron-super-49b-v1", "", ""),
         ("huihui-ai/Llama-3.3-70B-Instruct-abliterated", "", ""),
     ],
 )
 def test_a_name_stands_for_weights_only_if_a_line_says_so(tmp_path, name, release, model):
-    found, _ = _offers(tmp_path, _listed("novita-ai", name))
+    found, _ = offers(tmp_path, listed("novita-ai", name))
     row = found["Novita AI", name]
     assert (row["release"], row["model"], row["open_weights"]) == (
         release,
@@ -125,24 +97,23 @@ def test_a_name_stands_for_weights_only_if_a_line_says_so(tmp_path, name, releas
 
 def test_faults_are_left_out_with_their_reason(tmp_path):
     others = [
-        _listed(provider, "mistral-nemo", 0.05, 0.1)
-        for provider in ("nebius", "kilo", "openrouter")
+        listed(provider, "mistral-nemo", 0.05, 0.1) for provider in ("nebius", "kilo", "openrouter")
     ]
-    found, dropped = _offers(
+    found, dropped = offers(
         tmp_path,
         *others,
-        _listed("helicone", "mistral-nemo", 20, 40),
-        _listed("moark", "GLM-4.7", 3.5, 14),
-        _listed("azure", "o1", "", 60),
-        _listed("evroc", "mistral-nemo", 0.002, 0.002),
-        _listed("nvidia", "mistral-nemo", 0, 0),
-        _listed("openai", "text-embedding-3-small", 0.02, 0),
-        _listed("google", "veo", 1, 2, modalities_out="video"),
-        _listed("azure", "model-router", 0.1, 0),
-        _listed("amazon-bedrock", "meta.llama3-3-70b-instruct-v1:0"),
-        _listed("amazon-bedrock", "us.meta.llama3-3-70b-instruct-v1:0"),
-        _listed("amazon-bedrock", "eu.meta.llama3-3-70b-instruct-v1:0", 0.6, 1.2),
-        _listed("xai", "grok", 2000, 4000),
+        listed("helicone", "mistral-nemo", 20, 40),
+        listed("moark", "GLM-4.7", 3.5, 14),
+        listed("azure", "o1", "", 60),
+        listed("evroc", "mistral-nemo", 0.002, 0.002),
+        listed("nvidia", "mistral-nemo", 0, 0),
+        listed("openai", "text-embedding-3-small", 0.02, 0),
+        listed("google", "veo", 1, 2, modalities_out="video"),
+        listed("azure", "model-router", 0.1, 0),
+        listed("amazon-bedrock", "meta.llama3-3-70b-instruct-v1:0"),
+        listed("amazon-bedrock", "us.meta.llama3-3-70b-instruct-v1:0"),
+        listed("amazon-bedrock", "eu.meta.llama3-3-70b-instruct-v1:0", 0.6, 1.2),
+        listed("xai", "grok", 2000, 4000),
     )
     for row, reason in {
         "Helicone mistral-nemo": "over 20 times what 4 others ask: a slip of units",
@@ -164,10 +135,10 @@ def test_faults_are_left_out_with_their_reason(tmp_path):
 
 def test_a_cache_price_of_zero_or_above_the_input_is_none(tmp_path):
     prices = {"a": 0, "b": 0.6, "c": 0.05}
-    found, _ = _offers(
+    found, _ = offers(
         tmp_path,
         *(
-            _listed("xai", name, cache_read_usd_per_mtok=price, context_tokens=0)
+            listed("xai", name, cache_read_usd_per_mtok=price, context_tokens=0)
             for name, price in prices.items()
         ),
     )
@@ -188,7 +159,7 @@ def test_days_of_the_history(tmp_path):
         "c": ("2026-07-30", ""),
         "d": ("", "2026-09-01"),
     }
-    found, _ = _offers(
+    found, _ = offers(
         tmp_path,
         history=tuple(
             price | {"model_id": m, "from_date": since, "to_date": until}
@@ -206,11 +177,11 @@ def test_days_of_the_history(tmp_path):
 
 def test_an_unknown_provider_is_no_silent_reseller(tmp_path):
     with pytest.raises(RefreshError, match="unknown provider 'newhost'; add a line for it"):
-        _offers(tmp_path, _listed("newhost", "gpt-5"))
+        offers(tmp_path, listed("newhost", "gpt-5"))
 
 
 def test_weights_that_the_catalog_lacks_are_refused(tmp_path):
-    _write(tmp_path, api_prices.MODELS_DEV, _listed("groq", "gpt-oss-20b"))
+    write(tmp_path, api_prices.MODELS_DEV, listed("groq", "gpt-oss-20b"))
     with pytest.raises(RefreshError, match="'gpt-oss-20b', which is no name or alias"):
         list(api_prices.rows(tmp_path, [row for row in MODELS if row["name"] != "gpt-oss-20b"]))
 
@@ -244,8 +215,8 @@ def _page(
 
 
 def _served(raw: Path, *pages: dict, silicon: tuple[dict, ...] = ()) -> tuple[list[dict], list]:
-    _write(raw, importer.TENSORRT_LLM, *pages)
-    _write(raw, importer.SILICON, *silicon)
+    write(raw, importer.TENSORRT_LLM, *pages)
+    write(raw, importer.SILICON, *silicon)
     return sift(
         importer.serving_rows(raw, {"models": MODELS, "accelerator_specs": SPECS} | NO_MLPERF)
     )

@@ -1,9 +1,10 @@
 """What the data package demands of a table: the one home of the meaning of a constraint.
 
 The standard's constraints and keys, and this package's own: `min_rows`, `required_rows` (rows that
-the library reads by name), `zero_only` (where a price may be 0) and columns low..., typical...,
-high... that must rise. All is judged by whole columns, because every table is checked whenever it
-is read; `data check` says the same.
+the library reads by name), `zero_only` (where a price may be 0), `agree` and `ascending` (rows that
+contradict each other, see `contradictions`) and columns low..., typical..., high... that must rise.
+All is judged by whole columns, because every table is checked whenever it is read; `data check`
+says the same.
 """
 
 import re
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from scaleright.catalog.contradictions import disagreeing, falling
 from scaleright.catalog.package import Problem, primary_key
 from scaleright.names import suggestion
 
@@ -48,6 +50,8 @@ def problems(
         *(_foreign(text, key, referred) for key in schema.get("foreignKeys", ())),
         _required_rows(text, entry),
         _zeros(frame, text, entry),
+        disagreeing(frame, text, entry),
+        falling(frame, text, entry),
         _rising(frame),
     ):
         for place, field, message in found:

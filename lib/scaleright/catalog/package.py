@@ -1,8 +1,9 @@
 """The data package: which tables there are, and what each one's `datapackage.json` entry says.
 
 The entry is the one place that says what a table may hold: the standard's types, keys and
-constraints, and besides `min_rows` (fewer mean that the file was cut), `required_rows`, `zero_only`
-and `plausible` (see `constraints` and `neighbors`).
+constraints, and besides `min_rows` (fewer mean that the file was cut), `required_rows`,
+`zero_only`, `agree`, `ascending` and `plausible` (see `constraints`, `contradictions` and
+`plausibility`).
 """
 
 import functools
@@ -159,6 +160,14 @@ def _own_faults(entry: dict) -> Iterator[str]:
     used = [name for row in entry.get("required_rows", ()) for name in row]
     if "zero_only" in entry:
         used += [*entry["zero_only"]["columns"], *entry["zero_only"]["where"]]
+    for kind, (needed, more) in CONTRADICTIONS.items():
+        for rule in entry.get(kind, ()):
+            if needed - {*rule} or {*rule} - needed - more or not rule.get("within", 2) > 1:
+                wants = ", ".join([*sorted(needed), *(f"perhaps {name}" for name in sorted(more))])
+                yield f"a rule of kind {kind} has {', '.join(rule)}; it wants {wants}"
+                continue
+            used += [*rule.get("like", ()), *rule.get("fields", ()), *rule.get("where", ())]
+            used += [rule[name] for name in ("from", "until", "field", "by") if name in rule]
     for rule in entry.get("plausible", ()):
         if {*rule} - {"product", "per"} not in PLAUSIBLE or not _pairs(rule):
             yield (
@@ -191,6 +200,13 @@ RULES = ("required", "unique", "minimum", "maximum", "enum", "pattern")
 """The constraints of the standard that a field may have here; any other would be left unchecked."""
 
 
+CONTRADICTIONS = {
+    "agree": ({"like", "fields", "within"}, {"from", "until"}),
+    "ascending": ({"field", "by", "order", "why"}, {"where"}),
+}
+"""The kinds of rules that say which rows contradict each other (see `contradictions`): what one
+must have, and what it may.
+"""
 PLAUSIBLE = ({"fields", "between"}, {"fields", "by", "bounds"}, {"fields", "like", "within"})
 """The kinds of rules that say what is plausible (see `plausibility`)."""
 
