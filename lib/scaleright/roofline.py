@@ -14,9 +14,8 @@ on what was left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 
-from scaleright.catalog import Accelerator, accelerators
+from scaleright.catalog import Accelerator, best_matmul, of_kin
 from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import ceil, cube_root
@@ -168,8 +167,8 @@ class Speeds:
     Attributes
     ----------
     peak_flops : dense peak of the datasheet [FLOP/s], for MFU
-    matmul_flops : best matrix product, measured or by its family's share of the peak [FLOP/s]
-    matmul_basis : "measured", or whose share of the peak it borrows
+    matmul_flops : best matrix product, measured or by its kin's and its power limit [FLOP/s]
+    matmul_basis : "measured", or whose share of the peak it borrows, at which of their watts
     memory_bytes_per_s : bandwidth that streaming operations reach [B/s]
     memory_basis : whose share of the datasheet's bandwidth that is
     units : compute units (SMs, CUs); 1 where none is known
@@ -188,28 +187,13 @@ class Speeds:
     launch_s: float
 
 
-def _of_kin(chip: Accelerator, known: list[tuple[Accelerator, float]]) -> tuple[float, str]:
-    """Median figure of the nearest kin that have one, and who they are: same chip and form, same
-    chip, same vendor, any.
-    """
-    word = chip.name.split()[0]
-    kin = (
-        (word, lambda other: other.name.split()[0] == word and other.form == chip.form),
-        (word, lambda other: other.name.split()[0] == word),
-        (chip.vendor, lambda other: other.vendor == chip.vendor),
-        ("all chips", lambda other: True),
-    )
-    near = ((name, [value for other, value in known if related(other)]) for name, related in kin)
-    return next((median(values), name) for name, values in near if values)
-
-
 @lookup
 def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 
-    Where nobody measured the chip's matrix products in the format, it gets the share of the dense
-    peak that its nearest kin reach, FP16 and INT8 by BF16's and FP4 by FP8's: `matmul_basis` says
-    whose.
+    Where nobody measured the chip's matrix products in the format, it gets what its nearest kin's
+    measurements and its power limit allow, FP16 and INT8 by BF16's and FP4 by FP8's (see
+    `catalog.best_matmul`): `matmul_basis` says whose.
 
     Raises
     ------
@@ -219,32 +203,16 @@ def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     >>> from scaleright.catalog import accelerator
     >>> speeds(accelerator("H100 SXM"), "BF16").matmul_basis, speeds(accelerator("H100 PCIe"),
     ...     "FP8").matmul_basis
-    ('measured', 'fp8 share of H100')
+    ('measured', 'fp8 share of H100 SXM at 350 of the 700 W of H100 SXM')
     """
     names = PEAK_NAMES | INTEGER_PEAK_NAMES
     name = names[one_of(precision, names, "format of matrix products")]
     peak, bandwidth = chip.peak_flops(name), chip.require("memory_bytes_per_s")
-    like = {"fp16": "bf16", "int8": "bf16", "fp4": "fp8"}.get(name, name)
-    if name in chip.measured:
-        matmul, basis = chip.measured[name], "measured"
-    else:
-        share, kin = _of_kin(
-            chip,
-            [
-                (other, other.measured[like] / other.dense[like])
-                for other in accelerators().values()
-                if like in other.measured
-            ],
-        )
-        matmul, basis = share * peak, f"{like} share of {kin}"
+    matmul, basis = best_matmul(chip, name)
     if not (exponentials := chip.exponentials_per_s):
-        ratio, _ = _of_kin(
+        ratio, _ = of_kin(
             chip,
-            [
-                (other, other.exponentials_per_s / other.dense["bf16"])
-                for other in accelerators().values()
-                if other.exponentials_per_s
-            ],
+            lambda kin: kin.exponentials_per_s and kin.exponentials_per_s / kin.dense["bf16"],
         )
         exponentials = ratio * chip.dense.get("bf16", peak)
     return Speeds(

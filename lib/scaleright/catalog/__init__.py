@@ -10,6 +10,7 @@ from scaleright.catalog import chips as _chips
 from scaleright.catalog import shapes as _shapes  # both register their judges
 from scaleright.catalog.memory import fitted, remembered, shared
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
+from scaleright.catalog.reach import architecture, best_matmul, of_kin
 from scaleright.catalog.reading import read_csv
 from scaleright.catalog.record import (
     DATED,
@@ -35,6 +36,8 @@ __all__ = [
     "Problem",
     "accelerator",
     "accelerators",
+    "architecture",
+    "best_matmul",
     "data_dir",
     "data_record",
     "decoders",
@@ -46,6 +49,7 @@ __all__ = [
     "judges",
     "model",
     "models",
+    "of_kin",
     "package",
     "read_csv",
     "remembered",

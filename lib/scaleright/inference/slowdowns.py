@@ -14,7 +14,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import KINDS
 from scaleright.names import one_of
 from scaleright.pooling import kin_constant
-from scaleright.training.slowdowns import FAMILIES
+from scaleright.training.slowdowns import family
 
 TABLE = "serving_constants"
 PLAIN = dict.fromkeys(KINDS, 1.0)
@@ -37,12 +37,8 @@ def chip_family(d: Deployment) -> str:
     Blackwell Ultra counts as Blackwell: the same units and links, of which too few runs were
     published to be told apart.
     """
-    word = d.chip.name.split()[0]
-    return (
-        "Blackwell GDDR"
-        if word == "RTX"
-        else FAMILIES.get(word, d.chip.vendor).removesuffix(" Ultra")
-    )
+    of_card = d.chip.name.startswith("RTX ")
+    return "Blackwell GDDR" if of_card else family(d.chip).removesuffix(" Ultra")
 
 
 @lookup

@@ -2,9 +2,7 @@
 chip computes.
 """
 
-from statistics import median
-
-from scaleright.catalog import accelerators, shared, table
+from scaleright.catalog import accelerators, best_matmul, shared, table
 from scaleright.names import one_of
 from scaleright.ranges import Range
 
@@ -14,26 +12,20 @@ def matmul_chips() -> dict[str, dict[str, float]]:
     for.
 
     Keys: bf16_flops, fp8_flops (that of BF16 where the chip has no FP8) [FLOP/s],
-    memory_bytes_per_s [B/s], memory_bytes [B], compute_efficiency (best measured matmul over peak;
-    the median of the measured chips where nobody published one) [1].
+    memory_bytes_per_s [B/s], memory_bytes [B], compute_efficiency (the best matrix product in BF16
+    over the peak, see `catalog.best_matmul`) [1].
 
     >>> matmul_chips()["A100 SXM 80GB"]["fp8_flops"] == matmul_chips()["A100 SXM 80GB"][
     ...     "bf16_flops"]
     True
     """
-    shares = {
-        chip.name: chip.measured["bf16"] / chip.dense["bf16"]
-        for chip in accelerators().values()
-        if "bf16" in chip.measured
-    }
-    usual = median(shares.values())
     return {
         chip.name: {
             "bf16_flops": chip.dense["bf16"],
             "fp8_flops": chip.dense.get("fp8", chip.dense["bf16"]),
             "memory_bytes_per_s": chip.memory_bytes_per_s,
             "memory_bytes": chip.memory_bytes,
-            "compute_efficiency": shares.get(chip.name, usual),
+            "compute_efficiency": best_matmul(chip, "bf16")[0] / chip.dense["bf16"],
         }
         for chip in accelerators().values()
         if "bf16" in chip.dense and chip.memory_bytes_per_s and chip.memory_bytes

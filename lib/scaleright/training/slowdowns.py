@@ -14,25 +14,12 @@ from typing import Any
 import numpy as np
 
 from scaleright import catalog, pooling
-from scaleright.catalog import Accelerator
+from scaleright.catalog import Accelerator, architecture
 from scaleright.formulas import lookup, search
 from scaleright.training.layer_parts import Stack
 from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS
 
-FAMILIES = {
-    "A100": "Ampere",
-    "A800": "Ampere",
-    "H20": "Hopper",
-    "H100": "Hopper",
-    "H200": "Hopper",
-    "H800": "Hopper",
-    "GH200": "Hopper",
-    "B200": "Blackwell",
-    "GB200": "Blackwell",
-    "B300": "Blackwell Ultra",
-    "GB300": "Blackwell Ultra",
-}
 PRIOR = dict.fromkeys(KINDS, 1.0) | {
     "matmul": 1.1,
     "grouped": 1.3,
@@ -87,7 +74,7 @@ def family(chip: Accelerator) -> str:
     """The architecture of a chip, whose constants it shares; its vendor where no run of it is
     known.
     """
-    return FAMILIES.get(chip.name.split()[0], chip.vendor)
+    return (chip.vendor == "NVIDIA" and architecture(chip)) or chip.vendor
 
 
 @lookup
