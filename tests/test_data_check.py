@@ -84,6 +84,18 @@ def _failures(folder, **options):
             "column source: 'modal2052' is not a key of references.bib",
         ),
         (
+            "accelerator_specs",
+            "B300,purchase_high_usd,45000,",
+            "B300,purchase_high_usd,45001,",
+            "which says 45001 of B300: the same or a later GPU with more memory",
+        ),
+        (
+            "datapackage",
+            '"within": 1.011',
+            '"with": 1.011',
+            "a rule of kind agree has like, fields, from, until, with; it wants fields, like,",
+        ),
+        (
             "rental_prices",
             "H100 NVL,",
             "H100 NVX,",

@@ -103,8 +103,12 @@ def test_embodied_carbon_is_the_vendors_where_he_says_it():
     )
     assert (
         rows.loc["H100 SXM", "low_kg_co2e"] == 1312 / 8
-        and rows.loc["B200", "typical_kg_co2e"] == 2274 / 8
+        and rows.loc["B200", "low_kg_co2e"] == 2274 / 8
     )
+    ends = ["low_kg_co2e", "typical_kg_co2e", "high_kg_co2e"]
+    for chip, ratio in {"H200 SXM": 364 / 273, "B200": 2274 / 1312}.items():  # by one assessor
+        found = rows.loc[chip, ends] / rows.loc["H100 SXM", ends]
+        assert found.tolist() == pytest.approx([ratio] * 3, rel=2e-3)
     assert rows.loc["server of BLOOM's cluster, without accelerators", "typical_kg_co2e"] == 2500
     die = rows.loc["die of H100"]
     assert die["unit"] == "piece" and die["typical_kg_co2e"] == pytest.approx(8.14 * 1.8, rel=1e-3)

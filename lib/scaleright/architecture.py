@@ -56,7 +56,7 @@ class Transformer:
     sinks : one learned attention sink per head and layer
     pooler : BERT's dense layer on the first token
     causal : a decoder; False for an encoder, whose every position sees all others
-    max_context : longest context published
+    max_context : longest context that the published configuration runs unchanged; 0 where unknown
 
     Raises
     ------
