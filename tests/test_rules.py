@@ -84,6 +84,14 @@ def test_every_rule_is_used_by_a_chapter():
         ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
         ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
         ("token_cost", {"pace_tokens_per_s": 300}, "the fastest writes 129"),
+        ("token_cost", {"accelerator": "MI300X"}, "nearest contract that has one: on demand"),
+        (
+            "token_cost",
+            {"seller": "Lambda"},
+            "seller of H100 SXM reserved, 'Lambda'; ",
+        ),
+        ("token_cost", {"rent_usd_per_hour": 24}, "8-chip node it is 3 a chip"),
+        ("token_cost", {"model": "Kimi-K2.5", "api_host": "Regolo"}, "host of Kimi-K2.5 'Regolo'"),
         ("training_accuracy", {"source": "torchtitan", "kind": "experts"}, "for it: all, dense"),
     ],
 )

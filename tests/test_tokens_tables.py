@@ -212,10 +212,10 @@ def test_whole_groups_never_pass_the_utilization_and_none_is_spare(daily, group)
 
 
 def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
-    spread = {"rent_low": 0.6, "rent_high": 2.0, "speed_low": 0.8, "speed_high": 1.25}
+    spread = {"rent_low": 2.4, "rent_high": 8.0, "speed_low": 0.8, "speed_high": 1.25}
     spread |= {
-        f"{kind}_{end}": factor
-        for kind in ("input", "cached", "output")
+        f"{kind}_{end}": usd * factor
+        for kind, usd in (("input", 0.6), ("cached", 0.3), ("output", 0.72))
         for end, factor in (("low", 0.2), ("high", 4.0))
     }
     one = replace(_case(), spread=spread)

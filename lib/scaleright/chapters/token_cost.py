@@ -8,8 +8,8 @@ import pandas as pd
 from scaleright import charts, claims, market
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.serving import WORDS, BreakEvens, Kinds, Serving, Ways
-from scaleright.costs.serving_choices import ServingChoices
+from scaleright.costs.serving import WORDS, Kinds, Serving, Ways
+from scaleright.costs.serving_choices import Found, Paid, ServingChoices
 from scaleright.costs.token_offers import offers_sheet, price_spans
 from scaleright.decisions.unit_economics import compare_sizes
 from scaleright.inference.node_speed import NodeSpeed
@@ -19,49 +19,46 @@ from scaleright.validation.throughput import Throughput
 
 ACROSS, UP = "utilization", "USD per million output tokens"
 """Axes of the charts."""
+_UNPRICED = "no such price is listed"
 
 
 def controls(case: Any) -> tuple[Controls, ServingChoices]:
-    """The controls of the page, and the rows of what they choose; prices follow their choice."""
+    """The controls of the page, and the rows of what they choose."""
     options = [case[name].choices for name in ("model", "accelerator", "setting")]
     tables = ServingChoices.of(*options)
     live = charts.controls(case)
-    live.follow("accelerator", tables.chips, **{of: of for of in ("rent_usd_per_hour", "chip_usd")})
-    live.follow("model", tables.hosts, api_input="input", api_output="output", api_cached="cached")
+    live.follow("accelerator", tables.chips, chip_usd="chip_usd")
     live.follow("setting", tables.settings, usd_per_kwh="usd_per_kwh")
     return live, tables
 
 
-def answer(
-    case: Any,
-    speed: NodeSpeed,
-    price: Ways,
-    evens: BreakEvens,
-    service: Serving,
-    chip: Any,
-    host: Any,
-) -> Display:
+def answer(case: Any, found: Found) -> Display:
     """The answer card: the price and the loads from which own hardware beats the API."""
-    rented, owned, api = price
+    speed, (rented, owned, api), evens, service, paid = found
     even, own_even = evens
     cost_low, cost_high = service.rented_interval()
-    refusal, judged = _refusal(speed), _judged(speed)
+    (hour, asked), judged = paid, _judged(speed)
+    refusal = where(paid.there, _refusal(speed), charts.phrase("{paid.why}."))
+    at_api = charts.phrase(
+        " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
+    )
+    at_api = where(asked.there, at_api, "")
     span = _span(cost_low, cost_high, *service.break_even_interval())
-    span = where(speed.served, span, "none, since nothing is served")
+    span = where(found.known, span, "none, since nothing is served at a price")
     return charts.answer_card(
         "Serving <strong>{case.model}</strong> on rented <strong>{case.accelerator}</strong> at"
         " {case.utilization:percent} utilization, each reader getting"
         " {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
-        " <strong>{rented:usd}</strong> per million output tokens with their prompts; APIs ask"
-        " {api:usd} for the same at their median prices. Renting is cheaper than the API"
-        " <strong>{even:load}</strong>, owning {own_even:load}.",
-        provided=speed.served,
-        otherwise="<strong>{case.model}</strong> cannot be served on"
+        " <strong>{rented:usd}</strong> per million output tokens with their prompts, at"
+        " {hour.usd:usd} an hour ({hour.counted}); APIs ask {api:usd} for the same"
+        " ({asked.counted}). Renting is cheaper than the API <strong>{even:load}</strong>, owning"
+        " {own_even:load}.",
+        provided=found.known,
+        otherwise="<strong>{case.model}</strong> cannot be served at a price on"
         " <strong>{case.accelerator}</strong> with {case.pace_tokens_per_s:number 2} tokens a"
-        " second for each reader: {refusal} APIs ask <strong>{api:usd}</strong> per million output"
-        " tokens with their prompts.",
+        " second for each reader: {refusal}{at_api}",
         range="{span}",
-        as_of="{chip.age} (rents), {host.listed} (APIs)",
+        as_of="{hour.age} (rents), {asked.age} (APIs)",
         model_error="{judged}",
         headline="usd_per_million",
         quantities={
@@ -109,55 +106,57 @@ def _judged(speed: NodeSpeed) -> Any:
     return where(speed.served, judged, "none, since nothing is predicted")
 
 
-def cost_by_load(
-    case: Any, speed: NodeSpeed, price: Ways, evens: BreakEvens, service: Serving
-) -> Display:
+def cost_by_load(case: Any, found: Found) -> Display:
     """A chart of the price rented and owned against utilization, beside that of APIs."""
+    speed, price, evens, service, paid = found
     even, load, costs = evens.rented, case.utilization, price.on_hardware
     loads = {"load": [x / 100 for x in (2, 3, 4, 5, 6, 8, *range(10, 101, 2))]}
     by_load = charts.lines(
         loads, "load", costs, "usd", ACROSS, UP, log_y=True, x_kind="percent", along=load
     )
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
-    meets = where(speed.served, meets, speed.why_not)
+    meets = where(found.known, meets, where(speed.served, _UNPRICED, speed.why_not))
     return charts.show(
         charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
-        + charts.rule(price.api, UP, "median API", horizontal=True, log=True)
+        + charts.rule(price.api, UP, "API", horizontal=True, log=True)
         + charts.rule(load, ACROSS, "you", foot=True)
         + charts.rule(where(even < 1, even, 1.0), ACROSS, meets, foot=True, lift=16)
         + by_load,
         name="cost_by_load",
         alt="Cost of a million output tokens with their prompts against utilization, falling in"
         " proportion to it for rented and owned hardware, with the band of API prices; rented,"
-        " {case.model} on {case.accelerator} costs as much as the median API {even:load}.",
+        " {case.model} on {case.accelerator} costs as much as the API {even:load}.",
     )
 
 
-def cheapest(speed: NodeSpeed, price: Ways, source_load: Any) -> Display:
+def cheapest(found: Found, source_load: Any) -> Display:
     """The price each way, what the accelerator does, and the load that the source asks for."""
-    rented, owned, api = price
+    speed, (rented, owned, api), *_, paid = found
     best = least({"the API": api, "renting": rented, "owning": owned})[0]
+    only = charts.phrase("Only the API has a price for this case, {api:usd}.")
+    why = charts.phrase("There is no price at the API: {paid.asked.why}.")
+    only = where(paid.asked.there, only, why)
     return charts.sentence(
         "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned and"
-        " {api:usd} at the median prices of APIs, so <strong>{best}</strong> is cheapest. At full"
+        " {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
         " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
         " {speed.batch:whole} answers at once on {speed.chips:whole} that share the model, and the"
         " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"
         " asks for {source_load:percent} utilization at this size, whatever the prices.",
-        provided=speed.served,
-        otherwise="Only the API has a price for this case, {api:usd} at the median. The source's"
-        " calculator asks for {source_load:percent} utilization at this size, whatever the prices.",
+        provided=found.known,
+        otherwise="{only} The source's calculator asks for {source_load:percent} utilization at"
+        " this size, whatever the prices.",
     )
 
 
-def full_hour(case: Any, speed: NodeSpeed, full: Any, price: Ways) -> Display:
+def full_hour(case: Any, found: Found, full: Any) -> Display:
     """The price at full load, beside that of the case."""
-    rented = price.rented
+    rented = found.price.rented
     return charts.sentence(
         "A full hour makes a million tokens for <strong>{full:usd}</strong>; at"
         " {case.utilization:percent} the same hour makes fewer, for {rented:usd} a million.",
-        provided=speed.served,
-        otherwise="Nothing is served, so there is no price.",
+        provided=found.speed.served & found.paid.hour.there,
+        otherwise="Nothing is served at a price.",
     )
 
 
@@ -180,7 +179,7 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
     pace, paces = case.pace_tokens_per_s, {"pace": np.geomspace(2, 300, 28).round(2)}
     rented, costs = price.rented, price.on_hardware
     return charts.show(
-        charts.rule(price.api, UP, "median API", horizontal=True, log=True)
+        charts.rule(price.api, UP, "API", horizontal=True, log=True)
         + charts.rule(pace, each, "you", log=True, foot=True)
         + charts.lines(paces, "pace", costs, "usd", each, UP, log_x=True, log_y=True, along=pace),
         name="cost_by_pace",
@@ -190,16 +189,16 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
     )
 
 
-def kinds(speed: NodeSpeed, own: Kinds, api: Kinds) -> Display:
+def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
     """The prices of input and of output, rented and at APIs."""
+    paid = found.paid
     return charts.sentence(
         "On the rented accelerator a million input tokens cost <strong>{own.input:usd}</strong> and"
         " a million output tokens <strong>{own.output:usd}</strong>, {own.ratio:number 2} times as"
-        " much. APIs ask {api.input:usd} and {api.output:usd} at the median, {api.ratio:number 2}"
-        " times as much.",
-        provided=speed.served,
-        otherwise="APIs ask {api.input:usd} for a million input tokens and {api.output:usd}"
-        " for a million output tokens at the median, {api.ratio:number 2} times as much.",
+        " much. APIs ask {theirs.input:usd} and {theirs.output:usd} ({paid.asked.counted}),"
+        " {theirs.ratio:number 2} times as much.",
+        provided=found.known,
+        otherwise="Nothing is served at a price, so there are no kinds of tokens to compare.",
     )
 
 
@@ -215,11 +214,14 @@ def discounts(case: Any, host: Any) -> Display:
     )
 
 
-def any_chip(case: Any, speed: NodeSpeed, price: Ways, tables: ServingChoices) -> Display:
+def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A chart of the rented price on each accelerator; one that cannot serve it says why."""
-    rows, along = tables.every_chip(), _of_each(case)
-    rented, star = price.rented, where(speed.fitted, "", " *")
-    label = where(speed.served, charts.phrase("{rented:usd}{star}"), speed.why_not)
+    speed, (rented, *_), *_, paid = found
+    rows, along, star = tables.every_chip(), _of_each(case), where(speed.fitted, "", " *")
+    priced = charts.phrase("{rented:usd}{star}")
+    label = where(
+        speed.served & paid.hour.there, priced, where(speed.served, _UNPRICED, speed.why_not)
+    )
     return charts.show(
         charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
         name="any_chip",
@@ -233,20 +235,20 @@ def _of_each(case: Any) -> tuple[Quantity, ...]:
     return case.accelerator, case.rent_usd_per_hour, case.chip_usd
 
 
-def every_engine(
-    case: Any, speed: NodeSpeed, price: Ways, evens: BreakEvens, tables: ServingChoices
-) -> Display:
+def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A table of the best engine on each accelerator, its prices and its break-evens."""
+    speed, price, evens, _, paid = found
     star = where(speed.fitted, "", " *")
+    short = where(speed.served, _UNPRICED, speed.why_not)
     engine = where(
-        speed.served,
+        speed.served & paid.hour.there,
         charts.phrase("{speed.chips:whole} x {case.accelerator}{star}"),
-        charts.phrase("{case.accelerator}: {speed.why_not}"),
+        charts.phrase("{case.accelerator}: {short}"),
     )
     columns = {
         "engine": engine,
         "rented": price.rented,
-        "renting wins": evens.rented,
+        "renting wins": where(speed.served & paid.hour.there, evens.rented, np.nan),
         "owned": price.owned,
         "owning wins": where(speed.served, evens.owned, np.nan),
         "format": speed.precision,
@@ -274,9 +276,10 @@ def offers(case: Any) -> Display:
 
 
 def bill(
-    case: Any, speed: NodeSpeed, one: Ways, thousand: Ways, month: Ways, needed: Any, busy: Any
+    case: Any, found: Found, bills: tuple[Ways, Ways, Ways], needed: Any, busy: Any
 ) -> Display:
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
+    (one, thousand, month), speed = bills, found.speed
     return charts.sentence(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
@@ -284,26 +287,26 @@ def bill(
         " tokens a day take <strong>{needed:whole}</strong> accelerators in groups of"
         " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
         " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
-        provided=speed.served,
-        otherwise="At the API a request costs <strong>{one.api:usd}</strong>, a thousand output"
-        " tokens with their prompts {thousand.api:usd}, and {case.output_tokens_per_day:whole}"
-        " output tokens a day {month.api:usd} a month.",
+        provided=found.known,
+        otherwise="Nothing is served at a price, so there is no bill to compare.",
     )
 
 
-def sizes(compared: pd.DataFrame, pace: Quantity) -> Display:
+def sizes(compared: pd.DataFrame, case: Any) -> Display:
     """A table of models of about the source's sizes, and from which load each beats an API."""
+    pace, contract = case.pace_tokens_per_s, case.contract
     table = charts.table(
         compared,
-        "Rented H100: the utilization from which it beats an API, at its median, dearest and"
-        f" cheapest prices; 1,000 tokens in and out at {pace.value:g} tokens a second for each",
+        f"Rented H100, {contract.value}: the utilization from which it beats an API, at its median,"
+        " dearest and cheapest prices; 1,000 tokens in and out at"
+        f" {pace.value:g} tokens a second for each",
         formats=dict.fromkeys(("median", "dearest", "cheapest"), "load")
         | {"parameters": "billions", "tokens/s": "whole", "in": "usd", "out": "usd"},
     )
-    return charts.at_defaults(table, pace)
+    return charts.at_defaults(table, pace, contract)
 
 
-def eight_and_fourteen(compared: pd.DataFrame, pace: Quantity) -> Display:
+def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
     """Two of these models side by side, and who stands for the source's 13B."""
     of = compare_sizes(compared, "Qwen3-8B", "Qwen3-14B")
     hosts = market.api_price("Mistral-NeMo-12B").companies
@@ -313,7 +316,7 @@ def eight_and_fourteen(compared: pd.DataFrame, pace: Quantity) -> Display:
         " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For the"
         " source's 13B the claims below take Mistral-NeMo-12B, which {hosts:whole} companies host."
     )
-    return charts.at_defaults(said, pace)
+    return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
 
 
 def source_loads() -> Display:
@@ -322,10 +325,12 @@ def source_loads() -> Display:
     return charts.table(found, "The source's two loads at every measured shape of request")
 
 
-def spans(case: Any, chip: Any, host: Any) -> Display:
+def spans(case: Any, paid: Paid, tables: ServingChoices) -> Display:
     """A table of how far listings of the accelerator and of the model's tokens lie apart."""
+    what, listed = "rent of " + case.accelerator, tables.hours.paid(case.accelerator)
+    rents = {what + " on demand": listed, what + " as you pay it": paid.hour}
     return charts.table(
-        price_spans(case.accelerator, chip, host),
+        price_spans(rents, tables.hosts.asked(case.model, "median")),
         "How far listings lie apart: one figure a provider of rents and a company of tokens",
         formats=dict.fromkeys(("lowest", "median", "highest"), "usd")
         | {"highest over lowest": "number 2"},
@@ -370,13 +375,13 @@ def tornado(case: Any, service: Serving, even: Any) -> Display:
     )
 
 
-def fair_rent(speed: NodeSpeed, rent: Any) -> Display:
+def fair_rent(found: Found, rent: Any) -> Display:
     """Solution 1: the rent at which both cost the same."""
     return charts.sentence(
         "Below {rent:usd} an hour: that is what the tokens of an hour would cost at the API, at"
         " the share of its speed that the accelerator is used.",
-        provided=speed.served,
-        otherwise="There is none: nothing is served.",
+        provided=found.speed.served & found.paid.asked.there,
+        otherwise="There is none: nothing is served that has a price at the API.",
     )
 
 

@@ -25,6 +25,7 @@ from scaleright.costs.tokens import (
 )
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.inference.node_speed import NodeSpeed
+from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import maximum
 from scaleright.quantity import given
 from scaleright.ranges import Ends, interval
@@ -120,9 +121,9 @@ class Serving:
     api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
     speed : speed in practice over the predicted one [1]
     api_level : factor on all prices of the API [1]
-    spread : ends of what the tables give over their middle [1]: rent_low, rent_high; input_low,
-        input_high, cached_low, cached_high, output_low, output_high of the API's prices; speed_low,
-        speed_high of the prediction
+    spread : ends of what the tables give: rent_low, rent_high [USD/h]; input_low, input_high,
+        cached_low, cached_high, output_low, output_high of the API's prices [USD / 1e6 token];
+        speed_low, speed_high of the prediction, over it [1]
     """
 
     full_tokens_per_s: Any
@@ -140,31 +141,27 @@ class Serving:
     spread: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, case: Any, speed: NodeSpeed, rent: Mapping[str, Any], api: Mapping[str, Any]
-    ) -> Self:
-        """That of a case at a speed.
+    def of(cls, case: Any, speed: NodeSpeed, hour: PaidHour, asked: PaidTokens) -> Self:
+        """That of a case at a speed, with what it pays for an hour and at an API.
 
-        case : utilization, rent_usd_per_hour, input_tokens, output_tokens, cached_share, api_input,
-            api_cached, api_output
-        rent, api : what the market asks, see `market.rent_terms` and `market.api_terms`
+        case : utilization, input_tokens, output_tokens, cached_share
         """
         spread = {f"speed_{end}": getattr(speed, end) for end in ("low", "high")}
         for end in ("low", "high"):
-            spread[f"rent_{end}"] = rent[f"rent_{end}"] / rent["rent_usd_per_hour"]
+            spread[f"rent_{end}"] = getattr(hour, end)
             for kind in ("input", "cached", "output"):
-                spread[f"{kind}_{end}"] = api[f"{kind}_{end}"] / api[kind]
+                spread[f"{kind}_{end}"] = getattr(getattr(asked, kind), end)
         return cls(
             speed.tokens_per_s,
             speed.reading,
-            case.rent_usd_per_hour,
+            hour.usd,
             case.utilization,
             case.input_tokens,
             case.output_tokens,
             case.cached_share,
-            case.api_input,
-            case.api_cached,
-            case.api_output,
+            asked.input.usd,
+            asked.cached.usd,
+            asked.output.usd,
             spread=spread,
         )
 
@@ -261,21 +258,15 @@ class Serving:
         spread = self.spread
 
         def level(end: str) -> Any:
-            prices = {
-                f"api_{kind}": getattr(self, f"api_{kind}") * spread[f"{kind}_{end}"]
-                for kind in ("input", "cached", "output")
-            }
+            kinds = ("input", "cached", "output")
+            prices = {f"api_{kind}": spread[f"{kind}_{end}"] for kind in kinds}
             return (
                 replace(self, **prices).api_usd_per_million
                 / replace(self, api_level=1.0).api_usd_per_million
             )
 
         return {
-            "usd_per_hour": (
-                self.usd_per_hour * spread["rent_low"],
-                self.usd_per_hour,
-                self.usd_per_hour * spread["rent_high"],
-            ),
+            "usd_per_hour": (spread["rent_low"], self.usd_per_hour, spread["rent_high"]),
             "speed": (
                 self.speed * spread["speed_low"],
                 self.speed,

@@ -2,16 +2,50 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
 from scaleright.catalog import model
 from scaleright.costs.ownership import setting_factors, setting_usd_per_kwh
-from scaleright.inference.node_speed import engine_rows
-from scaleright.market import api_terms, rent_terms
+from scaleright.costs.serving import BreakEvens, Serving, Ways
+from scaleright.inference.node_speed import NodeSpeed, engine_rows
+from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
+from scaleright.ops import where
 from scaleright.quantity import choose
 from scaleright.transformer.parameters import parameters
+
+
+class Paid(NamedTuple):
+    """What is paid for an hour of an accelerator, and for tokens at an API."""
+
+    hour: PaidHour
+    asked: PaidTokens
+
+    @property
+    def there(self) -> Any:
+        """Whether both have a price."""
+        return self.hour.there & self.asked.there
+
+    @property
+    def why(self) -> Any:
+        """Why one has none; empty where both have."""
+        return where(self.hour.there, self.asked.why, self.hour.why)
+
+
+class Found(NamedTuple):
+    """What a case costs each way at a speed, from which load, and how that may vary."""
+
+    speed: NodeSpeed
+    price: Ways
+    evens: BreakEvens
+    service: Serving
+    paid: Paid
+
+    @property
+    def known(self) -> Any:
+        """Whether something is served and all has a price."""
+        return self.speed.served & self.paid.there
 
 
 @dataclass(frozen=True)
@@ -19,14 +53,17 @@ class ServingChoices:
     """Rows by what is chosen.
 
     engines : by model and accelerator, see `engine_rows`
-    chips : by accelerator, see `market.rent_terms`
-    hosts : by model, see `market.api_terms`, and its parameters
+    chips : by accelerator, see `market.sale_terms`
+    hours, hosts : what an hour of each accelerator costs, and the tokens of each model at an API
+    models : by model, see `market.api_terms`, and its parameters
     settings : by setting, see `ownership.setting_factors`, and its usd_per_kwh
     """
 
     engines: Mapping[tuple[str, str], Any]
     chips: Mapping[str, Mapping[str, Any]]
-    hosts: Mapping[str, Mapping[str, Any]]
+    hours: Hours
+    hosts: Hosts
+    models: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Mapping[str, Any]]
 
     @classmethod
@@ -41,7 +78,9 @@ class ServingChoices:
         """
         return cls(
             engine_rows(models, accelerators),
-            {name: rent_terms(name) for name in accelerators},
+            {name: sale_terms(name) for name in accelerators},
+            Hours(accelerators),
+            Hosts(models),
             {
                 name: {**api_terms(name), "parameters": parameters(model(name)).total}
                 for name in models
@@ -53,20 +92,29 @@ class ServingChoices:
         )
 
     def chosen(self, case: Any) -> tuple[Any, Any, Any]:
-        """The rows of a case, of `chips`, `hosts` and `settings`."""
+        """The rows of a case, of `chips`, `models` and `settings`."""
         return (
             choose(self.chips, case.accelerator),
-            choose(self.hosts, case.model),
+            choose(self.models, case.model),
             choose(self.settings, case.setting),
         )
 
-    def api_prices(self, name: str) -> dict[str, float]:
-        """What the hosts of a model ask at the median, as parameters [USD / 1e6 token]."""
-        return {f"api_{kind}": self.hosts[name][kind] for kind in ("input", "output", "cached")}
+    def paid(self, case: Any) -> Paid:
+        """What a case pays for an hour of its accelerator and for tokens at an API: prices of the
+        reader's own, or those under its contract, from its seller and at its host.
+        """
+        of = case.accelerator, case.contract, case.seller
+        own = {kind: getattr(case, f"api_{kind}") for kind in ("input", "cached", "output")}
+        return Paid(
+            self.hours.paid(*of, case.rent_usd_per_hour),
+            self.hosts.asked(case.model, case.api_host, own),
+        )
 
     def every_chip(self) -> pd.DataFrame:
         """The rows of `chips` as a table.
 
-        Columns: accelerator, and the keys of `market.rent_terms`.
+        Columns: accelerator, the keys of `market.sale_terms`, and rent_usd_per_hour: none of the
+        reader's own (0).
         """
-        return pd.DataFrame([{"accelerator": name} | dict(of) for name, of in self.chips.items()])
+        rows = [{"accelerator": name} | dict(of) for name, of in self.chips.items()]
+        return pd.DataFrame(rows).assign(rent_usd_per_hour=0.0)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.formulas import lookup
+from scaleright.market import PaidHour, PaidTokens
 from scaleright.market.tokens import PRICED, api_prices
 from scaleright.order import ordered
 from scaleright.outputs import Sheet
@@ -68,34 +69,40 @@ def offers_sheet(
 
 
 @lookup
-def price_spans(accelerator: Any, rent: Mapping[str, Any], api: Mapping[str, Any]) -> pd.DataFrame:
-    """How far the listings of an accelerator, and of a model's tokens, lie apart.
+def price_spans(hours: Mapping[Any, PaidHour], asked: PaidTokens) -> pd.DataFrame:
+    """How far the listings of accelerators, and of a model's tokens, lie apart.
 
-    rent, api : see `market.rent_terms` and `market.api_terms`; quantities or not
+    hours : rents by the words for them
+    asked : the prices of tokens
 
     Columns: price, lowest, median, highest, highest over lowest [1], as of.
 
-    >>> from scaleright.market import api_terms, rent_terms
-    >>> spans = price_spans("B200", rent_terms("B200"), api_terms("Llama-3.3-70B"))
-    >>> spans["price"][0], bool((spans["lowest"] <= spans["highest"]).all())
-    ('rent of B200 [USD/h]', True)
+    >>> from scaleright.market import Hosts, Hours
+    >>> hour = Hours(["B200"]).paid("B200", "on demand", "median")
+    >>> asked = Hosts(["Llama-3.3-70B"]).asked("Llama-3.3-70B", "median")
+    >>> spans = price_spans({"rent of a B200": hour}, asked)
+    >>> spans["price"][0], len(spans)
+    ('rent of a B200 [USD/h]', 4)
     """
-    tokens = {"input": "input", "cached input": "cached", "output": "output"}
-    spans = {f"{kind} at an API [USD/M tokens]": (api, key, key) for kind, key in tokens.items()}
-    what = "rent of " + accelerator + " [USD/h]"
+    rows = [(what + " [USD/h]", of, of.age) for what, of in hours.items()]
+    rows += [
+        (f"{said} at an API [USD/M tokens]", span, asked.age)
+        for said, span in (
+            ("input", asked.input),
+            ("cached input", asked.cached),
+            ("output", asked.output),
+        )
+    ]
     return pd.DataFrame(
         [
             {
-                "price": price,
-                "lowest": of[f"{key}_low"],
-                "median": of[middle],
-                "highest": of[f"{key}_high"],
-                "highest over lowest": of[f"{key}_high"] / of[f"{key}_low"],
-                "as of": of["listed"],
+                "price": what,
+                "lowest": of.low,
+                "median": of.usd,
+                "highest": of.high,
+                "highest over lowest": of.high / of.low,
+                "as of": age,
             }
-            for price, (of, key, middle) in [
-                (what, (rent, "rent", "rent_usd_per_hour")),
-                *spans.items(),
-            ]
+            for what, of, age in rows
         ]
     )

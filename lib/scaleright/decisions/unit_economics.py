@@ -23,7 +23,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
 from scaleright.inference.curves import curves, engines, fastest
 from scaleright.inference.lengths import Load
-from scaleright.market import api_terms, hour
+from scaleright.market import STEADY, api_price, hour
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
@@ -134,7 +134,10 @@ def unit_economics(
 
 @search
 def source_sizes(
-    tokens_per_s: float, releases: Sequence[str] = SIZES, chip: str = "H100 SXM"
+    tokens_per_s: float,
+    releases: Sequence[str] = SIZES,
+    chip: str = "H100 SXM",
+    contract: str = STEADY,
 ) -> pd.DataFrame:
     """The document's comparison of sizes: what load each model needs on a rented chip to beat an
     API, for prompts as long as answers (1,000 tokens), at so many tokens a second for each reader.
@@ -146,20 +149,20 @@ def source_sizes(
     >>> bool(found.loc["Qwen3-14B", "median"] > found.loc["Qwen3-8B", "dearest"])
     True
     """
-    rent, rows = hour(chip).usd, []
+    rent, rows = hour(chip, contract).usd, []
     for name in releases:
         known = curves(engines(model(name), accelerator(chip)))
-        speed, terms = fastest(known, Load(1000, 1000), 1 / tokens_per_s), api_terms(name)
+        speed, asked = fastest(known, Load(1000, 1000), 1 / tokens_per_s), api_price(name)
         row = {
             "model": name,
             "parameters": float(transformer.parameters(model(name)).total),
             "tokens/s": speed.tokens_per_s,
-            "in": terms["input"],
-            "out": terms["output"],
+            "in": asked.input.best,
+            "out": asked.output.best,
         }
-        for end, prices in (("median", ""), ("dearest", "_high"), ("cheapest", "_low")):
-            asked = (terms[f"{kind}{prices}"] for kind in ("input", "output", "cached"))
-            api = mix_usd_per_million(1, 1, 0.0, *asked)
+        kinds = asked.input, asked.output, asked.cache_read
+        for end, of in (("median", "best"), ("dearest", "high"), ("cheapest", "low")):
+            api = mix_usd_per_million(1, 1, 0.0, *(getattr(span, of) for span in kinds))
             row[end] = break_even_utilization(rent, speed.tokens_per_s, api)
         rows.append(row)
     return pd.DataFrame(rows)

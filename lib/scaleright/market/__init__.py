@@ -18,6 +18,7 @@ from scaleright.market.history import (
 from scaleright.market.hours import (
     CONTRACTS,
     GROUPS,
+    STEADY,
     Hour,
     Hours,
     PaidHour,
@@ -36,6 +37,7 @@ from scaleright.market.offers import (
     rent_ends,
     rent_or_buy_market,
     rent_terms,
+    sale_terms,
 )
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
@@ -45,4 +47,13 @@ from scaleright.market.rentals import (
     rental_span,
     spread,
 )
-from scaleright.market.tokens import TokenPrice, api_price, api_prices, api_terms, open_models
+from scaleright.market.tokens import (
+    Hosts,
+    PaidTokens,
+    TokenPrice,
+    api_price,
+    api_prices,
+    api_terms,
+    hosts,
+    open_models,
+)

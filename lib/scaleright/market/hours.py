@@ -37,6 +37,10 @@ MEDIAN, CHEAPEST, HYPERSCALERS = GROUPS = ("median", "cheapest quarter", "hypers
 """Sellers that are none by name: all of them, the cheapest quarter of them, and the large clouds.
 Of several the price is the median.
 """
+STEADY = "reserved"
+"""The contract of what runs around the clock: nobody pays the price of hours that may be given back
+at any time for hours that never are. Of those that bind, the one with recent prices.
+"""
 COMPUTED = "Median of rate cards"
 """The provider of a row that stands for many: their median, of which the source gives no ends."""
 
@@ -325,7 +329,13 @@ class Hours:
             {(n, c): {"words": ", ".join(sellers(n, c))} for n in names for c in CONTRACTS}
         )
 
-    def paid(self, accelerator_name: Any, contract: Any, seller: Any, own: Any = 0.0) -> PaidHour:
+    def paid(
+        self,
+        accelerator_name: Any,
+        contract: Any = "on demand",
+        seller: Any = MEDIAN,
+        own: Any = 0.0,
+    ) -> PaidHour:
         """The hour that a case pays for.
 
         own : a rent of the reader's own, 0 for the price as it is listed [USD/h]
@@ -341,7 +351,7 @@ class Hours:
             low=where(given, own, listed.low),
             high=where(given, own, listed.high),
             counted=where(given, "your own rent", listed.counted),
-            age=where(given, "yours", listed.age),
+            age=where(given, "yours", where(listed.there, listed.age, "none")),
             why=where(given | listed.there, "", why),
             there=given | listed.there,
         )

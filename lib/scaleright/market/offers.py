@@ -110,6 +110,23 @@ def offered_chips(name: str, chip_usd: float | None, rent_usd_per_hour: float | 
 
 
 @remembered
+def sale_terms(name: str) -> Mapping[str, Any]:
+    """What a chip sells for, as a row for `choose`.
+
+    Returns
+    -------
+    chip_usd, tdp_watts : price [USD] and power [W]
+    vendor : a word
+
+    >>> sale_terms("H100 SXM")["vendor"]
+    'NVIDIA'
+    """
+    chip = accelerator(name)
+    price, watts = chip.purchase_mid_usd, chip.require("tdp_watts")
+    return MappingProxyType({"chip_usd": price, "tdp_watts": watts, "vendor": chip.vendor})
+
+
+@remembered
 def rent_terms(name: str) -> Mapping[str, Any]:
     """What a chip rents and sells for, as a row for `choose`.
 

@@ -2,17 +2,20 @@
 that host it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from scaleright.catalog import remembered, resource, shared, table
+from scaleright.market.hours import CHEAPEST, MEDIAN
 from scaleright.market.rentals import as_day
 from scaleright.names import nearest, one_of
+from scaleright.ops import where
+from scaleright.quantity.rows import Table
 from scaleright.ranges import Range
 
 PAID = ("first_party", "reseller")
@@ -80,37 +83,46 @@ def _offers(offers: tuple[str, ...], day: date | str | None) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class TokenPrice:
-    """What an open model's tokens cost over its hosts [USD / 1e6 token]: lowest, median and highest
-    company, kind by kind.
+    """What an open model's tokens cost at a host [USD / 1e6 token]: lowest, median and highest of
+    its companies, kind by kind; of a single company those of its offers.
 
     cache_read : price of cached input; an offer without one asks its input price
-    companies, as_of : how many sell it, and the day of the newest of their lists
+    companies : how many sell it [1]
+    since, as_of : days of the oldest and of the newest of their lists
     """
 
     input: Range
     cache_read: Range
     output: Range
     companies: int
+    since: date
     as_of: date
 
 
 @shared
-def api_price(model: str, day: date | str | None = None) -> TokenPrice:
+def api_price(model: str, host: str = MEDIAN, day: date | str | None = None) -> TokenPrice:
     """Lowest, median and highest paid price of an open model, one figure a company for each kind.
 
     A company with several offers of the same weights, on two sites or under two names, counts once
     with their median, as a rate card of rents does; gateways do not count. The three kinds are
     ranked apart: the lowest input price need not come from who has the lowest output price.
 
+    Parameters
+    ----------
+    model : published weights
+    host : all companies ("median"), the cheapest quarter of them, or one by name
+    day : by default the day of the table
+
     Raises
     ------
-    LookupError : nobody lists these weights, or no host sells them for money on that day.
+    LookupError : nobody lists these weights, or no host, or not this one, sells them for money on
+        that day.
 
-    >>> price = api_price("llama-3.3-70b")
+    >>> price, cheap = (api_price("llama-3.3-70b", host) for host in ("median", "cheapest quarter"))
     >>> price.output.low < price.output.best < price.output.high
     True
-    >>> price.cache_read.best <= price.input.best
-    True
+    >>> price.cache_read.best <= price.input.best, cheap.output.high < price.output.best
+    (True, True)
     """
     offers = api_prices(model, day=day)
     if offers.empty:
@@ -121,18 +133,43 @@ def api_price(model: str, day: date | str | None = None) -> TokenPrice:
             f"{missing}; free and subscribed ones have no price, gateways pass on that of a host"
         )
     each = _by_company(offers)
-    spans = [Range(*map(float, each[name].quantile([0, 0.5, 1]))) for name in _PRICES]
-    return TokenPrice(*spans, companies=len(each), as_of=offers["date"].max().date())
+    companies = each.index.get_level_values("company")
+    one_of(host, _hosts(companies), f"host of {model}")
+    if host in companies:
+        offers = offers[offers["company"] == host]
+        each = _filled(offers)[_PRICES]
+    few = -(-len(companies) // 4) if host == CHEAPEST else len(each)
+    kept = (each[name].sort_values().head(few) for name in _PRICES)
+    spans = [Range(*map(float, of.quantile([0, 0.5, 1]))) for of in kept]
+    many, dates = 1 if host in companies else few, offers["date"].dt.date
+    return TokenPrice(*spans, companies=many, since=dates.min(), as_of=dates.max())
+
+
+def _hosts(companies: Iterable[str]) -> tuple[str, ...]:
+    """What may be chosen of companies: all, the cheapest quarter, or one by name."""
+    return (MEDIAN, CHEAPEST, *sorted(set(companies)))
+
+
+@remembered
+def hosts(model: str) -> tuple[str, ...]:
+    """Who sells an open model's tokens, as `api_price` takes it.
+
+    >>> hosts("Llama-3.3-70B")[:2]
+    ('median', 'cheapest quarter')
+    """
+    offers = api_prices(model)
+    return _hosts(offers["company"]) if len(offers) else ()
+
+
+def _filled(offers: pd.DataFrame) -> pd.DataFrame:
+    """Offers whose cached input costs as much as input where they give no price for it."""
+    cached = offers["cache_read_usd_per_million"].fillna(offers["input_usd_per_million"])
+    return offers.assign(cache_read_usd_per_million=cached)
 
 
 def _by_company(offers: pd.DataFrame) -> pd.DataFrame:
     """The median price of each kind that a company asks for some weights."""
-    filled = offers.assign(
-        cache_read_usd_per_million=offers["cache_read_usd_per_million"].fillna(
-            offers["input_usd_per_million"]
-        )
-    )
-    return filled.groupby(["release", "model", "company"])[_PRICES].median()
+    return _filled(offers).groupby(["release", "model", "company"])[_PRICES].median()
 
 
 @remembered
@@ -156,29 +193,102 @@ def open_models() -> pd.DataFrame:
 
 @remembered
 def api_terms(model: str) -> Mapping[str, Any]:
-    """What an open model's tokens cost, as a row for `choose`.
+    """How an open model's tokens are sold, as a row for `choose`.
 
     Returns
     -------
-    input, cached, output : median over companies, and with `_low` and `_high` their ends
-        [USD / 1e6 token]
-    companies, listed : how many companies host it [1], and the day of the newest of their lists
+    companies : how many host it [1]
     offers, discounted, discount : paid offers, those whose cached input costs less [1], and the
         median of what it costs there over input [1]
 
     >>> terms = api_terms("Llama-3.3-70B")
-    >>> terms["input_low"] <= terms["input"] <= terms["input_high"]
+    >>> terms["discounted"] <= terms["offers"]
     True
     """
-    price, offers = api_price(model), api_prices(model)
-    kinds = {"input": price.input, "cached": price.cache_read, "output": price.output}
+    offers = api_prices(model)
     asked = offers["input_usd_per_million"]
     share = (offers["cache_read_usd_per_million"] / asked)[lambda ratio: ratio < 1]
-    found: dict[str, Any] = {
-        f"{kind}{end}": value
-        for kind, span in kinds.items()
-        for end, value in (("", span.best), ("_low", span.low), ("_high", span.high))
-    }
-    found |= {"companies": price.companies, "listed": str(price.as_of), "offers": len(offers)}
-    found |= {"discounted": len(share), "discount": float(share.median())}
-    return MappingProxyType(found)
+    found = {"companies": api_price(model).companies, "offers": len(offers)}
+    return MappingProxyType(found | {"discounted": len(share), "discount": float(share.median())})
+
+
+class Span(NamedTuple):
+    """The cheapest, the median and the dearest of some prices."""
+
+    low: Any
+    usd: Any
+    high: Any
+
+
+@dataclass(frozen=True)
+class PaidTokens:
+    """What tokens cost at an API in a case of quantities [USD / 1e6 token].
+
+    input, cached, output : those of the host, all three the same where the reader gives a price of
+        their own; NaN where the host does not sell the model
+    counted, age : in words, whose prices and of which days they are
+    why, there : why there is no price, empty where there is one; whether there is
+    """
+
+    input: Span
+    cached: Span
+    output: Span
+    counted: Any
+    age: Any
+    why: Any
+    there: Any
+
+
+class Hosts:
+    """The `api_price` of some open models at each of their hosts, for quantities.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> asked = Hosts(["Llama-3.3-70B"]).asked(given("model", "Llama-3.3-70B"), given("host", "x"))
+    >>> asked.there.value, asked.why.value[:43]
+    (False, 'no such host sells Llama-3.3-70B; it is sol')
+    """
+
+    def __init__(self, models: Iterable[str]):
+        models = tuple(models)
+        self._prices = Table(
+            {(name, host): _row(name, host) for name in models for host in hosts(name)},
+            otherwise="none",
+        )
+        self._hosts = Table({name: {"words": ", ".join(hosts(name))} for name in models})
+
+    def asked(self, model: Any, host: Any, own: Mapping[str, Any] | None = None) -> PaidTokens:
+        """What a case pays.
+
+        own : prices of the reader's own for "input", "cached" and "output", 0 for those of the host
+        """
+        row, spans, every = self._prices.row(model, host), {}, True
+        for kind in _KINDS:
+            given = (own or {}).get(kind, 0.0) > 0
+            listed = Span(*(row[kind + end] for end in ("_low", "", "_high")))
+            spans[kind] = Span(*(where(given, own[kind], of) for of in listed)) if own else listed
+            every = given & every
+        known = every | row.there
+        why = "no such host sells " + model + "; it is sold at " + self._hosts.row(model).words
+        return PaidTokens(
+            **spans,
+            counted=where(every, "your own prices", row.counted),
+            age=where(every, "yours", where(row.there, row.age, "none")),
+            why=where(known, "", why),
+            there=known,
+        )
+
+
+_KINDS = {"input": "input", "cached": "cache_read", "output": "output"}
+
+
+def _row(model: str, host: str) -> dict[str, Any]:
+    """A row of `Hosts`."""
+    price = api_price(model, host)
+    found: dict[str, Any] = {}
+    for kind, of in _KINDS.items():
+        span = getattr(price, of)
+        found |= {kind: span.best, f"{kind}_low": span.low, f"{kind}_high": span.high}
+    group = f"the {host}, " * (host == CHEAPEST)
+    counted = f"{group}median of {price.companies} hosts" if host in (MEDIAN, CHEAPEST) else host
+    days = dict.fromkeys((f"{price.since}", f"{price.as_of}"))
+    return found | {"counted": counted, "age": " to ".join(days)}

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scaleright.names import nearest, one_of
+from scaleright.press.parameters import price_rules
 
-RULES: dict[str, Callable[..., None]] = {}
+RULES: dict[str, Callable[..., None]] = {rule.__name__: rule for rule in price_rules.RULES}
 """Every rule by its name."""
 
 
@@ -66,40 +67,6 @@ def computes(accelerator: str) -> None:
     one_of(
         accelerator, market.matmul_chips(), "accelerator with a BF16 peak, a bandwidth and a memory"
     )
-
-
-@_rule
-def listed(accelerator: str) -> None:
-    """A chip that somebody rents out and that multiplies matrices."""
-    from scaleright import market
-
-    rents = [name for name in market.matmul_chips() if market.listed_hour(name)]
-    one_of(accelerator, rents, "accelerator that somebody rents out")
-
-
-@_rule
-def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
-    """A rent that is one chip's."""
-    from scaleright import market
-
-    if usd_per_hour is not None:
-        market.check_rent(usd_per_hour, accelerator)
-
-
-@_rule
-def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> None:
-    """A chip with a price and a rent, the catalog's or the reader's."""
-    from scaleright import market
-
-    market.offer(accelerator, chip_usd, rent_usd_per_hour)
-
-
-@_rule
-def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
-    """A chip that is listed in a region, in a way of paying, and on demand."""
-    from scaleright.market.listed import require_listed
-
-    require_listed(accelerator, accelerators, pricing, region)
 
 
 @_rule

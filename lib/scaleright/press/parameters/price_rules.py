@@ -1,0 +1,62 @@
+"""The rules that parameters cells name about prices; `rulebook` says what a rule is."""
+
+from scaleright.names import one_of
+
+
+def listed(accelerator: str) -> None:
+    """A chip that somebody rents out and that multiplies matrices."""
+    from scaleright import market
+
+    rents = [name for name in market.matmul_chips() if market.listed_hour(name)]
+    one_of(accelerator, rents, "accelerator that somebody rents out")
+
+
+def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
+    """A rent that is one chip's."""
+    from scaleright import market
+
+    if usd_per_hour is not None:
+        market.check_rent(usd_per_hour, accelerator)
+
+
+def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> None:
+    """A chip with a price and a rent, the catalog's or the reader's."""
+    from scaleright import market
+
+    market.offer(accelerator, chip_usd, rent_usd_per_hour)
+
+
+def priced(accelerator: str, contract: str, seller: str, rent_usd_per_hour: float) -> None:
+    """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none."""
+    from scaleright import market
+
+    if rent_usd_per_hour:
+        market.check_rent(rent_usd_per_hour, accelerator)
+    else:
+        market.hour(accelerator, contract, seller)
+
+
+def for_sale(accelerator: str, chip_usd: float | None) -> None:
+    """A chip with a price, the catalog's or the reader's."""
+    from scaleright import catalog
+
+    if chip_usd is None and not catalog.accelerator(accelerator).purchase_usd:
+        raise ValueError("the catalog has no purchase price: give chip_usd [USD]")
+
+
+def hosted(model: str, api_host: str, *own_usd: float) -> None:
+    """A model that a host sells, or prices of the reader's own; 0 is none."""
+    from scaleright import market
+
+    if not all(own_usd):
+        one_of(api_host, market.hosts(model), f"host of {model}")
+
+
+def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
+    """A chip that is listed in a region, in a way of paying, and on demand."""
+    from scaleright.market.listed import require_listed
+
+    require_listed(accelerator, accelerators, pricing, region)
+
+
+RULES = (listed, plausible_rent, offered, priced, for_sale, hosted, on_the_market)
