@@ -19,7 +19,6 @@ from scaleright.validation.throughput import Throughput
 
 ACROSS, UP = "utilization", "USD per million output tokens"
 """Axes of the charts."""
-_UNPRICED = "no such price is listed"
 
 
 def controls(case: Any) -> tuple[Controls, ServingChoices]:
@@ -115,7 +114,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
         loads, "load", costs, "usd", ACROSS, UP, log_y=True, x_kind="percent", along=load
     )
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
-    meets = where(found.known, meets, where(speed.served, _UNPRICED, speed.why_not))
+    meets = where(found.known, meets, where(found.short == "", "no API", found.short))
     return charts.show(
         charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
         + charts.rule(price.api, UP, "API", horizontal=True, log=True)
@@ -155,7 +154,7 @@ def full_hour(case: Any, found: Found, full: Any) -> Display:
     return charts.sentence(
         "A full hour makes a million tokens for <strong>{full:usd}</strong>; at"
         " {case.utilization:percent} the same hour makes fewer, for {rented:usd} a million.",
-        provided=found.speed.served & found.paid.hour.there,
+        provided=found.short == "",
         otherwise="Nothing is served at a price.",
     )
 
@@ -216,12 +215,10 @@ def discounts(case: Any, host: Any) -> Display:
 
 def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A chart of the rented price on each accelerator; one that cannot serve it says why."""
-    speed, (rented, *_), *_, paid = found
+    speed, (rented, *_), *_ = found
     rows, along, star = tables.every_chip(), _of_each(case), where(speed.fitted, "", " *")
     priced = charts.phrase("{rented:usd}{star}")
-    label = where(
-        speed.served & paid.hour.there, priced, where(speed.served, _UNPRICED, speed.why_not)
-    )
+    label = where(found.short == "", priced, found.short)
     return charts.show(
         charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
         name="any_chip",
@@ -237,18 +234,17 @@ def _of_each(case: Any) -> tuple[Quantity, ...]:
 
 def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A table of the best engine on each accelerator, its prices and its break-evens."""
-    speed, price, evens, _, paid = found
+    speed, price, evens, *_ = found
     star = where(speed.fitted, "", " *")
-    short = where(speed.served, _UNPRICED, speed.why_not)
     engine = where(
-        speed.served & paid.hour.there,
+        found.short == "",
         charts.phrase("{speed.chips:whole} x {case.accelerator}{star}"),
-        charts.phrase("{case.accelerator}: {short}"),
+        charts.phrase("{case.accelerator}: {found.short}"),
     )
     columns = {
         "engine": engine,
         "rented": price.rented,
-        "renting wins": where(speed.served & paid.hour.there, evens.rented, np.nan),
+        "renting wins": where(found.short == "", evens.rented, np.nan),
         "owned": price.owned,
         "owning wins": where(speed.served, evens.owned, np.nan),
         "format": speed.precision,

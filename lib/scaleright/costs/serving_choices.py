@@ -47,6 +47,12 @@ class Found(NamedTuple):
         """Whether something is served and all has a price."""
         return self.speed.served & self.paid.there
 
+    @property
+    def short(self) -> Any:
+        """Why it has no price on rented accelerators, in a word or two; empty where it has."""
+        unpriced = where(self.paid.hour.there, "", "no such price is listed")
+        return where(self.speed.served, unpriced, self.speed.why_not)
+
 
 @dataclass(frozen=True)
 class ServingChoices:
