@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scaleright import catalog, claims
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 
 HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
 
@@ -12,20 +12,20 @@ HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
 @pytest.mark.parametrize(
     "claim_id, verdict, low, high",
     [
-        ("S2-ai-twh-low", ledger.CONDITIONAL, 0.6 * 165, 0.7 * 165),
-        ("S2-ai-twh-high", ledger.CONDITIONAL, 0.6 * 326, 0.7 * 326),
+        ("S2-ai-twh-low", verdicts.CONDITIONAL, 0.6 * 165, 0.7 * 165),
+        ("S2-ai-twh-high", verdicts.CONDITIONAL, 0.6 * 326, 0.7 * 326),
         (
             "S2-households",
-            ledger.REPRODUCED,
+            verdicts.UNDECIDED,
             100 * 165 / HOUSEHOLDS_TWH,
             100 * 326 / HOUSEHOLDS_TWH,
         ),
-        ("S2-training-mwh", ledger.REPRODUCED, 1287, 50_000),
-        ("S2-toxic", ledger.REPRODUCED, 7 * 1174 / 8800, 7),
-        ("S2-93-study", ledger.OFF, 100 * (1 - 1174 / 8800), 100 * (1 - 1174 / 8800)),
+        ("S2-training-mwh", verdicts.REPRODUCED, 1287, 50_000),
+        ("S2-toxic", verdicts.REPRODUCED, 7 * 1174 / 8800, 7),
+        ("S2-93-study", verdicts.OFF, 100 * (1 - 1174 / 8800), 100 * (1 - 1174 / 8800)),
         (
             "S2-small-chip",
-            ledger.CONDITIONAL,
+            verdicts.CONDITIONAL,
             100 * (3350 / 320) * 70 / 700,
             100 * (1979 / 130) * 70 / 700,
         ),
@@ -42,12 +42,12 @@ def test_energy_claims_computed_by_hand(claim_id, verdict, low, high):
 
 def test_better_use_saves_less_carbon_than_gpus():
     (found,) = claims.findings(ids=("S2-93-carbon",))
-    assert found.verdict == ledger.OFF and found.recomputed.high < 100 * (1 - 0.2 / 0.6)
+    assert found.verdict == verdicts.OFF and found.recomputed.high < 100 * (1 - 0.2 / 0.6)
 
 
 def test_a_thousand_images_are_less_than_a_mile_on_a_newer_chip():
     (found,) = claims.findings(ids=("S2-images-miles",))
-    assert found.verdict == ledger.CONDITIONAL
+    assert found.verdict == verdicts.CONDITIONAL
     # 738 to 969 J an image on the chip alone, at 0.39 kg a mile: host, building and making come on
     # top.
     assert found.recomputed.low > 0.7376 / 3.6 * 0.35 / 0.393 and found.recomputed.high < 1.0
@@ -59,7 +59,7 @@ def test_the_energy_rows_stand_in_the_chapter_on_sustainability():
 
 def test_fewer_bits_save_energy_only_with_many_sequences():
     (found,) = claims.findings(ids=("S2-quantized-energy",))
-    assert found.verdict == ledger.CONDITIONAL and found.recomputed.low > 100
+    assert found.verdict == verdicts.CONDITIONAL and found.recomputed.low > 100
     runs = catalog.table("measured/energy").set_index("run")["measured_joules_per_token"]
     pair = [
         runs[f"mlenergy-v3-chat/Qwen3-235B-A22B-Instruct-2507{name}/H100x8/tp1-ep8-dp1/8"]
@@ -73,9 +73,9 @@ def test_a_chip_that_waits_for_its_host_takes_more_energy_than_two():
     step, which two chips write in 50 ms.
     """
     (found,) = claims.findings(ids=("S2-offload-energy",))
-    assert found.verdict == ledger.OFF and found.recomputed.low > 300
+    assert found.verdict == verdicts.OFF and found.recomputed.low > 300
 
 
 def test_electricity_is_a_small_part_of_rent():
     (found,) = claims.findings(ids=("S2-watts-matter",))
-    assert found.verdict == ledger.OFF and found.recomputed.high < 20
+    assert found.verdict == verdicts.OFF and found.recomputed.high < 20

@@ -9,7 +9,7 @@ import random
 
 import pytest
 from scaleright import catalog, claims
-from scaleright.claims import ledger, s4
+from scaleright.claims import ledger, s4, verdicts
 
 ROWS = list(catalog.table("s4_results").itertuples())
 MOST = 15
@@ -72,20 +72,25 @@ def test_other_chapters_read_no_benchmark():
 @pytest.mark.parametrize(
     "claim_id, verdict, reason, recomputed",
     [
-        ("S4-deepseek-r1-Offline-GB200-per-chip", ledger.SLIP, s4.NODE, 289712 / 72),
-        ("S4-deepseek-r1-Server-GB200-per-chip", ledger.SLIP, s4.NODE, 167578 / 72),
-        ("S4-deepseek-r1-Offline-B200-per-chip", ledger.REPRODUCED, s4.AGREES, 31486.6 / 8),
-        ("S4-llama3.1-405b-Offline-H100-SXM-per-chip", ledger.SLIP, s4.NODE, 48.872),
-        ("S4-llama3.1-405b-Offline-H100-SXM-total", ledger.ABSENT, s4.UNSEEN, 1172.35),
-        ("S4-gptj-Offline-H100-SXM-per-chip", ledger.SLIP, s4.MIXED, 2468.82),
-        ("S4-gptj-Offline-H200-NVL-per-chip", ledger.ABSENT, s4.UNSEEN, None),
-        ("S4-gptj-Offline-A100-SXM-80GB-per-chip", ledger.REPRODUCED, s4.AGREES, 27.1314 / 8),
-        ("S4-gptj-Offline-GH200-per-chip", ledger.CONDITIONAL, s4.OLD_UNIT, 2683.758),
-        ("S4-llama2-70b-Server-GH200-per-chip", ledger.CONDITIONAL, s4.PART, 3500.97),
-        ("S4-llama2-70b-Offline-virtualized-H200-SXM-total", ledger.REPRODUCED, s4.AGREES, 34485.7),
-        ("S4-specification-of-H100-SXM-fp16-tflops", ledger.SLIP, s4.SPARSE, 989.0),
-        ("S4-specification-of-H100-NVL-memory-gb-per-s", ledger.SLIP, s4.PAIR, 3900.0),
-        ("S4-specification-of-GB200-tdp-watts", ledger.CONDITIONAL, s4.OTHER, 1200.0),
+        ("S4-deepseek-r1-Offline-GB200-per-chip", verdicts.SLIP, s4.NODE, 289712 / 72),
+        ("S4-deepseek-r1-Server-GB200-per-chip", verdicts.SLIP, s4.NODE, 167578 / 72),
+        ("S4-deepseek-r1-Offline-B200-per-chip", verdicts.REPRODUCED, s4.AGREES, 31486.6 / 8),
+        ("S4-llama3.1-405b-Offline-H100-SXM-per-chip", verdicts.SLIP, s4.NODE, 48.872),
+        ("S4-llama3.1-405b-Offline-H100-SXM-total", verdicts.ABSENT, s4.UNSEEN, 1172.35),
+        ("S4-gptj-Offline-H100-SXM-per-chip", verdicts.SLIP, s4.MIXED, 2468.82),
+        ("S4-gptj-Offline-H200-NVL-per-chip", verdicts.ABSENT, s4.UNSEEN, None),
+        ("S4-gptj-Offline-A100-SXM-80GB-per-chip", verdicts.REPRODUCED, s4.AGREES, 27.1314 / 8),
+        ("S4-gptj-Offline-GH200-per-chip", verdicts.CONDITIONAL, s4.OLD_UNIT, 2683.758),
+        ("S4-llama2-70b-Server-GH200-per-chip", verdicts.CONDITIONAL, s4.PART, 3500.97),
+        (
+            "S4-llama2-70b-Offline-virtualized-H200-SXM-total",
+            verdicts.REPRODUCED,
+            s4.AGREES,
+            34485.7,
+        ),
+        ("S4-specification-of-H100-SXM-fp16-tflops", verdicts.SLIP, s4.SPARSE, 989.0),
+        ("S4-specification-of-H100-NVL-memory-gb-per-s", verdicts.SLIP, s4.PAIR, 3900.0),
+        ("S4-specification-of-GB200-tdp-watts", verdicts.CONDITIONAL, s4.OTHER, 1200.0),
     ],
 )
 def test_cells_computed_by_hand(by_id, claim_id, verdict, reason, recomputed):
@@ -104,10 +109,14 @@ def test_the_slip_of_gb200_is_seventy_two_chips_over_four(by_id):
 
 
 def test_a_reason_is_that_of_its_verdict(cells):
-    expected = dict.fromkeys((s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), ledger.SLIP) | dict.fromkeys(
-        (s4.PART, s4.OLD_UNIT), ledger.CONDITIONAL
-    )
-    expected |= {s4.AGREES: ledger.REPRODUCED, s4.UNSEEN: ledger.ABSENT, s4.UNEXPLAINED: ledger.OFF}
+    expected = dict.fromkeys(
+        (s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), verdicts.SLIP
+    ) | dict.fromkeys((s4.PART, s4.OLD_UNIT), verdicts.CONDITIONAL)
+    expected |= {
+        s4.AGREES: verdicts.REPRODUCED,
+        s4.UNSEEN: verdicts.ABSENT,
+        s4.UNEXPLAINED: verdicts.OFF,
+    }
     assert all(
         cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in cells
     )
@@ -125,7 +134,7 @@ def test_a_perturbed_figure_changes_its_verdict(figure):
     assert len(known) > 15
     for printed in known:
         found = again(printed._replace(**{column: 3 * getattr(printed, column)}))[figure]
-        assert (found.finding.verdict, found.reason) == (ledger.OFF, s4.UNEXPLAINED), printed
+        assert (found.finding.verdict, found.reason) == (verdicts.OFF, s4.UNEXPLAINED), printed
 
 
 def test_a_planted_mistake_is_found_by_its_name():
@@ -173,21 +182,21 @@ def test_an_unknown_benchmark_offers_the_nearest():
 @pytest.mark.parametrize(
     "claim_id, verdict, inside, factor",
     [
-        ("S4-r1-tenfold", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 9 / 1.2727),
-        ("S4-r1-chip", ledger.SLIP, (289712 / 72) / (31486.6 / 8), 18.4 / 1.0426),
-        ("S4-r1-definition", ledger.INCONSISTENT, 289712 / 72, 18.0),
-        ("S4-405b-h200", ledger.SLIP, 68.5775 / 48.872375, 0.77 / 1.3962),
-        ("S4-405b-b200", ledger.SLIP, 205.182 / 48.872375, 2 / 4.0605),
-        ("S4-405b-chip", ledger.SLIP, (6233.13 / 31.2) / (1613.16 / 8), 7.73 / 1.0307),
-        ("S4-h200-gbps", ledger.SLIP, 4800.0, 0.001),
-        ("S4-h200-30-self", ledger.INCONSISTENT, 100 * (4379.04 / 3748.26 - 1), 30 / 21.6931),
-        ("S4-sxm-pcie-self", ledger.INCONSISTENT, 100 * 1001.95 / 1089.08, 100 / 92.0),
-        ("S4-virtual-self", ledger.INCONSISTENT, 100 * (1 - 68.41 / 76.27), 5 / 10.3055),
-        ("S4-virtual-offline", ledger.REPRODUCED, 100 * 34485.7 / 8 / 4414.5875, 1.0),
-        ("S4-two-dies", ledger.CONDITIONAL, 2250 / 989, 2.5 / 2.275),
-        ("S4-return", ledger.CONDITIONAL, 14.0, 15 / 14),
-        ("S4-sdxl-2x", ledger.REPRODUCED, 1.669, 1.0),
-        ("S4-coupling", ledger.SLIP, 1.0, 1.8 / 1.3287),
+        ("S4-r1-tenfold", verdicts.SLIP, (289712 / 72) / (31486.6 / 8), 9 / 1.2727),
+        ("S4-r1-chip", verdicts.SLIP, (289712 / 72) / (31486.6 / 8), 18.4 / 1.0426),
+        ("S4-r1-definition", verdicts.INCONSISTENT, 289712 / 72, 18.0),
+        ("S4-405b-h200", verdicts.SLIP, 68.5775 / 48.872375, 0.77 / 1.3962),
+        ("S4-405b-b200", verdicts.SLIP, 205.182 / 48.872375, 2 / 4.0605),
+        ("S4-405b-chip", verdicts.SLIP, (6233.13 / 31.2) / (1613.16 / 8), 7.73 / 1.0307),
+        ("S4-h200-gbps", verdicts.SLIP, 4800.0, 0.001),
+        ("S4-h200-30-self", verdicts.INCONSISTENT, 100 * (4379.04 / 3748.26 - 1), 30 / 21.6931),
+        ("S4-sxm-pcie-self", verdicts.INCONSISTENT, 100 * 1001.95 / 1089.08, 100 / 92.0),
+        ("S4-virtual-self", verdicts.INCONSISTENT, 100 * (1 - 68.41 / 76.27), 5 / 10.3055),
+        ("S4-virtual-offline", verdicts.REPRODUCED, 100 * 34485.7 / 8 / 4414.5875, 1.0),
+        ("S4-two-dies", verdicts.CONDITIONAL, 2250 / 989, 2.5 / 2.275),
+        ("S4-return", verdicts.CONDITIONAL, 14.0, 15 / 14),
+        ("S4-sdxl-2x", verdicts.REPRODUCED, 1.669, 1.0),
+        ("S4-coupling", verdicts.SLIP, 1.0, 1.8 / 1.3287),
     ],
 )
 def test_prose_computed_by_hand(claim_id, verdict, inside, factor):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scaleright import catalog, claims, cli
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import DEGREES, Service, chips, fleet_chips, groups
@@ -199,13 +199,11 @@ def test_what_cannot_be_served_is_refused_with_the_best_there_is():
 
 
 def test_claims_on_the_levers_are_judged():
-    verdicts = {
-        finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")
-    }
-    assert verdicts["S2-ladder"] in (ledger.CONDITIONAL, ledger.OFF)
-    assert verdicts["S2-int8-loss"] == verdicts["S2-sparse-matmul"] == ledger.REPRODUCED
-    assert verdicts["S2-int4-loss"] == ledger.CONDITIONAL
-    assert verdicts["S2-pooling-after"] == verdicts["S3-bits-served"] == ledger.OFF
+    judged = {finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")}
+    assert judged["S2-ladder"] in (verdicts.CONDITIONAL, verdicts.OFF)
+    assert judged["S2-int8-loss"] == judged["S2-sparse-matmul"] == verdicts.REPRODUCED
+    assert judged["S2-int4-loss"] == verdicts.CONDITIONAL
+    assert judged["S2-pooling-after"] == judged["S3-bits-served"] == verdicts.OFF
 
 
 @pytest.mark.parametrize(

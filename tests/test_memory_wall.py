@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from scaleright import catalog, claims, cli, validation
 from scaleright.architecture import chosen
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 from scaleright.quantity import at, evaluate, given
@@ -89,11 +89,11 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
 
 
 def test_claims_on_memory_are_judged():
-    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("memory_wall")}
-    assert verdicts["S2-16-bytes"] == verdicts["S2-13b-cards"] == ledger.REPRODUCED
-    assert verdicts["S2-one-card"] == ledger.CONDITIONAL
-    assert verdicts["S2-13b-two"] == ledger.INCONSISTENT
-    assert verdicts["S3-card-trains"] == ledger.CONDITIONAL
+    judged = {finding.claim.id: finding.verdict for finding in claims.findings("memory_wall")}
+    assert judged["S2-16-bytes"] == judged["S2-13b-cards"] == verdicts.REPRODUCED
+    assert judged["S2-one-card"] == verdicts.CONDITIONAL
+    assert judged["S2-13b-two"] == verdicts.INCONSISTENT
+    assert judged["S3-card-trains"] == verdicts.CONDITIONAL
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, claims, units
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,
     STRATEGIES,
@@ -162,12 +162,12 @@ def test_the_headline_of_the_chapter_is_the_librarys():
 
 
 def test_claims_on_splitting_are_judged():
-    verdicts = {finding.claim.id: finding.verdict for finding in claims.findings("parallelism")}
+    judged = {finding.claim.id: finding.verdict for finding in claims.findings("parallelism")}
     assert (
-        len(verdicts) == 8
-        and verdicts["S2-data-linear"] == verdicts["S2-hybrid-throughput"] == ledger.REPRODUCED
+        len(judged) == 8
+        and judged["S2-data-linear"] == judged["S2-hybrid-throughput"] == verdicts.REPRODUCED
     )
-    assert verdicts["S2-exceeds-split"] == verdicts["S2-model-latency"] == ledger.OFF
+    assert judged["S2-exceeds-split"] == judged["S2-model-latency"] == verdicts.OFF
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, claims, quantity
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 from scaleright.costs import fastest_steps, platforms, pretraining, pretraining_doubts
 from scaleright.costs.clusters import hourly_usd
 from scaleright.costs.pretraining import (
@@ -208,11 +208,11 @@ def test_the_claims_of_the_chapter_are_judged():
     found = {finding.claim.id: finding.verdict for finding in claims.findings("pretraining_cost")}
     assert len([name for name in found if name.startswith("S1-")]) == 7
     assert (
-        found["S1-nvlink"] == ledger.REPRODUCED
-        and found["S1-4x-training"] == ledger.OFF
-        and found["S1-5x-training"] == ledger.OFF
+        found["S1-nvlink"] == verdicts.REPRODUCED
+        and found["S1-4x-training"] == verdicts.OFF
+        and found["S1-5x-training"] == verdicts.OFF
     )
-    assert found["S2-six-months"] == ledger.REPRODUCED
+    assert found["S2-six-months"] == verdicts.REPRODUCED
 
 
 @pytest.mark.parametrize("name, chips", [("Llama-2-7B", 512), ("Mixtral-8x7B", 256)])

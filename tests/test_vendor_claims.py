@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, claims, cli, market, quantity
-from scaleright.claims import ledger
+from scaleright.claims import verdicts
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.vendor_economics import (
     advantage,
@@ -171,17 +171,17 @@ def test_wrong_names_offer_the_nearest():
 
 
 VERDICTS = {
-    "S0-50x": ledger.CONDITIONAL,
-    "S0-35x": ledger.CONDITIONAL,
-    "S0-5m": ledger.REPRODUCED,
-    "S0-75m": ledger.CONDITIONAL,
-    "S0-15x": ledger.CONDITIONAL,
-    "S0-5x": ledger.CONDITIONAL,
-    "S1-5x-software": ledger.CONDITIONAL,
-    "S2-one-gpu-latency": ledger.OFF,
-    "S2-distilled": ledger.ABSENT,
-    "S3-memory-bound": ledger.REPRODUCED,
-    "S3-inference-memory": ledger.CONDITIONAL,
+    "S0-50x": verdicts.CONDITIONAL,
+    "S0-35x": verdicts.CONDITIONAL,
+    "S0-5m": verdicts.REPRODUCED,
+    "S0-75m": verdicts.CONDITIONAL,
+    "S0-15x": verdicts.CONDITIONAL,
+    "S0-5x": verdicts.CONDITIONAL,
+    "S1-5x-software": verdicts.CONDITIONAL,
+    "S2-one-gpu-latency": verdicts.OFF,
+    "S2-distilled": verdicts.ABSENT,
+    "S3-memory-bound": verdicts.REPRODUCED,
+    "S3-inference-memory": verdicts.CONDITIONAL,
 }
 FLIPPED = {
     "S0-50x": 500.0,
@@ -207,7 +207,7 @@ def test_verdicts_follow_from_the_numbers(claim_id):
             if np.isinf(finding.claim.high)
             else FLIPPED[claim_id],
         )
-        assert ledger.judge(moved, finding.recomputed).verdict == ledger.OFF
+        assert verdicts.judge(moved, finding.recomputed).verdict == verdicts.OFF
 
 
 def test_six_claims_of_the_answer_are_judged():

@@ -9,4 +9,5 @@ theme (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`, `genera
 printed. They may call anything above.
 """
 
-from scaleright.claims.ledger import Finding, findings, report, table
+from scaleright.claims.ledger import findings, report, table
+from scaleright.claims.verdicts import Finding

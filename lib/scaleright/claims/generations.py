@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.claims import s4
-from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span
 from scaleright.claims.s4 import printed
+from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
 from scaleright.mlperf import comparable, server_to_offline, summary
 from scaleright.mlperf.compare import meetings
 

@@ -12,9 +12,10 @@ from statistics import median
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact
-from scaleright.claims.ledger import Condition, Recomputed, point, span, stated
+from scaleright.claims.ledger import stated
 from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.price_performance import (
     usd_per_gb_hour,
     usd_per_pflop_hour,

@@ -1,7 +1,7 @@
 """Recomputations on the latency of models large and small, on one chip and on several."""
 
 from scaleright.catalog import accelerator, model
-from scaleright.claims.ledger import Recomputed, span
+from scaleright.claims.verdicts import Recomputed, span
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import OperatingPoint, steady

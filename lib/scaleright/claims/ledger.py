@@ -1,4 +1,4 @@
-"""Claims, their recomputations, and the rule that turns the two into a verdict."""
+"""The claims of `data/claims.csv`, recomputed and judged, as tables and as text."""
 
 from __future__ import annotations
 
@@ -7,140 +7,15 @@ import json
 import math
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from types import MappingProxyType, ModuleType
-from typing import cast
 
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.claims.verdicts import HOLD, VERDICTS, Claim, Finding, Recomputed, judge
 from scaleright.names import one_of
 from scaleright.units import si, significant, usd
-
-REPRODUCED = "reproduced"
-CONDITIONAL = "reproduced under stated conditions"
-OFF = "off by a factor"
-SLIP = "unit or count error"
-INCONSISTENT = "internally inconsistent"
-ABSENT = "depends on absent data"
-UNCHECKABLE = "not checkable from public data"
-VERDICTS = (REPRODUCED, CONDITIONAL, OFF, SLIP, INCONSISTENT, ABSENT, UNCHECKABLE)
-
-AGREEMENT = 0.02
-"""A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate
-step.
-"""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One quantitative statement. An open end of the interval is infinite ("more than a terabyte").
-
-    call, inputs, why : the library call that recomputes it, its inputs with their sources, and one
-        line why.
-    missing_kind, missing : for a claim that cannot be recomputed, the verdict and what a check
-        would need.
-    """
-
-    id: str
-    source: str
-    chapter: str
-    statement: str
-    low: float
-    high: float
-    digits: int
-    unit: str
-    call: str
-    inputs: str
-    why: str
-    missing_kind: str
-    missing: str
-
-    def tolerance(self, value: float) -> float:
-        """Half a unit of the last printed digit, or 2 %, whichever is more."""
-        if not math.isfinite(value) or value == 0:
-            return 0.0
-        last_digit = 10.0 ** (math.floor(math.log10(abs(value))) - self.digits + 1)
-        return max(last_digit / 2, AGREEMENT * abs(value))
-
-    def overlaps(self, low: float, high: float) -> bool:
-        """Whether the claimed interval, widened by its own rounding, meets another one."""
-        return self.low - self.tolerance(self.low) <= high and low <= self.high + self.tolerance(
-            self.high
-        )
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Other circumstances under which the claim might hold, and the interval they give, or the one
-    number.
-    """
-
-    text: str
-    low: float
-    high: float = cast("float", None)  # that of `low`
-
-    def __post_init__(self) -> None:
-        if self.high is None:
-            object.__setattr__(self, "high", self.low)
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A known mistake (a year for three years, singles for pairs): the claim times `factor` is what
-    was meant.
-    """
-
-    text: str
-    factor: float
-
-
-@dataclass(frozen=True)
-class Recomputed:
-    """What the library finds for a claim: an honest interval in the claim's unit, and what else
-    could explain it.
-
-    internal : recomputed from the document's own figures alone, so that a difference is a
-        contradiction.
-    """
-
-    low: float
-    high: float
-    others: tuple[Condition | Slip, ...] = ()
-    internal: bool = False
-
-
-def span(*found: float | Condition | Slip, internal: bool = False) -> Recomputed:
-    """A recomputation that gives a range: from the least to the greatest of its numbers, and then
-    what else could explain it.
-    """
-    numbers = [float(number) for number in found if not isinstance(number, (Condition, Slip))]
-    others = tuple(other for other in found if isinstance(other, (Condition, Slip)))
-    return Recomputed(min(numbers), max(numbers), others, internal)
-
-
-def point(value: float, *others: Condition | Slip, internal: bool = False) -> Recomputed:
-    """A recomputation that gives one number."""
-    return span(value, *others, internal=internal)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A judged claim: the verdict, by what factor it is off, and under which condition or slip it
-    holds.
-    """
-
-    claim: Claim
-    recomputed: Recomputed | None
-    verdict: str
-    factor: float | None = None
-    holds: str = ""
-
-    def line(self) -> str:
-        """One line why."""
-        if self.recomputed is None:
-            return f"needs {self.claim.missing}"
-        return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
 
 
 def _modules() -> list[ModuleType]:
@@ -208,34 +83,6 @@ def stated(claim_id: str) -> float:
     return (low + high) / 2
 
 
-def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
-    """The verdict that follows from the claimed and the recomputed interval.
-
-    In order: they overlap; a stated condition or a known slip explains it; the document contradicts
-    itself; the claim is off by a factor, measured between the nearest ends of the two intervals.
-
-    Raises
-    ------
-    ValueError : neither a recomputation nor a statement of what is missing, or both.
-    """
-    if (recomputed is None) != bool(claim.missing):
-        raise ValueError(
-            f"claim {claim.id} needs either a recomputation or what is missing, and not both"
-        )
-    if recomputed is None:
-        return Finding(claim, None, claim.missing_kind)
-    low, high = recomputed.low, recomputed.high
-    if claim.overlaps(low, high):
-        return Finding(claim, recomputed, REPRODUCED, 1.0)
-    factor = claim.high / low if claim.high < low else claim.low / high if high else math.inf
-    for other in recomputed.others:
-        if isinstance(other, Condition) and claim.overlaps(other.low, other.high):
-            return Finding(claim, recomputed, CONDITIONAL, factor, other.text)
-        if isinstance(other, Slip) and claim.overlaps(low / other.factor, high / other.factor):
-            return Finding(claim, recomputed, SLIP, factor, other.text)
-    return Finding(claim, recomputed, INCONSISTENT if recomputed.internal else OFF, factor)
-
-
 def generated() -> list[Finding]:
     """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED`
     of the modules beside this one.
@@ -295,7 +142,7 @@ def interval(low: float, high: float, unit: str) -> str:
 
 
 def _off(finding: Finding) -> str:
-    if finding.factor is None or finding.verdict == REPRODUCED:
+    if finding.factor is None or finding.verdict in HOLD:
         return ""
     high = finding.factor > 1
     ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
@@ -307,10 +154,10 @@ def _off(finding: Finding) -> str:
 def table(
     chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None
 ) -> pd.DataFrame:
-    """The judged claims as a reader's table: those of a chapter, those named, those reproduced or
+    """The judged claims as a reader's table: those of a chapter, those named, those that hold or
     the others.
     """
-    chosen = [f for f in findings(chapter, ids) if reproduced in (None, f.verdict == REPRODUCED)]
+    chosen = [f for f in findings(chapter, ids) if reproduced in (None, f.verdict in HOLD)]
     return pd.DataFrame(
         [
             {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups

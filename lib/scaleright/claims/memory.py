@@ -8,7 +8,8 @@ from math import ceil
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, model, models
-from scaleright.claims.ledger import Condition, Recomputed, point, span, stated
+from scaleright.claims.ledger import stated
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import (
     FSDP_FUSED_LOSS,

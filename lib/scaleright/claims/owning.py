@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated_interval
+from scaleright.claims.ledger import stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
+from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
 from scaleright.costs.ownership import Ownership
 from scaleright.market import cost_factor, electricity_price, hour
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR

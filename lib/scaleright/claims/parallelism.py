@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from scaleright.catalog import accelerator, model
-from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.decisions.parallelism_playbook import contenders, playbook
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.training.layout import Layout, TrainingRun

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scaleright.catalog import accelerator, fact, table
-from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.footprint import Footprint, busy_hours, machine, place
 
 CHIP, SMALL, COUNTRY = "H100 SXM", "T4", "USA"

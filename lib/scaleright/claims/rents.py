@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scaleright.catalog import fact, table
-from scaleright.claims.ledger import Recomputed, span
+from scaleright.claims.verdicts import Recomputed, span
 from scaleright.market import cheapest, hour, price_history, spread
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"

@@ -6,7 +6,7 @@ claim.
 """
 
 from scaleright.catalog import accelerator, table
-from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.platforms import best_step, platforms
 from scaleright.mlperf import matched, training_gains
 

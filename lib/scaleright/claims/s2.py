@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, model, table
-from scaleright.claims.ledger import Condition, Recomputed, point, span, stated, stated_interval
+from scaleright.claims.ledger import stated, stated_interval
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership

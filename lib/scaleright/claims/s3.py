@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.ledger import Condition, Recomputed, Slip, point, span, stated
+from scaleright.claims.ledger import stated
+from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
 from scaleright.costs.gpt3 import prompt_flop, training_flop, training_usd, weights_bytes
 from scaleright.costs.rent import compute_usd
 from scaleright.market import rental_span

@@ -21,19 +21,6 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact, remembered, shared, table
-from scaleright.claims.ledger import (
-    ABSENT,
-    AGREEMENT,
-    REPRODUCED,
-    Claim,
-    Condition,
-    Finding,
-    Recomputed,
-    Slip,
-    judge,
-    point,
-    span,
-)
 from scaleright.claims.s4_accounts import (
     FIGURES,
     MIXED,
@@ -47,6 +34,19 @@ from scaleright.claims.s4_accounts import (
     at_hand,
     averages,
     newest,
+)
+from scaleright.claims.verdicts import (
+    ABSENT,
+    AGREEMENT,
+    REPRODUCED,
+    Claim,
+    Condition,
+    Finding,
+    Recomputed,
+    Slip,
+    judge,
+    point,
+    span,
 )
 from scaleright.mlperf import results
 from scaleright.names import one_of

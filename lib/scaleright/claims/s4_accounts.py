@@ -12,7 +12,7 @@ from itertools import product
 import pandas as pd
 
 from scaleright.catalog import remembered
-from scaleright.claims.ledger import AGREEMENT
+from scaleright.claims.verdicts import AGREEMENT
 from scaleright.mlperf import results
 
 ROUNDS = ("v3.1", "v4.0", "v4.1", "v5.1")

@@ -8,7 +8,7 @@ claim.
 from __future__ import annotations
 
 from scaleright.catalog import accelerator, model, table
-from scaleright.claims.ledger import Condition, Recomputed, span
+from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.footprint import machine
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import serving_memory

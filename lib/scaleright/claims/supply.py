@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import log
 
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, point, span, stated_interval
+from scaleright.claims.ledger import stated_interval
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 QUOTED = {

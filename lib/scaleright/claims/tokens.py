@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.tokens import break_even_utilization, mix_usd_per_million
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load

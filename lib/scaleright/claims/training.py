@@ -5,7 +5,7 @@ claim.
 """
 
 from scaleright.catalog import fact, table
-from scaleright.claims.ledger import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import (
     STEP_PARTS,

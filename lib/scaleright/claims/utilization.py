@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import fact
-from scaleright.claims.ledger import Condition, Recomputed, point, span, stated_interval
+from scaleright.claims.ledger import stated_interval
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 
 GPT4_UTILIZATION = (32.0, 36.0)
 """Utilization of GPT-4's training in S2's own words [%]."""

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, table
-from scaleright.claims.ledger import Condition, Recomputed, point, span
 from scaleright.claims.utilization import traces
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.costs.own import installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import mix_usd_per_million

@@ -1,0 +1,227 @@
+"""Claims, what the library finds for them, and the rule that turns the two into a verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import cast
+
+REPRODUCED = "reproduced"
+TRACED = "traced to its source"
+CONDITIONAL = "reproduced under stated conditions"
+UNDECIDED = "neither confirmed nor excluded"
+OFF = "off by a factor"
+SLIP = "unit or count error"
+INCONSISTENT = "internally inconsistent"
+ABSENT = "depends on absent data"
+UNCHECKABLE = "not checkable from public data"
+VERDICTS = (
+    REPRODUCED,
+    TRACED,
+    CONDITIONAL,
+    UNDECIDED,
+    OFF,
+    SLIP,
+    INCONSISTENT,
+    ABSENT,
+    UNCHECKABLE,
+)
+HOLD = (REPRODUCED, TRACED)
+"""Verdicts of claims that simply hold."""
+
+AGREEMENT = 0.02
+"""A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate
+step.
+"""
+WIDEST = 1.5
+"""High over low end of a recomputed interval up to which an overlap confirms a claim; what spans
+more would confirm almost any.
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One quantitative statement. An open end of the interval is infinite ("more than a terabyte").
+
+    call, inputs, why : the library call that recomputes it, its inputs with their sources, and one
+        line why.
+    missing_kind, missing : for a claim that cannot be recomputed, the verdict and what a check
+        would need.
+    """
+
+    id: str
+    source: str
+    chapter: str
+    statement: str
+    low: float
+    high: float
+    digits: int
+    unit: str
+    call: str
+    inputs: str
+    why: str
+    missing_kind: str
+    missing: str
+
+    def tolerance(self, value: float) -> float:
+        """Half a unit of the last printed digit, or 2 %, whichever is more."""
+        if not math.isfinite(value) or value == 0:
+            return 0.0
+        last_digit = 10.0 ** (math.floor(math.log10(abs(value))) - self.digits + 1)
+        return max(last_digit / 2, AGREEMENT * abs(value))
+
+    def overlaps(self, low: float, high: float) -> bool:
+        """Whether the claimed interval, widened by its own rounding, meets another one."""
+        least, most = self._widened()
+        return least <= high and low <= most
+
+    def confirmed(self, low: float, high: float) -> bool:
+        """Whether an interval lies within the claimed one, widened by its own rounding; or meets
+        one with two ends and is narrow enough to have missed it.
+        """
+        least, most = self._widened()
+        narrow = math.isfinite(self.low) and math.isfinite(self.high) and 0 < high <= WIDEST * low
+        return (least <= low and high <= most) or (narrow and self.overlaps(low, high))
+
+    def _widened(self) -> tuple[float, float]:
+        return self.low - self.tolerance(self.low), self.high + self.tolerance(self.high)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Other circumstances under which the claim might hold, and the interval they give, or the one
+    number.
+    """
+
+    text: str
+    low: float
+    high: float = cast("float", None)  # that of `low`
+
+    def __post_init__(self) -> None:
+        if self.high is None:
+            object.__setattr__(self, "high", self.low)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A known mistake (a year for three years, singles for pairs): the claim times `factor` is what
+    was meant.
+    """
+
+    text: str
+    factor: float
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a figure that the library does not find was taken from: told, and no excuse."""
+
+    text: str
+
+
+Other = Condition | Slip | Origin
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What the library finds for a claim: an honest interval in the claim's unit, and what else
+    could explain it.
+
+    internal : recomputed from the document's own figures alone, so that a difference is a
+        contradiction
+    traced : looked up where the document has it from, and not computed from anything else
+    """
+
+    low: float
+    high: float
+    others: tuple[Other, ...] = ()
+    internal: bool = False
+    traced: bool = False
+
+
+def span(*found: float | Other, internal: bool = False) -> Recomputed:
+    """A recomputation that gives a range: from the least to the greatest of its numbers, and then
+    what else could explain it.
+    """
+    numbers = [float(number) for number in found if not isinstance(number, Other)]
+    others = tuple(other for other in found if isinstance(other, Other))
+    return Recomputed(min(numbers), max(numbers), others, internal)
+
+
+def point(value: float, *others: Other, internal: bool = False) -> Recomputed:
+    """A recomputation that gives one number."""
+    return span(value, *others, internal=internal)
+
+
+def looked_up(value: float, *others: Other) -> Recomputed:
+    """A figure of the source that a document quotes: it can be traced, and is not recomputed."""
+    return replace(point(value, *others), traced=True)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A judged claim: the verdict, by what factor it is off, under which condition or slip it
+    holds, and where its figure comes from if it does not.
+    """
+
+    claim: Claim
+    recomputed: Recomputed | None
+    verdict: str
+    factor: float | None = None
+    holds: str = ""
+    origin: str = ""
+
+    def line(self) -> str:
+        """One line why."""
+        if self.recomputed is None:
+            return f"needs {self.claim.missing}"
+        if self.origin:
+            return f"{self.claim.why} (the figure is of: {self.origin})"
+        return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
+
+
+def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
+    """The verdict that follows from the claimed and the recomputed interval.
+
+    In order: what is recomputed confirms it (see `Claim.confirmed`); a stated condition does, or a
+    known slip explains it; the two overlap, or do under a condition, and more is not known; the
+    document contradicts itself; the claim is off by a factor, measured between the nearest ends of
+    the two intervals.
+
+    Raises
+    ------
+    ValueError : neither a recomputation nor a statement of what is missing, or both.
+    """
+    if (recomputed is None) != bool(claim.missing):
+        raise ValueError(
+            f"claim {claim.id} needs either a recomputation or what is missing, and not both"
+        )
+    if recomputed is None:
+        return Finding(claim, None, claim.missing_kind)
+    low, high = recomputed.low, recomputed.high
+    if claim.confirmed(low, high):
+        return Finding(claim, recomputed, TRACED if recomputed.traced else REPRODUCED, 1.0)
+    factor = _factor(claim, low, high)
+    conditions = [other for other in recomputed.others if isinstance(other, Condition)]
+    for other in recomputed.others:
+        if isinstance(other, Condition) and claim.confirmed(other.low, other.high):
+            return Finding(claim, recomputed, CONDITIONAL, factor, other.text)
+        if isinstance(other, Slip) and claim.confirmed(low / other.factor, high / other.factor):
+            return Finding(claim, recomputed, SLIP, factor, other.text)
+    if claim.overlaps(low, high):
+        return Finding(claim, recomputed, UNDECIDED, 1.0)
+    for other in conditions:
+        if claim.overlaps(other.low, other.high):
+            return Finding(claim, recomputed, UNDECIDED, factor, other.text)
+    origin = next((of.text for of in recomputed.others if isinstance(of, Origin)), "")
+    verdict = INCONSISTENT if recomputed.internal else OFF
+    return Finding(claim, recomputed, verdict, factor, origin=origin)
+
+
+def _factor(claim: Claim, low: float, high: float) -> float:
+    """Claimed over recomputed, between the nearest ends; 1 where they overlap."""
+    if claim.overlaps(low, high):
+        return 1.0
+    if claim.high < low:
+        return claim.high / low
+    return claim.low / high if high else math.inf
