@@ -84,13 +84,13 @@ def test_other_chapters_read_no_benchmark():
         ("S4-llama2-70b-Server-GH200-per-chip", verdicts.CONDITIONAL, s4.PART, 3500.97),
         (
             "S4-llama2-70b-Offline-virtualized-H200-SXM-total",
-            verdicts.REPRODUCED,
+            verdicts.TRACED,  # one submission, whose total is read
             s4.AGREES,
             34485.7,
         ),
         ("S4-specification-of-H100-SXM-fp16-tflops", verdicts.SLIP, s4.SPARSE, 989.0),
         ("S4-specification-of-H100-NVL-memory-gb-per-s", verdicts.SLIP, s4.PAIR, 3900.0),
-        ("S4-specification-of-GB200-tdp-watts", verdicts.CONDITIONAL, s4.OTHER, 1200.0),
+        ("S4-specification-of-GB200-tdp-watts", verdicts.OFF, s4.OTHER, 1200.0),
     ],
 )
 def test_cells_computed_by_hand(by_id, claim_id, verdict, reason, recomputed):
@@ -113,15 +113,22 @@ def test_a_reason_is_that_of_its_verdict(cells):
         (s4.NODE, s4.MIXED, s4.SPARSE, s4.PAIR), verdicts.SLIP
     ) | dict.fromkeys((s4.PART, s4.OLD_UNIT), verdicts.CONDITIONAL)
     expected |= {
-        s4.AGREES: verdicts.REPRODUCED,
+        s4.OTHER: verdicts.OFF,
         s4.UNSEEN: verdicts.ABSENT,
         s4.UNEXPLAINED: verdicts.OFF,
     }
     assert all(
         cell.finding.verdict == expected.get(cell.reason, cell.finding.verdict) for cell in cells
     )
+    assert {c.finding.verdict for c in cells if c.reason == s4.AGREES} == set(verdicts.HOLD)
     assert s4.reasons()["cells"].sum() == len(cells)
     assert [cell for cell in cells if cell.benchmark and cell.reason == s4.UNEXPLAINED] == []
+
+
+def test_only_what_one_submission_says_is_traced(cells):
+    for cell in cells:
+        if cell.benchmark and cell.finding.verdict == verdicts.TRACED:
+            assert cell.figure != "per chip" and "of 1 submission " in cell.finding.claim.why
 
 
 @pytest.mark.parametrize("figure", s4.FIGURES)
@@ -182,7 +189,9 @@ def test_an_unknown_benchmark_offers_the_nearest():
 @pytest.mark.parametrize(
     "claim_id, verdict, inside, factor",
     [
-        ("S4-r1-tenfold", verdicts.SLIP, (289712 / 72) / (31486.6 / 8), 9 / 1.2727),
+        ("S4-r1-tenfold", verdicts.REPRODUCED, 289712 / 31486.6, 1.0),
+        ("S4-405b-gap", verdicts.REPRODUCED, 6233.13 / 1613.16, 1.0),
+        ("S4-nvl72-nodes", verdicts.TRACED, 72.0, 1.0),
         ("S4-r1-chip", verdicts.SLIP, (289712 / 72) / (31486.6 / 8), 18.4 / 1.0426),
         ("S4-r1-definition", verdicts.INCONSISTENT, 289712 / 72, 18.0),
         ("S4-405b-h200", verdicts.SLIP, 68.5775 / 48.872375, 0.77 / 1.3962),

@@ -90,7 +90,8 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
 
 def test_claims_on_memory_are_judged():
     judged = {finding.claim.id: finding.verdict for finding in claims.findings("memory_wall")}
-    assert judged["S2-16-bytes"] == judged["S2-13b-cards"] == verdicts.REPRODUCED
+    assert judged["S2-16-bytes"] == verdicts.REPRODUCED
+    assert judged["S2-13b-cards"] == verdicts.CONDITIONAL
     assert judged["S2-one-card"] == verdicts.CONDITIONAL
     assert judged["S2-13b-two"] == verdicts.INCONSISTENT
     assert judged["S3-card-trains"] == verdicts.CONDITIONAL

@@ -171,14 +171,14 @@ def test_wrong_names_offer_the_nearest():
 
 
 VERDICTS = {
-    "S0-50x": verdicts.CONDITIONAL,
-    "S0-35x": verdicts.CONDITIONAL,
-    "S0-5m": verdicts.REPRODUCED,
+    "S0-50x": verdicts.OFF,
+    "S0-35x": verdicts.OFF,
+    "S0-5m": verdicts.UNDECIDED,
     "S0-75m": verdicts.CONDITIONAL,
     "S0-15x": verdicts.CONDITIONAL,
-    "S0-5x": verdicts.CONDITIONAL,
-    "S1-5x-software": verdicts.CONDITIONAL,
-    "S2-one-gpu-latency": verdicts.OFF,
+    "S0-5x": verdicts.OFF,
+    "S1-5x-software": verdicts.OFF,
+    "S2-one-gpu-latency": verdicts.REPRODUCED,
     "S2-distilled": verdicts.ABSENT,
     "S3-memory-bound": verdicts.REPRODUCED,
     "S3-inference-memory": verdicts.CONDITIONAL,
@@ -208,6 +208,12 @@ def test_verdicts_follow_from_the_numbers(claim_id):
             else FLIPPED[claim_id],
         )
         assert verdicts.judge(moved, finding.recomputed).verdict == verdicts.OFF
+
+
+def test_a_lead_on_another_model_is_no_excuse():
+    for finding in claims.findings(ids=("S0-50x", "S0-35x")):
+        assert finding.factor > 5
+        assert "DeepSeek-R1" in finding.possible and "DeepSeek-R1" in finding.origin
 
 
 def test_six_claims_of_the_answer_are_judged():

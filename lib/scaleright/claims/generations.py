@@ -14,7 +14,7 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.claims import s4
 from scaleright.claims.s4 import printed
-from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
 from scaleright.mlperf import comparable, server_to_offline, summary
 from scaleright.mlperf.compare import meetings
 
@@ -161,7 +161,20 @@ def _samples(benchmark: str) -> Recomputed:
 def s4_nvl72_nodes() -> Recomputed:
     rows = comparable(NEWEST)
     rack = rows[(rows["accelerator"] == GB200) & (rows["benchmark"] == R1)].iloc[0]
-    return point(rack["nodes"], Slip("GPUs called nodes", rack["nodes"] / rack["accelerators"]))
+    return looked_up(rack["accelerators"])
+
+
+def _whole_systems(benchmark: str) -> Recomputed:
+    """An average GB200 system over an average B200 system, whatever the chips in them: as S4 has
+    it, and in the rounds at hand.
+    """
+    return span(
+        *(
+            total(benchmark, GB200, scenario, "total") / total(benchmark, B200, scenario, "total")
+            for total in (printed, s4.figure_at_hand)
+            for scenario in BOTH
+        )
+    )
 
 
 def s4_r1_server() -> Recomputed:
@@ -192,11 +205,9 @@ def _bytes_per_s(name: str, unit: float) -> float:
 
 
 def s4_gh200_memory() -> Recomputed:
-    own = Condition(
-        "the GPU's own HBM, by version",
-        *(_bytes_per_s(name, 1e9) for name in ("GH200", "GH200 144GB")),
-    )
-    return point(fact("gh200_lpddr_bytes_per_s") / 1e9, own)
+    low, high = (_bytes_per_s(name, 1e9) for name in ("GH200", "GH200 144GB"))
+    own = Origin(f"the GPU's own HBM, by version: {low:,.0f} or {high:,.0f} GB/s")
+    return looked_up(fact("gh200_lpddr_bytes_per_s") / 1e9, own)
 
 
 def s4_tpu_a100() -> Recomputed:
@@ -236,17 +247,12 @@ def s4_virtual_self() -> Recomputed:
 
 RECOMPUTED = {
     "S4-rounds": lambda: point(len(s4.ROUNDS) + 1, internal=True),
-    "S4-r1-tenfold": lambda: span(
-        *_ratios(GB200, B200, R1), Slip("a system of 72 chips against one of 8", _systems(R1))
-    ),
-    "S4-405b-gap": lambda: span(
-        *_ratios(GB200, B200, DENSE),
-        Slip("systems of 31 chips on average against 8", _systems(DENSE)),
-    ),
+    "S4-r1-tenfold": lambda: _whole_systems(R1),
+    "S4-405b-gap": lambda: _whole_systems(DENSE),
     "S4-sdxl-2x": lambda: span(*_ratios(B200, H200, IMAGES)),
-    "S4-h200-bandwidth": lambda: point(_bytes_per_s(H200, 1e12)),
-    "S4-h100-bandwidth": lambda: point(_bytes_per_s(H100, 1e12)),
-    "S4-h200-gbps": lambda: point(_bytes_per_s(H200, 1e9), Slip("GB/s written for TB/s", 1000)),
+    "S4-h200-bandwidth": lambda: looked_up(_bytes_per_s(H200, 1e12)),
+    "S4-h100-bandwidth": lambda: looked_up(_bytes_per_s(H100, 1e12)),
+    "S4-h200-gbps": lambda: looked_up(_bytes_per_s(H200, 1e9), Slip("GB/s written for TB/s", 1000)),
     "S4-gptj-size": lambda: point(transformer.parameters(model("GPT-J-6B")).total),
     "S4-405b-size": lambda: point(transformer.parameters(model("Llama-3.1-405B")).total),
     "S4-sxm-pcie": lambda: span(*_percent(_ratios(H100, "H100 PCIe", GPTJ))),

@@ -15,7 +15,7 @@ from scaleright.catalog import accelerator, fact
 from scaleright.claims.ledger import stated
 from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, looked_up, point, span
 from scaleright.costs.price_performance import (
     usd_per_gb_hour,
     usd_per_pflop_hour,
@@ -25,7 +25,7 @@ from scaleright.market import hour, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 A100, H100, H200 = "A100 SXM 80GB", "H100 SXM", "H200 SXM"
-CARDS, YEAR = 2, 2023
+YEAR = 2023
 END_OF_2026 = "2026-12-31"
 
 
@@ -116,17 +116,18 @@ def s3_int4() -> Recomputed:
 
 
 def s3_train_usd_low() -> Recomputed:
-    smaller = Condition(
-        "a 30B model, trained on more tokens until it is as good", fact("mosaic_gpt3_quality_usd")
-    )
+    usd = fact("mosaic_gpt3_quality_usd")
+    smaller = Origin(f"a 30B model, trained until it is as good: ${usd:,.0f}")
     cheapest = min(clouds(name, S3_DAY).min() for name in A100S)
     return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
 
 
 def s3_power_doubles() -> Recomputed:
-    card, power = stated("S3-3080ti-price"), difference_usd()
-    one = Condition("set against one card, while the power is that of two", 1 + power / card)
-    return point(1 + power / (CARDS * card), one, internal=True)
+    ratio = difference_usd() / stated("S3-3080ti-price")
+    read = Condition(
+        "'nearly doubles' read instead, of one card, while the power is that of two", 1 + ratio
+    )
+    return point(ratio, read, internal=True)
 
 
 RECOMPUTED = {
@@ -140,5 +141,5 @@ RECOMPUTED = {
     "S3-h100-generation": lambda: point(100 * median(ratios[1] for ratios in _clouds_with_both())),
     "S3-int8": lambda: span(*(_speedup(name, "int8") for name in (A100, H100))),
     "S3-int2": lambda: span(_speedup(H100, "int8"), _speedup(A100, "int4")),
-    "S3-3080ti-price": lambda: span(*accelerator("RTX 3080 Ti").require("purchase_usd")),
+    "S3-3080ti-price": lambda: looked_up(*accelerator("RTX 3080 Ti").require("purchase_usd")),
 }

@@ -5,11 +5,14 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 claim.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.errors import inverse, of_lever, widened
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, looked_up, span
 from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
@@ -50,24 +53,26 @@ def _savings(**changed: Any) -> list[float]:
     return [100 * (1 - rungs[-1].chips / rungs[0].chips) for rungs in paths]
 
 
-def _speedups(precision: str, sparse: float = 1.0, batch: int | None = None) -> list[float]:
-    """How many times the requests each chip of a group serves in a format, over BF16; alone or at
-    full load.
+def _speedups(precision: str, sparse: float = 1.0) -> tuple[float, float]:
+    """How many times the requests each chip of a group serves in a format, over BF16: from one
+    alone to full load, with the model's error.
     """
+    found = chain(*(_speedups_at(precision, sparse, batch) for batch in (None, 1)))
+    return widened(found, of_lever())
 
+
+def _speedups_at(precision: str, sparse: float, batch: int | None) -> Iterator[float]:
     def each(service: Service) -> float:
         sizes, served = groups(service)
         return float((served / sizes).max())
 
-    found = []
     for service in _services(tpot_s=None, batch=batch):
         quick = replace(
             service,
             matmul_speedup=sparse,
             deployment=replace(service.deployment, precision=precision),
         )
-        found.append(each(quick) / each(service))
-    return found
+        yield each(quick) / each(service)
 
 
 def _losses(lever: str, largest: float) -> list[float]:
@@ -77,24 +82,13 @@ def _losses(lever: str, largest: float) -> list[float]:
 
 
 def s2_ladder() -> Recomputed:
-    alone = _savings(services=1, variants=1, prefix_share=0.0)
-    quantized = Condition(
-        "one service whose engine batches already and whose prompts share nothing: quantization"
-        " alone",
-        min(alone),
-        max(alone),
-    )
-    return span(*_savings(), *_savings(batch=8), quantized)
+    left = (100 - saved for saved in (*_savings(), *_savings(batch=8)))
+    return span(*(100 - share for share in widened(left, inverse(of_lever()))))
 
 
 def s2_speedup() -> Recomputed:
-    published = Condition(
-        "one product of 4,096 by 4,096 matrices (hsieh2025fpga)",
-        fact("sparse_latency_speedup"),
-        fact("sparse_matmul_speedup"),
-    )
-    sparse = fact("sparse_throughput_ratio")
-    return span(*_speedups("INT4", sparse), *_speedups("INT4", sparse, 1), published)
+    published = Origin("one product of 4,096 by 4,096 matrices (hsieh2025fpga)")
+    return span(*_speedups("INT4", fact("sparse_throughput_ratio")), published)
 
 
 def s2_int4_loss() -> Recomputed:
@@ -107,8 +101,8 @@ def s2_int4_loss() -> Recomputed:
 
 RECOMPUTED = {
     "S2-int8-loss": lambda: span(*_losses("8-bit weights", 1e12)),
-    "S2-sparse-matmul": lambda: point(fact("sparse_matmul_speedup")),
-    "S2-sparse-latency": lambda: point(fact("sparse_latency_speedup")),
-    "S2-pooling-after": lambda: point(fact("aegaeon_utilization_pooled")),
-    "S3-bits-served": lambda: span(*_speedups("FP8"), *_speedups("FP8", batch=1)),
+    "S2-sparse-matmul": lambda: looked_up(fact("sparse_matmul_speedup")),
+    "S2-sparse-latency": lambda: looked_up(fact("sparse_latency_speedup")),
+    "S2-pooling-after": lambda: looked_up(fact("aegaeon_utilization_pooled")),
+    "S3-bits-served": lambda: span(*_speedups("FP8")),
 }

@@ -8,17 +8,15 @@ claim.
 from __future__ import annotations
 
 import dataclasses
+import math
 
 from scaleright.catalog import fact
 from scaleright.claims.ledger import stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
-from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
-from scaleright.costs.ownership import Ownership
+from scaleright.claims.verdicts import Condition, Recomputed, Slip, looked_up, point, span
 from scaleright.market import cost_factor, electricity_price, hour
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
-CLUSTER_SPEEDUP = 50.0
-"""How much faster than one card a cluster works at most, in S2's own words."""
 BUSY_HOURS = (17.0, HOURS_PER_DAY)
 """Hours of use a day of a site that is well and fully used."""
 
@@ -31,8 +29,8 @@ def s2_cluster_self() -> Recomputed:
 
 
 def s2_cluster_cost() -> Recomputed:
-    owned = data_center_ends(stated_interval("S2-h100-price"))
-    return span(*(SERVER_CHIPS * terms.break_even_usd_per_hour(HOURS_PER_DAY) for terms in owned))
+    owned = (terms.break_even_usd_per_hour(HOURS_PER_DAY) for terms in data_center_ends())
+    return span(*(SERVER_CHIPS * usd for usd in owned))
 
 
 def _parts_usd_per_hour(end: int, years: float) -> float:
@@ -56,26 +54,27 @@ def s2_own_cheaper() -> Recomputed:
 
 
 def s2_home_kwh() -> Recomputed:
-    price = electricity_price("United States", "residential")
-    return span(price.low, price.high)
+    return looked_up(electricity_price("United States", "residential").best)
 
 
 def s3_own_site() -> Recomputed:
-    terms = dataclasses.replace(Ownership.typical(CHIP, "data center"), people_usd_per_year=0.0)
-    rent, pay = hour(CHIP), cost_factor("staff_usd_per_year", "data center")
+    """Rent a year from which owning saves what a crew costs, at the rent of large buyers, who
+    commit; infinite where an owned hour costs more than that.
+    """
+    pay, rent = cost_factor("staff_usd_per_year", "data center"), hour(CHIP, "reserved").usd
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
+    owned = (dataclasses.replace(of, people_usd_per_year=0.0) for of in data_center_ends())
     saved = [
-        1 - terms.break_even_usd_per_hour(hours) / usd
-        for hours, usd in zip(BUSY_HOURS, (rent.low, rent.usd), strict=True)
+        1 - of.break_even_usd_per_hour(hours) / rent
+        for of, hours in zip(owned, BUSY_HOURS[::-1], strict=True)
     ]
-    return span(crew[0] / saved[1], crew[1] / saved[0])
+    return span(*(usd / of if of > 0 else math.inf for usd, of in zip(crew, saved, strict=True)))
 
 
 RECOMPUTED = {
     "S2-true-cost-low": lambda: _added_up(0),
     "S2-true-cost-high": lambda: _added_up(1),
-    "S2-speed-self": lambda: point(CLUSTER_SPEEDUP, internal=True),
-    "S3-kwh": lambda: span(
+    "S3-kwh": lambda: looked_up(
         *(
             electricity_price("United States", sector).best
             for sector in ("data center", "commercial")

@@ -1,18 +1,22 @@
 """Recomputations of S2's Parallelism Selector and Playbook: adjectives and rules, as figures of
 named runs.
 
-What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
-claim.
+Each carries the error of a ratio of two steps (`claims.errors`). What each one computes, from which
+inputs, and why it differs stands in `data/claims.csv` beside the claim.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from scaleright.catalog import accelerator, model
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.errors import inverse, of_two_steps, widened
+from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.decisions.parallelism_playbook import contenders, playbook
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.slowdowns import interval
 from scaleright.training.step import step_time
 
 FABRIC, BUS = "H100 SXM", "H100 PCIe"
@@ -27,9 +31,18 @@ def _books():
     return tuple(playbook(run) for run in (small, large))
 
 
-def _kept(name: str) -> list[float]:
-    """Throughput of a strategy's best layout, of the best of all [%]."""
-    return [100 / (1 + book.loc[name, "slower_by"]) for book in _books()]
+def _ends(ratios: Iterable[float]) -> tuple[float, float]:
+    """The ends of ratios of the times of two layouts, with the model's error."""
+    return widened(ratios, of_two_steps("layout"))
+
+
+def _kept(name: str) -> list[tuple[float, float]]:
+    """Throughput of a strategy's best layout, of the best of all [%], where the model fits a chip
+    and where it does not.
+    """
+    error = inverse(of_two_steps("layout"))
+    shares = ([100 / (1 + book.loc[name, "slower_by"])] for book in _books())
+    return [(low, min(100.0, high)) for low, high in (widened(of, error) for of in shares)]
 
 
 def s2_data_linear() -> Recomputed:
@@ -43,29 +56,33 @@ def s2_data_linear() -> Recomputed:
         assert step is not None  # a copy fits a chip
         return float(step.total * chips / batch)
 
-    alone = chip_seconds(8, 256)
-    one_batch = Condition("256 chips with the batch of 8", 100 * alone / chip_seconds(256, 256))
-    return span(*(100 * alone / chip_seconds(chips, 32 * chips) for chips in (64, 512)), one_batch)
+    alone, error = chip_seconds(8, 256), inverse(of_two_steps("number of chips"))
+    kept = lambda chips, batch: 100 * alone / chip_seconds(chips, batch)
+    one_batch = Condition("256 chips with the batch of 8", *widened([kept(256, 256)], error))
+    return span(*widened((kept(chips, 32 * chips) for chips in (64, 512)), error), one_batch)
 
 
-def _latency(name: str) -> list[float]:
+def _latency(name: str) -> list[tuple[float, float]]:
     """Latency of a strategy over that of sharded data parallelism, where the model fits a chip and
     where it does not [1].
     """
     return [
-        book.loc[name, "latency_s"] / book.loc["sharded data", "latency_s"] for book in _books()
+        _ends([book.loc[name, "latency_s"] / book.loc["sharded data", "latency_s"]])
+        for book in _books()
     ]
 
 
 def s2_pipeline_busy() -> Recomputed:
-    def busy(virtual: int, batch: int) -> float:
+    def busy(virtual: int, batch: int) -> tuple[float, float]:
         run = TrainingRun(
             model("GPT-3 175B (Megatron)"), accelerator("A100 SXM 80GB"), 64, 2048, batch
         )
         step = step_time(run, Layout(tensor=8, pipeline=8, virtual=virtual, recompute=2))
-        return 100 * float(1 - step.bubble_s / step.total)
+        low, high = widened([100 * float(step.bubble_s / step.total)], interval(run))
+        return 100 - high, 100 - low
 
-    return span(busy(1, 64), busy(3, 64), Condition("as many micro-batches as stages", busy(1, 8)))
+    few = Condition("as many micro-batches as stages", *busy(1, 8))
+    return span(*busy(1, 64), *busy(3, 64), few)
 
 
 def s2_pcie_stalls() -> Recomputed:
@@ -77,7 +94,7 @@ def s2_pcie_stalls() -> Recomputed:
         layout = Layout(tensor=tensor, data=8 // tensor)
         return float(step_time(replace(run, chip=bus), layout).total / step_time(run, layout).total)
 
-    return span(*map(slower, (2, 8)))
+    return span(*_ends(map(slower, (2, 8))))
 
 
 def s2_exceeds_split() -> Recomputed:
@@ -87,16 +104,17 @@ def s2_exceeds_split() -> Recomputed:
         for name, (value, unit) in parallelism_selector(run).numbers.items()
         if unit == "s a step"
     }
-    return span(*(100 * seconds[name] / seconds["sharded data"] for name in ("tensor", "pipeline")))
+    split = (100 * seconds[name] / seconds["sharded data"] for name in ("tensor", "pipeline"))
+    return span(*_ends(split))
 
 
 RECOMPUTED = {
-    "S2-model-latency": lambda: span(*_latency("tensor")),
-    "S2-pipeline-latency": lambda: point(
-        _latency("pipeline")[1], Condition("a model that fits one chip", _latency("pipeline")[0])
+    "S2-model-latency": lambda: span(*chain(*_latency("tensor"))),
+    "S2-pipeline-latency": lambda: span(
+        *_latency("pipeline")[1], Condition("a model that fits one chip", *_latency("pipeline")[0])
     ),
-    "S2-pipeline-throughput": lambda: point(
-        _kept("pipeline")[1], Condition("a model that fits one chip", _kept("pipeline")[0])
+    "S2-pipeline-throughput": lambda: span(
+        *_kept("pipeline")[1], Condition("a model that fits one chip", *_kept("pipeline")[0])
     ),
-    "S2-hybrid-throughput": lambda: span(*_kept("hybrid")),
+    "S2-hybrid-throughput": lambda: span(*chain(*_kept("hybrid"))),
 }

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scaleright.catalog import accelerator, fact, table
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.catalog import accelerator, fact, model, table
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, looked_up, point, span
 from scaleright.footprint import Footprint, busy_hours, machine, place
+from scaleright.transformer import parameters
 
 CHIP, SMALL, COUNTRY = "H100 SXM", "T4", "USA"
+LARGE, QUICK = "Llama-3.1-70B", "Llama-3.1-8B"
+"""A large model, and a smaller one that a T4 holds in INT8."""
 IMAGE_MODEL = "stable-diffusion-xl-base-1.0"
 BEFORE, AFTER, LIFE_YEARS = 0.2, 0.6, (1.0, 3.0)
 """S2's example of better use: share of its time that a GPU works, and years that it serves."""
@@ -27,13 +30,15 @@ def inference_twh(end: str) -> Recomputed:
         fact(name) / 100 for name in ("google_inference_share_2021", "meta_inference_share_2021")
     ]
     return span(
-        *(share * fact(end) for share in shares), Condition("training counted with it", fact(end))
+        *(share * fact(end) for share in shares),
+        Origin("all AI of the United States, training with it (mittr2025)"),
     )
 
 
 def s2_households() -> Recomputed:
     twh = fact("us_households_2023") * fact("household_kwh_per_year") / 1e9
-    return span(*(100 * fact(end) / twh for end in FORECAST))
+    low, high = (100 * fact(end) / twh for end in FORECAST)
+    return point(low, Condition("the upper end of the forecast alone", high))
 
 
 def s2_training_mwh() -> Recomputed:
@@ -41,7 +46,7 @@ def s2_training_mwh() -> Recomputed:
     kwh = runs.loc[
         (runs["activity"] == "training") & runs["model"].isin(TRAINED), "measured_kwh"
     ].dropna()
-    return span(kwh.min() / 1000, kwh.max() / 1000, fact("gpt4_training_mwh"))
+    return looked_up(kwh.min() / 1000, kwh.max() / 1000, fact("gpt4_training_mwh"))
 
 
 def _image_miles(row) -> float:
@@ -61,7 +66,7 @@ def s2_images_miles() -> Recomputed:
     study = fact("sdxl_kg_co2e_per_1000_images") / fact("car_kg_co2e_per_mile")
     return span(
         *map(_image_miles, rows.itertuples()),
-        Condition("as measured in 2023, idle GPUs of the node included", study),
+        Origin(f"the least efficient model of a study of 2023: {study:.1f} miles (luccioni2024)"),
     )
 
 
@@ -85,35 +90,22 @@ def s2_93_carbon() -> Recomputed:
 
 
 def s2_small_chip() -> Recomputed:
-    """Electricity of a T4 over that of an H100 for the same arithmetic in INT8 and for the same
-    bytes read [%].
+    """Electricity of a small model on a T4 over that of a large one on an H100, by arithmetic in
+    INT8 and by bytes read [%].
     """
     small, large = accelerator(SMALL), accelerator(CHIP)
     times = [
         large.dense["int8"] / small.dense["int8"],
         large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s"),
     ]
-    chips = lambda name, hours, share: (
-        machine(name).energy_kwh(hours, share, place(COUNTRY).pue).chips_kwh
-    )
-    ratios = lambda share, idle: sorted(
-        100 * chips(SMALL, hours, share) / chips(CHIP, 1.0, idle) for hours in times
-    )
-    return span(
-        *ratios(1.0, 1.0),
-        Condition(
-            "a T4 at 80 % against an H100 that stands idle nine tenths of its time",
-            *ratios(0.8, 0.1),
-        ),
-    )
+    less = float(parameters(model(QUICK)).total / parameters(model(LARGE)).total)
+    kwh = lambda name, hours: machine(name).energy_kwh(hours, 1.0, place(COUNTRY).pue).chips_kwh
+    return span(*(100 * less * kwh(SMALL, hours) / kwh(CHIP, 1.0) for hours in times))
 
 
 RECOMPUTED = {
     "S2-ai-twh-low": lambda: inference_twh(FORECAST[0]),
     "S2-ai-twh-high": lambda: inference_twh(FORECAST[1]),
-    "S2-toxic": lambda: span(
-        fact("gpt4_toxic_tonnes") * fact("gpt4_a100_low") / fact("gpt4_a100_high"),
-        fact("gpt4_toxic_tonnes"),
-    ),
+    "S2-toxic": lambda: looked_up(fact("gpt4_toxic_tonnes")),
     "S2-93-study": lambda: point(100 * (1 - fact("gpt4_a100_low") / fact("gpt4_a100_high"))),
 }

@@ -10,8 +10,9 @@ from __future__ import annotations
 import pandas as pd
 
 from scaleright.catalog import fact, table
-from scaleright.claims.verdicts import Recomputed, span
-from scaleright.market import cheapest, hour, price_history, spread
+from scaleright.claims.verdicts import Recomputed, looked_up, span
+from scaleright.market import cheapest, hour, price_history, rental_prices, spread
+from scaleright.market.rentals import RAW, newest_cards
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
 LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
@@ -54,11 +55,12 @@ def s3_small_clouds() -> Recomputed:
 
 
 def s2_h100_fall() -> Recomputed:
-    then, now = (
-        cheapest(CHIP, day=day).groupby("provider")["usd_per_accelerator_hour"].min()
-        for day in (END_OF_2023, None)
+    cards = rental_prices(CHIP, basis=(*RAW, "normalized"))
+    then = newest_cards(cards[cards["date"] <= END_OF_2023])
+    least = (
+        of.groupby("provider")["usd_per_accelerator_hour"].min() for of in (then, cheapest(CHIP))
     )
-    return span(*(then / now).dropna())
+    return span(*(next(least) / next(least)).dropna())
 
 
 def s2_tight() -> Recomputed:
@@ -84,6 +86,6 @@ def s2_depin_saving() -> Recomputed:
 
 RECOMPUTED = {
     "S3-a100-spread": lambda: span(*(_apart(clouds(name, S3_DAY)) for name in A100S)),
-    "S3-commitment-years": lambda: span(*table("commitment_ratios")["term_years"]),
-    "S2-h100-from-8": lambda: span(*clouds(CHIP, END_OF_2023)),
+    "S3-commitment-years": lambda: looked_up(*table("commitment_ratios")["term_years"]),
+    "S2-h100-from-8": lambda: looked_up(*clouds(CHIP, END_OF_2023)),
 }

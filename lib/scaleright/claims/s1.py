@@ -6,7 +6,8 @@ claim.
 """
 
 from scaleright.catalog import accelerator, table
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.errors import of_two_steps, widened
+from scaleright.claims.verdicts import Condition, Recomputed, looked_up, span
 from scaleright.costs.platforms import best_step, platforms
 from scaleright.mlperf import matched, training_gains
 
@@ -20,7 +21,7 @@ BOTH_DIRECTIONS = 2
 
 def s1_nvlink() -> Recomputed:
     one_way = accelerator("B200").require("scale_up_bytes_per_s") / 1e9
-    return point(BOTH_DIRECTIONS * one_way)
+    return looked_up(BOTH_DIRECTIONS * one_way)
 
 
 def s1_4x() -> Recomputed:
@@ -41,7 +42,7 @@ def s1_up_to_4x() -> Recomputed:
         columns="accelerator",
         values="measured_output_tokens_per_s_per_accelerator",
     )
-    return point(
+    return span(
         (rate["B200"] / rate["H100 SXM"]).max(),
         Condition("against the H200 instead of the H100", (rate["B200"] / rate[HOPPER]).max()),
     )
@@ -60,7 +61,7 @@ def _training_gain() -> list[float]:
     steps = [
         best_step(MODEL, chip, CHIPS, SEQUENCE, BATCH)["step_s"] for chip in ("H100 SXM", "B200")
     ]
-    return [steps[0] / steps[1], *gains["gain"]]
+    return [*widened([steps[0] / steps[1]], of_two_steps("chip")), *gains["gain"]]
 
 
 def s1_5x_training() -> Recomputed:
@@ -74,13 +75,9 @@ def s1_cheapest() -> Recomputed:
     usd = (rows["step_s"] * rows["rent"]).set_axis(rows["accelerator"])
     is_blackwell = usd.index.isin((*BLACKWELL, *ULTRA))
     ours, others = usd[is_blackwell].min(), usd[~is_blackwell]
-    return point(
-        100 * others.min() / ours,
-        Condition(
-            "against its maker's own older chips",
-            100 * others[others.index.str.match("A100|H100|H200")].min() / ours,
-        ),
-    )
+    own = others[others.index.str.match("A100|H100|H200")]
+    all_, older = (widened([100 * usd.min() / ours], of_two_steps("chip")) for usd in (others, own))
+    return span(*all_, Condition("against its maker's own older chips", *older))
 
 
 RECOMPUTED = {"S1-4x-training": lambda: span(*_training_gain())}

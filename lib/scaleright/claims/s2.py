@@ -7,29 +7,36 @@ claim.
 
 from __future__ import annotations
 
+import math
+
 from scaleright import transformer
 from scaleright.catalog import accelerator, model, table
-from scaleright.claims.ledger import stated, stated_interval
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.ledger import stated
+from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 from scaleright.costs.break_even import break_even_hours_per_day, payback_months
 from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.memory import largest_batch
 from scaleright.market import cost_factor, electricity_price, hour, rental_prices
-from scaleright.units import DAYS_PER_YEAR, HOURS_PER_YEAR, MONTHS_PER_YEAR, WATTS_PER_KILOWATT
+from scaleright.units import (
+    DAYS_PER_YEAR,
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    MONTHS_PER_YEAR,
+    WATTS_PER_KILOWATT,
+)
 
 CARD, CHIP = "RTX 4090", "H100 SXM"
 HIGH_END = ("H100 SXM", "H200 SXM", "B200", "B300")
 USD_PER_KWH = 0.16
 """Electricity price that S2 uses throughout."""
-YEARS, RULE_HOURS, SERVER_CHIPS = 2.0, 5.0, 8
+YEARS, RULE_HOURS, SERVER_CHIPS, LONG_CONTEXT = 2.0, 5.0, 8, 32_768
+ENDS = ("low", "high")
 
 
 def s2_fourfold_parameters() -> Recomputed:
-    ratio = transformer.training_flop(2e9, 1e9) / transformer.training_flop(1e9, 1e9)
-    return point(
-        ratio,
-        Condition("training tokens doubled as well, as compute-optimal training does", ratio**2),
-    )
+    return point(transformer.training_flop(2e9, 1e9) / transformer.training_flop(1e9, 1e9))
 
 
 def s2_fourfold_context() -> Recomputed:
@@ -46,12 +53,17 @@ def s2_kv_triples() -> Recomputed:
 
 
 def s2_context_dominates() -> Recomputed:
-    def ratio(name: str, context: int) -> float:
-        at_context, at_one = (transformer.forward_flop(model(name), c).total for c in (context, 1))
-        return at_context / at_one - 1
-
-    at = lambda context: sorted(ratio(name, context) for name in ("Llama-3.1-70B", "Llama-3.1-8B"))
-    return span(*at(32_768), Condition("a context of 128K", *at(131_072)))
+    """Bytes of caches read for a token over those of weights, of a request of 32K tokens alone and
+    of as many as eight chips hold.
+    """
+    shape = model("Llama-3.1-70B")
+    group = Deployment(shape, accelerator(CHIP), "BF16", tensor=SERVER_CHIPS)
+    weights = transformer.weight_bytes(
+        transformer.parameters(shape).total, transformer.bytes_per_parameter("BF16")
+    )
+    alone = float(transformer.sequence_kv_bytes(shape, LONG_CONTEXT) / weights)
+    many = float(largest_batch(group, LONG_CONTEXT))
+    return point(alone, Condition(f"{many:.0f} such requests on eight H100", many * alone))
 
 
 def _stated_watts() -> float:
@@ -70,33 +82,57 @@ def s2_4090_rule() -> Recomputed:
     )
 
 
+def _owned_ends(
+    name: str, setting: str, chip_usd: tuple[float, float] | None = None, years: float | None = None
+) -> list[Ownership]:
+    """A chip with everything cheap and with everything dear, at these prices or those of the
+    catalog: ends that this book states itself, not the figures of S2 between them.
+    """
+    prices = chip_usd or accelerator(name).require("purchase_usd")
+    return [
+        Ownership.typical(name, setting, chip_usd=usd, end=end, years=years)
+        for usd, end in zip(prices, ("cheap", "dear"), strict=True)
+    ]
+
+
 def s2_4090_rule_market() -> Recomputed:
-    return point(
-        Ownership.typical(CARD, "home", years=YEARS).break_even_hours_per_day(hour(CARD).usd)
+    rent, ends = hour(CARD), _owned_ends(CARD, "home", years=YEARS)
+    hours = (
+        terms.break_even_hours_per_day(usd)
+        for terms, usd in zip(ends, (rent.high, rent.low), strict=True)
+    )
+    return span(*(at if at <= HOURS_PER_DAY else math.inf for at in hours))  # or never
+
+
+def _home_builds(cards: int) -> Recomputed:
+    computer, card = cost_factor("home_pc_usd", "home"), accelerator(CARD).require("purchase_usd")
+    return span(
+        *(cards * usd + getattr(computer, end) for usd, end in zip(card, ENDS, strict=True))
     )
 
 
 def s2_h100_rule() -> Recomputed:
-    owned = Ownership.typical(CHIP, "data center", years=YEARS)
-    kept = Ownership.typical(CHIP, "data center")
-    return span(
-        *map(owned.break_even_hours_per_day, stated_interval("S2-h100-rent")),
-        Condition(
-            "kept for its whole service life",
-            *sorted(map(kept.break_even_hours_per_day, stated_interval("S2-h100-rent"))),
-        ),
+    rent = hour(CHIP)
+    for_two, for_life = (
+        [terms.break_even_hours_per_day(usd) for usd in (rent.usd, rent.low)]
+        for terms in (
+            Ownership.typical(CHIP, "data center", years=YEARS),
+            Ownership.typical(CHIP, "data center"),
+        )
     )
+    return span(*for_two, Condition("kept for its whole service life", *for_life))
 
 
 def s2_second_year() -> Recomputed:
     saving_per_hour = stated("S2-4090-rent") - _stated_watts() / WATTS_PER_KILOWATT * USD_PER_KWH
     saving = saving_per_hour * RULE_HOURS * DAYS_PER_YEAR / MONTHS_PER_YEAR
-    return point(payback_months(stated("S2-4090-build"), saving, 0.0), internal=True)
+    build, sold = stated("S2-4090-build"), stated("S2-4090-price") * stated("S2-4090-resale")
+    return span(*(payback_months(usd, saving, 0.0) for usd in (build - sold, build)), internal=True)
 
 
 def _listings(name: str, *others: Condition) -> Recomputed:
     listed = hour(name)
-    return span(listed.low, listed.high, *others)
+    return looked_up(listed.low, listed.high, *others)
 
 
 def s2_h100_nvl_rent() -> Recomputed:
@@ -118,20 +154,16 @@ def server_price() -> Recomputed:
     around = [
         cost_factor(f"{part}_share_of_price", "data center") for part in ("server", "network")
     ]
-    low, high = accelerator(CHIP).require("purchase_usd")
-    cheap, dear = (sum(getattr(part, end) for part in around) for end in ("low", "high"))
-    return span(SERVER_CHIPS * installed_usd(low, cheap), SERVER_CHIPS * installed_usd(high, dear))
+    cheap, dear = (
+        SERVER_CHIPS * installed_usd(usd, sum(getattr(part, end) for part in around))
+        for usd, end in zip(accelerator(CHIP).require("purchase_usd"), ENDS, strict=True)
+    )
+    return span(cheap, dear, Condition("everything at its dear end", dear))
 
 
-def data_center_ends(chip_usd: tuple[float, float] | None = None) -> list[Ownership]:
-    """An H100 in a data center with everything cheap and with everything dear, at these prices or
-    those of the catalog.
-    """
-    prices = chip_usd or accelerator(CHIP).require("purchase_usd")
-    return [
-        Ownership.typical(CHIP, "data center", chip_usd=usd, end=end)
-        for usd, end in zip(prices, ("cheap", "dear"), strict=True)
-    ]
+def data_center_ends() -> list[Ownership]:
+    """An H100 in a data center with everything cheap and with everything dear."""
+    return _owned_ends(CHIP, "data center")
 
 
 def _running(owned: Ownership) -> float:
@@ -140,12 +172,7 @@ def _running(owned: Ownership) -> float:
 
 def s2_true_cost() -> Recomputed:
     cheap, dear = data_center_ends()
-    idle = Condition(
-        "a cluster that works six hours a day",
-        cheap.break_even_usd_per_hour(6.0),
-        dear.break_even_usd_per_hour(6.0),
-    )
-    return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0), idle)
+    return span(cheap.break_even_usd_per_hour(24.0), dear.break_even_usd_per_hour(24.0))
 
 
 def s2_hidden() -> Recomputed:
@@ -184,13 +211,15 @@ def s2_4090_power_high() -> Recomputed:
 
 
 RECOMPUTED = {
-    "S2-rule-self": lambda: point(stated_interval("S2-4090-rule")[0], internal=True),
-    "S2-4090-price": lambda: span(*accelerator(CARD).require("purchase_usd")),
+    "S2-context-doubling": lambda: point(131_072 / LONG_CONTEXT, internal=True),
+    "S2-4090-build": lambda: _home_builds(1),
+    "S2-4090-dual": lambda: _home_builds(2),
+    "S2-4090-price": lambda: looked_up(*accelerator(CARD).require("purchase_usd")),
     "S2-4090-rent": lambda: _listings(CARD),
     "S2-h100-rent": lambda: _listings(CHIP),
     "S2-high-end-rent": lambda: span(*(hour(name).usd for name in HIGH_END)),
     "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
-    "S2-h100-price": lambda: span(*accelerator(CHIP).require("purchase_usd")),
+    "S2-h100-price": lambda: looked_up(*accelerator(CHIP).require("purchase_usd")),
     **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), server_price),
     "S2-overhead": lambda: span(
         *(_running(owned) / HOURS_PER_YEAR for owned in data_center_ends())

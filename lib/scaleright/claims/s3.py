@@ -10,7 +10,7 @@ from __future__ import annotations
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import stated
-from scaleright.claims.verdicts import Condition, Recomputed, Slip, point, span
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
 from scaleright.costs.gpt3 import prompt_flop, training_flop, training_usd, weights_bytes
 from scaleright.costs.rent import compute_usd
 from scaleright.market import rental_span
@@ -53,10 +53,7 @@ def decades() -> Recomputed:
 
 def s3_inference_flop() -> Recomputed:
     tokens = int(fact("gpt3_prompt_tokens"))
-    thousand = Condition(
-        "1,000 tokens instead of 1,024", transformer.inference_flop(_size(), 1000.0)
-    )
-    return span(prompt_flop(), _forward(tokens) * tokens, thousand)
+    return span(prompt_flop(), _forward(tokens) * tokens)
 
 
 def s3_extra_bytes() -> Recomputed:
@@ -67,13 +64,8 @@ def s3_extra_bytes() -> Recomputed:
 
 
 def s3_cpu_hours() -> Recomputed:
-    vector = transformer.compute_seconds(
-        prompt_flop(), fact("cpu_clock_hz") * fact("cpu_fp32_flop_per_cycle"), 1.0
-    )
-    scalar = Condition(
-        "one operation a cycle, no vector units", stated("S3-cpu-seconds") / SECONDS_PER_HOUR
-    )
-    return point(vector / SECONDS_PER_HOUR, scalar)
+    seconds = transformer.compute_seconds(prompt_flop(), fact("cpu_clock_hz"), 1.0)
+    return span(*(of / SECONDS_PER_HOUR for of in (stated("S3-cpu-seconds"), seconds)))
 
 
 def s3_a100_second() -> Recomputed:
@@ -92,12 +84,14 @@ def s3_llama_more() -> Recomputed:
         transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens"))
         for n in ("13B", "65B")
     )
-    return span(small / training_flop(), big / training_flop())
+    ratio = big / training_flop()
+    return span(small / training_flop(), ratio, Condition("the one of 65 billion", ratio))
 
 
-def usd_per_thousand() -> Recomputed:
+def usd_per_thousand(end: int) -> Recomputed:
+    """At the lowest (0) or the highest (1) price of the year."""
     flop = transformer.inference_flop(_size(), 1000.0)
-    return span(*(compute_usd(flop, _peak(), 1.0, price) for price in rental_span("A100", 2023)))
+    return point(compute_usd(flop, _peak(), 1.0, rental_span("A100", 2023)[end]))
 
 
 def s3_train_usd() -> Recomputed:
@@ -141,7 +135,7 @@ RECOMPUTED = {
     "S3-weights-fp32": lambda: point(
         transformer.weight_bytes(_size(), transformer.bytes_per_parameter("FP32"))
     ),
-    "S3-weights-fit": lambda: point(accelerator(A100).require("memory_bytes")),
+    "S3-weights-fit": lambda: looked_up(accelerator(A100).require("memory_bytes")),
     "S3-training-memory": lambda: point(
         transformer.weight_bytes(_size(), 4 * transformer.bytes_per_parameter("FP32"))
     ),
@@ -152,19 +146,19 @@ RECOMPUTED = {
         transformer.compute_seconds(stated("S3-inference-flop"), fact("cpu_clock_hz"), 1.0),
         internal=True,
     ),
-    "S3-tensor-cores": lambda: point(
+    "S3-tensor-cores": lambda: looked_up(
         fact("a100_tensor_cores"),
-        Condition("the full GA100 die, which is not sold", fact("ga100_full_tensor_cores")),
+        Origin(f"the full GA100 die, which is not sold: {fact('ga100_full_tensor_cores'):.0f}"),
     ),
-    "S3-tensor-flop": lambda: point(
+    "S3-tensor-flop": lambda: looked_up(
         fact("a100_tensor_core_flop_per_cycle"),
-        Condition("the V100, one generation older", fact("v100_tensor_core_flop_per_cycle")),
+        Origin(f"the V100, a generation older: {fact('v100_tensor_core_flop_per_cycle'):.0f}"),
     ),
     "S3-tensor-product": lambda: point(
         stated("S3-tensor-cores") * stated("S3-tensor-flop") * fact("a100_boost_clock_hz"),
         internal=True,
     ),
-    "S3-a100-peak": lambda: point(_peak()),
+    "S3-a100-peak": lambda: looked_up(_peak()),
     "S3-train-vs-infer": lambda: point(
         transformer.training_flop_per_token(_forward(2048)) / _forward(2048)
     ),
@@ -177,20 +171,21 @@ RECOMPUTED = {
             "both on tensor cores (TF32 to BF16), or bound by memory", _peak() / _peak("tf32")
         ),
     ),
-    **dict.fromkeys(("S3-usd-low", "S3-usd-high"), usd_per_thousand),
+    "S3-usd-low": lambda: usd_per_thousand(0),
+    "S3-usd-high": lambda: usd_per_thousand(1),
     "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
-    "S3-train-usd-top": lambda: point(
+    "S3-train-usd-top": lambda: looked_up(
         compute_usd(
             training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")
         )
     ),
     "S3-700-watts": lambda: point(2 * accelerator("RTX 3080 Ti").require("tdp_watts")),
-    "S3-300-watts": lambda: point(
+    "S3-300-watts": lambda: looked_up(
         accelerator(A100).require("tdp_watts"),
         Condition("the PCIe card", accelerator("A100 PCIe 80GB").require("tdp_watts")),
     ),
     "S3-3500-kwh": lambda: point(
         _difference_kwh(), Slip("one year's energy given for three", CARD_LIFE_YEARS), internal=True
     ),
-    "S3-power-usd": lambda: point(difference_usd(), internal=True),
+    "S3-power-usd": lambda: point(stated("S3-3500-kwh") * USD_PER_KWH, internal=True),
 }

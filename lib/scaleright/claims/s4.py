@@ -38,14 +38,16 @@ from scaleright.claims.s4_accounts import (
 from scaleright.claims.verdicts import (
     ABSENT,
     AGREEMENT,
-    REPRODUCED,
+    HOLD,
     Claim,
     Condition,
     Finding,
+    Origin,
+    Other,
     Recomputed,
     Slip,
     judge,
-    point,
+    looked_up,
     span,
 )
 from scaleright.mlperf import results
@@ -144,7 +146,11 @@ def _others(
 def _judged(
     row, held: pd.DataFrame, account: Account | None, place: int, found: float | None, unit: str
 ) -> tuple[Recomputed | None, str, str]:
-    """What recomputes a figure, or None; why it differs, if it does; what a check would need."""
+    """What recomputes a figure, or None; why it differs, if it does; what a check would need.
+
+    A total or a number of chips of one submission stands there to be read; means and rates per chip
+    are computed.
+    """
     if found is None:
         missing = "submissions of round v5.0: the rounds at hand have none of this chip"
         return None, UNSEEN, missing
@@ -158,7 +164,9 @@ def _judged(
         if account and reason == NODE and account.unseen
         else (found, found)
     )
-    return span(*ends, *_others(account, place, reason, ends)), reason, ""
+    read_off = len(held) == 1 and figure != "per chip"
+    recomputed = looked_up if read_off else span
+    return recomputed(*ends, *_others(account, place, reason, ends)), reason, ""
 
 
 def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
@@ -189,7 +197,7 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
             row.scenario,
             figure,
             right[place],
-            AGREES if finding.verdict == REPRODUCED else reason,
+            AGREES if finding.verdict in HOLD else reason,
             finding,
         )
 
@@ -224,18 +232,11 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
             if quantity == "fp16_tflops"
             else [(PAIR, 2)]
         )
-        tried: list[tuple[str, Condition | Slip]] = [
+        tried: list[tuple[str, Other]] = [
             (text, Slip(text, 1 / factor)) for text, factor in doubled
         ]
         if (row.accelerator, quantity) in HIGHEST:
             tried.append((SET, Condition(SET, fact(HIGHEST[row.accelerator, quantity]))))
-        for (text, factor), name in product([("", 1), *doubled], others):
-            tried.append(
-                (
-                    OTHER,
-                    Condition(f"{name}{text and ', ' + text}", factor * _stated(name, quantity)),
-                )
-            )
         claim = _claim(
             f"specification of {_kind(row)}: {quantity}",
             printed,
@@ -245,16 +246,20 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
             "accelerators; accelerator_specs; s4_specifications",
             "the catalog's figure for one chip, dense",
         )
+        for (text, factor), name in product([("", 1), *doubled], others):
+            if claim.confirmed(*2 * (factor * _stated(name, quantity),)):
+                tried.append((OTHER, Origin(f"{name}{text and ', ' + text}")))
         own = _stated(row.accelerator, quantity)
-        finding = judge(claim, point(own, *(other for _, other in tried)))
-        reason = next((why for why, other in tried if other.text == finding.holds), UNEXPLAINED)
+        finding = judge(claim, looked_up(own, *(other for _, other in tried)))
+        told = finding.holds or finding.origin
+        reason = next((why for why, other in tried if other.text == told), UNEXPLAINED)
         yield Cell(
             "",
             _kind(row),
             "",
             quantity,
             own,
-            AGREES if finding.verdict == REPRODUCED else reason,
+            AGREES if finding.verdict in HOLD else reason,
             finding,
         )
 

@@ -8,12 +8,13 @@ claim.
 from __future__ import annotations
 
 from scaleright.catalog import accelerator, model, table
+from scaleright.claims.errors import of_ratio, widened
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.footprint import machine
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import serving_memory
 from scaleright.inference.phases import step_seconds
-from scaleright.inference.power import step_joules
+from scaleright.inference.power import interval, step_joules
 from scaleright.market import cost_factor, electricity_price, hour
 
 CHIP, LARGE, LINKED = "H100 SXM", "Llama-3.1-70B", "H100 PCIe"
@@ -44,10 +45,8 @@ def s2_quantized_energy() -> Recomputed:
     plain, low = (one.set_index(SAME)["measured_joules_per_token"] for one in formats)
     ratio = (100 * low / plain).dropna()
     sequences = ratio.index.get_level_values("max_sequences")
-    few, many = ratio[sequences <= FEW], ratio[sequences >= MANY]
-    return span(
-        few.min(), few.max(), Condition(f"{MANY} sequences at once or more", many.min(), many.max())
-    )
+    many = ratio[sequences >= MANY]
+    return span(*ratio, Condition(f"{MANY} sequences at once or more", many.min(), many.max()))
 
 
 def s2_offload_energy() -> Recomputed:
@@ -69,7 +68,7 @@ def s2_offload_energy() -> Recomputed:
             * step_joules(alone, times[0], batch, 1000).total
             / step_joules(pair, times[1], batch, 1000).total
         )
-    return span(*ratios)
+    return span(*widened(ratios, of_ratio(interval(alone), interval(pair))))
 
 
 def s2_watts_matter() -> Recomputed:

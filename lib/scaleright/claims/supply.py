@@ -10,15 +10,15 @@ from math import log
 
 from scaleright.catalog import fact
 from scaleright.claims.ledger import stated_interval
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Origin, Recomputed, looked_up, point, span
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 QUOTED = {
     "S2-ddr5": ("ddr5_32gb_usd_2025_12_low", "ddr5_32gb_usd_2025_12_high"),
     "S2-multicloud": ("multicloud_share_2022",),
     "S2-xpu-growth": ("xpu_spending_growth_2026",),
-    "S2-margin-start": ("ai_gross_margin_2024", "ai_gross_margin_2026"),
-    "S2-margin-goal": ("ai_gross_margin_2024", "ai_gross_margin_2026"),
+    "S2-margin-start": ("ai_gross_margin_2026",),
+    "S2-margin-goal": ("ai_gross_margin_2026",),
     "S3-hosted-sales": ("jasper_revenue_usd_2022",),
     "S3-hosted-value": ("jasper_valuation_usd_2022",),
     "S3-clock": ("cpu_clock_ghz_quartile_low", "cpu_clock_ghz_quartile_high"),
@@ -37,11 +37,12 @@ def _months(weeks: float) -> float:
 
 
 def s2_memory_share() -> Recomputed:
-    all_memory = Condition(
-        "all memory of data centers, that of ordinary servers included",
-        fact("data_center_share_of_memory_2026"),
+    share = fact("data_center_share_of_memory_2026")
+    all_memory = Origin(
+        f"all memory of data centers, ordinary servers included: {share:.0f} %"
+        " (tomshardware2026memory)"
     )
-    return point(fact("hbm_share_of_dram_wafers_2026"), all_memory)
+    return looked_up(fact("hbm_share_of_dram_wafers_2026"), all_memory)
 
 
 def s2_rack() -> Recomputed:
@@ -58,9 +59,10 @@ def s2_market_2034() -> Recomputed:
 
 
 def s2_depin_market() -> Recomputed:
-    every = Condition(
-        "networks of every kind, from storage to wireless, as the forecast was made",
-        fact("depin_market_usd_2028"),
+    usd = fact("depin_market_usd_2028")
+    every = Origin(
+        f"networks of every kind, from storage to wireless, as the ${usd / 1e12:.1f} trillion were"
+        " forecast (wef2025)"
     )
     return span(0.0, fact("nvidia_data_center_usd_2025"), every)
 
@@ -71,16 +73,16 @@ def s3_weekly_growth() -> Recomputed:
 
 
 RECOMPUTED = {
-    claim: lambda facts=facts: span(*map(fact, facts)) for claim, facts in QUOTED.items()
+    claim: lambda facts=facts: looked_up(*map(fact, facts)) for claim, facts in QUOTED.items()
 } | {
     "S2-hbm-triples": lambda: point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025")),
-    "S2-lead-time": lambda: span(
+    "S2-lead-time": lambda: looked_up(
         fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))
     ),
     "S2-lead-time-self": lambda: point(
         stated_interval("S2-lead-time")[0] / _months(1.0), internal=True
     ),
-    "S2-market-2024": lambda: span(
+    "S2-market-2024": lambda: looked_up(
         fact("nvidia_gpu_usd_2024"), fact("nvidia_data_center_usd_2024")
     ),
 }

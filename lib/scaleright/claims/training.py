@@ -1,11 +1,15 @@
 """Recomputations on the time of training: one chip against a cluster, and twice the chips.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
-claim.
+claim. Predicted times carry the error of the step model.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from scaleright.catalog import fact, table
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.errors import Error, of_ratio, widened
+from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import (
     STEP_PARTS,
@@ -24,20 +28,25 @@ compare with.
 GPT3, GPT3_CHIPS, GPT3_SEQUENCE, GPT3_BATCH = "GPT-3 175B", 1024, 2048, 1536
 
 
-def _speedup(chips: int) -> float:
-    """How many times faster so many chips are than one."""
-    alone, together = (
-        best_step(MODEL, CHIP, size, SEQUENCE, BATCH)["step_s"] for size in (1, chips)
-    )
-    return alone / together
+def _error(step: Mapping[str, Any]) -> Error:
+    return step["error_low"], step["error_high"]
+
+
+def _speedup(chips: int) -> tuple[float, float]:
+    """How many times faster so many chips are than one; no published pair lies so far apart that
+    their errors could be taken for one.
+    """
+    alone, together = (best_step(MODEL, CHIP, size, SEQUENCE, BATCH) for size in (1, chips))
+    error = of_ratio(_error(alone), _error(together))
+    return widened([alone["step_s"] / together["step_s"]], error)
 
 
 def s2_50x() -> Recomputed:
-    return point(_speedup(1024), Condition("clusters of 32", _speedup(32)))
+    return span(*_speedup(1024), Condition("clusters of 32", *_speedup(32)))
 
 
 def s2_six_months() -> Recomputed:
-    return span(_speedup(64), _speedup(1024))
+    return span(*_speedup(1024))
 
 
 def s2_gpt3_weeks() -> Recomputed:
@@ -48,7 +57,7 @@ def s2_gpt3_weeks() -> Recomputed:
     )
     published = table("measured/footprint").set_index("run").loc["patterson-2021/GPT-3"]
     return span(
-        run_days(hours.total, GPT3_CHIPS),
+        *widened([run_days(hours.total, GPT3_CHIPS)], _error(step)),
         published["accelerator_hours"] / published["accelerators"] / HOURS_PER_DAY,
     )
 

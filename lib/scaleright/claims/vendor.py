@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, table
+from scaleright.claims.errors import widened
 from scaleright.claims.utilization import traces
-from scaleright.claims.verdicts import Condition, Recomputed, point, span
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, point, span
 from scaleright.costs.own import installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import mix_usd_per_million
@@ -22,6 +23,7 @@ from scaleright.decisions.vendor_economics import (
     advantage,
     best_rate,
     lead,
+    lead_errors,
     measured_points,
     published_use,
     returns,
@@ -77,10 +79,12 @@ def _claimed_lead(use: str) -> Recomputed:
         f"DeepSeek-R1 instead, GB300 over H100 at {speed:.0f} tokens/s per user, from FP8 on both"
         " to FP4 against FP8"
     )
+    errors = lead_errors()
     return span(
-        *_ratios(modeled, ULTRA, use, SPEEDS),
+        *widened(_ratios(modeled, ULTRA, use, SPEEDS), (errors.low, errors.high)),
         *_ratios(measured, RACK, use, SPEEDS[SPEEDS >= 75.0]),
         Condition(words, *map(min, on_r1)),
+        Origin("DeepSeek-R1, in the maker's own figures (nvidia2026costpertoken)"),
     )
 
 
@@ -142,19 +146,15 @@ def five_fold() -> Recomputed:
     )
     later = RACK_CHIPS * rows["measured_output_tokens_per_s_per_accelerator"].max()
     prices = [fact(f"vendor_gptoss_b200_{when}_usd_per_million") for when in ("launch", "later")]
-    two = Condition("the vendor's own two prices, at one speed per user", prices[0] / prices[1])
+    two = Origin(f"its maker's ${prices[0]:.2f} and ${prices[1]:.2f}, at one speed per user")
     return point(later / fact("vendor_gptoss_nvl72_launch_tokens_per_s"), two)
 
 
 def s2_one_gpu_latency() -> Recomputed:
-    rows = table("measured/serving").query(
-        "source == 'inferencemax2026' and tensor_parallel in (1, @TENSOR)"
-    )
-    same = ["accelerator", "software", "input_tokens", "output_tokens", "concurrency"]
-    each = rows.pivot_table(
-        index=same, columns="tensor_parallel", values="measured_tpot_s"
-    ).dropna()
-    return span(*(each[1] / each[TENSOR]))
+    rows = table("measured/serving").query("source == 'inferencemax2026' and tensor_parallel == 1")
+    short, long = rows["input_tokens"] <= SHORT[0], rows["input_tokens"] > SHORT[0]
+    waits = 1e3 * rows["measured_ttft_s"]
+    return span(*waits[short], Condition("prompts of 8K", waits[long].min(), waits[long].max()))
 
 
 def s3_memory_bound() -> Recomputed:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import cast
 
 REPRODUCED = "reproduced"
-TRACED = "traced to its source"
+TRACED = "traced to a published figure"
 CONDITIONAL = "reproduced under stated conditions"
 UNDECIDED = "neither confirmed nor excluded"
 OFF = "off by a factor"
@@ -28,11 +29,26 @@ VERDICTS = (
 )
 HOLD = (REPRODUCED, TRACED)
 """Verdicts of claims that simply hold."""
+MEANINGS = {
+    REPRODUCED: "the library computes the same from other figures",
+    TRACED: "a published figure says the same; nothing is computed",
+    CONDITIONAL: "it holds under circumstances that the claim does not name",
+    UNDECIDED: "what is computed is too wide, or reaches beyond the claim on one side",
+    OFF: "what is computed lies elsewhere",
+    SLIP: "a known mistake of unit or count turns it into what is computed",
+    INCONSISTENT: "the document's own figures say otherwise",
+    ABSENT: "figures that a check would need were not to be had",
+    UNCHECKABLE: "nobody publishes what a check would need",
+}
+"""What each verdict says of a claim."""
 
 AGREEMENT = 0.02
 """A claim also agrees within 2 %, so that a document is not blamed for rounding an intermediate
 step.
 """
+LOOSE = 0.05
+"""The same for a figure that a document itself calls one of `HEDGES`."""
+HEDGES = re.compile(r"\b(about|around|nearly|roughly)\b")
 WIDEST = 1.5
 """High over low end of a recomputed interval up to which an overlap confirms a claim; what spans
 more would confirm almost any.
@@ -64,11 +80,14 @@ class Claim:
     missing: str
 
     def tolerance(self, value: float) -> float:
-        """Half a unit of the last printed digit, or 2 %, whichever is more."""
+        """Half a unit of the last printed digit, or 2 % (5 % of what is "about" so much),
+        whichever is more.
+        """
         if not math.isfinite(value) or value == 0:
             return 0.0
         last_digit = 10.0 ** (math.floor(math.log10(abs(value))) - self.digits + 1)
-        return max(last_digit / 2, AGREEMENT * abs(value))
+        share = LOOSE if HEDGES.search(self.statement) else AGREEMENT
+        return max(last_digit / 2, share * abs(value))
 
     def overlaps(self, low: float, high: float) -> bool:
         """Whether the claimed interval, widened by its own rounding, meets another one."""
@@ -76,12 +95,18 @@ class Claim:
         return least <= high and low <= most
 
     def confirmed(self, low: float, high: float) -> bool:
-        """Whether an interval lies within the claimed one, widened by its own rounding; or meets
-        one with two ends and is narrow enough to have missed it.
+        """Whether an interval confirms the claimed one, widened by its own rounding: it lies within
+        it; or it is narrow enough to have missed a claim with two ends, and one of the two reaches
+        the middle of the other.
         """
         least, most = self._widened()
-        narrow = math.isfinite(self.low) and math.isfinite(self.high) and 0 < high <= WIDEST * low
-        return (least <= low and high <= most) or (narrow and self.overlaps(low, high))
+        if least <= low and high <= most:
+            return True
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and 0 < high <= WIDEST * low):
+            return False
+        middle = (self.low + self.high) / 2
+        within = self.tolerance(middle)
+        return low - within <= middle <= high + within or least <= (low + high) / 2 <= most
 
     def _widened(self) -> tuple[float, float]:
         return self.low - self.tolerance(self.low), self.high + self.tolerance(self.high)
@@ -129,7 +154,7 @@ class Recomputed:
 
     internal : recomputed from the document's own figures alone, so that a difference is a
         contradiction
-    traced : looked up where the document has it from, and not computed from anything else
+    traced : looked up as published, and not computed from anything else
     """
 
     low: float
@@ -153,15 +178,18 @@ def point(value: float, *others: Other, internal: bool = False) -> Recomputed:
     return span(value, *others, internal=internal)
 
 
-def looked_up(value: float, *others: Other) -> Recomputed:
-    """A figure of the source that a document quotes: it can be traced, and is not recomputed."""
-    return replace(point(value, *others), traced=True)
+def looked_up(*found: float | Other) -> Recomputed:
+    """A published figure, or the span of some, with which a document is compared: it can be
+    traced, and is not recomputed; nor is it where a source's own sum is only done again.
+    """
+    return replace(span(*found), traced=True)
 
 
 @dataclass(frozen=True)
 class Finding:
     """A judged claim: the verdict, by what factor it is off, under which condition or slip it
-    holds, and where its figure comes from if it does not.
+    holds; if it does not, under which condition it is not excluded, and where its figure comes
+    from.
     """
 
     claim: Claim
@@ -169,24 +197,29 @@ class Finding:
     verdict: str
     factor: float | None = None
     holds: str = ""
+    possible: str = ""
     origin: str = ""
 
     def line(self) -> str:
         """One line why."""
         if self.recomputed is None:
             return f"needs {self.claim.missing}"
-        if self.origin:
-            return f"{self.claim.why} (the figure is of: {self.origin})"
-        return f"{self.claim.why} (holds for: {self.holds})" if self.holds else self.claim.why
+        more = {
+            "holds for": self.holds,
+            "not excluded for": self.possible,
+            "the figure is of": self.origin,
+        }
+        told = "; ".join(f"{words}: {text}" for words, text in more.items() if text)
+        return f"{self.claim.why} ({told})" if told else self.claim.why
 
 
 def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
     """The verdict that follows from the claimed and the recomputed interval.
 
     In order: what is recomputed confirms it (see `Claim.confirmed`); a stated condition does, or a
-    known slip explains it; the two overlap, or do under a condition, and more is not known; the
-    document contradicts itself; the claim is off by a factor, measured between the nearest ends of
-    the two intervals.
+    known slip explains it; the two merely overlap, so that it is not decided; the document
+    contradicts itself; the claim is off by a factor, measured between the nearest ends of the two
+    intervals. Of a claim that is off it is told under which condition an overlap is left.
 
     Raises
     ------
@@ -210,12 +243,11 @@ def judge(claim: Claim, recomputed: Recomputed | None) -> Finding:
             return Finding(claim, recomputed, SLIP, factor, other.text)
     if claim.overlaps(low, high):
         return Finding(claim, recomputed, UNDECIDED, 1.0)
-    for other in conditions:
-        if claim.overlaps(other.low, other.high):
-            return Finding(claim, recomputed, UNDECIDED, factor, other.text)
-    origin = next((of.text for of in recomputed.others if isinstance(of, Origin)), "")
+    open_ = (of.text for of in conditions if claim.overlaps(of.low, of.high))
+    origins = (of.text for of in recomputed.others if isinstance(of, Origin))
     verdict = INCONSISTENT if recomputed.internal else OFF
-    return Finding(claim, recomputed, verdict, factor, origin=origin)
+    possible, origin = next(open_, ""), next(origins, "")
+    return Finding(claim, recomputed, verdict, factor, possible=possible, origin=origin)
 
 
 def _factor(claim: Claim, low: float, high: float) -> float:
