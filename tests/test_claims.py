@@ -266,7 +266,7 @@ def test_known_corrections(found):
         ("S2-shrink", verdicts.REPRODUCED, 2 / 0.5625, 2 / (0.5 + 2.5 / 128)),
         (
             "S3-power-doubles",
-            verdicts.CONDITIONAL,
+            verdicts.INCONSISTENT,
             0.4 * 8766 * 3 * 0.1 / 1000,
             0.4 * 8766 * 3 * 0.1 / 1000,
         ),

@@ -1,9 +1,10 @@
 """The claims ledger: what the source documents state, recomputed by the library, with a computed
 verdict.
 
-`ledger` reads `data/claims.csv`, runs the recomputation of each row and judges it. The other
-modules hold the recomputations, as functions with the names of their claims, and those of one line
-in a table `RECOMPUTED`: `s2` and `s3` rules and first prices of one document each, the others a
+`ledger` reads `data/claims.csv`, runs the recomputation of each row and judges it by the rule of
+`verdicts`; `errors` are those that predictions of models carry. The other modules hold the
+recomputations, as functions with the names of their claims, and those of one line in a table
+`RECOMPUTED`: `s2` and `s3` rules and first prices of one document each, the others a
 theme (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`, `generations`, `planet`,
 `memory`). `s4` generates its claims from that document's tables instead, a claim for each figure
 printed. They may call anything above.

@@ -124,9 +124,7 @@ def s3_train_usd_low() -> Recomputed:
 
 def s3_power_doubles() -> Recomputed:
     ratio = difference_usd() / stated("S3-3080ti-price")
-    read = Condition(
-        "'nearly doubles' read instead, of one card, while the power is that of two", 1 + ratio
-    )
+    read = Origin(f"'nearly doubles', of one card with the power of two: {1 + ratio:.2f} times")
     return point(ratio, read, internal=True)
 
 

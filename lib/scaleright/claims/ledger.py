@@ -13,7 +13,15 @@ from types import MappingProxyType, ModuleType
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.claims.verdicts import HOLD, VERDICTS, Claim, Finding, Recomputed, judge
+from scaleright.claims.verdicts import (
+    HOLD,
+    MEANINGS,
+    VERDICTS,
+    Claim,
+    Finding,
+    Recomputed,
+    judge,
+)
 from scaleright.names import one_of
 from scaleright.units import si, significant, usd
 
@@ -211,6 +219,5 @@ def report(as_json: bool = False) -> str:
         + f"\n    {f.verdict}{_off(f)}: {f.line()}"
         for f in found
     ]
-    return "\n".join(
-        [*lines, "", *(f"{n:4d} {v}" for v, n in counts(found).items()), f"{len(found):4d} claims"]
-    )
+    counted = (f"{n:4d} {v}: {MEANINGS[v]}" for v, n in counts(found).items())
+    return "\n".join([*lines, "", *counted, f"{len(found):4d} claims"])

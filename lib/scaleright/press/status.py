@@ -129,6 +129,20 @@ def verdicts() -> tuple[list[str], list[list[str]]]:
     ]
 
 
+def rule_of_verdicts() -> str:
+    """How a claim is judged, and what each verdict says, as Markdown."""
+    from scaleright.claims.verdicts import AGREEMENT, LOOSE, MEANINGS, WIDEST
+
+    printed, loose = (f"{100 * share:.0f} %" for share in (AGREEMENT, LOOSE))
+    rule = (
+        "A recomputation confirms a claim that it lies within, or whose middle it reaches while"
+        f" its own ends lie at most {WIDEST:g} times apart; rounding is forgiven to half of the"
+        f" last printed digit or {printed}, and to {loose} where a document says “about”. What"
+        " merely overlaps decides nothing. What a model predicts carries the error of the model.\n"
+    )
+    return "\n".join([rule, *(f"- *{verdict}*: {says}" for verdict, says in MEANINGS.items())])
+
+
 def page(book: Book, scenarios: list[Scenario]) -> str:
     """The status page as Markdown."""
     package = json.loads((book.data / "datapackage.json").read_text(encoding="utf-8"))
@@ -148,7 +162,7 @@ def page(book: Book, scenarios: list[Scenario]) -> str:
         + f'<script src="../{RUNS}" defer></script>',
         "## Data",
         _table("Until when tables count as fresh", _AGED, ages(tables), [1, 2, 3]),
-        "## Claims",
+        f"## Claims\n\n{rule_of_verdicts()}",
         _table(
             "Statements of the source documents, recomputed",
             head,
