@@ -72,6 +72,15 @@ def _ends(loads: dict[str, list[float]]) -> Iterator[float]:
         yield from widened(found, inverse(interval(_deployed(shape), "throughput")))
 
 
+def s2_7b_load() -> Recomputed:
+    points = operating_points(SMALL, CHIP)
+    shapes = points[points["flag"] == ""][["input_tokens", "output_tokens"]]
+    loads = _break_even(SMALL, api_price(SMALL))
+    prompt, answer = shapes.iloc[loads.index(max(loads))]
+    words = f"requests of {prompt:,.0f} tokens in and {answer:,.0f} out"
+    return span(*loads, Condition(words, max(loads)))
+
+
 def s2_13b_load() -> Recomputed:
     dear = list(_ends(_thirteen("high")))
     return span(
@@ -104,8 +113,3 @@ def s3_hosted_cheaper() -> Recomputed:
 def s3_openai_price() -> Recomputed:
     turbo = Origin("gpt-3.5-turbo, whose size was never published")
     return looked_up(fact("davinci_usd_per_1000"), turbo)
-
-
-RECOMPUTED = {
-    "S2-7b-load": lambda: span(*_break_even(SMALL, api_price(SMALL))),
-}
