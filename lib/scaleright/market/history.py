@@ -5,6 +5,7 @@ commitment took off.
 from dataclasses import dataclass
 from datetime import date
 
+import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, shared, table
@@ -124,6 +125,38 @@ def price_change(
             )
     before, after = (float(medians[month]) for month in ends)
     return PriceChange(ends[0].date(), ends[1].date(), before, after, after / before)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What rents on demand became within a year, over what they were: 5th, 50th and 95th percentile
+    [1].
+
+    windows : years that were looked at, which overlap
+    """
+
+    low: float
+    middle: float
+    high: float
+    windows: int
+
+
+@shared
+def yearly_drift() -> Drift:
+    """How monthly rents of the `SERIES`, scaled to one contract, moved within every year on record.
+
+    >>> drift = yearly_drift()
+    >>> drift.low < drift.middle < drift.high
+    True
+    """
+    moved = list[float]()
+    for chip in SERIES:
+        history = price_history(chip)
+        rents = history[history["basis"] == "normalized"].set_index("date")["median"]
+        later = rents.reindex(rents.index + pd.DateOffset(years=1)).to_numpy()
+        moved += (later / rents.to_numpy())[pd.notna(later)].tolist()
+    low, middle, high = np.quantile(moved, (0.05, 0.5, 0.95))
+    return Drift(float(low), float(middle), float(high), len(moved))
 
 
 def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
