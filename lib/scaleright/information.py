@@ -19,8 +19,17 @@ from scaleright.ranges import Ends
 
 NINETY = 1.6448536269514722
 """Standard deviations from the middle of a normal distribution to its 95th percentile."""
+CERTAIN = 7.0
+"""Standard deviations beyond which nothing is in doubt: there a page's normal distribution has
+fewer digits.
+"""
 _COST = Domain(0.0, INFINITY, (0.5, 2.0), open_low=True)
 _SPREAD = Domain(0.0, INFINITY, (0.1, 1.0))
+
+
+def _below(deviations: Any) -> Any:
+    """Probability of less than so many standard deviations above the middle [1]."""
+    return normal_cdf(minimum(maximum(deviations, -CERTAIN), CERTAIN))
 
 
 @closed_form(cost=_COST, other=_COST, spread=_SPREAD)
@@ -37,7 +46,7 @@ def probability_cheaper(cost, other, spread):
     """
     ahead = log(other / cost)
     known = where(ahead > 0, 1.0, where(ahead < 0, 0.0, 0.5))
-    return where(spread > 0, normal_cdf(ahead / where(spread > 0, spread, 1.0)), known)
+    return where(spread > 0, _below(ahead / where(spread > 0, spread, 1.0)), known)
 
 
 @closed_form(cost=_COST, other=_COST, spread=_SPREAD)
@@ -60,7 +69,7 @@ def expected_loss(cost, other, spread):
     taken, left = minimum(cost, other), maximum(cost, other)
     some = where(spread > 0, spread, 1.0)
     ahead = log(taken / left) / some
-    loss = taken * normal_cdf(ahead + some / 2) - left * normal_cdf(ahead - some / 2)
+    loss = taken * _below(ahead + some / 2) - left * _below(ahead - some / 2)
     return where(spread > 0, maximum(loss, 0.0), 0.0)
 
 
