@@ -13,7 +13,13 @@ from scaleright import market, power, quantity, ranges
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
 from scaleright.costs import uncertainty as doubt
-from scaleright.costs.ownership import ELECTRICITY, Ownership, setting_factors
+from scaleright.costs.ownership import (
+    ELECTRICITY,
+    Ownership,
+    crew_usd_per_hour,
+    setting_factors,
+    years_since_release,
+)
 from scaleright.quantity.graph import value_of
 
 money, watts = st.floats(10, 1e5), st.floats(0, 2000)
@@ -39,7 +45,11 @@ OWNED = dict(
 @given(**OWNED)
 def test_parts_of_owning_add_up_and_none_is_negative(**terms):
     bill = own.owned_usd_per_year(
-        **terms, facility_usd_per_year=10.0, maintenance_share=0.05, people_usd_per_year=3.0
+        **terms,
+        facility_usd_per_year=10.0,
+        maintenance_share=0.05,
+        insurance_and_tax_share=0.01,
+        people_usd_per_year=3.0,
     )
     assert bill.total == pytest.approx(math.fsum(bill.parts().values()))
     assert all(part >= -1e-9 * terms["price_usd"] for part in bill.parts().values())
@@ -109,7 +119,11 @@ def test_a_fleet_that_owns_nothing_pays_rent_for_every_hour(baseline, burst, h):
 def test_a_million_scenarios_are_one_call():
     prices, loads = np.linspace(0.1, 10, 1000)[:, None], np.linspace(0, 24, 1000)[None, :]
     terms = Ownership.build(
-        np.float64(1500.0), 450.0, prices / 20, setting_factors("home") | {"service_years": 2.0}
+        np.float64(1500.0),
+        450.0,
+        1.0,
+        prices / 20,
+        setting_factors("home") | {"service_years": 2.0},
     )
     assert terms.owned_usd_per_year(loads).total.shape == (1000, 1000)
 
@@ -168,7 +182,7 @@ def test_the_doubtful_break_even_is_the_typical_one_at_its_best():
     typical = Ownership.typical("H100 SXM", "data center")
     rent = case.rent_usd_per_hour.value
     assert hours.value == pytest.approx(typical.break_even_hours_per_day(rent), rel=1e-5)
-    assert low.value < hours.value < high.value and len(ends) == 7
+    assert low.value < hours.value < high.value and len(ends) == 6 + len(doubt.TOGETHER)
 
 
 def test_propagation_agrees_with_drawing_at_random():
@@ -176,7 +190,7 @@ def test_propagation_agrees_with_drawing_at_random():
     ends.
     """
     hours, ends = doubt.doubts(*chosen())
-    ends = {name: end for name, end in ends.items() if name != "host, building and people"}
+    ends = {name: end for name, end in ends.items() if name not in doubt.TOGETHER}
     generator, drawn = np.random.default_rng(1), {}
     for end in ends.values():
         low, best, high = map(value_of, (end.low, end.parameter, end.high))
@@ -196,7 +210,7 @@ def test_swings_reach_no_further_than_the_range_by_much():
     case, chip = chosen("RTX 4090", "home")
     low, high = (end.value for end in doubt.break_even_range(case, chip))
     swings = ranges.moved(*doubt.doubts(case, chip))
-    assert len(swings) == 7
+    assert len(swings) == 6 + len(doubt.TOGETHER)
     assert all(
         low <= end <= high
         for swing in swings
@@ -242,18 +256,65 @@ def test_an_offer_says_which_figure_to_give():
     assert "days behind the newest listings" in market.listing_age("TPU v5e")
 
 
-def test_value_kept_goes_through_the_stated_resale_shares():
-    for setting in ("home", "data center"):
-        share = market.cost_factor("resale_share_after_4_years", setting).best
-        two = market.cost_factor("resale_share_after_2_years", setting).best
-        assert share < two
-        years, kept = (
-            setting_factors(setting)[name] for name in ("service_years", "value_kept_per_year")
-        )
-        assert kept**years <= two
-    assert setting_factors("home")["value_kept_per_year"] ** 4 == pytest.approx(
-        market.cost_factor("resale_share_after_4_years", "home").best
+@pytest.mark.parametrize("setting, ages", [("home", (2, 4)), ("data center", (2, 4, 6))])
+def test_a_new_chip_keeps_the_stated_resale_shares(setting, ages):
+    factors = setting_factors(setting)
+    kept, *wear = (factors[name] for name in ("value_kept_per_year", "early_wear", "late_wear"))
+    for age in ages:
+        share = market.cost_factor(f"resale_share_after_{age}_years", setting).best
+        assert own.resale_share(kept, 0.0, float(age), *wear) == pytest.approx(share)
+
+
+@given(
+    kept=st.floats(0.3, 1),
+    age=st.floats(0, 12),
+    first=st.floats(0, 8),
+    then=st.floats(0, 8),
+    early=st.floats(0, 2),
+    late=st.floats(0, 4),
+)
+def test_selling_twice_loses_what_one_owner_loses(kept, age, first, then, early, late):
+    left = own.resale_share(kept, age, first, early, late)
+    left *= own.resale_share(kept, age + first, then, early, late)
+    assert left == pytest.approx(own.resale_share(kept, age, first + then, early, late))
+
+
+def test_an_old_chip_has_less_left_than_a_new_one():
+    old, new = (
+        Ownership.build(30_000.0, 700.0, age, 0.08, setting_factors("data center"))
+        for age in (4.0, 0.0)
     )
+    assert old.resale_share < 0.7 * new.resale_share
+    assert old.fixed_usd_per_year > new.fixed_usd_per_year
+    assert years_since_release("A100 SXM 80GB") > years_since_release("H100 SXM") > 4
+    assert years_since_release("Rubin") == 0.0
+
+
+def test_network_storage_insurance_and_taxes_are_paid_for():
+    def terms(**changed):
+        factors = setting_factors("data center") | changed
+        return Ownership.build(30_000.0, 700.0, 1.0, 0.08, factors)
+
+    usual, bare = terms(), terms(network_watts=0.0)
+    watts = setting_factors("data center")["network_watts"]
+    for draw in ("busy_watts", "idle_watts"):  # switches draw the same whatever the traffic
+        assert getattr(usual, draw) == pytest.approx(getattr(bare, draw) + watts)
+    assert usual.facility_usd_per_year > bare.facility_usd_per_year
+    taxed = terms(sales_tax_share=0.1)
+    assert taxed.price_usd == pytest.approx(1.1 * usual.price_usd)
+    assert taxed.price_usd * taxed.resale_share == pytest.approx(
+        usual.price_usd * usual.resale_share
+    )
+    insured = terms(insurance_and_tax_share_per_year=0.02)
+    bill = insured.owned_usd_per_year(12.0)
+    assert bill.insurance_and_tax_usd == pytest.approx(0.02 * insured.price_usd)
+    stored = setting_factors("data center")["host_usd"]
+    assert stored > 0 and terms(host_usd=0.0).price_usd == usual.price_usd - stored
+
+
+def test_the_crew_that_is_left_out_follows_the_power():
+    least, most = crew_usd_per_hour(1000.0)
+    assert 0 < least < most and crew_usd_per_hour(2000.0)[0] == pytest.approx(2 * least)
 
 
 def test_free_capital_makes_the_building_cheaper():

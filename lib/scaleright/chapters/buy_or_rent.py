@@ -9,7 +9,8 @@ from scaleright import charts, claims
 from scaleright.charts import Display
 from scaleright.costs.break_even import FleetCost
 from scaleright.costs.own import OwnedCost
-from scaleright.decisions.capex_opex import cards_and_a_chip
+from scaleright.costs.ownership import Ownership
+from scaleright.decisions.capex_opex import cards_and_a_chip, owned_and_published
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import rent_or_buy_market
 from scaleright.ops import maximum, minimum, where
@@ -103,9 +104,47 @@ def owned_parts(bill: OwnedCost) -> Display:
     return charts.show(
         charts.stacked_parts(bill.labeled(), "usd", "USD a year"),
         name="owned_parts",
-        alt="A year of owning by parts: depreciation, capital, power, facility, maintenance and"
-        " people add up to {bill.total:usd}.",
+        alt="A year of owning by parts: depreciation, capital, power, facility, maintenance,"
+        " insurance and tax, and people add up to {bill.total:usd}.",
     )
+
+
+def counted(case: Any, terms: Ownership, crew: tuple[Quantity, Quantity]) -> Display:
+    """What a year of owning counts, and what it leaves out.
+
+    crew : what the people of a site would add to an hour, at least and at most [USD/h]
+    """
+    least, most = crew
+    site = charts.phrase("the crew of a site ({least:usd} to {most:usd} an hour), its land, ")
+    site = where(case.setting == "data center", site, "")
+    return charts.sentence(
+        "<strong>Counted</strong>: the chip with its share of server, network and storage and the"
+        " sales tax, {terms.price_usd:usd} together; their power and cooling; building or"
+        " colocation; spares and repairs, insurance, property tax and people. <strong>Left"
+        " out</strong>: {site}power of storage, software licenses, tax on income, and what a sale"
+        " costs. Hours that nobody uses are those beyond your {case.hours_per_day:hours a day}."
+    )
+
+
+def left_when_sold(
+    case: Any, chip: Mapping[str, Any], terms: Ownership, of_new: Quantity
+) -> Display:
+    """What is left of the price when the machine is sold, by the age of its chip then.
+
+    of_new : the share that would be left of one released on the day of purchase [1]
+    """
+    released, sold = chip["age_years"], chip["age_years"] + case.years
+    return charts.sentence(
+        "This chip was released {released:years} before today and will be {sold:years} old when"
+        " you sell it: <strong>{terms.resale_share:percent}</strong> of the price is left then."
+        " Of a chip released today it would be {of_new:percent}."
+    )
+
+
+def published_costs() -> Display:
+    """Published costs of owning beside those of the usual terms."""
+    words = "Owning an H100 in a data center: what others published, and the usual terms here"
+    return charts.table(owned_and_published(), words, {"published": "usd", "here": "usd"})
 
 
 def map_of_rents(case: Any, owned_hour: Quantity) -> Display:

@@ -10,9 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Self
 
-import numpy as np
-
-from scaleright.catalog import accelerator, remembered, shared, table
+from scaleright.catalog import accelerator, fact, remembered, shared, table
 from scaleright.costs.break_even import (
     break_even_hours_per_day,
     break_even_usd_per_hour,
@@ -22,17 +20,25 @@ from scaleright.costs.own import (
     OVERHEADS,
     POWER,
     PURCHASE,
+    USUAL_YEARS,
     OwnedCost,
     annuity_years,
     fixed_usd_per_year,
     installed_usd,
     owned_usd_per_year,
+    resale_share,
 )
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
-from scaleright.market import cost_factor, electricity_price
+from scaleright.market import cost_factor, electricity_price, rental_prices
 from scaleright.names import one_of
-from scaleright.units import MONTHS_PER_YEAR, WATTS_PER_KILOWATT
+from scaleright.units import (
+    DAYS_PER_YEAR,
+    HOURS_PER_YEAR,
+    MONTHS_PER_YEAR,
+    WATTS_PER_KILOWATT,
+    figure,
+)
 
 ELECTRICITY = {
     "home": ("United States", "residential"),
@@ -61,25 +67,40 @@ def _factor(factor: str, setting: str, end: str) -> float:
     return getattr(values, ENDS[end][bool(MORE_IS_CHEAPER.fullmatch(factor))])
 
 
-@remembered
-def _value_kept_per_year(setting: str, end: str, years: float) -> float:
-    """The yearly factor that leads to what is left at the end of service, between the ages for
-    which a share is known.
+def _resale(age: int, setting: str, end: str) -> float:
+    return _factor(f"resale_share_after_{age}_years", setting, end)
+
+
+def _wear(setting: str) -> dict[str, float]:
+    """The paces of `own.worn_years`: those that lead through the setting's shares left after two,
+    four and six years; an even one after the fourth year where it has no share after the sixth.
     """
-    names = table("cost_factors")["factor"]
-    ages = sorted(
-        int(age) for age in set(names.str.extract("resale_share_after_([0-9]+)_years")[0].dropna())
-    )
-    known = [(0.0, 0.0)]
-    for age in ages:
-        try:
-            known.append(
-                (float(age), math.log(_factor(f"resale_share_after_{age}_years", setting, end)))
-            )
-        except LookupError:  # the setting has no share at that age
-            continue
-    at, left = zip(*known, strict=True)
-    return math.exp(float(np.interp(years, at, left)) / years)
+    two, four = (math.log(_resale(age, setting, "typical")) for age in (2, 4))
+    try:
+        late = 2 * math.log(_resale(6, setting, "typical")) / four - 2
+    except LookupError:
+        late = 1.0
+    return {"early_wear": 2 * two / four, "late_wear": late}
+
+
+@lookup
+@remembered
+def years_since_release(accelerator_name: str) -> float:
+    """Age of a chip on the day of the newest listing of rents [years]: 0 before its release, and
+    for one whose day of release the catalog lacks.
+
+    Raises
+    ------
+    LookupError : unknown accelerator.
+
+    >>> years_since_release("A100 SXM 80GB") > years_since_release("H100 SXM") > 4
+    True
+    """
+    released = accelerator(accelerator_name).released
+    if released is None:
+        return 0.0
+    today = rental_prices()["date"].max().date()
+    return figure(max((today - released).days, 0) / DAYS_PER_YEAR)
 
 
 @lookup
@@ -94,15 +115,20 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
 
     Returns
     -------
-    host_usd : computer around the card, where its price does not depend on the card [USD]
+    host_usd : computer around the card, where its price does not depend on the card, and its share
+        of storage beyond the host's own [USD]
     installation_share : server and network over the price of the accelerator [1]
+    sales_tax_share : sales tax over the price of all of it [1]
     host_watts, host_idle_watts : draw of its share of the host [W]
+    network_watts : draw of its share of switches and optics, the same whatever the traffic [W]
     idle_share_of_tdp : draw of the idle accelerator over its power at work [1]
     facility_usd_per_kw_year : what a colocation charges; 0 elsewhere [USD/kW/year]
     building_usd_per_kw, building_years : price and life of the building and plant of a data center
         [USD/kW], [years]
     people_usd_per_year : [USD/accelerator/year]
-    value_kept_per_year : yearly factor of the machine's value over its service life [1/year]
+    value_kept_per_year : yearly factor of the machine's value in the chip's first four years [1]
+    early_wear, late_wear : how fast it loses value before and after, see `own.worn_years` [1]
+    insurance_and_tax_share_per_year : insurance and property tax, over the price a year [1/year]
     pue, maintenance_share_per_year, service_years, cost_of_capital : as named
 
     Raises
@@ -120,15 +146,19 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
 @shared
 def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
     value, at_home = partial(_factor, setting=setting, end=end), setting == "home"
-    years, own_building = value("useful_life_years"), setting == "data center"
+    own_building = setting == "data center"
     return MappingProxyType(
         {
-            "host_usd": value("home_pc_usd") if at_home else 0.0,
+            "host_usd": value("home_pc_usd")
+            if at_home
+            else value("storage_tb_per_chip") * value("storage_usd_per_tb"),
             "installation_share": 0.0
             if at_home
             else value("server_share_of_price") + value("network_share_of_price"),
+            "sales_tax_share": value("sales_tax_share"),
             "host_watts": value("host_watts_per_chip"),
             "host_idle_watts": value("host_idle_watts_per_chip"),
+            "network_watts": value("network_watts_per_chip"),
             "idle_share_of_tdp": value("idle_share_of_tdp"),
             "pue": value("pue"),
             "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
@@ -137,9 +167,12 @@ def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
             "building_usd_per_kw": value("facility_capex_usd_per_kw") if own_building else 0.0,
             "building_years": value("facility_life_years") if own_building else 1.0,
             "maintenance_share_per_year": value("maintenance_share_per_year"),
+            "insurance_and_tax_share_per_year": value("insurance_share_per_year")
+            + value("property_tax_share_per_year"),
             "people_usd_per_year": value("staff_usd_per_year") / value("chips_per_staff"),
-            "value_kept_per_year": _value_kept_per_year(setting, end, years),
-            "service_years": years,
+            "value_kept_per_year": _resale(4, setting, end) ** (1 / USUAL_YEARS),
+            **_wear(setting),
+            "service_years": value("useful_life_years"),
             "cost_of_capital": value("cost_of_capital"),
         }
     )
@@ -155,10 +188,28 @@ def setting_usd_per_kwh(setting: str) -> float:
     return electricity_price(*ELECTRICITY[setting]).best
 
 
+@lookup
+def crew_usd_per_hour(busy_watts: Any) -> tuple[Any, Any]:
+    """What the crew of a data center would add to an hour of an accelerator [USD/h], which no
+    `Ownership` counts: the fewest people for the largest site and the most for the smallest.
+
+    busy_watts : draw of an accelerator with its share of host and network [W]
+    """
+    pay = cost_factor("staff_usd_per_year", "data center").best / HOURS_PER_YEAR
+    share = busy_watts / WATTS_PER_KILOWATT / 1000  # of a site in megawatts
+    few, many = (fact(f"data_center_crew_{end}") for end in ("low", "high"))
+    small, large = (fact(f"data_center_site_mw_{end}") for end in ("low", "high"))
+    return pay * share * few / large, pay * share * many / small
+
+
 @dataclass(frozen=True)
 class Ownership:
-    """Terms of owning one accelerator; units and meanings as in `costs.own`, the share of the host
-    included.
+    """Terms of owning one accelerator; units and meanings as in `costs.own`, its share of host,
+    network and storage included.
+
+    Left out: hours that nobody uses (those are the caller's hours a day, or utilization), crew
+    (`crew_usd_per_hour`) and land of a building of one's own, power of storage, software licenses,
+    taxes on income and what a sale costs.
     """
 
     price_usd: float
@@ -171,39 +222,58 @@ class Ownership:
     usd_per_kwh: float
     facility_usd_per_year: float = 0.0
     maintenance_share: float = 0.0
+    insurance_and_tax_share: float = 0.0
     people_usd_per_year: float = 0.0
 
     @classmethod
     def build(
-        cls, chip_usd: Any, tdp_watts: Any, usd_per_kwh: Any, factors: Mapping[str, Any]
+        cls,
+        chip_usd: Any,
+        tdp_watts: Any,
+        age_years: Any,
+        usd_per_kwh: Any,
+        factors: Mapping[str, Any],
     ) -> Self:
-        """Terms from a chip's price and power and a setting's cost factors; numbers, arrays or
+        """Terms from a chip's price, power and age and a setting's cost factors; numbers, arrays or
         expressions.
 
         Parameters
         ----------
         chip_usd : price of the bare accelerator [USD]
         tdp_watts : its power at work [W]
+        age_years : since it was released, when it is bought [years], see `years_since_release`
         usd_per_kwh : electricity [USD/kWh]
         factors : the setting's cost factors by name, see `setting_factors`
         """
-        busy_watts = tdp_watts + factors["host_watts"]
+        busy_watts = tdp_watts + factors["host_watts"] + factors["network_watts"]
+        idle_watts = factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"]
         building = factors["building_usd_per_kw"] / annuity_years(
             factors["cost_of_capital"], factors["building_years"]
         )
+        kept = resale_share(
+            factors["value_kept_per_year"],
+            age_years,
+            factors["service_years"],
+            factors["early_wear"],
+            factors["late_wear"],
+        )
+        tax = factors["sales_tax_share"]
         return cls(
-            price_usd=installed_usd(chip_usd, factors["installation_share"], factors["host_usd"]),
-            resale_share=factors["value_kept_per_year"] ** factors["service_years"],
+            price_usd=installed_usd(
+                chip_usd, factors["installation_share"], factors["host_usd"], tax
+            ),
+            resale_share=kept / (1 + tax),  # nobody gives the tax back
             years=factors["service_years"],
             cost_of_capital=factors["cost_of_capital"],
             busy_watts=busy_watts,
-            idle_watts=factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"],
+            idle_watts=idle_watts + factors["network_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
             facility_usd_per_year=(factors["facility_usd_per_kw_year"] + building)
             * busy_watts
             / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
+            insurance_and_tax_share=factors["insurance_and_tax_share_per_year"],
             people_usd_per_year=factors["people_usd_per_year"],
         )
 
@@ -237,7 +307,9 @@ class Ownership:
         )
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
-        return cls.build(price, chip.require("tdp_watts"), power, factors)
+        return cls.build(
+            price, chip.require("tdp_watts"), years_since_release(name), power, factors
+        )
 
     @property
     def power(self) -> dict[str, float]:
@@ -261,9 +333,9 @@ class Ownership:
         return owned_usd_per_year(**self.fixed, hours_per_day=hours_per_day, **self.power)
 
     def running_usd_per_year(self, hours_per_day: float) -> float:
-        """Power, facility, maintenance and people at so many hours a day [USD/year]."""
+        """What is paid at so many hours a day beyond the purchase [USD/year]."""
         bill = self.owned_usd_per_year(hours_per_day)
-        return bill.power_usd + bill.facility_usd + bill.maintenance_usd + bill.people_usd
+        return bill.total - bill.depreciation_usd - bill.capital_usd
 
     def break_even_hours_per_day(self, usd_per_hour: Any) -> Any:
         """Hours of use a day above which owning on these terms beats that rent."""

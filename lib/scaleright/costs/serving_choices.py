@@ -7,7 +7,11 @@ from typing import Any, NamedTuple, Self
 import pandas as pd
 
 from scaleright.catalog import model
-from scaleright.costs.ownership import setting_factors, setting_usd_per_kwh
+from scaleright.costs.ownership import (
+    setting_factors,
+    setting_usd_per_kwh,
+    years_since_release,
+)
 from scaleright.costs.serving import BreakEvens, Serving, Ways
 from scaleright.inference.node_speed import NodeSpeed, engine_rows
 from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
@@ -59,7 +63,7 @@ class ServingChoices:
     """Rows by what is chosen.
 
     engines : by model and accelerator, see `engine_rows`
-    chips : by accelerator, see `market.sale_terms`
+    chips : by accelerator, see `market.sale_terms`, and its age_years since its release
     hours, hosts : what an hour of each accelerator costs, and the tokens of each model at an API
     models : by model, see `market.api_terms`, and its parameters
     settings : by setting, see `ownership.setting_factors`, and its usd_per_kwh
@@ -84,7 +88,10 @@ class ServingChoices:
         """
         return cls(
             engine_rows(models, accelerators),
-            {name: sale_terms(name) for name in accelerators},
+            {
+                name: {**sale_terms(name), "age_years": years_since_release(name)}
+                for name in accelerators
+            },
             Hours(accelerators),
             Hosts(models),
             {

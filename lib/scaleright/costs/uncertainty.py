@@ -10,7 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from scaleright.catalog import accelerator
-from scaleright.costs.ownership import ELECTRICITY, ENDS, Ownership, setting_factors
+from scaleright.costs.ownership import (
+    ELECTRICITY,
+    ENDS,
+    Ownership,
+    setting_factors,
+    years_since_release,
+)
 from scaleright.formulas import lookup
 from scaleright.market import electricity_price, listed_hour, listing_age
 from scaleright.ops import maximum, minimum, where
@@ -21,6 +27,27 @@ from scaleright.units import figures
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
 TYPICAL = "typical"
+TOGETHER = {
+    "host, network and storage": (
+        "host_usd",
+        "installation_share",
+        "host_watts",
+        "host_idle_watts",
+        "idle_share_of_tdp",
+        "network_watts",
+    ),
+    "building and cooling": (
+        "facility_usd_per_kw_year",
+        "building_usd_per_kw",
+        "building_years",
+        "pue",
+    ),
+    "repairs and people": ("maintenance_share_per_year", "people_usd_per_year"),
+    "insurance and taxes": ("insurance_and_tax_share_per_year", "sales_tax_share"),
+}
+"""Factors of a setting that no parameter sets, by the words for those that move together."""
+END_OF = {words: f"end_of_{words.replace(', ', '_').replace(' ', '_')}" for words in TOGETHER}
+"""The input that holds their end: no control, what moves it are its ends alone."""
 
 
 @lookup
@@ -30,6 +57,7 @@ def chip_terms(name: str) -> dict[str, Any]:
     Returns
     -------
     tdp_watts : its power [W]
+    age_years : since its release, see `ownership.years_since_release`
     rent_low, rent_high, price_low, price_high : the ends of its rent and its price over their
         middle [1]; 1 where there is no range
     server : whether it is made for servers, so that no home houses it
@@ -40,6 +68,7 @@ def chip_terms(name: str) -> dict[str, Any]:
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     found = {
         "tdp_watts": chip.require("tdp_watts"),
+        "age_years": years_since_release(name),
         "rent_low": listed.low / listed.usd if listed else 1.0,
         "rent_high": listed.high / listed.usd if listed else 1.0,
         "price_low": low / middle,
@@ -89,18 +118,25 @@ def _place(case: Any, end: Any) -> Mapping[str, Quantity]:
 
 
 @lookup
-def chosen_terms(case: Any, chip: Mapping[str, Any], rest: Any = TYPICAL) -> Ownership:
+def chosen_terms(
+    case: Any, chip: Mapping[str, Any], ends: Mapping[str, Any] | None = None
+) -> Ownership:
     """Terms of owning the chip of a case, of quantities or not.
 
     Parameters
     ----------
     case : setting, chip_usd, usd_per_kwh, years, value_kept_per_year, cost_of_capital
     chip : its `chip_terms`
-    rest : the end of the factors of host, building and people
+    ends : the end of each group of `TOGETHER`, where it is not the typical one
     """
     own = {name: getattr(case, name) for name in ("value_kept_per_year", "cost_of_capital")}
-    factors = {**_place(case, rest), **own, "service_years": case.years}
-    return Ownership.build(case.chip_usd, chip["tdp_watts"], case.usd_per_kwh, factors)
+    factors = {**_place(case, TYPICAL), **own, "service_years": case.years}
+    for words, end in (ends or {}).items():
+        there = _place(case, end)
+        factors |= {name: there[name] for name in TOGETHER[words]}
+    return Ownership.build(
+        case.chip_usd, chip["tdp_watts"], chip["age_years"], case.usd_per_kwh, factors
+    )
 
 
 @lookup
@@ -117,12 +153,12 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
 @lookup
 def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
-    inputs by the words for it; host, building and people move together.
+    inputs by the words for it; those of a group of `TOGETHER` move together.
 
     case : of quantities, with accelerator and rent_usd_per_hour too
     """
-    rest = given("rest", TYPICAL)  # no control: what moves it are its ends alone
-    hours = chosen_terms(case, chip, rest).break_even_hours_per_day(case.rent_usd_per_hour)
+    groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
+    hours = chosen_terms(case, chip, groups).break_even_hours_per_day(case.rent_usd_per_hour)
     cheap, best, dear = (_place(case, end) for end in ENDS)
 
     def over_best(of: Quantity, name: str, low: Any = cheap, high: Any = dear) -> Ends:
@@ -138,13 +174,13 @@ def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends
         "years of use": over_best(case.years, "service_years", dear, cheap),
         "value kept each year": Ends(kept.parameter, kept.low, minimum(kept.high, 0.98)),
         "cost of capital": Ends(capital, maximum(capital + lower, 0.0), capital + higher),
-        "host, building and people": Ends(rest, "cheap", "dear"),
-    }
+    } | {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
 
 
 @lookup
 def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
     hours, ends = doubts(case, chip)
-    low, high = (at(end, rest=TYPICAL) for end in interval_of(hours, ends.values()))
+    typical = dict.fromkeys(END_OF.values(), TYPICAL)
+    low, high = (at(end, **typical) for end in interval_of(hours, ends.values()))
     return low, high

@@ -12,7 +12,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import lookup
 from scaleright.ops import INFINITY, where
 from scaleright.power import energy_kwh_per_year
-from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
+from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, figure, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
 RENT_BELOW_HOURS, BUY_AFTER_MONTHS = 4.0, 18.0
@@ -134,3 +134,30 @@ def cards_and_a_chip() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+@lookup
+def owned_and_published() -> pd.DataFrame:
+    """What others published on owning an H100 in a data center, beside the usual terms here, under
+    the words that head a table.
+
+    >>> frame = owned_and_published()
+    >>> bool((abs(frame["here"] / frame["published"] - 1) < 0.15).all())
+    True
+    """
+    terms = Ownership.typical("H100 SXM", "data center")
+    hour = terms.break_even_usd_per_hour(HOURS_PER_DAY)
+    return pd.DataFrame(
+        [
+            {
+                "what": "an H100 with its share of server and network [USD]",
+                "published": catalog.fact("h100_installed_usd"),
+                "here": terms.price_usd,
+            },
+            {
+                "what": "rent that just pays for it, around the clock [USD/h]",
+                "published": catalog.fact("h100_least_usd_per_hour"),
+                "here": figure(hour),
+            },
+        ]
+    )

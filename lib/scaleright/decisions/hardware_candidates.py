@@ -10,7 +10,12 @@ import pandas as pd
 from scaleright.catalog import Accelerator, accelerators, shared
 from scaleright.costs.break_even import break_even_usd_per_hour
 from scaleright.costs.own import POWER
-from scaleright.costs.ownership import Ownership, setting_factors, setting_usd_per_kwh
+from scaleright.costs.ownership import (
+    Ownership,
+    setting_factors,
+    setting_usd_per_kwh,
+    years_since_release,
+)
 from scaleright.market import listed_hour, matmul_chips, spread
 from scaleright.names import one_of
 from scaleright.ops import where
@@ -178,8 +183,9 @@ def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float)
     ends = chip.purchase_usd if chip.tdp_watts else None
     low, high = ends or (1.0, 1.0)
     prices = {"": chip.purchase_mid_usd if ends else 1.0, "_low": low, "_high": high}
+    age = years_since_release(chip.name)
     terms = {
-        end: Ownership.build(price, chip.tdp_watts or 1.0, usd_per_kwh, factors)
+        end: Ownership.build(price, chip.tdp_watts or 1.0, age, usd_per_kwh, factors)
         for end, price in prices.items()
     }
     return (
