@@ -242,8 +242,8 @@ def resale_share(value_kept_per_year, age_years, years, early_wear=1.0, late_wea
 
     Source: declining balance by the age of the generation, not of the purchase.
 
-    >>> resale_share(0.8, 0.0, 4.0, 0.8, 1.7), round(resale_share(0.8, 4.0, 4.0, 0.8, 1.7), 3)
-    (0.4096, 0.219)
+    >>> [round(resale_share(0.8, age, 4.0, 0.8, 1.7), 3) for age in (0.0, 4.0)]
+    [0.41, 0.219]
     """
     then = worn_years(age_years + years, early_wear, late_wear)
     return value_kept_per_year ** (then - worn_years(age_years, early_wear, late_wear))

@@ -126,7 +126,7 @@ class ServingChoices:
     def every_chip(self) -> pd.DataFrame:
         """The rows of `chips` as a table.
 
-        Columns: accelerator, the keys of `market.sale_terms`, and rent_usd_per_hour: none of the
+        Columns: accelerator, the keys of `chips`, and rent_usd_per_hour: none of the
         reader's own (0).
         """
         rows = [{"accelerator": name} | dict(of) for name, of in self.chips.items()]
