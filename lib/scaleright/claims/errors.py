@@ -13,8 +13,6 @@ import pandas as pd
 
 from scaleright.catalog import shared, table
 from scaleright.names import one_of
-from scaleright.validation.lever_speedups import lever_error
-from scaleright.validation.training_errors import judged_runs
 
 Error = tuple[float, float]
 """Measured over predicted, low and high end of nine of ten [1]."""
@@ -102,6 +100,8 @@ def of_two_steps(differ: str) -> Error:
     >>> 0.5 < low < 1 < high < 2
     True
     """
+    from scaleright.validation.training_errors import judged_runs  # only chapters on training pay
+
     columns = STEPS[one_of(differ, STEPS, "difference of two steps")]
     runs = judged_runs()
     runs = runs[runs["scored"]]
@@ -148,5 +148,7 @@ def of_lever() -> Error:
     >>> 0.5 < low < 1 < high < 2
     True
     """
+    from scaleright.validation.lever_speedups import lever_error
+
     most = 1 + lever_error()[0]
     return 1 / most, most
