@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from press_cases import declare, finish
 from scaleright import charts, claims
+from scaleright.claims import verdicts
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
 from scaleright.press import downloads, pages, scenarios, status, write_whole
 from scaleright.press.execute import Job, Run
@@ -175,6 +176,8 @@ def test_the_status_page_tells_of_runs_data_and_versions(book, ran, monkeypatch)
         assert taken not in rows[1] + rows[2], "a time differs from build to build"
     verdict = next(row for row in rows if row.startswith("all|")).split("|")[1:]
     assert sum(map(int, verdict[1:])) == int(verdict[0]) == len(judged) > 5
+    assert all(f"- *{said}*: {means}" in page for said, means in verdicts.MEANINGS.items())
+    assert f"at most {verdicts.WIDEST:g} times apart" in page
 
 
 def test_a_page_tells_long_data_once_and_a_notebook_each_time():

@@ -212,7 +212,8 @@ def report(as_json: bool = False) -> str:
         f"{f.claim.id}: {f.claim.statement}\n    claimed"
         f" {interval(f.claim.low, f.claim.high, f.claim.unit)}"
         + (
-            f", recomputed {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}"
+            f", {'published' if f.recomputed.traced else 'recomputed'}"
+            f" {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}"
             if f.recomputed
             else ""
         )
