@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,196 +17,127 @@ from scaleright.decisions.hardware_candidates import (
     considered,
     hour_usd,
 )
-from scaleright.decisions.hardware_criteria import SAID, criteria, published_speeds
+from scaleright.decisions.hardware_criteria import SAID, criteria
+from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
+from scaleright.decisions.hardware_training import SERVER, slowdowns, training_speed
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import node_speed
 
-LLAMA_8B, LLAMA_70B = catalog.model("Llama-3.1-8B"), catalog.model("Llama-3.1-70B")
+MODELS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-oss-120b")
+CASE = {
+    "task": "inference",
+    "model": "Llama-3.3-70B",
+    "pace_tokens_per_s": 30.0,
+    "input_tokens": 2000,
+    "output_tokens": 500,
+    "tokens_per_s": 20000.0,
+    "utilization": 0.4,
+    "paid": "rent",
+    "least_providers": 1,
+    "sequence": 2048,
+    "precision": "BF16",
+}
 
 
-def chip(flops, bandwidth, memory, rent, joined=8.0, fabric=400e9, **more) -> dict:
-    """A chip by arithmetic [TFLOP/s], bandwidth [TB/s], memory [GB] and rent; as fast in FP8 as in
-    BF16, owned for half the rent.
-    """
-    owned = {f"fixed_usd_per_year{end}": 0.5 * rent * 8766 for end in ("", "_low", "_high")}
-    return (
-        {
-            "bf16_flops": flops * 1e12,
-            "fp8_flops": flops * 1e12,
-            "memory_bytes_per_s": bandwidth * 1e12,
-            "memory_bytes": memory * 1e9,
-            "compute_efficiency": 1.0,
-            "rent_usd_per_hour": rent,
-            "joined": joined,
-            "scale_up_bytes_per_s": fabric,
-            "providers": 3,
-            "bought": True,
-            "busy_watts": 0.0,
-            "idle_watts": 0.0,
-            "pue": 1.0,
-            "usd_per_kwh": 0.0,
-        }
-        | owned
-        | more
+@pytest.fixture(scope="module")
+def any_chip() -> hw.Priced:
+    """The workload of `CASE` on any chip, as the chapter has it."""
+    case = SimpleNamespace(**{name: quantities.given(name, value) for name, value in CASE.items()})
+    tables, chip = HardwareTables.of(MODELS), quantities.given("chip", "H100 SXM")
+    spec, shape = quantities.choose(tables.chips, chip), tables.shape(case.model)
+    training, own = case.task == "training", case.paid == "own"
+    load = Load(case.input_tokens, case.output_tokens)
+    served = node_speed(tables.engines, case.model, chip, load, case.pace_tokens_per_s)
+    trained = training_speed(shape, spec, case.sequence, case.precision == "FP8")
+    speed = hw.Speed.of(training, served, trained, tables.least(case.model, chip))
+    hour = hour_usd(spec, own, case.utilization)
+    listed = considered(spec, "all", "any", case.least_providers, own)
+    return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, case.utilization)
+
+
+TRAINING = {"task": "training", **hw.usual()["training"]}
+
+
+def test_those_that_serve_it_are_those_with_an_engine_that_keeps_the_pace(any_chip):
+    for model, pace in (("Llama-3.3-70B", 30.0), ("gpt-oss-120b", 120.0), ("Llama-3.1-8B", 5.0)):
+        rows = any_chip.at(model=model, pace_tokens_per_s=pace)
+        load = Load(CASE["input_tokens"], CASE["output_tokens"])
+        keeping = {chip for chip in serving_chips() if serves(model, chip, load, pace)}
+        assert set(rows.index) == keeping
+        assert rows["usd"].is_monotonic_increasing and (rows["least"] <= rows["group"]).all()
+
+
+def test_the_model_of_serving_knows_no_tpu_and_training_does(any_chip):
+    assert not any(name.startswith("TPU") for name in any_chip.at().index)
+    assert "TPU v5p" in any_chip.at(**TRAINING).index
+
+
+def test_a_quicker_answer_and_half_the_utilization_cost_more(any_chip):
+    here, quick, idle = (
+        any_chip.at(**given)["usd"]
+        for given in ({}, {"pace_tokens_per_s": 60}, {"utilization": 0.2})
     )
+    assert (quick >= here[quick.index] * (1 - 1e-9)).all() and len(quick) <= len(here)
+    assert idle[here.index].to_numpy() == pytest.approx(2 * here.to_numpy())
 
 
-CHIPS = pd.DataFrame(
-    {
-        "A100 SXM 80GB": chip(312, 2.0, 80, 2.0),
-        "calculator": chip(2000, 2.0, 80, 4.0),
-        "reader": chip(150, 4.0, 80, 1.0),
-        "holder": chip(150, 1.0, 400, 1.2),
-        "card": chip(150, 1.0, 24, 0.3, joined=2.0, fabric=32e9),
-    }
-).T.infer_objects()
-
-TERMS = hw.Terms(1000.0, fabric_bytes_per_s=100e9)
+def test_whole_groups_cost_more_than_the_chips_at_work_and_little_more_for_a_large_demand(any_chip):
+    small, large = any_chip.at(tokens_per_s=100.0), any_chip.at(tokens_per_s=1e7)
+    assert (small["whole_usd"] >= small["usd"] * (1 - 1e-6)).all()
+    assert (small["chips"] % small["group"] == 0).all()
+    assert large["whole_usd"].to_numpy() == pytest.approx(large["usd"].to_numpy(), rel=1e-2)
+    assert small["bill_usd"].to_numpy() == pytest.approx(small["chips"] * small["hour_usd"])
 
 
-def terms(**given) -> hw.Terms:
-    return hw.Terms(**vars(TERMS) | given)
+def test_owning_changes_the_price_and_leaves_out_what_is_not_sold(any_chip):
+    rented, owned = any_chip.at(**TRAINING), any_chip.at(**TRAINING, paid="own")
+    assert set(owned.index) < set(rented.index)
+    assert all(candidate_rows()[name]["bought"] for name in owned.index)
+    assert owned.loc["B200", "usd"] != rented.loc["B200", "usd"]
 
 
 @pytest.mark.parametrize(
-    "of, given, what, binds, rule",
-    [
-        # weights read for few sequences: bandwidth is what counts, which the reader sells cheapest
-        (
-            hw.work(LLAMA_70B, False, 2048, 4, "BF16"),
-            {},
-            "reader",
-            "memory bandwidth",
-            "A100 or H100",
-        ),
-        # thousands of sequences share the reading of the weights
-        (
-            hw.work(LLAMA_70B, False, 16, 4096, "BF16"),
-            {"tokens_per_s": 1e6},
-            "calculator",
-            "arithmetic",
-            "A100 or H100",
-        ),
-        # a trickle of tokens from a model that must be held all the same
-        (
-            hw.work(LLAMA_70B, False, 2048, 1, "BF16"),
-            {"tokens_per_s": 1.0},
-            "holder",
-            "one chip",
-            "A100 or H100",
-        ),
-        (
-            hw.work(LLAMA_70B, False, 131072, 16, "BF16"),
-            {"tokens_per_s": 1.0},
-            "holder",
-            "memory capacity",
-            "A100 or H100",
-        ),
-        (
-            hw.work(LLAMA_70B, False, 2048, 1, "BF16"),
-            {"tokens_per_s": 1.0, "limit_s": 0.012},
-            "reader",
-            "latency",
-            "A100 or H100",
-        ),
-        # a small model fits the small card, in one piece
-        (
-            hw.work(LLAMA_8B, False, 2048, 1, "BF16"),
-            {"tokens_per_s": 1.0},
-            "card",
-            "one chip",
-            "smaller card",
-        ),
-        (
-            hw.work(LLAMA_8B, False, 2048, 1, "BF16"),
-            {"tokens_per_s": 1.0, "limit_s": 0.01},
-            "reader",
-            "one chip",
-            "high-end",
-        ),
-    ],
+    "case", [{}, {"model": "Llama-3.1-8B"}, TRAINING, {"pace_tokens_per_s": 1e4}]
 )
-def test_the_cheapest_chip_is_the_one_that_sells_what_binds(of, given, what, binds, rule):
-    verdict = hw.hardware_choice(of, CHIPS, terms(**given))
-    ranked = hw.compare(of, CHIPS, terms(**given))
-    assert (verdict.what, ranked.loc[what, "binds"], verdict.rule) == (what, binds, rule)
-    assert verdict.numbers["price"][0] == ranked["usd_per_million"].min()
-    assert verdict.agrees == (what == "card" and rule == "smaller card")
-
-
-def test_training_goes_by_arithmetic_and_where_the_a100_sells_it_cheapest_the_rule_holds():
-    of = hw.work(LLAMA_70B, True, 4096, 16, "BF16")
-    full = terms(across_servers=True, tokens_per_s=1e5)
-    verdict = hw.hardware_choice(of, CHIPS, full, training=True)
-    assert (verdict.what, verdict.rule, verdict.agrees) == ("calculator", "A100", False)
-    without = hw.hardware_choice(
-        of, CHIPS.drop(["calculator", "reader", "holder"]), full, training=True
+def test_the_cheapest_and_the_next_are_the_first_rows(any_chip, case):
+    best, rows = hw.Cheapest.among(any_chip), any_chip.at(**case)
+    names = ["chip", "usd", "next_chip", "next_usd", "seen", "whole", "whole_usd"]
+    found = dict(
+        zip(names, quantities.evaluate([getattr(best, of) for of in names], case), strict=True)
     )
-    assert (without.what, without.agrees) == ("A100 SXM 80GB", True)
-    assert not hw.compare(of, CHIPS, full).loc[
-        "card", "runs"
-    ]  # two cards on a bridge are no building block of a cluster
+    if rows.empty:
+        assert found["chip"] == found["next_chip"] == "" and np.isnan(found["usd"])
+        return
+    assert (found["chip"], found["next_chip"]) == tuple(rows.index[:2])
+    assert (found["usd"], found["next_usd"]) == pytest.approx(tuple(rows["usd"].iloc[:2]))
+    assert found["seen"] == rows[rows["fitted"] > 0].index[0]
+    assert found["whole_usd"] == pytest.approx(rows["whole_usd"].min())
+    of = ["group", "tokens_per_s", "chips"]  # the last depends on the demand of each case
+    figures = quantities.evaluate([best.of[name] for name in of], case)
+    assert figures == pytest.approx(rows.iloc[0][of].tolist())
 
 
-def test_owning_changes_the_price_and_leaves_out_what_is_not_sold():
-    of = hw.work(LLAMA_70B, False, 2048, 4, "BF16")
-    rented, owned = hw.compare(of, CHIPS, TERMS), hw.compare(of, CHIPS, TERMS, own=True)
-    assert owned.loc["reader", "usd_per_million"] == pytest.approx(
-        0.5 * rented.loc["reader", "usd_per_million"]
+def test_a_range_holds_the_price_and_is_that_of_its_hour_and_its_speed(any_chip):
+    best = hw.Cheapest.among(any_chip)
+    low, high = best.spread(1.0, 1.0)
+    assert low.value == pytest.approx(best.usd.value / best.of["high"].value)
+    assert high.value == pytest.approx(best.usd.value / best.of["low"].value)
+
+
+def test_training_goes_by_arithmetic_and_takes_servers_that_join_their_chips():
+    shape, rows = catalog.model("Llama-3.1-8B"), candidate_rows()
+    h100, card = (
+        training_speed(shape, rows[name], 4096, False) for name in ("H100 SXM", "RTX 4090")
     )
-    sold = CHIPS.assign(bought=CHIPS.index != "reader")
-    assert hw.hardware_choice(of, sold, TERMS, own=True).what != "reader"
-    with pytest.raises(catalog.DataError, match="no purchase price"):
-        hw.hardware_choice(of, CHIPS.assign(bought=False), TERMS, own=True)
-
-
-def test_a_limit_on_latency_has_a_price():
-    """S3: without it less powerful chips do at a third or a quarter of the cost."""
-    of = hw.work(LLAMA_8B, False, 2048, 1, "BF16")
-    verdict = hw.hardware_choice(of, CHIPS, terms(tokens_per_s=1.0, limit_s=0.01))
-    assert "without the limit on latency card would do at $83.33, 3.3 times less" in verdict.reasons
-    assert (
-        "a limit on latency changes nothing here"
-        in hw.hardware_choice(of, CHIPS, terms(tokens_per_s=1.0, limit_s=1.0)).reasons
-    )
-
-
-def test_what_no_server_holds_is_refused_with_what_it_would_take():
-    with pytest.raises(
-        catalog.DataError,
-        match=r"no server of up to 8 of these chips joined by 1000 GB/s holds 184 GB",
-    ):
-        hw.hardware_choice(
-            hw.work(LLAMA_70B, False, 131072, 64, "BF16"),
-            CHIPS.drop("holder"),
-            terms(fabric_bytes_per_s=1e12),
-        )
-
-
-def test_half_the_utilization_doubles_the_price_and_a_slower_step_takes_more_chips():
-    of = hw.work(LLAMA_70B, False, 2048, 4, "BF16")
-    full, half, slow = (
-        hw.compare(of, CHIPS, terms(**given)).loc["reader"]
-        for given in ({}, {"utilization": 0.5}, {"slowdown": 3.0})
-    )
-    assert half["usd_per_million"] == pytest.approx(2 * full["usd_per_million"])
-    assert (
-        slow["step_s"] * slow["group"] == pytest.approx(3 * full["step_s"] * full["group"])
-        and slow["chips"] > full["chips"]
-    )
-
-
-def test_a_chip_works_on_as_many_sequences_as_its_servers_hold_in_time():
-    of = hw.work(LLAMA_70B, False, 8192, 512, "BF16")
-    loose, tight = (hw.compare(of, CHIPS, terms(**given)) for given in ({}, {"limit_s": 0.015}))
-    assert (
-        loose.loc["holder", "batch"]
-        == 512
-        > loose.loc["reader", "batch"]
-        > tight.loc["reader", "batch"]
-        >= 1
-    )
-    assert tight.loc["reader", "step_s"] <= 0.015
-    room = 8 * 80e9 * 0.9 - of.held_bytes
-    assert loose.loc["reader", "batch"] == room // of.sequence_bytes
+    fp8 = training_speed(shape, rows["H100 SXM"], 4096, True)
+    assert fp8.tokens_per_s == pytest.approx(h100.tokens_per_s * 1979 / 989, rel=1e-3)
+    assert h100.runs and not card.runs and card.group > 1
+    reached = rows["H100 SXM"]["bf16_flops"] * rows["H100 SXM"]["compute_efficiency"]
+    flop = 6 * 8.03e9  # of a token, without attention
+    assert h100.tokens_per_s * slowdowns()["middle"] < reached / flop * 1.02
+    assert training_speed(shape, rows["H100 SXM"], 4096, False).low < 1 < h100.high
+    tiny = {**rows["RTX 4090"], "memory_bytes": 1e12}
+    assert training_speed(shape, tiny, 4096, False).runs and SERVER == 8
 
 
 def test_candidates_are_the_chips_of_the_tables():
@@ -242,6 +175,7 @@ def test_a_criterion_is_judged_by_what_was_measured():
         "memory_bytes_per_s": [1.0, 3.0],
         "memory_bytes": [3.0, 1.0],
         "bf16_flops": [1.0, 4.0],
+        "predicted_tokens_per_s": [1.0, 1.0],
     }
     workload = {
         "model": "m",
@@ -258,25 +192,33 @@ def test_a_criterion_is_judged_by_what_was_measured():
         "$ per PFLOP/s reached": 1,
         "$ per GB of memory": 1,
         "rent alone": 1,
+        "$ per token by the model of serving": 1,
     }
     assert (tested["pairs"] == 2).all() and (tested["best"] == 1).all()
 
 
-def test_published_speeds_stand_beside_none_where_a_chip_cannot_run_the_work():
-    of = hw.work(LLAMA_70B, False, 2048, 256, "FP8")
-    slow = hw.Terms(2e4, slowdown=2.4, limit_s=0.05, fabric_bytes_per_s=100e9)
-    rows = published_speeds(LLAMA_70B, 2048, of, slow).set_index("accelerator")
-    assert np.isnan(rows.loc["RTX PRO 6000", "computed"]) and (rows["computed"].dropna() > 0).all()
-    assert published_speeds(catalog.model("GPT-2"), 2048, of, slow).empty
+def test_published_speeds_stand_beside_those_computed():
+    rows = ranking.measured_choice(candidates())
+    found = ranking.published_speeds(rows, "Llama-3.3-70B", (2000, 500))
+    assert found["accelerator"].is_unique and (found["computed"] > 0).all()
+    assert found[["prompt", "answer"]].drop_duplicates().shape[0] == 1
+    assert found["measured over computed"].between(0.5, 2.5).all()
+    assert ranking.published_speeds(rows, "GPT-2", (2000, 500)).empty
 
 
-def test_every_criterion_of_the_source_is_computed():
-    works = [hw.work(LLAMA_8B, task, 2048, 8, "BF16") for task in (False, True)]
-    rows = criteria(*works, candidates(least_providers=2), TERMS, False).set_index("criterion")
+def test_the_model_of_serving_orders_chips_better_than_any_figure_of_a_datasheet():
+    tested = ranking.criteria_tested(ranking.measured_choice(candidates()))
+    first, second = tested.iloc[0], tested.iloc[1]
+    assert first["criterion"] == "$ per token by the model of serving"
+    assert first["of pairs"] > second["of pairs"] + 0.05
+
+
+def test_every_criterion_of_the_source_is_computed(any_chip):
+    rows = criteria(any_chip, any_chip.at()).set_index("criterion")
     assert list(rows.index) == list(SAID)
-    fewer = criteria(*works, candidates(vendor="AMD"), TERMS, False).set_index("criterion")
-    assert "on an A100: none considered" in fewer.iloc[0, 1]
-    assert fewer.loc["support"].iloc[1].startswith("AMD: ")
+    assert "NVIDIA: " in rows.loc["support"].iloc[1] and "AMD: " in rows.loc["support"].iloc[1]
+    assert "trained on: " in rows.iloc[0, 1]
+    assert criteria(any_chip, any_chip.at(pace_tokens_per_s=1e4)).empty
 
 
 def test_the_page_considers_the_chips_that_the_library_lists():
@@ -286,19 +228,6 @@ def test_the_page_considers_the_chips_that_the_library_lists():
     for asked in (("AMD", "any", 1), ("all", "consumer", 2), ("NVIDIA", "data center", 5)):
         (kept,) = quantities.evaluate([considered(spec, *asked, False)], {"chip": every})
         assert set(every[kept]) == set(candidates(*asked).index)
-
-
-def test_the_page_prices_every_chip_as_the_frame_does():
-    chip = quantities.given("chip", "")
-    spec = quantities.choose(candidate_rows(), chip, otherwise="not listed")
-    of = hw.work(LLAMA_70B, False, 2048, 64, "FP8")
-    there = hw.fit(of, spec, hour_usd(spec, False, 0.4), terms(utilization=0.4, limit_s=0.03))
-    ranked = hw.compare(of, candidates(), terms(utilization=0.4, limit_s=0.03))
-    asked = [there.usd_per_million, there.chips, there.runs]
-    found = quantities.evaluate(asked, {"chip": ranked.index.to_numpy()})
-    assert found[2].tolist() == ranked["runs"].tolist()
-    for name, values in zip(("usd_per_million", "chips"), found, strict=False):
-        np.testing.assert_allclose(values[found[2]], ranked[name][found[2]], rtol=1e-6)
 
 
 def test_a_rule_is_followed_by_its_chips_alone():

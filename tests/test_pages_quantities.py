@@ -62,14 +62,16 @@ JOINT = "‖"
 """Between the values of rows: no word has it."""
 
 
-def computed_here(chapter: str, monkeypatch, case: dict | None = None) -> charts.Controls:
+def computed_here(
+    chapter: str, monkeypatch, case: dict | None = None, names: dict[str, Any] | None = None
+) -> charts.Controls:
     """The controls of a chapter after all its cells have run in this process, at the declared case
-    or at another.
+    or at another; what they make is left in `names`.
     """
     given = declared(chapter, BOOK)
     case = Case(given, {parameter.name: parameter.default for parameter in given} | (case or {}))
     monkeypatch.setattr(parameters, "case", lambda: case)
-    names: dict[str, Any] = {}
+    names = {} if names is None else names
     for cell in chapter_notebook(BOOK.text(chapter)).cells:
         if cell.cell_type == "code":
             exec(compile(cell.source, chapter, "exec"), names)

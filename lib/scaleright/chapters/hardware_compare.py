@@ -2,106 +2,162 @@
 chips apart.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from math import isnan
 from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from scaleright import charts
-from scaleright.architecture import Transformer
 from scaleright.charts.displays import Display
+from scaleright.charts.live import Controls
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
+from scaleright.decisions.hardware_tables import HardwareTables
+from scaleright.decisions.hardware_training import slowdowns
 from scaleright.ops import where
-from scaleright.quantity import Quantity, given
+from scaleright.quantity import Quantity, choose, given
+from scaleright.quantity.graph import value_of
 from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends, moved
+
+MILLION = "USD per million tokens"
+"""Axis of the charts: tokens written, with their prompts, or trained on."""
+NOTHING = "None of the chips considered can run it."
+
+
+def controls(case: Any) -> tuple[Controls, HardwareTables]:
+    """The controls of the page, and the rows of what they choose; demand follows the task."""
+    live = charts.controls(case).follow("task", choice.usual())
+    return live, HardwareTables.of(case["model"].choices)
 
 
 def answer(
     case: SimpleNamespace,
-    shape: Transformer,
     best: choice.Cheapest,
     low: Any,
     high: Any,
-    slow: Row,
+    chosen: Row,
+    tables: HardwareTables,
 ) -> Display:
     """The cheapest chip for the workload, and the next.
 
     Parameters
     ----------
     low, high : ends of its price [USD per million tokens]
-    slow : row of `slowdowns`
+    chosen : row of the cheapest chip
     """
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
-    chips = where(best.fit.chips == 1, "1 chip", charts.phrase("{best.fit.chips:whole} chips"))
-    as_of = where(winner == "", "none", best.as_of + " (rents)")
+    training, there = case.task == "training", best.chip != ""
+    refusal = choice.why_none(training)
+    work = where(
+        training,
+        charts.phrase("training <strong>{case.model}</strong>"),
+        charts.phrase(
+            "serving <strong>{case.model}</strong>, each reader getting"
+            " {case.pace_tokens_per_s:number 2} tokens a second or more,"
+        ),
+    )
+    tokens = where(training, "tokens", "output tokens with their prompts")
     then = charts.phrase(" Next comes the {runner_up} at {next_cost:usd}.")
     then = where(runner_up == "", "", then)
-    alone = where(best.fit.binds == "one chip", " One chip is enough.", "")
-    binds = charts.phrase(" What sets the number of chips: {best.fit.binds}.")
-    pace = where(alone == "", binds, alone)
-    span = charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)")
-    span = where(winner == "", "none", span)
-    refusal = choice.why_none(shape, case.context)
+    seen, seen_cost = best.seen, best.seen_usd
+    guess = charts.phrase(
+        " No run on it was fitted; of chips with such runs the {seen} is cheapest, at"
+        " {seen_cost:usd}."
+    )
+    guess = where((best.of["fitted"] > 0) | (seen == ""), "", guess)
+    as_of = where(there, chosen.as_of + " (rents)", "none")
+    judged = _judged(case, best, tables)
+    span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     return charts.answer_card(
-        "For {case.model} {case.task} at {case.tokens_per_s:whole} tokens a second, the"
-        " <strong>{winner}</strong> is cheapest: <strong>{cost:usd}</strong> per million tokens, on"
-        " {chips}.{then}{pace}",
-        provided=winner != "",
-        otherwise="For {case.model} {case.task} at {case.tokens_per_s:whole} tokens a second,"
-        " {refusal}.",
+        "For {work} at {case.utilization:percent} utilization the <strong>{winner}</strong> is"
+        " cheapest: <strong>{cost:usd}</strong> per million {tokens}.{then}{guess}",
+        provided=there,
+        otherwise="For {work} at {case.utilization:percent} utilization {refusal}.",
         range="{span}",
         as_of="{as_of}",
-        model_error="{slow.judged}; the middle is counted in",
+        model_error="{judged}",
         headline="usd_per_million",
         quantities={
             "usd_per_million": (cost, "usd"),
             "range_low": (low, "usd"),
             "range_high": (high, "usd"),
-            "step_seconds": (best.fit.step_s, "duration"),
+            "next_usd_per_million": (next_cost, "usd"),
         },
     )
 
 
-def ranking(best: choice.Cheapest, fit: choice.Fit, price: Any) -> Any:
+def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
+    """How well the speed of runs that no fit had seen was predicted."""
+    low, high = best.of["low"], best.of["high"]
+    lent = choose(tables.engines, case.model, best.chip, otherwise="none").lent
+    lent = where(lent == "", "", "; " + lent)
+    serving = charts.phrase(
+        "of published runs of models that no fit had seen, nine of ten wrote {low:number 2} to"
+        " {high:number 2} of the predicted tokens{lent}"
+    )
+    judged = where(case.task == "training", slowdowns()["judged"], serving)
+    return where(best.chip == "", "none, since nothing is predicted", judged)
+
+
+def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Priced) -> Any:
     """The price of a million tokens on each chip, as a chart [USD]."""
-    chips_said = where(fit.chips == 1, "1 chip", charts.phrase("{fit.chips:whole} chips"))
+    speed = any_chip.speed
+    group = where(speed.group == 1, "1 chip", charts.phrase("{speed.group:whole} chips"))
+    star = where(speed.fitted > 0, "", " *")
     return charts.show(
         charts.ranking(
             named(),
             "chip",
-            price,
+            any_chip.usd,
             "usd",
-            "USD per million tokens",
+            MILLION,
             color="vendor",
-            words=chips_said,
+            words=charts.phrase("{group}{star}"),
             otherwise="cannot run it",
-            along=given("chip", ""),
+            along=any_chip.chip,
         ),
         name="ranking",
-        alt="Cost of a million tokens by chip, the cheapest on top: {best.chip} at {best.usd:usd}.",
+        alt="Cost of a million tokens by chip, the cheapest on top, with the chips that share a"
+        " copy of the model; no run was fitted on one with an asterisk. {best.chip} at"
+        " {best.usd:usd}.",
     )
 
 
-def group(case: SimpleNamespace, work: choice.Work, best: choice.Cheapest) -> Display:
-    """What one copy takes, how a group runs it, and what the source says."""
-    held, fit = work.least_bytes, best.fit
-    group = where(fit.group == 1, "1 chip", charts.phrase("{fit.group:whole} chips"))
-    sequences = where(fit.batch == 1, "1 sequence", charts.phrase("{fit.batch:whole} sequences"))
-    rule = choice.source_rule(case.task == "training", held, case.latency_ms > 0)
+def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display:
+    """How a group of the cheapest chip runs the model, what the demand takes, and what the source
+    says.
+
+    weights : bytes of the model as it is usually served [B]
+    """
+    of, training = best.of, case.task == "training"
+    group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]
+    each, batch, first, whole = of["tokens_per_s"], of["batch"], of["ttft_s"], of["whole_usd"]
+    together = where(group_size == 1, "1 chip", charts.phrase("{group_size:whole} chips"))
+    does = where(
+        training,
+        charts.phrase("trains on {each:whole} tokens a second; {together} hold one copy."),
+        charts.phrase(
+            "writes {each:output tokens a second} at full load, {batch:whole} answers at once on"
+            " {together}; the first token of an answer comes after {first:duration}."
+        ),
+    )
+    instead, instead_usd = best.whole, best.whole_usd
+    other = charts.phrase(" In whole groups the {instead} is cheaper, at {instead_usd:usd}.")
+    other = where(instead == best.chip, "", other)
+    interactive = case.pace_tokens_per_s >= choice.WAITING_PACE
+    rule = choice.source_rule(training, weights, interactive)
     agrees = where(choice.agrees(rule, best.chip), "agrees", "disagrees")
     return charts.sentence(
-        "One copy of the model and one sequence take <strong>{held:si B}</strong> of memory. A"
-        " group of <strong>{group}</strong> works on {sequences}, and a step takes"
-        " {fit.step_s:duration}. All chips together cost {fit.usd_per_hour:usd} an hour."
-        " The source's rule for such a workload is the {rule}, which {agrees} with the computed"
-        " answer.",
+        "One <strong>{best.chip}</strong> {does} A demand of {case.tokens_per_s:whole} tokens a"
+        " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
+        " {whole:usd} a million where whole groups are paid for.{other} The source's rule for such"
+        " a workload is the {rule}, which {agrees} with the computed answer.",
         provided=best.chip != "",
-        otherwise="One copy of the model and one sequence take <strong>{held:si B}</strong> of"
-        " memory. The source's rule for such a workload is the {rule}; nothing considered here can"
+        otherwise="The source's rule for such a workload is the {rule}; nothing considered here can"
         " run it.",
     )
 
@@ -147,34 +203,36 @@ def peaks() -> Display:
     )
 
 
-def price_of_latency(case: SimpleNamespace, price: Any, leaders: Iterable[str]) -> Any:
-    """The price of a million tokens against the limit on the time of one, a line for each of these
-    chips [USD].
+def price_of_pace(case: SimpleNamespace, any_chip: choice.Priced, leaders: Sequence[str]) -> Any:
+    """The price of a million tokens against the pace of an answer, a line for each of these chips
+    [USD].
     """
-    limits = [round(4 * 1.15**step, 2) for step in range(29)]
-    grid = pd.MultiIndex.from_product([leaders, limits], names=["chip", "latency_ms"])
+    if not len(leaders):
+        return charts.at_defaults(charts.sentence(NOTHING), any_chip.usd)
+    paces = [round(3 * 1.18**step, 2) for step in range(26)]
+    grid = pd.MultiIndex.from_product([leaders, paces], names=["chip", "pace_tokens_per_s"])
     return charts.show(
         charts.lines(
             grid.to_frame(index=False),
-            "latency_ms",
+            "pace_tokens_per_s",
             "chip",
             "usd",
-            "limit on the time of a token [ms]",
-            "USD per million tokens",
-            value=price,
+            "tokens a second for each reader, at least",
+            MILLION,
+            value=any_chip.usd,
             log_x=True,
             log_y=True,
-            along=(given("chip", ""), case.latency_ms),
+            along=(any_chip.chip, case.pace_tokens_per_s),
         ),
-        name="latency",
-        alt="Price of a million tokens against the limit on the time between tokens, a line for"
-        " each chip: it falls as the limit is relaxed, and begins where a server keeps it.",
+        name="pace",
+        alt="Price of a million tokens against the pace of an answer, a line for each chip: the"
+        " quicker, the dearer, and it ends where no node keeps the pace.",
     )
 
 
 def energy(joules: Any, most: int) -> Any:
     """The energy of arithmetic on so many chips at most, as a chart [J/TFLOP]."""
-    up, along = "joules per TFLOP of BF16 at the power limit", given("chip", "")
+    up, along = "joules per TFLOP of BF16 at the power limit", given("chip", "H100 SXM")
     return charts.show(
         charts.ranking(named(), "chip", joules, "number 2", up, "segment", most=most, along=along),
         name="energy",
@@ -207,6 +265,8 @@ def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
     rows : of `hardware_criteria.criteria`
     price : on whose controls they would depend
     """
+    if rows.empty:
+        return charts.at_defaults(charts.sentence(NOTHING), price)
     told = charts.table(rows, "Selection criteria, computed", name="criteria")
     return charts.at_defaults(told, price)
 
@@ -246,8 +306,7 @@ def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:
         return charts.at_defaults(charts.sentence(words), price)
     told = charts.table(
         rows,
-        f"Tokens per second of one chip: {model}, published and computed; a dash where the chip"
-        " cannot run it as asked",
+        f"Tokens per second of one chip: {model}, published and computed",
         formats=dict.fromkeys(("prompt", "answer", "measured", "computed"), "whole")
         | {"measured over computed": "number 2"},
         name="speeds",
@@ -262,6 +321,8 @@ def swings(ends: Mapping[str, Ends], price: Any, unsure: Any, first: str) -> Any
     ----------
     price, unsure : of a million tokens on this chip, as it is, and with inputs that move [USD]
     """
+    if isnan(value_of(price)):
+        return charts.at_defaults(charts.sentence(NOTHING), price)
     most = moved(unsure, ends)[0].name
     return charts.show(
         charts.tornado(ends, price, "usd", f"USD per million tokens on {first}", result=unsure),
@@ -270,12 +331,12 @@ def swings(ends: Mapping[str, Ends], price: Any, unsure: Any, first: str) -> Any
     )
 
 
-def training(who: str, usd: float, many: float, binds: str) -> Display:
+def training(who: str, usd: float, many: float) -> Display:
     """Which chip would train the model, and why that one."""
     return charts.sentence(
-        f"The {who}, for {charts.say(usd, 'usd')} a million tokens on {many:g} chips: {binds} sets"
-        " their number, because training reads each weight for thousands of tokens at once, so that"
-        " cheap arithmetic wins and bandwidth hardly counts."
+        f"The {who}, for {charts.say(usd, 'usd')} a million tokens on {many:g} chips: training"
+        " reads each weight for thousands of tokens at once, so that cheap arithmetic wins and"
+        " bandwidth hardly counts."
     )
 
 
@@ -283,8 +344,8 @@ def small_model(who: str, usd: float, group: float) -> Display:
     """Which chip a model takes that fits a single one, and why that one."""
     return charts.sentence(
         f"The {who} is cheapest at {charts.say(usd, 'usd')} a million tokens, in groups of"
-        f" {group:g}: what fits one card needs no fabric, and cards without one are the cheapest"
-        " bandwidth."
+        f" {group:g}: what fits one card waits for no fabric, and cards without one are the"
+        " cheapest bandwidth."
     )
 
 

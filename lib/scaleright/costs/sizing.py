@@ -15,32 +15,22 @@ NEVER = 1e18
 GROUP = Domain(1.0, 1e6, (1.0, 64.0))
 
 
-@closed_form(
-    stored_bytes=POSITIVE, memory_bytes=POSITIVE, seconds_on_one=STEP, limit_s=LIMIT, most=GROUP
-)
-def group_size(stored_bytes, memory_bytes, seconds_on_one, limit_s=INFINITY, most=1e6):
-    """Chips that share one copy of a model: the least power of two that holds it and keeps a limit
-    on the time of a step [1].
+@closed_form(stored_bytes=POSITIVE, memory_bytes=POSITIVE)
+def group_size(stored_bytes, memory_bytes):
+    """Chips that share one copy of a model: the least power of two that holds it [1].
 
     Parameters
     ----------
     stored_bytes : weights with cache, or the state of training [B]
     memory_bytes : memory of one chip that they may take [B]
-    seconds_on_one : time of a step if one chip did all of it [s]
-    limit_s : most time of a step [s]; infinite for none
-    most : chips that may share it [1]; the largest power of two within it is given where more would
-        be needed
 
     Heads and layers divide by powers of two, so other sizes of a group are rare.
 
-    >>> group_size(140e9, 72e9, 0.08), group_size(140e9, 72e9, 0.08, 0.015), group_size(140e9, 72e9,
-    ...     0.08, 0.015, most=6)
-    (2.0, 8.0, 4.0)
+    >>> group_size(140e9, 72e9), group_size(60e9, 72e9)
+    (2.0, 1.0)
     """
-    within = minimum(limit_s, NEVER)  # an expression cannot be divided by a number that is infinite
-    least = maximum(ceil(stored_bytes / memory_bytes), maximum(ceil(seconds_on_one / within), 1.0))
-    # The logarithm of 8 may come out a hair beside 3.
-    return 2.0 ** minimum(ceil(log2(least) - 1e-9), floor(log2(most) + 1e-9))
+    least = maximum(ceil(stored_bytes / memory_bytes), 1.0)
+    return 2.0 ** ceil(log2(least) - 1e-9)  # the logarithm of 8 may come out a hair beside 3
 
 
 @closed_form(

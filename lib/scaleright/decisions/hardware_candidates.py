@@ -92,6 +92,18 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     return listed.copy()
 
 
+def offered(vendor: str, segment: str, least_providers: int) -> pd.DataFrame:
+    """`candidates` of a vendor and a kind; all of them where there are none.
+
+    >>> len(offered("Google", "workstation", 1)) == len(candidates())
+    True
+    """
+    try:
+        return candidates(vendor, segment, least_providers)
+    except LookupError:
+        return candidates()
+
+
 def named() -> pd.DataFrame:
     """Every candidate by name; columns: chip, vendor, segment.
 

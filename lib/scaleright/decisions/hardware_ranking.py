@@ -7,11 +7,41 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scaleright.catalog import accelerator, model
+from scaleright.formulas import search
+from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
-from scaleright.order import first_greatest, ordered
+from scaleright.order import first_greatest, noiseless, ordered
 
 WORKLOAD = ["model", "input_tokens", "output_tokens"]
 """What must be the same for two chips to be compared."""
+UNHURRIED = 2.0
+"""Pace of an answer where all that counts is throughput [token/s]."""
+
+
+@search
+def predicted_speeds(rows: pd.DataFrame) -> pd.Series:
+    """What the model of serving says of such requests in such a format: output tokens a second of
+    one chip in the best engine of one node; nan where none holds them.
+
+    Parameters
+    ----------
+    rows : `WORKLOAD`, accelerator, precision
+
+    >>> asked = {"model": "Llama-3.1-8B", "accelerator": "H100 SXM", "precision": "FP8"}
+    >>> asked |= {"input_tokens": [100.0, 9000.0], "output_tokens": [1000.0, 1000.0]}
+    >>> bool(predicted_speeds(pd.DataFrame(asked)).is_monotonic_decreasing)
+    True
+    """
+    found = pd.Series(np.nan, rows.index)
+    for (name, chip, form), asked in rows.groupby(["model", "accelerator", "precision"]):
+        if not (held := engines(model(name), accelerator(chip), form)):
+            continue
+        load = Load(*(asked[column].to_numpy() for column in WORKLOAD[1:]))
+        best = fastest(curves(held), load, 1 / UNHURRIED)
+        found[asked.index] = np.where(best.kept > 0, best.tokens_per_s, np.nan)
+    return found
 
 
 def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
@@ -26,7 +56,7 @@ def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
     chips : rows of `hardware_candidates.candidates`
 
     Columns: model, input_tokens, output_tokens, accelerator, precision, tokens_per_s (of one chip),
-    and those of `chips`.
+    predicted_tokens_per_s (see `predicted_speeds`), and those of `chips`.
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> rows = measured_choice(candidates())
@@ -38,10 +68,12 @@ def measured_choice(chips: pd.DataFrame) -> pd.DataFrame:
     fastest = points.groupby([*WORKLOAD, "accelerator"])["tokens_per_s"].idxmax()
     best = points.loc[fastest, [*WORKLOAD, "accelerator", "precision", "tokens_per_s"]]
     several = best[best.groupby(WORKLOAD)["accelerator"].transform("size") > 1]
-    return several.join(chips, on="accelerator").reset_index(drop=True)
+    said = several.assign(predicted_tokens_per_s=predicted_speeds(several))
+    return said.join(chips, on="accelerator").reset_index(drop=True)
 
 
 CRITERIA = {
+    "$ per token by the model of serving": lambda rows: rows["predicted_tokens_per_s"],
     "rent alone": lambda rows: np.ones(len(rows)),
     "$ per GB of memory": lambda rows: rows["memory_bytes"],
     "$ per PFLOP/s reached": lambda rows: rows["bf16_flops"] * rows["compute_efficiency"],
@@ -129,6 +161,43 @@ def order_in_short(tested: pd.DataFrame) -> str:
     )
     return (
         f"{top} orders {right:.0f} % of {tested.iloc[0]['pairs']} pairs right, {last}"
-        f" {least:.0f} %, where a coin would get half. All of these chips are NVIDIA's, so this"
+        f" {least:.0f} %, where a coin would get half. The constants of the model of serving"
+        " were fitted to such runs, though without prices. All of these chips are NVIDIA's, so this"
         " says nothing about the others."
     )
+
+
+def published_speeds(rows: pd.DataFrame, name: str, request: tuple[float, float]) -> pd.DataFrame:
+    """The fastest published throughput of a model on several chips, at the request that comes
+    nearest, beside what the model of serving says; no rows where nobody published it.
+
+    Parameters
+    ----------
+    rows : from `measured_choice`
+    name, request : the model, and tokens of a prompt and of its answer [token]
+
+    Columns: accelerator, format, prompt and answer [token], measured and computed [token/s of a
+    chip], measured over computed [1].
+
+    >>> from scaleright.decisions.hardware_candidates import candidates
+    >>> found = published_speeds(measured_choice(candidates()), "Llama-3.1-70B", (2000, 500))
+    >>> bool((found["measured"] > 0).all())
+    True
+    """
+    rows = rows[rows["model"] == model(name).name]
+    if len(rows):
+        far = np.abs(np.log(rows[WORKLOAD[1:]] / np.array(request))).sum(axis=1)
+        nearest = rows.iloc[noiseless(far).argmin()]
+        rows = rows[(rows[WORKLOAD] == nearest[WORKLOAD]).all(axis=1)]
+    rows = ordered(rows, "tokens_per_s", ascending=False)
+    computed = rows["predicted_tokens_per_s"]
+    found = {
+        "accelerator": rows["accelerator"],
+        "format": rows["precision"],
+        "prompt": rows["input_tokens"],
+        "answer": rows["output_tokens"],
+        "measured": rows["tokens_per_s"],
+        "computed": computed,
+        "measured over computed": rows["tokens_per_s"] / computed,
+    }
+    return pd.DataFrame(found)

@@ -41,7 +41,7 @@ class NodeSpeed(Paced):
     best_pace : the quickest pace at which one reader alone is served [token/s]
     low, high : bounds of measured over predicted speed [1]
     lent : whose constants the speed is by, if not its own, in words
-    fitted : whether runs on such chips were fitted [truth value]
+    fitted : whether runs of such an engine on such chips were fitted [truth value]
     precision : format of the weights
     """
 
@@ -106,7 +106,7 @@ def engine_rows(
                 for column, value in figures(known[place] if known[place:] else _FULL).items()
             }
             lent = borrowed(engines[0])
-            of = {"low": low, "high": high, "lent": lent, "fitted": "no run" not in lent}
+            of = {"low": low, "high": high, "lent": lent, "fitted": not lent}
             rows[name, chip] = numbers | of | {"precision": engines[0].precision}
     return rows
 

@@ -277,44 +277,39 @@ def keeps_pace(
 def runs_somewhere(
     task: str,
     model: str,
-    precision: str | None,
-    context: int,
-    latency_ms: float,
-    batch: int,
+    pace_tokens_per_s: float,
+    input_tokens: int,
+    output_tokens: int,
+    cached_share: float,
     paid: str,
     vendor: str,
     segment: str,
     least_providers: int,
-    slowdown: float | None,
-    most_chips: int,
-    fabric_gb_per_s: float,
-    memory_share: float,
 ) -> None:
     """A workload that some chip of those that are considered can run."""
-    from scaleright import catalog, validation
-    from scaleright.costs.break_even import INFINITY
-    from scaleright.decisions import hardware_choice as choice
+    from scaleright import catalog
     from scaleright.decisions.hardware_candidates import candidates
+    from scaleright.decisions.hardware_tables import serves, serving_chips
+    from scaleright.decisions.hardware_training import training_speed
+    from scaleright.inference.lengths import Load
 
-    training, own = task == "training", paid == "own"
-    if slowdown is None and not training:
-        slowdown = float(
-            validation.decode_floor(catalog.table("measured/energy")).ratio.quantile(0.5)
-        )
-    terms = choice.Terms(
-        tokens_per_s=1.0,
-        slowdown=slowdown or 1.0,
-        bandwidth_efficiency=catalog.fact("memory_bandwidth_efficiency"),
-        memory_share=memory_share,
-        limit_s=INFINITY if training or not latency_ms else latency_ms / 1e3,
-        most_chips=most_chips,
-        fabric_bytes_per_s=fabric_gb_per_s * 1e9,
-        across_servers=training,
-    )
-    form = precision or ("BF16" if training else "FP8")
-    work = choice.work(catalog.model(model), training, context, batch, form)
     listed = candidates(vendor, segment, least_providers)
-    choice.hardware_choice(work, listed, terms, training, own)
+    sold = listed[listed["bought"]] if paid == "own" else listed
+    if sold.empty:
+        raise ValueError("the catalog has no purchase price of these chips; choose to rent them")
+    if task == "training":
+        shape = catalog.model(model)
+        if any(training_speed(shape, row, 1, False).runs for row in sold.to_dict("index").values()):
+            return
+        raise ValueError("no servers of these chips make a cluster; admit other chips")
+    load, known = Load(input_tokens, output_tokens, cached_share), set(serving_chips())
+    if not any(
+        name in known and serves(model, name, load, pace_tokens_per_s) for name in sold.index
+    ):
+        raise ValueError(
+            "no node of these chips serves such requests at that pace: allow a slower pace, shorter"
+            " requests, other chips or fewer clouds"
+        )
 
 
 @_rule

@@ -1,0 +1,147 @@
+"""One question, one answer: chapters that are asked the same case say the same.
+
+Each chapter's own cells are run, as a reader runs them, and the quantities that they make are
+evaluated at the case; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scaleright import charts
+from scaleright.quantity import evaluate
+from scaleright.quantity.graph import value_of
+from test_pages_quantities import computed_here
+
+CHAPTERS = ("token_cost", "hardware_compare")
+REQUESTS = {
+    "chat": (2000, 500, 0.0),
+    "document": (30000, 300, 0.0),
+    "reasoning": (1000, 8000, 0.0),
+    "agent": (8000, 400, 0.8),
+}
+SERVING = [
+    # model, accelerator, request, pace, utilization, paid
+    ("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.3-70B", "H200 SXM", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.3-70B", "MI300X", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "own"),
+    ("Llama-3.1-8B", "L40S", "chat", 30.0, 0.4, "rent"),
+    ("Llama-3.1-8B", "RTX PRO 6000", "agent", 60.0, 0.2, "rent"),
+    ("Llama-3.1-8B", "L40S", "document", 10.0, 0.9, "own"),
+    ("Mistral-NeMo-12B", "A100 SXM 80GB", "reasoning", 20.0, 0.6, "rent"),
+    ("Gemma-3-27B", "H200 SXM", "document", 15.0, 0.3, "rent"),
+    ("Qwen3-32B", "B300", "reasoning", 50.0, 0.5, "own"),
+    ("Llama-3.1-405B", "H200 SXM", "chat", 20.0, 0.4, "rent"),
+    ("Llama-3.1-405B", "H100 SXM", "chat", 120.0, 0.4, "rent"),  # none keeps such a pace
+    ("gpt-oss-120b", "B200", "chat", 30.0, 0.4, "rent"),
+    ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "rent"),
+    ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "rent"),
+    ("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "rent"),
+    ("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "own"),
+    ("Llama-4-Scout", "L40S", "chat", 10.0, 0.4, "rent"),
+    ("Llama-4-Maverick", "B200", "document", 40.0, 0.4, "rent"),
+    ("DeepSeek-V3.1", "H200 SXM", "chat", 30.0, 0.4, "rent"),
+    ("DeepSeek-R1-0528", "B300", "reasoning", 30.0, 0.7, "rent"),
+    ("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "own"),
+    ("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "rent"),  # no node holds it
+]
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, SimpleNamespace]:
+    """What the cells of each chapter make."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patched:
+        for chapter in CHAPTERS:
+            names: dict = {}
+            computed_here(chapter, patched, names=names)
+            found[chapter] = SimpleNamespace(**names)
+    return found
+
+
+def request_of(case: tuple) -> dict:
+    model, _, request, pace, utilization, _ = case
+    names = ("input_tokens", "output_tokens", "cached_share")
+    of = dict(zip(names, map(float, REQUESTS[request]), strict=True))
+    return of | {"model": model, "pace_tokens_per_s": pace, "utilization": utilization}
+
+
+def by_token_cost(cells: SimpleNamespace, case: tuple) -> tuple[float, float, float]:
+    """Price and speed of the chapter's answer, and its group, where prices are the chapter's."""
+    chip, paid = case[1], case[-1]
+    terms = cells.tables.chips[chip]
+    here = request_of(case) | {"accelerator": chip}
+    paid_for = "chip_usd" if paid == "own" else "rent_usd_per_hour"
+    here |= {paid_for: terms[paid_for]}
+    price = cells.price.owned if paid == "own" else cells.price.rented
+    return at(here, price, cells.speed.tokens_per_s, cells.speed.chips)
+
+
+def by_hardware_compare(cells: SimpleNamespace, case: tuple) -> tuple[float, float, float]:
+    chip, paid = case[1], case[-1]
+    here = request_of(case) | {"chip": chip, "paid": paid, "least_providers": 1}
+    of = cells.any_chip
+    return at(here, of.usd, of.speed.tokens_per_s, of.speed.group)
+
+
+def at(case: dict, *wanted) -> tuple:
+    """Quantities at a case; names on which none of them depends say nothing of them."""
+    return tuple(float(value) for value in evaluate(wanted, case))
+
+
+@pytest.mark.parametrize("case", SERVING, ids=lambda case: " ".join(map(str, case)))
+def test_a_million_tokens_cost_the_same_in_both_chapters(cells, case):
+    one, other = (
+        by_token_cost(cells["token_cost"], case),
+        by_hardware_compare(cells["hardware_compare"], case),
+    )
+    assert charts.say(one[0], "usd") == charts.say(other[0], "usd")
+    assert one == pytest.approx(other, rel=1e-6, nan_ok=True)
+
+
+def test_some_cases_have_a_price_and_some_have_none(cells):
+    prices = [by_hardware_compare(cells["hardware_compare"], case)[0] for case in SERVING]
+    assert sum(map(math.isnan, prices)) in range(2, 5)
+
+
+def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(cells):
+    one, other = (cells[chapter] for chapter in CHAPTERS)
+    chips = [*one.tables.chips]
+    for model in one.tables.hosts:
+        case = {"model": model}
+        rents = np.array([one.tables.chips[chip]["rent_usd_per_hour"] for chip in chips])
+        here = case | {"accelerator": np.array(chips), "rent_usd_per_hour": rents}
+        (listed,) = evaluate([one.price.rented], here)
+        (asked,) = evaluate(
+            [other.any_chip.usd], case | {"chip": np.array(chips), "least_providers": 1}
+        )
+        assert listed == pytest.approx(asked, rel=1e-6, nan_ok=True)
+        assert chips[np.nanargmin(listed)] == chips[np.nanargmin(asked)]
+
+
+def test_both_say_the_same_of_how_sure_they_are(cells):
+    """At the rent of the tables: both ranges are made of its listings and of the speed's bounds."""
+    one, other = (cells[chapter] for chapter in CHAPTERS)
+    low, high = one.service.rented_interval()
+    chip = one.case.accelerator.value
+    names = ["rent_usd_per_hour_low", "rent_usd_per_hour_high"]
+    ends = [
+        other.tables.chips[chip][name] / other.tables.chips[chip]["rent_usd_per_hour"]
+        for name in names
+    ]
+    assert ends == pytest.approx(
+        [
+            one.tables.chips[chip][f"rent_{end}"] / one.tables.chips[chip]["rent_usd_per_hour"]
+            for end in ("low", "high")
+        ],
+        rel=1e-5,
+    )
+    bounds = evaluate([other.any_chip.speed.low, other.any_chip.speed.high], {"chip": chip})
+    assert bounds == pytest.approx([value_of(one.speed.low), value_of(one.speed.high)])
+    assert low.value < one.price.rented.value < high.value
