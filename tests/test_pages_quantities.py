@@ -43,6 +43,7 @@ CHAPTERS = (
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
     "buy_or_rent",
+    "hardware_compare",
     "hardware_radar",
     "inference_roofline",
     "memory_wall",

@@ -154,7 +154,7 @@ def order_in_short(tested: pd.DataFrame) -> str:
 
     >>> from scaleright.decisions.hardware_candidates import candidates
     >>> order_in_short(criteria_tested(measured_choice(candidates()))).split(" orders")[0]
-    '$ per TB/s of bandwidth'
+    '$ per token by the model of serving'
     """
     (top, right), (last, least) = (
         (row["criterion"], 100 * row["of pairs"]) for row in (tested.iloc[0], tested.iloc[-1])
