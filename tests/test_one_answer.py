@@ -16,7 +16,7 @@ from scaleright.quantity import evaluate
 from scaleright.quantity.graph import value_of
 from test_pages_quantities import computed_here
 
-CHAPTERS = ("token_cost", "hardware_compare")
+CHAPTERS = ("token_cost", "hardware_compare", "inference_roofline")
 REQUESTS = {
     "chat": (2000, 500, 0.0),
     "document": (30000, 300, 0.0),
@@ -105,13 +105,43 @@ def test_a_million_tokens_cost_the_same_in_both_chapters(cells, case):
     assert one == pytest.approx(other, rel=1e-6, nan_ok=True)
 
 
+SERVED_SO = [
+    # model there, the same here, accelerator, format, chips
+    ("Llama-3.3-70B", "Llama-3.1-70B", "A100 SXM 80GB", "BF16", "8"),
+    ("Qwen3-30B-A3B-Instruct-2507", "Qwen3-30B-A3B", "H100 SXM", "FP8", "fewest"),
+    ("Llama-3.1-8B", "Llama-3.1-8B", "B200", "FP8", "fewest"),
+    ("Qwen3-32B", "Qwen3-32B", "H200 SXM", "FP8", "fewest"),
+    ("gpt-oss-120b", "gpt-oss-120b", "B200", "MXFP4", "fewest"),
+    ("Llama-3.1-405B", "Llama-3.1-405B", "H200 SXM", "FP8", "8"),
+]
+
+
+@pytest.mark.parametrize("case", SERVED_SO, ids=" ".join)
+def test_the_engine_that_token_cost_finds_costs_the_same_where_its_batch_is_given(cells, case):
+    model, name, chip, form, chips = case
+    asked = (model, chip, "chat", 20.0, 0.4, "rent")
+    price, _, group = by_token_cost(cells["token_cost"], asked)
+    here = request_of(asked) | {"accelerator": chip}
+    (batch,) = at(
+        {k: v for k, v in here.items() if k != "utilization"}, cells["token_cost"].speed.batch
+    )
+    roofline = cells["inference_roofline"]
+    there = {k: v for k, v in here.items() if k != "pace_tokens_per_s"}
+    there |= {"model": name, "precision": form, "chips": chips, "batch": batch}
+    there |= {"rent_usd_per_hour": cells["token_cost"].tables.chips[chip]["rent_usd_per_hour"]}
+    of = roofline.many
+    found, many = at(there, of.usd_per_million, of.server.chips)
+    assert many == group
+    assert charts.say(found, "usd") == charts.say(price, "usd")
+
+
 def test_some_cases_have_a_price_and_some_have_none(cells):
     prices = [by_hardware_compare(cells["hardware_compare"], case)[0] for case in SERVING]
     assert sum(map(math.isnan, prices)) in range(2, 5)
 
 
 def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(cells):
-    one, other = (cells[chapter] for chapter in CHAPTERS)
+    one, other = (cells[chapter] for chapter in CHAPTERS[:2])
     chips = [*one.tables.chips]
     for model in one.tables.hosts:
         case = {"model": model}
@@ -127,7 +157,7 @@ def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(cells):
 
 def test_both_say_the_same_of_how_sure_they_are(cells):
     """At the rent of the tables: both ranges are made of its listings and of the speed's bounds."""
-    one, other = (cells[chapter] for chapter in CHAPTERS)
+    one, other = (cells[chapter] for chapter in CHAPTERS[:2])
     low, high = one.service.rented_interval()
     chip = one.case.accelerator.value
     names = ["rent_usd_per_hour_low", "rent_usd_per_hour_high"]
