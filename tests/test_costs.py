@@ -253,7 +253,8 @@ def test_an_offer_says_which_figure_to_give():
         market.offer("MI355X")
     with pytest.raises(ValueError, match="give chip_usd"):
         market.offer("TPU v5p", rent_usd_per_hour=4.0)
-    assert "days behind the newest listings" in market.listing_age("TPU v5e")
+    assert "days behind the newest listings" in market.hour("TPU v5e", "one year").age
+    assert market.listing_age("TPU v5e") == "no recent listing"  # of March 2025
 
 
 @pytest.mark.parametrize("setting, ages", [("home", (2, 4)), ("data center", (2, 4, 6))])

@@ -230,12 +230,12 @@ def test_stand_ins_are_asked_for_and_marked():
     )
 
 
-def test_owning_prices_chips_that_nobody_rents_out_and_the_other_way_round():
+def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts():
     rented, owned = (hardware.chip_facts(own)["usd_per_hour"] for own in (False, True))
     assert (
         np.isnan(rented["MI355X"])
         and owned["MI355X"] > 0
-        and rented["TPU v6e"] > 0
+        and np.isnan(rented["TPU v6e"])  # its listings are of March 2025
         and np.isnan(owned["TPU v6e"])
     )
     of = figures.chip_rows()["B200"]

@@ -269,15 +269,24 @@ def tpus_ahead(words: pd.DataFrame) -> str:
         for axis in ("cost", "energy")
         if by_axis.loc[axis, chip] > by_axis.loc[axis, "GPUs, in the middle"]
     ]
+    none = (
+        "On neither cost nor energy does a TPU come out better"
+        if listed
+        else "On energy no TPU comes out better"
+    )
+    rents = (
+        f", with TPU rents of {listed.until}"
+        if listed
+        else "; no rent of a TPU is recent, so that its cost is not compared"
+    )
     return (
         f"Better than the GPUs in the middle: {', '.join(better)}."
         if better
-        else "On neither cost nor energy does a TPU come out better than the GPUs in the middle."
+        else f"{none} than the GPUs in the middle."
     ) + (
         " That is one benchmark, tuned in"
-        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}, with TPU rents of"
-        f" {listed.until if listed else 'no date'}; no later TPU was submitted, and the catalog has"
-        " no power of a v6e."
+        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}; no later TPU"
+        " was submitted, and the catalog has no power of a v6e."
     )
 
 

@@ -42,7 +42,6 @@ from scaleright.market.offers import (
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (
-    RECENT_YEARS,
     rental_prices,
     rental_span,
     spread,

@@ -10,9 +10,10 @@ import pandas as pd
 from scaleright.catalog import accelerator, remembered, resource, shared
 from scaleright.market.rentals import (
     RAW,
-    RECENT_YEARS,
     WINDOW_MONTHS,
     as_day,
+    at_home,
+    in_window,
     newest_cards,
     one_each,
     rental_prices,
@@ -41,6 +42,8 @@ STEADY = "reserved"
 """The contract of what runs around the clock: nobody pays the price of hours that may be given back
 at any time for hours that never are. Of those that bind, the one with recent prices.
 """
+COMMITTED, COMMITTED_MONTHS = ("one year", "three years"), 24
+"""Contracts whose price is fixed for years and that few sources list: so old may their cards be."""
 COMPUTED = "Median of rate cards"
 """The provider of a row that stands for many: their median, of which the source gives no ends."""
 
@@ -114,8 +117,9 @@ def hour(
 ) -> Hour:
     """What an hour of a chip costs under a contract from a seller.
 
-    Of each provider its newest card counts, if it is at most `WINDOW_MONTHS` older than the newest
-    one of the chip under this contract, and that at most `RECENT_YEARS` older than the day.
+    Of each provider its newest card counts, if it is less than `WINDOW_MONTHS` older than the day
+    (`COMMITTED_MONTHS` for `COMMITTED` contracts), and of a card that names regions the United
+    States (`at_home`).
 
     Parameters
     ----------
@@ -219,12 +223,8 @@ def _cards(contract: str, day: str) -> pd.DataFrame:
     reserved = contract == "reserved"
     prices = rental_prices(pricing=CONTRACTS[contract], basis=(*RAW, *["index"] * reserved))
     prices = prices[prices["basis"].isin(RAW) | (prices["provider"] == COMPUTED)]
-    prices = prices[prices["date"] <= pd.Timestamp(day)]
-    newest = prices.groupby("accelerator")["date"].transform("max")
-    recent = newest > pd.Timestamp(day) - pd.DateOffset(years=RECENT_YEARS)
-    return newest_cards(
-        prices[recent & (prices["date"] > newest - pd.DateOffset(months=WINDOW_MONTHS))]
-    )
+    months = COMMITTED_MONTHS if contract in COMMITTED else WINDOW_MONTHS
+    return at_home(newest_cards(in_window(prices, pd.Timestamp(day), months)))
 
 
 @shared

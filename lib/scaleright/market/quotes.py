@@ -147,7 +147,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
 
     >>> check_rent(24.0, "H100 SXM")
     Traceback (most recent call last):
-    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 14.1 on
+    ValueError: rent of 24 USD/h for one H100 SXM is above every listing (2.69 to 12.3 on
     2026-10-10); as the price of an 8-chip node it is 3 a chip
     """
     if not usd_per_hour > 0:

@@ -23,8 +23,12 @@ cloud's card said.
 """
 EVERYWHERE = ("global", "all")
 """Regions of a listing that holds wherever its provider has the chip."""
+UNITED_STATES = r"(?i)\bUS\b|^[a-z]+us\d*$|United States"
+"""How clouds name their regions there."""
 WINDOW_MONTHS = 12
-"""A card this much older than the newest one of its chip is history and no price."""
+"""A card this much older than the day is history and no price: rents rose by 39 % in eleven months
+(see the table's description), so that of two chips the one whose cards are older looks cheap.
+"""
 
 
 @shared
@@ -112,10 +116,26 @@ def refuse_unlisted(accelerator_name: str, pricing: str) -> NoReturn:
     )
 
 
-def one_each(cards: pd.DataFrame) -> pd.DataFrame:
-    """One row for each chip and provider: the median of its card, with what its listings say of
-    region, source and note.
+def at_home(cards: pd.DataFrame) -> pd.DataFrame:
+    """Of every chip and provider the listings in the United States, all where it has none there.
+
+    Which other regions a source happened to copy is chance, and there a chip costs up to twice as
+    much (São Paulo); whoever needs one of them asks for it by name (`quotes.cheapest`).
+
+    >>> cards = at_home(newest_cards(rental_prices("H100 SXM")))
+    >>> sorted(set(cards.loc[cards["provider"] == "AWS", "region"]))
+    ['us-east-1']
     """
+    there = cards["region"].str.contains(UNITED_STATES)
+    some = there.groupby([cards["accelerator"], cards["provider"]]).transform("any")
+    return cards[there | ~some]
+
+
+def one_each(cards: pd.DataFrame) -> pd.DataFrame:
+    """One row for each chip and provider: the median of its card `at_home`, with what its listings
+    say of region, source and note.
+    """
+    cards = at_home(cards)
     card = ["accelerator", "provider"]
 
     def said(column: str, join: Callable[[list[str]], str]) -> pd.Series:
@@ -191,8 +211,3 @@ def rental_span(name_begins: str, year: int) -> tuple[float, float]:
     ]
     prices = prices.loc[prices["segment"] != "marketplace", "usd_per_accelerator_hour"]
     return float(prices.min()), float(prices.max())
-
-
-RECENT_YEARS = 2
-"""A listing older than this, counted from the table's newest, is history and no price to decide on.
-"""
