@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import market, power, quantity, ranges
+from scaleright.catalog import accelerator
 from scaleright.costs import break_even as even
 from scaleright.costs import own, rent
 from scaleright.costs import uncertainty as doubt
@@ -216,6 +217,19 @@ def test_swings_reach_no_further_than_the_range_by_much():
         for swing in swings
         for end in (swing.result_at_low, swing.result_at_high)
     )
+
+
+@pytest.mark.parametrize("setting", ELECTRICITY)
+def test_the_range_of_an_owned_year_lies_within_all_at_their_ends(setting):
+    found = doubt.owned_fixed_range("H100 SXM", setting)
+    ends = accelerator("H100 SXM").require("purchase_usd")
+    cheap, dear = (
+        Ownership.typical("H100 SXM", setting, chip_usd=usd, end=end).fixed_usd_per_year
+        for usd, end in zip(ends, ("cheap", "dear"), strict=True)
+    )
+    typical = Ownership.typical("H100 SXM", setting).fixed_usd_per_year
+    assert cheap < found.low < found.best < found.high < dear
+    assert found.best == pytest.approx(typical)
 
 
 def test_at_home_a_chip_for_servers_stands_in_a_data_center():

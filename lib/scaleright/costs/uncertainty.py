@@ -6,6 +6,7 @@ relative range: a rent of one dollar is as uncertain as the listings of the chip
 """
 
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +16,14 @@ from scaleright.costs.ownership import (
     ENDS,
     Ownership,
     setting_factors,
+    setting_usd_per_kwh,
     years_since_release,
 )
 from scaleright.formulas import lookup
 from scaleright.market import electricity_price, listed_hour, listing_age
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
-from scaleright.ranges import Ends, interval_of
+from scaleright.ranges import Ends, Range, interval, interval_of
 from scaleright.units import figures
 
 LONGEST_HOURS = 1e3
@@ -184,3 +186,39 @@ def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quan
     typical = dict.fromkeys(END_OF.values(), TYPICAL)
     low, high = (at(end, **typical) for end in interval_of(hours, ends.values()))
     return low, high
+
+
+@lookup
+def owned_fixed_range(name: str, setting: str) -> Range:
+    """What owning a chip costs a year on the usual terms of a setting without its power, and the
+    ends of it (90 %): price, resale, years, cost of capital and each group of `TOGETHER` between
+    their ends [USD/year].
+
+    Raises
+    ------
+    LookupError : unknown chip or setting.
+    DataError : the catalog has no price or power of this chip.
+
+    >>> found = owned_fixed_range("H100 SXM", "data center")
+    >>> cheap = Ownership.typical("H100 SXM", "data center", end="cheap")
+    >>> cheap.fixed_usd_per_year < found.low < found.best < found.high
+    True
+    """
+    chip, rows = accelerator(name), {end: setting_factors(setting, end) for end in ENDS}
+    low, high = chip.require("purchase_usd")
+    build = partial(
+        Ownership.build,
+        tdp_watts=chip.require("tdp_watts"),
+        age_years=years_since_release(name),
+        usd_per_kwh=setting_usd_per_kwh(setting),
+    )
+    alone = ("value_kept_per_year", "service_years", "cost_of_capital")
+    groups = TOGETHER | {factor: (factor,) for factor in alone}
+
+    def fixed(price: float, **end_of: str) -> float:
+        moved = {of: rows[end][of] for group, end in end_of.items() for of in groups[group]}
+        return build(price, factors=rows[TYPICAL] | moved).fixed_usd_per_year
+
+    usual, ends = chip.purchase_mid_usd, dict.fromkeys(groups, tuple(ENDS))
+    least, most = interval(fixed, price=(low, usual, high), **ends)
+    return Range(least, fixed(usual), most)
