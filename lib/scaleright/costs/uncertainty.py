@@ -219,6 +219,6 @@ def owned_fixed_range(name: str, setting: str) -> Range:
         moved = {of: rows[end][of] for group, end in end_of.items() for of in groups[group]}
         return build(price, factors=rows[TYPICAL] | moved).fixed_usd_per_year
 
-    usual, ends = chip.purchase_mid_usd, dict.fromkeys(groups, tuple(ENDS))
+    usual, ends = chip.purchase_mid_usd, dict.fromkeys(groups, ("cheap", TYPICAL, "dear"))
     least, most = interval(fixed, price=(low, usual, high), **ends)
     return Range(least, fixed(usual), most)
