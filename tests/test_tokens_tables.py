@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import market, quantity
+from scaleright import market
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
 from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
-from scaleright.ranges import Ends, moved
 
 from refresh.tables import read_table
 
@@ -209,27 +207,6 @@ def test_whole_groups_never_pass_the_utilization_and_none_is_spare(daily, group)
     assert chips == group or utilization_at(
         daily, one.tokens_per_s, chips - group
     ) > one.utilization * (1 - 1e-8)
-
-
-def test_ranges_hold_the_best_estimate_and_the_largest_swing_comes_first():
-    spread = {"rent_low": 2.4, "rent_high": 8.0, "speed_low": 0.8, "speed_high": 1.25}
-    spread |= {
-        f"{kind}_{end}": usd * factor
-        for kind, usd in (("input", 0.6), ("cached", 0.3), ("output", 0.72))
-        for end, factor in (("low", 0.2), ("high", 4.0))
-    }
-    one = replace(_case(), spread=spread)
-    for (low, high), best in (
-        (one.break_even_interval(), one.break_even),
-        (one.rented_interval(), one.rented_usd_per_million()),
-        (one.api_interval(3.0), 3.0),
-    ):
-        assert low < best < high
-    free = {name: quantity.given(name, best) for name, (_, best, _) in one.ends().items()}
-    ends = {name: Ends(free[name], low, high) for name, (low, _, high) in one.ends().items()}
-    swings = moved(one.changed_break_even(**free), ends)
-    assert [swing.name for swing in swings] == ["api_level", "usd_per_hour", "speed"]
-    assert one.ends()["api_level"] == pytest.approx((0.2, 1.0, 4.0))
 
 
 def test_a_million_scenarios_are_one_call():

@@ -14,14 +14,14 @@ from typing import Any, Self
 from scaleright.formulas import Domain, closed_form
 from scaleright.ops import INFINITY, log, maximum, minimum, normal_cdf, sqrt, where
 from scaleright.quantity import Quantity, at
-from scaleright.quantity.graph import parameter
+from scaleright.quantity.graph import in_order, parameter
 from scaleright.ranges import Ends
 
 NINETY = 1.6448536269514722
 """Standard deviations from the middle of a normal distribution to its 95th percentile."""
-CERTAIN = 7.0
-"""Standard deviations beyond which nothing is in doubt: there a page's normal distribution has
-fewer digits.
+CERTAIN = 4.0
+"""Standard deviations beyond which nothing is in doubt (1 in 30,000): further out a page's normal
+distribution has fewer digits than the library's.
 """
 _COST = Domain(0.0, INFINITY, (0.5, 2.0), open_low=True)
 _SPREAD = Domain(0.0, INFINITY, (0.1, 1.0))
@@ -87,9 +87,11 @@ class Choice:
     spreads: Mapping[str, Any]
 
     @classmethod
-    def of(cls, cost: Quantity, other: Quantity, ends: Mapping[str, Ends]) -> Self:
-        """The choice between two quantities, whose inputs move between their ends (5th and 95th
-        percentiles), each alone.
+    def of(cls, cost: Any, other: Any, ends: Mapping[str, Ends], **best: Any) -> Self:
+        """The choice between two costs, of which one at least is a quantity, whose inputs move
+        between their ends (5th and 95th percentiles), each alone.
+
+        best : inputs that no control gives, at their best estimates
 
         >>> from scaleright.quantity import given
         >>> rent, api = given("rent", 2.0), given("api", 3.0)
@@ -101,10 +103,17 @@ class Choice:
 
         def spread(end: Ends) -> Any:
             name = parameter(end.parameter) or ""
-            low, high = (at(ratio, **{name: value}) for value in (end.low, end.high))
+            low, high = (at(ratio, **best | {name: value}) for value in (end.low, end.high))
             return abs(high - low) / (2 * NINETY)
 
-        return cls(cost, other, {name: spread(end) for name, end in ends.items()})
+        def settled(of: Any) -> Any:
+            if not isinstance(of, Quantity):
+                return of
+            read = {parameter(node) for node in in_order([of])}
+            return at(of, **{name: value for name, value in best.items() if name in read})
+
+        spreads = {name: spread(end) for name, end in ends.items()}
+        return cls(settled(cost), settled(other), spreads)
 
     @property
     def spread(self) -> Any:

@@ -8,8 +8,9 @@ import pandas as pd
 from scaleright import charts, claims, market
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.serving import WORDS, Kinds, Serving, Ways
+from scaleright.costs.serving import Kinds, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, Paid, ServingChoices
+from scaleright.costs.serving_doubts import ServingDoubts
 from scaleright.costs.token_offers import offers_sheet, price_spans
 from scaleright.decisions.unit_economics import compare_sizes
 from scaleright.inference.node_speed import NodeSpeed
@@ -31,18 +32,17 @@ def controls(case: Any) -> tuple[Controls, ServingChoices]:
     return live, tables
 
 
-def answer(case: Any, found: Found) -> Display:
-    """The answer card: the price and the loads from which own hardware beats the API."""
-    speed, (rented, owned, api), evens, service, paid = found
-    even, own_even = evens
-    cost_low, cost_high = service.rented_interval()
+def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
+    """The answer card: the price, the loads from which own hardware beats the API, how sure."""
+    speed, (rented, owned, api), (even, own_even), _, paid = found
+    (cost_low, cost_high), choice = doubts.rented, doubts.choice
     (hour, asked), judged = paid, _judged(speed)
     refusal = where(paid.there, _refusal(speed), charts.phrase("{paid.why}."))
     at_api = charts.phrase(
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
     )
     at_api = where(asked.there, at_api, "")
-    span = _span(cost_low, cost_high, *service.break_even_interval())
+    span = _span(doubts, where(rented < api, "renting", "the API"))
     span = where(found.known, span, "none, since nothing is served at a price")
     return charts.answer_card(
         "Serving <strong>{case.model}</strong> on rented <strong>{case.accelerator}</strong> at"
@@ -66,31 +66,32 @@ def answer(case: Any, found: Found) -> Display:
             "range_high": (cost_high, "usd"),
             "owned_usd_per_million": (owned, "usd"),
             "api_usd_per_million": (api, "usd"),
+            "renting_cheaper_probability": (choice.probability, "percent"),
+            "expected_loss_usd_per_million": (choice.expected_loss, "usd"),
             "break_even_utilization": (even, "percent"),
             "owned_break_even_utilization": (own_even, "percent"),
         },
     )
 
 
-def _span(cost_low: Any, cost_high: Any, even_low: Any, even_high: Any) -> Any:
-    """The ends of the price and of the break-even, in words."""
+def _span(doubts: ServingDoubts, cheaper: Any) -> Any:
+    """The ends of the price and of the break-even, and how sure the choice is, in words."""
+    (cost_low, cost_high), (even_low, even_high) = doubts.rented, doubts.break_even
+    choice = doubts.choice
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     even_span = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
-        "{cost_low:usd} to {cost_high:usd} per million output tokens; break-even {even_span} (90 %)"
+        "{cost_low:usd} to {cost_high:usd} per million output tokens, break-even {even_span}"
+        " (90 %); {cheaper} is cheaper with {choice.sureness:percent} probability, and taking it is"
+        " expected to cost {choice.expected_loss:usd} per million too much"
     )
 
 
 def _refusal(speed: NodeSpeed) -> Any:
     """Why nothing is served, and what helps."""
-    too_slow = charts.phrase(
-        "the quickest engine of one node gives {speed.best_pace:number}. Choose a slower pace or"
-        " another accelerator."
-    )
-    too_long = (
-        "such requests do not fit in the memory of a node. Shorten them or choose another"
-        " accelerator."
-    )
+    quickest = charts.phrase("the quickest engine of one node gives {speed.best_pace:number}.")
+    too_slow = quickest + " Choose a slower pace or another accelerator."
+    too_long = "such requests do not fit in a node's memory. Shorten them or change the chip."
     no_node = "no node of this accelerator holds the model. Choose another."
     return first_case([(speed.slow, too_slow), (speed.held, too_long)], no_node)
 
@@ -110,9 +111,8 @@ def cost_by_load(case: Any, found: Found) -> Display:
     speed, price, evens, service, paid = found
     even, load, costs = evens.rented, case.utilization, price.on_hardware
     loads = {"load": [x / 100 for x in (2, 3, 4, 5, 6, 8, *range(10, 101, 2))]}
-    by_load = charts.lines(
-        loads, "load", costs, "usd", ACROSS, UP, log_y=True, x_kind="percent", along=load
-    )
+    look = {"log_y": True, "x_kind": "percent", "along": load}
+    by_load = charts.lines(loads, "load", costs, "usd", ACROSS, UP, **look)
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
     meets = where(found.known, meets, where(found.short == "", "no API", found.short))
     return charts.show(
@@ -360,14 +360,16 @@ def tested_within(case: Any, tested: Throughput) -> Display:
     return charts.at_defaults(said, case.model)
 
 
-def tornado(case: Any, service: Serving, even: Any) -> Display:
-    """A chart of what the break-even becomes if one input moves alone."""
-    free_even, ends = service.break_even_ends(case)
+def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
+    """A chart of what it would save a month to know each input before choosing."""
+    a_month = usd_per_month(case.output_tokens_per_day, 1.0)
+    choice = doubts.choice
+    worth = {name: a_month * usd for name, usd in choice.worth().items()}
     return charts.show(
-        charts.tornado(ends, even, "percent", "break-even utilization", WORDS, result=free_even),
-        name="tornado",
-        alt="What moves the break-even of your case, an input at a time, most of all first; renting"
-        " pays {even:load}.",
+        charts.bars(worth, "input", "worth", "usd", "USD a month that knowing it would save"),
+        name="worth_of_knowing",
+        alt="What it is worth to know an input before choosing between renting and the API; the"
+        " choice is right with {choice.sureness:percent} as it is.",
     )
 
 

@@ -26,21 +26,7 @@ from scaleright.costs.tokens import (
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.market import PaidHour, PaidTokens
-from scaleright.ops import maximum
-from scaleright.quantity import given
-from scaleright.ranges import Ends, interval
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
-
-WORDS = {
-    "usd_per_hour": "rent",
-    "speed": "speed",
-    "api_level": "price at the API",
-    "input_tokens": "length of the prompt",
-    "cached_share": "prompt in a cache",
-    "output_tokens": "length of the answer",
-    "pace": "pace of an answer",
-}
-"""What the inputs are called in a chart."""
 
 
 @closed_form(tokens_per_day=NON_NEGATIVE, usd_per_million=NON_NEGATIVE)
@@ -120,10 +106,9 @@ class Serving:
         cache
     api_input, api_cached, api_output : prices of the API [USD / 1e6 token]
     speed : speed in practice over the predicted one [1]
-    api_level : factor on all prices of the API [1]
-    spread : ends of what the tables give: rent_low, rent_high [USD/h]; input_low, input_high,
-        cached_low, cached_high, output_low, output_high of the API's prices [USD / 1e6 token];
-        speed_low, speed_high of the prediction, over it [1]
+    spread : ends of what the tables give: input_low, input_high, cached_low, cached_high,
+        output_low, output_high of the API's prices [USD / 1e6 token]; speed_low, speed_high of the
+        prediction, over it [1]
     """
 
     full_tokens_per_s: Any
@@ -137,7 +122,6 @@ class Serving:
     api_cached: Any
     api_output: Any
     speed: Any = 1.0
-    api_level: Any = 1.0
     spread: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -148,7 +132,6 @@ class Serving:
         """
         spread = {f"speed_{end}": getattr(speed, end) for end in ("low", "high")}
         for end in ("low", "high"):
-            spread[f"rent_{end}"] = getattr(hour, end)
             for kind in ("input", "cached", "output"):
                 spread[f"{kind}_{end}"] = getattr(getattr(asked, kind), end)
         return cls(
@@ -178,9 +161,7 @@ class Serving:
     @property
     def api_usd_per_million(self) -> Any:
         """What the API asks [USD / 1e6 output token]."""
-        return self.api_level * mix_usd_per_million(
-            *self.mix, self.api_input, self.api_output, self.api_cached
-        )
+        return mix_usd_per_million(*self.mix, self.api_input, self.api_output, self.api_cached)
 
     def rented_usd_per_million(self, utilization: Any = None) -> Any:
         """On rented accelerators [USD / 1e6 output token], at the case's utilization if none is
@@ -242,68 +223,15 @@ class Serving:
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""
         if usd_per_million is None:
-            prices = (
-                self.api_level * price
-                for price in (self.api_input, self.api_output, self.api_cached)
-            )
-            return request_usd(*self.mix, *prices)
+            return request_usd(*self.mix, self.api_input, self.api_output, self.api_cached)
         return request_usd(*self.mix, *self.kinds(usd_per_million), 0.0)
 
-    def changed_break_even(self, **changed: Any) -> Any:
-        """`break_even` with some inputs changed."""
-        return replace(self, **changed).break_even
-
-    def ends(self) -> dict[str, tuple[Any, Any, Any]]:
-        """Low, best and high of the inputs that the tables give with a range."""
-        spread = self.spread
+    def api_interval(self, usd: Any) -> tuple[Any, Any]:
+        """Price at the API's cheapest and at its dearest host, of one at the case's host."""
+        kinds = ("input", "cached", "output")
 
         def level(end: str) -> Any:
-            kinds = ("input", "cached", "output")
-            prices = {f"api_{kind}": spread[f"{kind}_{end}"] for kind in kinds}
-            return (
-                replace(self, **prices).api_usd_per_million
-                / replace(self, api_level=1.0).api_usd_per_million
-            )
+            prices = {f"api_{kind}": self.spread[f"{kind}_{end}"] for kind in kinds}
+            return replace(self, **prices).api_usd_per_million / self.api_usd_per_million
 
-        return {
-            "usd_per_hour": (spread["rent_low"], self.usd_per_hour, spread["rent_high"]),
-            "speed": (
-                self.speed * spread["speed_low"],
-                self.speed,
-                self.speed * spread["speed_high"],
-            ),
-            "api_level": (level("low"), self.api_level, level("high")),
-        }
-
-    def break_even_ends(self, case: Any) -> tuple[Any, dict[str, Ends]]:
-        """The break-even of renting with inputs of its own for speed and level of the API's prices,
-        and the ends of all inputs: those of the tables, half and twice the request and the pace,
-        and no or four fifths of a prompt in a cache.
-
-        case : the quantities that this was made of, and `pace_tokens_per_s`
-        """
-        speed, level = given("speed", 1.0), given("api_level", 1.0)
-        free = {"usd_per_hour": case.rent_usd_per_hour, "speed": speed, "api_level": level}
-        ends = {name: Ends(free[name], low, high) for name, (low, _, high) in self.ends().items()}
-        for name, of in (
-            ("input_tokens", case.input_tokens),
-            ("output_tokens", case.output_tokens),
-            ("pace", case.pace_tokens_per_s),
-        ):
-            ends[name] = Ends(of, of / 2, of * 2)
-        ends["cached_share"] = Ends(case.cached_share, 0.0, maximum(case.cached_share, 0.8))
-        return self.changed_break_even(speed=speed, api_level=level), ends
-
-    def break_even_interval(self) -> tuple[Any, Any]:
-        """Low and high end of the break-even of renting."""
-        return interval(self.changed_break_even, **self.ends())
-
-    def api_interval(self, usd: Any) -> tuple[Any, Any]:
-        """Low and high end of a price at the API, between its cheapest and its dearest host."""
-        low, _, high = self.ends()["api_level"]
-        return usd * low, usd * high
-
-    def rented_interval(self) -> tuple[Any, Any]:
-        """Low and high end of the price on rented accelerators."""
-        ends = {name: values for name, values in self.ends().items() if name != "api_level"}
-        return interval(lambda **changed: replace(self, **changed).rented_usd_per_million(), **ends)
+        return usd * level("low"), usd * level("high")

@@ -14,6 +14,7 @@ from scaleright.market.history import (
     paired_ratios,
     price_change,
     price_history,
+    yearly_drift,
 )
 from scaleright.market.hours import (
     CONTRACTS,

@@ -1,0 +1,75 @@
+"""What nobody knows of a case of serving, and how sure it leaves the choice between renting and an
+API: speed in practice, the load that will come, and what an hour will cost that no contract fixes.
+
+What a reader chooses (a contract, a seller, a host) or has set (an own rent) has no spread here.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scaleright.catalog import fact
+from scaleright.costs.serving import Serving
+from scaleright.formulas import lookup
+from scaleright.information import Choice
+from scaleright.market import yearly_drift
+from scaleright.ops import minimum, sqrt, where
+from scaleright.quantity import at, given
+from scaleright.ranges import Ends, interval_of
+
+SPEED, LOAD, RENT = "speed in practice", "utilization", "rents of the year ahead"
+"""What the inputs are called in a chart."""
+
+
+@lookup
+def load_spread() -> float:
+    """How far utilization lies from its middle at either end, as a factor: that of deployments of
+    models by one company, before and without pooling [aegaeon2025, section 2].
+
+    >>> 1.5 < load_spread() < 1.7
+    True
+    """
+    return sqrt(fact("aegaeon_utilization_high") / fact("aegaeon_utilization_low"))
+
+
+@dataclass(frozen=True)
+class ServingDoubts:
+    """How sure a case of serving is.
+
+    choice : renting or the API, by their prices [USD / 1e6 output token]
+    rented : low and high end of the price on rented accelerators (90 %) [USD / 1e6 output token]
+    break_even : low and high end of the utilization above which renting is cheaper (90 %) [1]
+    """
+
+    choice: Choice
+    rented: tuple[Any, Any]
+    break_even: tuple[Any, Any]
+
+
+@lookup
+def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
+    """The doubts of a case of quantities.
+
+    Parameters
+    ----------
+    service : the case at its best estimates; its `spread` holds speed_low and speed_high
+    case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
+    """
+    speed, ahead = given("speed_in_practice", 1.0), given("rent_ahead", 1.0)
+    best = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
+    free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
+    drift, factor = yearly_drift(), load_spread()
+    loose = (case.contract == "on demand") | (case.contract == "spot")
+    loose = loose & (case.rent_usd_per_hour == 0)
+    low, high = ((1 + of) / (1 + drift.middle) for of in (drift.low, drift.high))  # over a year
+    load = case.utilization
+    ends = {
+        SPEED: Ends(speed, service.spread["speed_low"], service.spread["speed_high"]),
+        LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
+        RENT: Ends(ahead, where(loose, low, 1.0), where(loose, high, 1.0)),
+    }
+    rented, even = free.rented_usd_per_million(), free.break_even
+    choice = Choice.of(rented, service.api_usd_per_million, ends, **best)
+    of_price = interval_of(rented, ends.values())
+    of_even = interval_of(even, [ends[SPEED], ends[RENT]])
+    settled = (tuple(at(end, **best) for end in both) for both in (of_price, of_even))
+    return ServingDoubts(choice, *settled)
