@@ -8,11 +8,12 @@ import errno
 import signal
 import subprocess
 import sys
+from datetime import date, timedelta
 from types import SimpleNamespace
 
 import pytest
 import scaleright as library
-from scaleright import cli
+from scaleright import catalog, cli
 from scaleright.press import build, datacheck, site
 from scaleright.press.pool import Pool
 
@@ -252,3 +253,17 @@ def test_reports_come_as_text_or_json(scaleright, monkeypatch):
     for command in (["validate", "counts"], ["claims"]):
         assert scaleright(*command)[1] == "text\n"
         assert scaleright(*command, "--json")[1] == "{}\n"
+
+
+def test_an_answer_comes_with_a_word_on_old_data_as_on_its_page(scaleright, monkeypatch):
+    monkeypatch.setattr(library, "claims", SimpleNamespace(report=lambda _: "text"), raising=False)
+    monkeypatch.setattr(catalog, "data_record", lambda: SimpleNamespace(names=["new", "old"]))
+    dates = {"new": date.today(), "old": date.today() - timedelta(days=1_000)}
+    monkeypatch.setattr(
+        catalog,
+        "resource",
+        lambda name: {"title": name, "as_of": f"{dates[name]}", "stale_after_days": 30},
+    )
+    code, out, err = scaleright("claims")
+    assert (code, out) == (0, "text\n")
+    assert err == f"old data: old ({dates['old']}): 1,000 days old, fresh for 30\n"

@@ -13,14 +13,18 @@ import gc
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scaleright import __version__
 from scaleright.names import brief, shortened, suggestion
 from scaleright.press import COLLECTED_AFTER, Book, PressError
+
+if TYPE_CHECKING:
+    from scaleright.press.pages import Dated
 
 
 class _Command(click.Command):
@@ -121,6 +125,7 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 
     from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
+    from scaleright.press.pages import dates
     from scaleright.press.parameters import declared, validate
 
     place = Book.find()
@@ -134,6 +139,23 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     write_whole(out, done[0].content)
     click.echo(answer(done[0].content) or f"{chapter} has no cell tagged answer")
     click.echo(f"notebook: {out}")
+    _warn(dates(json.loads(done[0].content)))
+
+
+def _warn(tables: Iterable[Dated]) -> None:
+    """Say on stderr which of the tables behind an answer are old, as its page does."""
+    from scaleright.press.pages import old
+
+    for line in old(tables):
+        click.echo(f"old data: {line}", err=True)
+
+
+def _warn_of_read() -> None:
+    """The same of the tables that this process has read."""
+    from scaleright.catalog import data_record, resource
+    from scaleright.press.pages import dated
+
+    _warn(dated(resource(name)) for name in data_record().names)
 
 
 @cli.command()
@@ -177,11 +199,15 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
     """Run CHAPTER on every combination of values; the same command again goes on where it was
     interrupted.
     """
+    import json
+
+    from scaleright.press.pages import dates
     from scaleright.press.sweep import conduct, picture, results
 
+    place = Book.find()
     try:
         done = conduct.sweep(
-            Book.find(),
+            place,
             chapter,
             [_assignment(text) for text in assignments],
             out,
@@ -196,6 +222,8 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
         if done.drawn
         else "no chart: the answer has no number to draw"
     )
+    if (stored := place.notebook(chapter)).is_file():  # it names the tables that the chapter reads
+        _warn(dates(json.loads(stored.read_bytes())))
     if done.errors:
         first = "\n".join(f"  {error}" for error in list(dict.fromkeys(done.errors))[:3])
         raise PressError(
@@ -308,6 +336,7 @@ def validate(kind: str, file: Path | None, as_json: bool) -> None:
 
     report = validation.validate(kind, file)
     click.echo(report.to_json() if as_json else report.to_text())
+    _warn_of_read()
 
 
 @cli.command()
@@ -317,6 +346,7 @@ def claims(as_json: bool) -> None:
     from scaleright import claims as ledger
 
     click.echo(ledger.report(as_json))
+    _warn_of_read()
 
 
 def _explain(error: BaseException) -> str:

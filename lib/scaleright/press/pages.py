@@ -50,15 +50,33 @@ def dated(entry: Mapping[str, Any]) -> Dated:
     return Dated(entry["title"], date.fromisoformat(entry["as_of"]), int(entry["stale_after_days"]))
 
 
+def old(tables: Iterable[Dated], today: date | None = None) -> list[str]:
+    """What the notice of a page says of these tables on a day, a line each, the most overdue first.
+
+    >>> old([Dated("Rents", date(2026, 10, 10), 45)], date(2026, 12, 1))
+    ['Rents (2026-10-10): 52 days old, fresh for 45']
+    """
+    today = today or date.today()
+    overdue = (table for table in _overdue_first(tables) if table.fresh_until < today)
+    return [
+        f"{t.title} ({t.as_of}): {(today - t.as_of).days:,} days old, fresh for"
+        f" {t.stale_after_days:,}"
+        for t in overdue
+    ]
+
+
+def _overdue_first(tables: Iterable[Dated]) -> list[Dated]:
+    return sorted(tables, key=lambda table: (table.fresh_until, table.title))
+
+
 def notice(tables: Iterable[Dated]) -> str:
     """The notice of old data: empty and hidden, for the page's script to judge on the reader's day.
 
     The day of the build is not in it, so that two builds of the same sources are the same.
     """
-    overdue_first = sorted(tables, key=lambda table: (table.fresh_until, table.title))
     facts = [
         {"title": t.title, "as_of": t.as_of.isoformat(), "days": t.stale_after_days}
-        for t in overdue_first
+        for t in _overdue_first(tables)
     ]
     data = escape(json.dumps(facts, ensure_ascii=False, separators=(",", ":")), quote=True)
     return (
@@ -235,7 +253,7 @@ def _share(notebook: dict) -> None:
         )
 
 
-def _dates(notebook: Mapping[str, Any]) -> list[Dated]:
+def dates(notebook: Mapping[str, Any]) -> list[Dated]:
     """The dates that a notebook's data records name."""
     records = (
         output["data"][TABLES_MIME].get("dates", {}) for output in carried(notebook, TABLES_MIME)
@@ -281,7 +299,7 @@ def chapter_page(
     """
     notebook = json.loads(content)
     cell, lines, number = _title(notebook)
-    lines.insert(number + 1, f"\n{notice(_dates(notebook))}\n")
+    lines.insert(number + 1, f"\n{notice(dates(notebook))}\n")
     cell["source"] = "\n".join(lines)
     _tidy(notebook, f"notebooks/{chapter}")
     if scenarios:
@@ -311,7 +329,7 @@ def scenario_page(scenario: Scenario, content: bytes) -> bytes:
         f'<p class="sr-case">{escape(scenario.why)} The chapter <a'
         f' href="../{scenario.chapter}.html">{question}</a> with {values}.</p>'
     )
-    lines[number] = f"# {scenario.title}\n\n{notice(_dates(notebook))}\n\n{case}\n"
+    lines[number] = f"# {scenario.title}\n\n{notice(dates(notebook))}\n\n{case}\n"
     cell["source"] = "\n".join(lines)
     _tidy(notebook, scenario.page)
     return json.dumps(notebook, ensure_ascii=False).encode()
