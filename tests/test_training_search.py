@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS, valid
 from scaleright.training.search import candidates, layouts, pick, rank, search
@@ -38,7 +39,13 @@ def rows(layout: Layout) -> set[tuple]:
 
 
 @pytest.mark.parametrize(
-    "run", [SMALL, replace(MIXTURE, chips=4, global_batch=8)], ids=lambda run: run.model.name
+    "run",
+    [
+        SMALL,
+        replace(MIXTURE, chips=4, global_batch=8),
+        replace(SMALL, sequence=2 * LONGEST_WHOLE_SEQUENCE),
+    ],
+    ids=lambda run: f"{run.model.name} on {run.sequence} tokens",
 )
 def test_the_layouts_are_all_that_keep_the_rules(run):
     degrees, batches = range(1, 5), list(range(1, run.global_batch + 1))
@@ -54,7 +61,9 @@ def test_the_layouts_are_all_that_keep_the_rules(run):
         **dict(zip(FIELDS[: len(tried)], tried, strict=True)),
         sequence_parallel=np.ones(tried.shape[1], dtype=int),
     )
-    kept = pick(every, valid(run, every) & ((every.zero == 1) | (every.data * every.context > 1)))
+    shared = (every.zero == 1) | (every.data * every.context > 1)
+    whole = (every.context == 1) | (run.sequence > LONGEST_WHOLE_SEQUENCE)
+    kept = pick(every, valid(run, every) & shared & whole)
     assert rows(layouts(run)) == rows(kept) and len(rows(kept)) == layouts(run).tensor.size > 50
 
 

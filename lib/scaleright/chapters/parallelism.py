@@ -29,13 +29,19 @@ def answer(case: Any, run: TrainingRun, of: Chosen, split: Split) -> charts.Disp
     what, said, tokens = split.way, split.layout, run.tokens
     seconds, low_s, high_s = split.seconds, split.low_s, split.high_s
     mfu, waiting, room = split.mfu, split.waiting, split.room
+    fastest = split.fastest_s
+    faster = charts.phrase(
+        " The fastest layout of all takes {fastest:duration}, less than the model can tell apart;"
+        " what pretraining costs is counted with that one."
+    )
+    faster = where(fastest < 0.9995 * seconds, faster, "")
     span = where(runs, charts.phrase("{low_s:duration} to {high_s:duration} a step (90 %)"), "none")
     return charts.answer_card(
         "Train <strong>{case.model}</strong> on {case.chips:whole} {case.accelerator} with"
         " <strong>{what} parallelism</strong>: {said}. A step of {tokens:si } tokens takes"
         " <strong>{seconds:duration}</strong>, an MFU of <strong>{mfu:percent}</strong>, and chips"
         " wait for data {waiting:percent} of it; beyond a reserve for fragmentation, {room:percent}"
-        " of their memory stays free.",
+        " of their memory stays free.{faster}",
         provided=runs,
         otherwise="<strong>{case.model}</strong> cannot be trained so on {case.chips:whole}"
         " {case.accelerator}: {why}",

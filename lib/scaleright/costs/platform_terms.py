@@ -6,11 +6,11 @@ from typing import Any
 
 from scaleright.catalog import model, remembered
 from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
-from scaleright.costs.platforms import LONGEST_WHOLE_SEQUENCE
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
 from scaleright.market import listing_age
 from scaleright.training.layout import TrainingRun
+from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.units import whole
 

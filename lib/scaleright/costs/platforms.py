@@ -10,15 +10,12 @@ from scaleright.catalog import accelerator, model, shared
 from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
 from scaleright.formulas import counting, lookup, search
 from scaleright.training.layout import RECOMPUTE, TrainingRun
+from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION
 from scaleright.units import figures
 
-LONGEST_WHOLE_SEQUENCE = 8192
-"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
-splits 131,072 tokens, not 8,192.
-"""
 BATCHES = {"4M": 2**22, "16M": 2**24}
 """Tokens of an optimizer step: Llama 2's, and the largest of Llama 3.1."""
 
@@ -85,8 +82,6 @@ def best_step(
     of ten unseen runs [1]), borrowed (whose constants stand in for the chip's own; or ""), seen
     (runs of the chip's architecture were measured)
 
-    Only sequences above `LONGEST_WHOLE_SEQUENCE` are split over chips (context parallelism).
-
     Raises
     ------
     ValueError : no layout keeps all rules and fits in memory.
@@ -95,9 +90,7 @@ def best_step(
     run = TrainingRun(
         model(model_name), accelerator(chip_name), chips, sequence, global_batch, precision
     )
-    best = best_layouts(
-        run, limit=1, **({} if sequence > LONGEST_WHOLE_SEQUENCE else {"context": 1})
-    ).iloc[0]
+    best = best_layouts(run, limit=1).iloc[0]
     error = dict(zip(("error_low", "error_high"), interval(run), strict=True)) | {
         "borrowed": borrowed(run),
         "seen": "matmul" not in slowdowns(run).borrowed,

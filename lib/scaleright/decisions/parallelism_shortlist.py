@@ -4,17 +4,22 @@ chips and networks, with different batches, sequences, formats and tasks.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
 from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import accelerator, model, shared
-from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, words
+from scaleright.costs import fastest_steps
+from scaleright.costs.platforms import BATCHES
+from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, strategy, words
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
 from scaleright.ops import first_case, floor, item, minimum, where
 from scaleright.quantity import Quantity, choose, over
 from scaleright.quantity.lists import place_of_least
 from scaleright.training.chosen import machines
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.rules import FIELDS
 from scaleright.training.step import COMMUNICATION, StepTime
 
@@ -82,6 +87,20 @@ def _winners(name: str, chips: int) -> list[tuple[str, Layout]]:
     return _found(_settings(model(name), chips), micro_batch=MICRO_BATCHES, recompute=(0, 2))
 
 
+def _costed(name: str, chips: int) -> list[tuple[str, Layout]]:
+    """The layouts with which `fastest_steps` costs a run of a model on so many chips, so that both
+    give it the same step.
+    """
+    if name not in fastest_steps.MODELS or chips not in fastest_steps.SIZES:
+        return []
+    found = [
+        fastest_steps.fastest_steps(name, fastest_steps.SIZES, batch, form)
+        for batch, form in product(BATCHES, fastest_steps.PRECISIONS)
+    ]
+    splits = [of[on, chips]["split"] for of in found for on in ACCELERATORS if (on, chips) in of]
+    return [(str(strategy(split)), split) for split in dict.fromkeys(splits)]
+
+
 def _found(runs: Iterable[TrainingRun], **fixed: Any) -> list[tuple[str, Layout]]:
     """The best layouts of each strategy of several runs, each once."""
     every = dict[tuple[str, Layout], None]()
@@ -119,7 +138,7 @@ class Shortlist:
         found = {}
         for name in models:
             for chips in sorted({*sizes, run.chips}):
-                of = _winners(name, chips)
+                of = [*dict.fromkeys([*_winners(name, chips), *_costed(name, chips)])]
                 if (name, chips) == (run.model.name, run.chips):
                     of = [*dict.fromkeys([*_found(own), *of])]
                 if of:
@@ -186,7 +205,7 @@ def within_context(run: TrainingRun) -> Any:
 
 def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
     """Whether the batch and the sequence divide over a layout that suits the model and the chips,
-    and its tensor parallelism stays within a node.
+    its tensor parallelism stays within a node, and no short sequence is split.
 
     domain : chips of a node [1]
     """
@@ -194,7 +213,8 @@ def divides(run: TrainingRun, layout: Layout, domain: Any) -> Any:
     rounds = where(layout.virtual > 1, each / layout.pipeline, each)
     parts = where(layout.context > 1, 2 * layout.context, layout.tensor)
     whole = [(of == floor(of)) & (of >= 1) for of in (each, rounds, run.sequence / parts)]
-    return whole[0] & whole[1] & whole[2] & (layout.tensor <= domain)
+    on_one = (layout.context == 1) | (run.sequence > LONGEST_WHOLE_SEQUENCE)
+    return whole[0] & whole[1] & whole[2] & (layout.tensor <= domain) & on_one
 
 
 @dataclass(frozen=True)
@@ -233,18 +253,28 @@ def best_ways(
     return ways
 
 
+NEVER = float("inf")
+
+
+def _times(ways: Mapping[str, Way]) -> dict[str, Any]:
+    """Time of a step of each strategy, infinite where none of its layouts fits [s]."""
+    return {name: where(way.seconds > 0, way.seconds, NEVER) for name, way in ways.items()}
+
+
+def fastest_s(ways: Mapping[str, Way]) -> Any:
+    """Time of a step of the fastest candidate of all, with which a run is costed; infinite where
+    none fits [s].
+    """
+    return reduce(minimum, _times(ways).values())
+
+
 def simplest(ways: Mapping[str, Way]) -> tuple[Any, Way]:
     """The simplest strategy of those that the model cannot tell from the fastest, and its best
     candidate; no word, and NaN, where nothing fits.
     """
-    never = float("inf")
-    times = {name: where(way.seconds > 0, way.seconds, never) for name, way in ways.items()}
-    first, *others = times.values()
-    least = first
-    for time in others:
-        least = minimum(least, time)
+    times, least = _times(ways), fastest_s(ways)
     within = least * (1 + SIMPLER_WITHIN)
-    taken = [(name, (times[name] <= within) & (least < never)) for name in ways]
+    taken = [(name, (times[name] <= within) & (least < NEVER)) for name in ways]
 
     def chosen(values: Mapping[str, Any], none: Any) -> Any:
         return first_case([(is_it, values[name]) for name, is_it in taken], none)
@@ -266,6 +296,8 @@ class Split:
 
     way : the strategy, of `STRATEGIES`; layout : in words
     seconds, low_s, high_s : time of a step, and its range [s]
+    fastest_s : of the fastest layout of all, which may be another by less than the model can tell
+        apart [s]
     mfu : model FLOP over those that the chips could do [1]
     waiting : share of a step in which chips wait for data [1]
     memory : of a chip [B]; room : share of a chip's memory that stays free [1]
@@ -276,6 +308,7 @@ class Split:
     seconds: Any
     low_s: Any
     high_s: Any
+    fastest_s: Any
     mfu: Any
     waiting: Any
     memory: Any

@@ -158,26 +158,32 @@ def spread(draws: Law) -> dict[str, float]:
 
 @lookup
 def size_ends(
-    rent: Quantity, rents: tuple[Any, Any], mfu: Quantity, fit: Quantity, off: Any
+    rent: Quantity,
+    rents: tuple[Any, Any],
+    mfu: Quantity,
+    paces: tuple[float, float],
+    fit: Quantity,
+    off: Any,
 ) -> dict[str, Ends]:
     """What may be off in a compute-optimal size: the rent from the lowest to the highest listing,
-    the share of peak from 30 to 50 %, and the fit within its range of nine in ten.
+    the share of peak by what real runs took, and the fit within its range of nine in ten.
 
     Parameters
     ----------
     rents : lowest and highest listing [USD/h]
+    paces : time of the shortest and the longest of nine in ten real runs over what is thought [1]
     fit : factor of the size
     off : how many times it may be off, see `range_factor`
 
     >>> from scaleright.quantity import given
     >>> rent, mfu, fit = given("rent", 1.0), given("mfu", 0.6), given("fit", 1.0)
-    >>> ends = size_ends(rent, (2.0, 4.0), mfu, fit, 1.1)
+    >>> ends = size_ends(rent, (2.0, 4.0), mfu, (1.0, 2.0), fit, 1.1)
     >>> [(float(end.low.value), float(end.high.value)) for end in list(ends.values())[:2]]
     [(1.0, 4.0), (0.3, 0.6)]
     """
-    low, high = rents
+    (low, high), (short, long) = rents, paces
     return {
         "rent": Ends(rent, minimum(low, rent), maximum(high, rent)),
-        "share of peak": Ends(mfu, minimum(0.3, mfu), maximum(0.5, mfu)),
+        "share of peak": Ends(mfu, mfu / long, mfu / short),
         "the fit": Ends(fit, 1 / off, off),
     }

@@ -4,7 +4,8 @@ What can run at all is decided by `rules`. Layouts that cannot be better than an
 unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, and without sequence
 parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
 Tensor parallelism stays within the chips that share a fabric [narayanan2021, takeaway 1]: no
-published run crosses it, so its constants are not known beyond.
+published run crosses it, so its constants are not known beyond. A sequence of up to
+`LONGEST_WHOLE_SEQUENCE` tokens stays on one rank, as in published runs.
 """
 
 import math
@@ -20,6 +21,11 @@ from scaleright.training.rules import FIELDS, MODULES_BESIDE_LAYERS, check_run, 
 
 LEAST_CHUNK = 128
 """Tokens that context parallelism leaves in each of its chunks at least: a tile of flash attention.
+"""
+
+LONGEST_WHOLE_SEQUENCE = 8192
+"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
+splits 131,072 tokens, not 8,192.
 """
 
 
@@ -47,6 +53,7 @@ def _crossed(layout: Layout, axes: dict[str, Any]) -> Layout:
 def _axes(run: TrainingRun) -> dict[str, Any]:
     """The choices of each field that are worth crossing; `data` follows from them."""
     model, of_chips = run.model, divisors(run.chips)
+    ranks = of_chips if run.sequence > LONGEST_WHOLE_SEQUENCE else [1]
     stages = {
         d for extra in range(MODULES_BESIDE_LAYERS + 1) for d in divisors(model.layers + extra)
     }
@@ -57,7 +64,7 @@ def _axes(run: TrainingRun) -> dict[str, Any]:
             if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)
         ],
         "pipeline": [d for d in of_chips if d in stages],
-        "context": [d for d in of_chips if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],
+        "context": [d for d in ranks if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],
         "expert": divisors(max(model.experts, 1)),
         "virtual": sorted(stages),
         "micro_batch": divisors(run.global_batch),

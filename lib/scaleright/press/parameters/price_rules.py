@@ -1,15 +1,5 @@
 """The rules that parameters cells name about prices; `rulebook` says what a rule is."""
 
-from scaleright.names import one_of
-
-
-def listed(accelerator: str) -> None:
-    """A chip that somebody rents out and that multiplies matrices."""
-    from scaleright import market
-
-    rents = [name for name in market.matmul_chips() if market.listed_hour(name)]
-    one_of(accelerator, rents, "accelerator that somebody rents out")
-
 
 def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
     """A rent that is one chip's."""
@@ -59,4 +49,4 @@ def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str
     require_listed(accelerator, accelerators, pricing, region)
 
 
-RULES = (listed, plausible_rent, offered, priced, for_sale, hosted, on_the_market)
+RULES = (plausible_rent, offered, priced, for_sale, hosted, on_the_market)
