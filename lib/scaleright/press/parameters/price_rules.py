@@ -1,5 +1,7 @@
 """The rules that parameters cells name about prices; `rulebook` says what a rule is."""
 
+from scaleright.names import one_of
+
 
 def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
     """A rent that is one chip's."""
