@@ -116,13 +116,19 @@ def counted(case: Any, terms: Ownership, crew: tuple[Quantity, Quantity]) -> Dis
     """
     least, most = crew
     site = charts.phrase("the crew of a site ({least:usd} to {most:usd} an hour), its land, ")
-    site = where(case.setting == "data center", site, "")
+    at_home, own_site = case.setting == "home", case.setting == "data center"
+    site = where(at_home, "insurance, your own time, ", where(own_site, site, ""))
+    upkeep = "spares and repairs, insurance, property tax and people"
+    upkeep = where(at_home, "spares and repairs", upkeep)
+    whole = "the chip with its share of server, network and storage"
+    whole = where(at_home, "the chip with a computer around it", whole)
+    house = where(at_home, "", where(own_site, "the building, ", "the colocation, "))
     return charts.sentence(
-        "<strong>Counted</strong>: the chip with its share of server, network and storage and the"
-        " sales tax, {terms.price_usd:usd} together; their power and cooling; building or"
-        " colocation; spares and repairs, insurance, property tax and people. <strong>Left"
-        " out</strong>: {site}power of storage, software licenses, tax on income, and what a sale"
-        " costs. Hours that nobody uses are those beyond your {case.hours_per_day:hours a day}."
+        "<strong>Counted</strong>: {whole} and the sales tax, {terms.price_usd:usd} together; their"
+        " power and cooling; {house}{upkeep}."
+        " <strong>Left out</strong>: {site}power of storage, software licenses, tax on income, and"
+        " what a sale costs. Hours that nobody uses are those beyond your"
+        " {case.hours_per_day:hours 2} a day."
     )
 
 
