@@ -12,6 +12,7 @@ from scaleright.costs.own import OwnedCost
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.capex_opex import cards_and_a_chip, owned_and_published
 from scaleright.decisions.verdict import Verdict
+from scaleright.information import Choice
 from scaleright.market import rent_or_buy_market
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import ordered
@@ -35,19 +36,25 @@ def answer(
     saving: Quantity,
     break_even_hours: Quantity,
     between: tuple[Quantity, Quantity],
+    sure: Choice,
 ) -> Display:
     """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
 
-    chip : its terms; between : ends of those hours
+    chip : its terms; between : ends of those hours; sure : how sure the choice is [USD/year]
     """
     pays, (range_low, range_high) = _pays(break_even_hours), between
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
     span = where(range_low > 24, "beyond a whole day of use (90 %)", span)
+    known = charts.phrase(
+        "; {choice} is cheaper with {sure.sureness:percent} probability, and taking it is expected"
+        " to cost {sure.expected_loss:usd} a year too much"
+    )
+    known = where(case.hours_per_day > 0, known, "")
     return charts.answer_card(
         "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"
         " <strong>{case.accelerator}</strong>, <strong>{choice}</strong> is cheaper, by"
         " <strong>{saving:usd}</strong> a year. {pays}",
-        range="{span}",
+        range="{span}{known}",
         as_of="{chip.age} (rents)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",
@@ -55,6 +62,8 @@ def answer(
             "break_even_hours": (break_even_hours, "hours 2"),
             "range_low": (range_low, "hours 2"),
             "range_high": (range_high, "hours 2"),
+            "owning_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd_per_year": (sure.expected_loss, "usd"),
         },
     )
 

@@ -57,10 +57,10 @@ def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
     speed, ahead = given("speed_in_practice", 1.0), given("rent_ahead", 1.0)
     best = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
     free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
-    drift, factor = yearly_drift(), load_spread()
+    factor = load_spread()
     loose = (case.contract == "on demand") | (case.contract == "spot")
     loose = loose & (case.rent_usd_per_hour == 0)
-    low, high = ((1 + of) / (1 + drift.middle) for of in (drift.low, drift.high))  # over a year
+    low, high = yearly_drift().mean_over(1.0)
     load = case.utilization
     ends = {
         SPEED: Ends(speed, service.spread["speed_low"], service.spread["speed_high"]),

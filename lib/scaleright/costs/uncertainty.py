@@ -1,8 +1,9 @@
-"""Owning or renting in a case of quantities, and how far its break-even can be off: every input
-between the ends that the tables give it.
+"""Owning or renting in a case of quantities, how far its break-even can be off, and how sure the
+choice is: every input that the reader has left at its usual value between its ends.
 
-The tables state a low and a high end for each price and factor. What a reader sets keeps that
-relative range: a rent of one dollar is as uncertain as the listings of the chip are apart.
+The tables state a low and a high end for each price and factor. What a reader has set is known and
+has none. Rents have those of the years ahead: how far the listings of a chip lie apart is a choice
+of the seller, not a doubt.
 """
 
 from collections.abc import Mapping
@@ -19,8 +20,10 @@ from scaleright.costs.ownership import (
     setting_usd_per_kwh,
     years_since_release,
 )
+from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
-from scaleright.market import electricity_price, listed_hour, listing_age
+from scaleright.information import Choice
+from scaleright.market import electricity_price, listed_hour, listing_age, yearly_drift
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, Range, interval, interval_of
@@ -50,6 +53,7 @@ TOGETHER = {
 """Factors of a setting that no parameter sets, by the words for those that move together."""
 END_OF = {words: f"end_of_{words.replace(', ', '_').replace(' ', '_')}" for words in TOGETHER}
 """The input that holds their end: no control, what moves it are its ends alone."""
+_ALL_TYPICAL = dict.fromkeys(END_OF.values(), TYPICAL)
 
 
 @lookup
@@ -60,8 +64,10 @@ def chip_terms(name: str) -> dict[str, Any]:
     -------
     tdp_watts : its power [W]
     age_years : since its release, see `ownership.years_since_release`
-    rent_low, rent_high, price_low, price_high : the ends of its rent and its price over their
-        middle [1]; 1 where there is no range
+    rent_usd_per_hour, chip_usd : what it is listed for [USD/h] and its price [USD]; 0 where neither
+        is known
+    rent_low : the cheapest seller's rent over that [1]
+    price_low, price_high : the ends of its price over its middle [1]; 1 where there is no range
     server : whether it is made for servers, so that no home houses it
     age : how old its newest listing is, in words
     """
@@ -71,8 +77,9 @@ def chip_terms(name: str) -> dict[str, Any]:
     found = {
         "tdp_watts": chip.require("tdp_watts"),
         "age_years": years_since_release(name),
+        "rent_usd_per_hour": listed.usd if listed else 0.0,
         "rent_low": listed.low / listed.usd if listed else 1.0,
-        "rent_high": listed.high / listed.usd if listed else 1.0,
+        "chip_usd": chip.purchase_mid_usd if chip.purchase_usd else 0.0,
         "price_low": low / middle,
         "price_high": high / middle,
     }
@@ -155,27 +162,38 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
 @lookup
 def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
-    inputs by the words for it; those of a group of `TOGETHER` move together.
+    inputs by the words for it: both the value itself where the reader has set it; those of a group
+    of `TOGETHER` move together.
 
     case : of quantities, with accelerator and rent_usd_per_hour too
     """
     groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
     hours = chosen_terms(case, chip, groups).break_even_hours_per_day(case.rent_usd_per_hour)
     cheap, best, dear = (_place(case, end) for end in ENDS)
+    usual = choose(usual_terms(), case.setting)
 
-    def over_best(of: Quantity, name: str, low: Any = cheap, high: Any = dear) -> Ends:
-        return Ends(of, of * (low[name] / best[name]), of * (high[name] / best[name]))
+    def unless_set(of: Quantity, left: Any, low: Any, high: Any) -> Ends:
+        return Ends(of, *(where(of == left, end, of) for end in (low, high)))
+
+    def over_best(name: str, of: str, low: Any = cheap, high: Any = dear) -> Ends:
+        given, middle = getattr(case, name), best[of]
+        return unless_set(
+            given, usual[name], given * (low[of] / middle), given * (high[of] / middle)
+        )
 
     rent, price, capital = case.rent_usd_per_hour, case.chip_usd, case.cost_of_capital
-    kept = over_best(case.value_kept_per_year, "value_kept_per_year", dear, cheap)
+    kept = over_best("value_kept_per_year", "value_kept_per_year", dear, cheap)
     lower, higher = (end["cost_of_capital"] - best["cost_of_capital"] for end in (cheap, dear))
+    capitals = maximum(capital + lower, 0.0), capital + higher
+    rents = (rent * of for of in yearly_drift().mean_over(case.years))
+    prices = price * chip["price_low"], price * chip["price_high"]
     return minimum(hours, LONGEST_HOURS), {
-        "rent": Ends(rent, rent * chip["rent_low"], rent * chip["rent_high"]),
-        "price of the chip": Ends(price, price * chip["price_low"], price * chip["price_high"]),
-        "price of power": over_best(case.usd_per_kwh, "usd_per_kwh"),
-        "years of use": over_best(case.years, "service_years", dear, cheap),
+        "rents of the years ahead": unless_set(rent, chip["rent_usd_per_hour"], *rents),
+        "price of the chip": unless_set(price, chip["chip_usd"], *prices),
+        "price of power": over_best("usd_per_kwh", "usd_per_kwh"),
+        "years of use": over_best("years", "service_years", dear, cheap),
         "value kept each year": Ends(kept.parameter, kept.low, minimum(kept.high, 0.98)),
-        "cost of capital": Ends(capital, maximum(capital + lower, 0.0), capital + higher),
+        "cost of capital": unless_set(capital, usual["cost_of_capital"], *capitals),
     } | {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
 
 
@@ -183,9 +201,20 @@ def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends
 def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
     hours, ends = doubts(case, chip)
-    typical = dict.fromkeys(END_OF.values(), TYPICAL)
-    low, high = (at(end, **typical) for end in interval_of(hours, ends.values()))
+    low, high = (at(end, **_ALL_TYPICAL) for end in interval_of(hours, ends.values()))
     return low, high
+
+
+@lookup
+def buying(case: Any, chip: Mapping[str, Any]) -> Choice:
+    """Owning or renting, by what a year costs [USD/year].
+
+    case : of quantities, as for `doubts`, with hours_per_day too
+    """
+    groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
+    owned = chosen_terms(case, chip, groups).owned_usd_per_year(case.hours_per_day).total
+    rented = rent_usd_per_year(case.rent_usd_per_hour, case.hours_per_day)
+    return Choice.of(owned, rented, doubts(case, chip)[1], **_ALL_TYPICAL)
 
 
 @lookup

@@ -4,6 +4,7 @@ commitment took off.
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import one_of
+from scaleright.ops import exp, log, sqrt
 from scaleright.outputs import Sheet
 from scaleright.ranges import Range
 
@@ -139,6 +141,19 @@ class Drift:
     middle: float
     high: float
     windows: int
+
+    def mean_over(self, years: Any) -> tuple[Any, Any]:
+        """5th and 95th percentile of the mean rent of the years ahead, over today's [1].
+
+        Rents move as a random walk of their logarithms; the mean over a time spreads as its end
+        does over a third of that time.
+
+        >>> low, high = Drift(0.8, 1.0, 1.25, 60).mean_over(3.0)
+        >>> round(low, 6), round(high, 6)
+        (0.8, 1.25)
+        """
+        spread = log(self.high / self.low) / 2 * sqrt(years / 3)
+        return exp(-spread), exp(spread)
 
 
 @shared
