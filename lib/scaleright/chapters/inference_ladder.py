@@ -8,13 +8,14 @@ import pandas as pd
 from scaleright import catalog, charts
 from scaleright.decisions.inference_ladder import SOURCE_SAVING, Saved, as_promised
 from scaleright.inference.ladder import Ladder, Step
+from scaleright.market import PaidHour
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity
 
 PROMISED = f"{100 * SOURCE_SAVING[0]:.0f} to {100 * SOURCE_SAVING[1]:.0f} %"
 
 
-def answer(case: Any, ladder: Ladder, saved: Saved) -> charts.Display:
+def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Display:
     """What the ladder saves of the fleet; or why there is none."""
     today, end = ladder.steps[0], ladder.steps[-1]
     saving, dear, cheap = saved.saving, saved.dear, saved.cheap
@@ -33,16 +34,21 @@ def answer(case: Any, ladder: Ladder, saved: Saved) -> charts.Display:
     lent = where(ladder.lent == "", "", "; " + ladder.lent)
     span = charts.phrase("{range_low:percent} to {range_high:percent}")
     span = where(possible, span, "none, since nothing is served")
+    money = charts.phrase(
+        ", or {cheap:usd} instead of {dear:usd} for a million output tokens at {hour.usd:usd} an"
+        " hour ({hour.counted})"
+    )
+    money = where(hour.there, money, charts.phrase("; in dollars nobody knows: {hour.why}"))
     return charts.answer_card(
         "The ladder takes <strong>{case.model}</strong> from {today.chips:whole} {case.accelerator}"
-        " to <strong>{end.chips:whole}</strong>: <strong>{saving:percent}</strong> less, or"
-        " {cheap:usd} instead of {dear:usd} for a million output tokens. The source promises"
+        " to <strong>{end.chips:whole}</strong>: <strong>{saving:percent}</strong>"
+        " less{money}. The source promises"
         f" {PROMISED} to everyone.",
         provided=possible,
         otherwise="<strong>{case.model}</strong> in {case.precision} cannot be served on"
         " {case.accelerator} with {case.tpot_ms:number} ms between two tokens: {refusal}.",
         range="{span}",
-        as_of=catalog.resource("serving_constants")["as_of"],
+        as_of=f"{catalog.resource('serving_constants')['as_of']} (speed), {{hour.age}} (rents)",
         model_error="the range is the ninth of ten errors on"
         f" {saved.checked} published speedups by one lever alone{{lent}}",
         headline="saving",

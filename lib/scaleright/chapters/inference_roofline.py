@@ -7,7 +7,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Controls, Display
-from scaleright.costs.batches import Batch, rents_by_pace, rents_by_requests
+from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
 from scaleright.inference.nodes import RELEASED_IN
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
 from scaleright.ops import maximum, where
@@ -21,18 +21,14 @@ _PER_MILLION = "USD per million output tokens"
 _LOGS = {"log_x": True, "log_y": True}
 
 
-def controls(case: Any, terms: Mapping[str, Mapping[str, Any]]) -> Controls:
-    """The controls: the rent follows the accelerator, the format that of the model's release.
-
-    terms : by accelerator, see `market.rent_terms`
-    """
+def controls(case: Any) -> Controls:
+    """The controls: the format follows the model, as it was released."""
     models = case.parameters[0].choices
     released = {name: {"precision": RELEASED_IN.get(name, "FP8")} for name in models}
-    live = charts.controls(case).follow("accelerator", terms, rent_usd_per_hour="rent_usd_per_hour")
-    return live.follow("model", released)
+    return charts.controls(case).follow("model", released)
 
 
-def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, rent: Any) -> Display:
+def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, hour: Any) -> Display:
     """The answer: pace and price of many at once, beside one request alone."""
     server, pace, price = many.server, many.pace, many.usd_per_million
     alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
@@ -42,20 +38,23 @@ def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, rent: Any)
     first = where(turn < 1.5, "the first request", charts.phrase("about {turn:whole} at once"))
     wait = where(case.batch > room, " The others wait.", "")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
-    span = where(served, span, "none, since nothing is served")
+    priced = served & hour.there
+    span = where(priced, span, "none, since nothing is served at a price")
+    why_not = where(served, charts.phrase("{hour.why}."), why_not)
     return charts.answer_card(
         "With <strong>{crowd}</strong> at once on <strong>{server.chips:whole}"
         " {case.accelerator}</strong>, <strong>{case.model}</strong> in {case.precision} gives each"
         " reader <strong>{pace:number} tokens a second</strong>, and a million output tokens with"
         " their prompts cost <strong>{price:usd}</strong> at {case.utilization:percent}"
-        " utilization. One request at a time would be answered at {alone_pace:number} a second and"
-        " cost {single:usd}, <strong>{more}</strong>. Arithmetic overtakes the reading of weights"
+        " utilization and {hour.usd:usd} an hour ({hour.counted}). One request at a time would be"
+        " answered at {alone_pace:number} a second and cost {single:usd}, <strong>{more}</strong>."
+        " Arithmetic overtakes the reading of weights"
         " from {first}; memory holds {room:whole}.{wait}",
-        provided=served,
+        provided=priced,
         otherwise="<strong>{case.model}</strong> in <strong>{case.precision}</strong> is not"
-        " served on <strong>{case.accelerator}</strong> like this: {why_not}",
+        " served at a price on <strong>{case.accelerator}</strong> like this: {why_not}",
         range="{span}",
-        as_of="{rent.age} (rents)",
+        as_of="{hour.age} (rents)",
         model_error="{server.sure}",
         headline="usd_per_million",
         quantities={
@@ -71,7 +70,8 @@ def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, rent: Any)
 def _more(many: Batch, alone: Batch) -> Any:
     """How much more a token costs one request alone, in words."""
     times = alone.usd_per_million / many.usd_per_million
-    return where(times > 1, charts.phrase("{times:times} as much"), "which is the same")
+    same = where(times > 0, "which is the same", "what nobody knows")
+    return where(times > 1, charts.phrase("{times:times} as much"), same)
 
 
 def _at_once(value: Any, label: Any, lift: int = 0) -> Any:
@@ -187,16 +187,16 @@ def token_kinds(many: Batch) -> Display:
         " prompt takes {point.mixed_s:duration} instead of {point.plain_s:duration}: everyone who"
         " is reading along waits that long for the next token, in"
         " {point.beat.carrying:percent} of the steps.",
-        provided=many.served,
-        otherwise="Nothing is served, so no token has a price.",
+        provided=many.served & (per_read > 0),
+        otherwise="Nothing is served at a price, so no token has one.",
     )
 
 
-def fronts(case: Any, terms: Mapping[str, Mapping], pace: Quantity, usd: Quantity) -> Display:
+def fronts(case: Any, names: Sequence[str], pace: Quantity, usd: Quantity) -> Display:
     """What a million tokens cost at each pace, a line for each accelerator."""
     return charts.show(
         charts.lines(
-            rents_by_pace(terms),
+            chips_by_pace(names),
             "pace",
             "accelerator",
             "usd",
@@ -213,13 +213,13 @@ def fronts(case: Any, terms: Mapping[str, Mapping], pace: Quantity, usd: Quantit
 
 
 def patterns(
-    case: Any, terms: Mapping[str, Mapping], lengths: Sequence[Quantity], usd: Quantity
+    case: Any, names: Sequence[str], lengths: Sequence[Quantity], usd: Quantity
 ) -> Display:
     """What a thousand requests cost on each accelerator, by kinds of requests."""
     return charts.table(
-        rents_by_requests(terms).assign(usd=usd),
+        chips_by_requests(names).assign(usd=usd),
         "USD per thousand requests at 25 tokens a second for each reader or more, your model and"
-        " utilization; a dash where no node keeps the pace",
+        " utilization; a dash where no node keeps the pace, or nobody lists the chip so",
         formats={"usd": "usd"},
         along=(case.accelerator, case.rent_usd_per_hour, *lengths),
         across="requests",
@@ -274,9 +274,9 @@ def at_pace(quick: Any, there: Batch) -> Display:
     return charts.sentence(
         "At {quick:whole} at once, where a token costs {there.usd_per_million:usd} per million:"
         " fewer share the reading of the weights, and each step carries fewer prompts.",
-        provided=there.served & (quick > 0),
+        provided=there.served & (quick > 0) & (there.usd_per_million > 0),
         otherwise="Nowhere: not even one alone gets so many, with all weights to read for each"
-        " token.",
+        " token, or an hour has no price.",
     )
 
 
@@ -297,5 +297,6 @@ def cached_prompts(many: Batch, saved: Any) -> Display:
         "{saved:percent} of the cost of a token: what is kept is not read again, but it is looked"
         " back on, and holds its place in memory.",
         provided=many.served & (saved > 0.005),
-        otherwise="Nothing that counts: there is hardly a prompt to read, or none is served.",
+        otherwise="Nothing that counts: there is hardly a prompt to read, or none is served at a"
+        " price.",
     )

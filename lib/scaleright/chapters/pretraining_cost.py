@@ -10,7 +10,6 @@ from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
 from scaleright.costs.fastest_steps import Steps
-from scaleright.costs.platform_terms import terms
 from scaleright.costs.pretraining import PretrainingCost, published_runs
 from scaleright.costs.pretraining_doubts import Doubts, Spread, published_pace
 from scaleright.costs.pretraining_run import Cheapest, Run
@@ -25,25 +24,29 @@ USD_FOR = "USD for the run"
 def controls(declared: Any) -> Controls:
     """The chapter's parameters; what the reader leaves open is as the tables have it."""
     filled = declared.filled(**pretraining.reliability(), **pretraining.project())
-    return charts.controls(filled).follow("accelerator", terms(), rent_usd_per_hour="rent")
+    return charts.controls(filled)
 
 
 def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) -> Display:
     """The answer card: days and dollars of the run, or why it does not run, and the cheapest."""
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
     usual_usd, usual_days = spread.paced_usd, spread.paced_days
-    hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.listed
+    hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
     trusted, real = run.step.trust, published_pace()
     trillions, days = case.tokens / 1e12, run.days
-    how = where(run.hour.owned, "owned and busy around the clock", "of rent")
-    why = _why_not(case, run, steps.fewest(case))
+    how = charts.phrase("of rent ({mine.counted})")
+    how = where(run.hour.owned, "owned and busy around the clock", how)
+    unpriced = charts.phrase("{mine.why}.")
+    why = where(run.done, unpriced, _why_not(case, run, steps.fewest(case)))
+    fails = where(run.done, "has no price", "does not run")
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none, since it runs on none")
     span = charts.phrase(
         "{low_usd:usd} to {high_usd:usd} for the run (90 %), from prices and from what"
         " published runs took beyond the model"
     )
-    span = where(low_usd > 0, span, "none: it does not run, or would not if it failed more")
+    none = "none: it does not run, would not if it failed more, or has no price"
+    span = where(low_usd > 0, span, none)
     return charts.answer_card(
         "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
         " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
@@ -52,8 +55,8 @@ def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) ->
         " {cost.total:usd}. At the median pace of published runs, the run takes {usual_days:days}"
         " and <strong>{usual_usd:usd}</strong>. On as many chips, the cheapest platform whose"
         " architecture the fit has seen is {nearest}.",
-        provided=run.done,
-        otherwise="Pretraining <strong>{case.model}</strong> does not run on"
+        provided=run.done & run.hour.there,
+        otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
         " the cheapest platform whose architecture the fit has seen is {nearest}.",
         range="{span}",
@@ -82,13 +85,16 @@ def _why_not(case: Any, run: Run, fewest: Any) -> Any:
 
 def _rows(on_all: Mapping[str, Run], column: str = "platform") -> pd.DataFrame:
     """The platforms, those on which the run costs least first."""
-    return pd.DataFrame({column: names_by({name: run.usd.value for name, run in on_all.items()})})
+    usd = {name: run.usd.value for name, run in on_all.items()}
+    last = {name: 1e99 for name, of in usd.items() if not of > 0}  # does not run, or has no price
+    return pd.DataFrame({column: names_by(usd | last)})
 
 
 def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     """A bar for each platform: what the run on it costs, by parts."""
     usd, star = run.usd, where(run.step.trust.seen, "", " *")
-    label = where(run.done, charts.phrase("{usd:usd}{star}"), "does not run")
+    unpriced = where(run.done, "no such price is listed", "does not run")
+    label = where(usd > 0, charts.phrase("{usd:usd}{star}"), unpriced)
     words = "compute", "recompute", "network", "pipeline", "failures", "power"
     parts, rows = dict(zip(words, run.cost.parts().values(), strict=False)), _rows(on_all)
     return charts.show(
@@ -130,20 +136,20 @@ def bill(run: Run, per_million: Any, failed: Any, lost: Any) -> Display:
     return charts.sentence(
         "A million tokens of training cost {per_million:usd}. Failures take {failed:percent} of the"
         " time, and {lost:percent} of the bill is neither compute nor power.",
-        provided=run.done,
-        otherwise="Without a run there is no bill.",
+        provided=run.cost.total > 0,
+        otherwise="Without a run that has a price there is no bill.",
     )
 
 
 def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     """All platforms with days, chip-hours, prices of an hour and the fastest layout; folded."""
-    owned = run.hour.listed.owned
+    owned = run.hour.prices.owned
     columns = {
         "platform": platform,
         "the run": run.usd,
         "days": run.days,
         "chip-hours": run.hours.total,
-        "rent": run.hour.rent,
+        "rent": run.hour.rented.usd,
         "owned": where(owned > 0, owned, float("nan")),
         "format": run.step.trust.format,
         "fastest layout": run.step.layout,
@@ -151,7 +157,7 @@ def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     every = charts.table(
         _rows(on_all, "of").assign(**columns),
         "Your model on as many of each; rent and owned are USD an hour, owned without power, and"
-        " missing for chips that nobody sells",
+        " missing where nobody sells the chip so",
         dict.fromkeys(("the run", "rent", "owned"), "usd")
         | {"days": "number", "chip-hours": "whole"},
         along={platform: "of"},
@@ -165,7 +171,8 @@ def by_deadline(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -
     usd, cluster = run.usd, run.chips
     late = where(run.days > case.deadline_days, ", late", "")
     said = charts.phrase("{usd:usd} on {cluster:whole}{late}")
-    said = where(run.cost.total > 0, said, "does not run")
+    unpriced = where(run.done, "no such price is listed", "does not run")
+    said = where(run.cost.total > 0, said, unpriced)
     bars = "platform", usd, "usd", USD_FOR
     return charts.show(
         charts.bars(_rows(on_all), *bars, along=platform, label=said),
@@ -203,7 +210,7 @@ def stops() -> Display:
 def project(cost: PretrainingCost, around: Mapping[str, Any]) -> Display:
     """The run, experiments and people as one bar."""
     whole = charts.phrase("{cost.total:usd} in all")
-    whole = where(cost.total > 0, whole, "none without a run")
+    whole = where(cost.total > 0, whole, "none without a run that has a price")
     return charts.show(
         charts.stacked_parts(around, "usd", "USD"),
         name="project",
@@ -280,7 +287,8 @@ def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
         "With experiments and people at the ends of theirs, the project lies between"
         " <strong>{low:usd}</strong> and <strong>{high:usd}</strong>{small}.",
         provided=low > 0,
-        otherwise="Where the run may not get done at all, what the project may cost has no end.",
+        otherwise="Where the run may not get done at all, or has no price, what the project may"
+        " cost has no end.",
     )
 
 
@@ -299,7 +307,7 @@ def fair_price(run: Run, fair_usd: Any) -> Display:
         "At {fair_usd:usd} an hour, {hour_usd:usd} now: the chip-hours stay what they are, so the"
         " price of one alone must make up the difference.",
         provided=fair_usd > 0,
-        otherwise="At none: your case does not run, or no such platform runs it.",
+        otherwise="At none: your case does not run, or no such platform runs it at a price.",
     )
 
 

@@ -9,6 +9,7 @@ from scaleright.catalog import accelerator, table
 from scaleright.claims.errors import of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, span
 from scaleright.costs.platforms import best_step, platforms
+from scaleright.market import hour
 from scaleright.mlperf import matched, training_gains
 
 MODEL, CHIPS, SEQUENCE, BATCH = "Llama-2-7B", 256, 4096, 1024
@@ -72,7 +73,9 @@ def s1_5x_training() -> Recomputed:
 
 def s1_cheapest() -> Recomputed:
     rows = platforms(MODEL, CHIPS, SEQUENCE, BATCH).query("why == ''")
-    usd = (rows["step_s"] * rows["rent"]).set_axis(rows["accelerator"])
+    usd = (rows["step_s"] * rows["accelerator"].map(lambda name: hour(name).usd)).set_axis(
+        rows["accelerator"]
+    )
     is_blackwell = usd.index.isin((*BLACKWELL, *ULTRA))
     ours, others = usd[is_blackwell].min(), usd[~is_blackwell]
     own = others[others.index.str.match("A100|H100|H200")]

@@ -1,6 +1,6 @@
 """Requests at once on one server: their pace, their price, and what more of them do to both."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,31 +98,29 @@ class Batch:
 
 
 @lookup
-def rents_by_pace(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """A row for each accelerator, with its rent [USD/h], and each pace of a chart [token/s].
+def chips_by_pace(names: Sequence[str]) -> pd.DataFrame:
+    """A row for each accelerator, none with a rent of the reader's own (0), and each pace of a
+    chart [token/s].
 
-    terms : by accelerator, see `market.rent_terms`
-
-    >>> rents_by_pace({"A": {"rent_usd_per_hour": 2.0}}).to_dict("records")[0]
-    {'accelerator': 'A', 'rent_usd_per_hour': 2.0, 'pace': 5.0}
+    >>> chips_by_pace(["A"]).to_dict("records")[0]
+    {'accelerator': 'A', 'rent_usd_per_hour': 0.0, 'pace': 5.0}
     """
-    return _rents(terms).merge(pd.DataFrame({"pace": _PACES}), how="cross")
+    return _each(names).merge(pd.DataFrame({"pace": _PACES}), how="cross")
 
 
 @lookup
-def rents_by_requests(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """A row for each accelerator (`chip` as well), with its rent [USD/h], and each of
-    `inference.lengths.patterns`.
+def chips_by_requests(names: Sequence[str]) -> pd.DataFrame:
+    """A row for each accelerator (`chip` as well), none with a rent of the reader's own (0), and
+    each of `inference.lengths.patterns`.
 
-    >>> found = rents_by_requests({"A": {"rent_usd_per_hour": 2.0}})
+    >>> found = chips_by_requests(["A"])
     >>> found["chip"].tolist()[0], found["requests"].tolist()[:2]
     ('A', ['code completion', 'conversation'])
     """
-    rents = _rents(terms)
-    rents.insert(0, "chip", rents["accelerator"])
-    return rents.merge(pd.DataFrame(patterns()), how="cross")
+    rows = _each(names)
+    rows.insert(0, "chip", rows["accelerator"])
+    return rows.merge(pd.DataFrame(patterns()), how="cross")
 
 
-def _rents(terms: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    rents = [of["rent_usd_per_hour"] for of in terms.values()]
-    return pd.DataFrame({"accelerator": [*terms], "rent_usd_per_hour": rents})
+def _each(names: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame({"accelerator": [*names], "rent_usd_per_hour": 0.0})

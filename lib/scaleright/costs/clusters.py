@@ -5,7 +5,7 @@ of one costs, and how much of its time goes into work that is kept.
 from scaleright.catalog import Accelerator, accelerator, accelerators
 from scaleright.costs.ownership import Ownership
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
-from scaleright.market import hour, listed_hour
+from scaleright.market import listed_hour
 from scaleright.power import energy_kwh
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
@@ -41,44 +41,36 @@ def format_on(chip_name: str, precision: str) -> str:
 
 
 @lookup
-def hourly_usd(chip_name: str) -> dict[str, float]:
-    """An hour of a chip: rented, at the median of its listings, and owned and busy around the
-    clock, power apart.
+def owned_hour(chip_name: str) -> dict[str, float]:
+    """An hour of a chip that is owned and busy around the clock, power apart; `market.hour` is a
+    rented one.
 
     Returns
     -------
-    rent, owned, power : owned without power; both 0 where nobody sells the chip [USD/h]
-    rent_low, rent_high : the ends of the listings [USD/h]
-    owned_low, owned_high : the ends over the middle [1]
+    owned, owned_low, owned_high : without power, at the middle and at the ends of what its price
+        and all factors may be [USD/h]
+    power : [USD/h]; all 0 where nobody sells the chip
 
     Raises
     ------
-    LookupError : unknown chip, or none of its listings is recent.
+    LookupError : unknown chip.
+
+    >>> hour = owned_hour("H100 SXM")
+    >>> hour["owned_low"] < hour["owned"] < hour["owned_high"]
+    True
     """
-    listed, chip = hour(chip_name), accelerator(chip_name)
-    found = {
-        "rent": listed.usd,
-        "rent_low": listed.low,
-        "rent_high": listed.high,
-    }
+    chip = accelerator(chip_name)
     if not chip.purchase_usd:
-        found |= {"owned": 0.0, "owned_low": 1.0, "owned_high": 1.0, "power": 0.0}
-        return figures(found)
-    owned, *ends = (
-        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end)
-        for usd, end in zip(
-            (chip.purchase_mid_usd, *chip.purchase_usd), ("typical", "cheap", "dear"), strict=True
-        )
+        return dict.fromkeys(("owned", "owned_low", "owned_high", "power"), 0.0)
+    low, high = chip.purchase_usd
+    prices = {"typical": chip.purchase_mid_usd, "cheap": low, "dear": high}
+    owned, cheap, dear = (
+        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end) for end, usd in prices.items()
     )
-    low, high = (of.fixed_usd_per_year / owned.fixed_usd_per_year for of in ends)
+    names = {"owned": owned, "owned_low": cheap, "owned_high": dear}
+    found = {name: of.fixed_usd_per_year / HOURS_PER_YEAR for name, of in names.items()}
     power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
-    found |= {
-        "owned": owned.fixed_usd_per_year / HOURS_PER_YEAR,
-        "owned_low": low,
-        "owned_high": high,
-        "power": power,
-    }
-    return figures(found)
+    return figures(found | {"power": power})
 
 
 @closed_form(

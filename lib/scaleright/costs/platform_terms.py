@@ -5,10 +5,10 @@ far the model of a step is to be trusted.
 from typing import Any
 
 from scaleright.catalog import model, remembered
-from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
+from scaleright.costs.clusters import cluster_chips, format_on, owned_hour
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
-from scaleright.market import listing_age
+from scaleright.market import Hours
 from scaleright.training.layout import TrainingRun
 from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
@@ -21,8 +21,14 @@ KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
 @lookup
 @remembered
 def terms() -> dict[str, dict[str, Any]]:
-    """An hour of each platform, as `hourly_usd`, and the age of its listings, in words."""
-    return {name: hourly_usd(name) | {"age": listing_age(name)} for name in cluster_chips()}
+    """An owned hour of each platform, as `owned_hour`."""
+    return {name: owned_hour(name) for name in cluster_chips()}
+
+
+@lookup
+def rents() -> Hours:
+    """A rented hour of each platform, under every contract and from every seller."""
+    return Hours(list(cluster_chips()))
 
 
 @lookup

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import accelerator, model, shared
-from scaleright.costs.clusters import cluster_chips, format_on, hourly_usd
+from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.formulas import counting, lookup, search
 from scaleright.training.layout import RECOMPUTE, TrainingRun
 from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
@@ -114,8 +114,8 @@ def platforms(
     Returns
     -------
     accelerator, vendor, chips, precision (BF16 where the chip lacks the one asked), compute_s,
-    recompute_s, communication_s, bubble_s and the rest of `best_step`, what `hourly_usd` gives, why
-    (why no layout fits; empty if one does).
+    recompute_s, communication_s, bubble_s and the rest of `best_step`, why (why no layout
+    fits; empty if one does).
     """
     rows = []
     for name, chip in cluster_chips().items():
@@ -125,7 +125,6 @@ def platforms(
             "vendor": chip.vendor,
             "chips": chips,
             "precision": used,
-            **hourly_usd(name),
             "why": "",
         }
         try:

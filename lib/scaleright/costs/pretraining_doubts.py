@@ -126,15 +126,11 @@ class Doubts:
         and failures as the tables have them.
         """
         free = {name: given(name, value) for name, value in USUAL.items()}
-        listed, trusted, real = run.hour.listed, run.step.trust, published_pace()
-        low, high = (
-            where(run.hour.owned, listed[f"owned_{end}"], listed[f"rent_{end}"] / listed.rent)
-            for end in ("low", "high")
-        )
+        trusted, real = run.step.trust, published_pace()
         quick = minimum(trusted["error_low"], real.short)
         slow = maximum(trusted["error_high"], real.long)
         ends = {
-            "price of an hour": Ends(free["price"], low, high),
+            "price of an hour": Ends(free["price"], *run.hour.ends),
             "time of real runs": Ends(free["pace"], quick, slow),
             "failures": Ends(free["luck"], "worse", "better"),
         }

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from scaleright.costs.fastest_steps import Step
-from scaleright.costs.platform_terms import terms
+from scaleright.costs.platform_terms import rents, terms
 from scaleright.costs.pretraining import ChipHours, PretrainingCost, run_days
 from scaleright.formulas import lookup
+from scaleright.market import PaidHour
 from scaleright.ops import where
 from scaleright.quantity import choose, least
 from scaleright.quantity.rows import Row
@@ -18,28 +19,42 @@ class Hour:
     """An hour of one chip [USD/h].
 
     usd, power_usd : rent, or what an owned chip costs without power; its power
-    rent : what it is rented for, whether it is or not
+    rented : what it is rented for, whether it is or not
     owned : whether it is one's own: what nobody sells is rented
-    listed : its prices, a row of `platform_terms.terms`
+    prices : of an owned one, a row of `platform_terms.terms`
     """
 
     usd: Any
     power_usd: Any
-    rent: Any
+    rented: PaidHour
     owned: Any
-    listed: Row
+    prices: Row
 
     @classmethod
     def of(cls, case: Any, accelerator_name: Any) -> Self:
         """As a case pays for its chips, at its own rent if the accelerator is the case's.
 
-        case : quantities `accelerator`, `paid` and `rent_usd_per_hour`
+        case : quantities `accelerator`, `paid`, `contract`, `seller` and `rent_usd_per_hour`, 0 for
+            the price as it is listed
         """
-        listed, own = choose(terms(), accelerator_name), case.paid == "own"
-        owned = own & (listed.owned > 0)
-        rent = where(accelerator_name == case.accelerator, case.rent_usd_per_hour, listed.rent)
-        usd, power = where(owned, listed.owned, rent), where(own, listed.power, 0.0)
-        return cls(usd, power, rent, owned, listed)
+        prices, own = choose(terms(), accelerator_name), case.paid == "own"
+        owned = own & (prices.owned > 0)
+        mine = where(accelerator_name == case.accelerator, case.rent_usd_per_hour, 0.0)
+        rented = rents().paid(accelerator_name, case.contract, case.seller, mine)
+        usd, power = where(owned, prices.owned, rented.usd), where(own, prices.power, 0.0)
+        return cls(usd, power, rented, owned, prices)
+
+    @property
+    def there(self) -> Any:
+        """Whether it has a price."""
+        return self.owned | self.rented.there
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """The ends of its price over the price [1]."""
+        low = where(self.owned, self.prices.owned_low, self.rented.low)
+        high = where(self.owned, self.prices.owned_high, self.rented.high)
+        return low / self.usd, high / self.usd
 
     def at(self, price: Any) -> dict[str, Any]:
         """What `pretraining_usd` takes of it, where all costs so many times as much."""

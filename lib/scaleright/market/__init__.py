@@ -35,9 +35,7 @@ from scaleright.market.offers import (
     matmul_terms,
     offer,
     offered_chips,
-    rent_ends,
     rent_or_buy_market,
-    rent_terms,
     sale_terms,
 )
 from scaleright.market.purchases import hardware_table

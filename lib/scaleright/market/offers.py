@@ -9,11 +9,9 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
-from scaleright.market.hours import hour, listed_hour, listing_age
+from scaleright.market.hours import listed_hour, listing_age
 from scaleright.market.inputs import matmul_chips
 from scaleright.market.quotes import check_rent
-from scaleright.quantity import Quantity
-from scaleright.ranges import Ends
 
 
 @dataclass(frozen=True)
@@ -124,51 +122,6 @@ def sale_terms(name: str) -> Mapping[str, Any]:
     chip = accelerator(name)
     price, watts = chip.purchase_mid_usd, chip.require("tdp_watts")
     return MappingProxyType({"chip_usd": price, "tdp_watts": watts, "vendor": chip.vendor})
-
-
-@remembered
-def rent_terms(name: str) -> Mapping[str, Any]:
-    """What a chip rents and sells for, as a row for `choose`.
-
-    Returns
-    -------
-    rent_usd_per_hour, rent_low, rent_high : median of its recent listings, and their ends [USD/h]
-    chip_usd, tdp_watts : price [USD] and power [W]
-    vendor, listed, age : words, the last two on the day of its newest listing
-
-    >>> terms = rent_terms("H100 SXM")
-    >>> terms["rent_low"] <= terms["rent_usd_per_hour"] <= terms["rent_high"]
-    True
-    """
-    chip, listed = accelerator(name), hour(name)
-    return MappingProxyType(
-        {
-            "rent_usd_per_hour": listed.usd,
-            "rent_low": listed.low,
-            "rent_high": listed.high,
-            "chip_usd": chip.purchase_mid_usd,
-            "tdp_watts": chip.require("tdp_watts"),
-            "vendor": chip.vendor,
-            "listed": str(listed.until),
-            "age": listing_age(name),
-        }
-    )
-
-
-def rent_ends(rent: Quantity, terms: Any) -> Ends:
-    """Ends of a rent, as far from it as a chip's listings are from their median [USD/h].
-
-    terms : its `rent_terms`, chosen
-
-    >>> from types import SimpleNamespace as Row
-    >>> from scaleright.quantity import given
-    >>> terms = Row(rent_usd_per_hour=2.0, rent_low=1.0, rent_high=3.0)
-    >>> found = rent_ends(given("rent", 4.0), terms)
-    >>> found.low.value, found.high.value
-    (2.0, 6.0)
-    """
-    middle = terms.rent_usd_per_hour
-    return Ends(rent, rent * terms.rent_low / middle, rent * terms.rent_high / middle)
 
 
 def matmul_terms() -> dict[str, dict[str, Any]]:

@@ -4,10 +4,10 @@ from scaleright.names import one_of
 
 
 def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
-    """A rent that is one chip's."""
+    """A rent that is one chip's; 0 and None are none."""
     from scaleright import market
 
-    if usd_per_hour is not None:
+    if usd_per_hour:
         market.check_rent(usd_per_hour, accelerator)
 
 
@@ -18,13 +18,17 @@ def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float |
     market.offer(accelerator, chip_usd, rent_usd_per_hour)
 
 
-def priced(accelerator: str, contract: str, seller: str, rent_usd_per_hour: float) -> None:
-    """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none."""
+def priced(
+    accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
+) -> None:
+    """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none. Who
+    owns the chip asks for neither.
+    """
     from scaleright import market
 
     if rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
-    else:
+    elif paid != "own":
         market.hour(accelerator, contract, seller)
 
 
