@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine_tables import writing_seconds
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import engine_rows, node_speed
 from scaleright.quantity import evaluate, given
+from scaleright.transformer import decode_step
 
 MODELS = ("Llama-3.1-8B", "Llama-3.1-405B", "gpt-oss-120b", "Kimi-K2.5")
 CHIPS = ("H100 SXM", "MI300X", "RTX 5090")
@@ -59,3 +62,27 @@ def test_bounds_and_lent_constants_are_those_of_the_pair(speed):
     wanted = speed.low, speed.high, speed.lent, speed.fitted, speed.precision
     low, high, lent, fitted, form = evaluate(wanted, {"model": "gpt-oss-120b", "chip": "RTX 5090"})
     assert low < 1 < high and form == "MXFP4" and fitted == (lent == "")
+
+
+def test_a_step_takes_longer_than_its_floor_and_the_longer_the_more_it_has_to_do():
+    """The bound of scaling_math, and the model of serving at the same step."""
+    name, chip, form = "Llama-3.1-70B", "H100 SXM", "BF16"
+    shape, of = catalog.model(name), catalog.accelerator(chip)
+    for chips, batch in ((4, 8), (8, 64), (4, 256)):
+        step = decode_step(
+            shape, 2048, batch, form, chips, of.peak_flops("bf16"), of.memory_bytes_per_s, 1.0, 1.0
+        )
+        assert step.seconds < writing_seconds(name, chip, form, chips, batch, 2048)
+    times = [writing_seconds(name, chip, form, 8, batch, 2048) for batch in (1, 64, 512)]
+    assert times == sorted(times)
+    with pytest.raises(ValueError, match="does not divide"):
+        writing_seconds(name, chip, form, 7, 8, 2048)
+
+
+def test_four_bits_are_multiplied_in_the_sixteen_that_a_chip_has():
+    shape = catalog.model("Llama-3.1-8B")
+    formats = [
+        Deployment(shape, catalog.accelerator(chip), "INT4").compute_format("dense")
+        for chip in ("T4", "L4")
+    ]
+    assert formats == ["FP16", "BF16"]

@@ -1,6 +1,7 @@
 """What the chapter `scaling_math` shows."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pandas as pd
 from scaleright import catalog, charts, transformer
 from scaleright.charts import Controls, Display
 from scaleright.costs import gpt3
+from scaleright.inference.engine_tables import writing_seconds
 from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.quantity import Quantity, at
+from scaleright.quantity.graph import value_of
 from scaleright.ranges import Ends
 from scaleright.transformer import DecodeStep
 from scaleright.units import si, significant
@@ -240,6 +243,31 @@ def measured_steps(floors: pd.DataFrame) -> Display:
         f" measured steps take {floors.ratio.min():.1f} to {floors.ratio.max():.0f} times the"
         f" floor, {floors.ratio.median():.1f} at the median.",
     )
+
+
+def in_practice(now: Any, floor: Quantity, needed: Quantity) -> Display:
+    """The step of the chapter's case by the model of serving, beside its floor.
+
+    Parameters
+    ----------
+    now : the case; floor : of a step [s]; needed : chips that hold weights and cache
+    """
+    of = now.model, now.accelerator, now.weights, now.accelerators, now.batch, now.context
+    if value_of(needed) > now.accelerators:
+        said = charts.sentence("For a step that does not fit it says nothing.")
+        return charts.at_defaults(said, floor, needed)
+    try:
+        seconds = writing_seconds(*of)
+    except (LookupError, ValueError) as error:
+        said = charts.sentence(f"It knows no such engine: {escape(str(error))}.")
+        return charts.at_defaults(said, floor, needed)
+    times = seconds / value_of(floor)
+    said = charts.sentence(
+        f"For this step it says <strong>{charts.say(seconds, 'duration')}</strong>,"
+        f" {charts.say(times, 'number 2')} times the floor of"
+        f" {charts.say(value_of(floor), 'duration')}."
+    )
+    return charts.at_defaults(said, floor, needed)
 
 
 def swings(ends: Mapping[str, Ends], least_seconds: Quantity) -> Display:

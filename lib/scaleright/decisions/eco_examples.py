@@ -3,22 +3,20 @@ whose footprint was published.
 """
 
 from math import nan
-from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, fact, model, table
+from scaleright.catalog import DataError, accelerator, model, table
 from scaleright.decisions.eco_deployment import TOKENS, Deployment, held_bytes
 from scaleright.footprint import Footprint, Place, busy_hours, machine, place
 from scaleright.formulas import lookup
+from scaleright.inference.curves import curves
+from scaleright.inference.deployment import Deployment as Server
 from scaleright.inference.energy import chat_energy_at, image_energy
-from scaleright.market import matmul_chips
 from scaleright.ops import where
 from scaleright.order import ordered
-from scaleright.transformer import decode_step
 from scaleright.units import si
-from scaleright.validation import decode_floor
 
 CONTEXT = 512
 """Tokens in view while a chat is answered."""
@@ -49,8 +47,8 @@ def serving(name: str, chip: str, batch: float, utilization: float, here: Place)
 def expected(
     name: str, chip: str, precision: str, batch: float, utilization: float, here: Place
 ) -> Footprint:
-    """A million tokens on a chip that nobody measured: its decode step as the roofline has it,
-    times what steps measured over that take.
+    """A million tokens on a chip that nobody measured, at the speed that the model of serving gives
+    it.
 
     The chip draws its share of training. One chip holds the model; its prompts are not counted, its
     context is short.
@@ -69,22 +67,8 @@ def expected(
             f"{si(held, 'B')} of weights do not fit into the {si(of.memory_bytes, 'B')} of"
             f" {of.name}"
         )
-    floors = decode_floor(table("measured/energy"))
-    peak = of.dense.get("bf16") or of.peak_flops("fp16")
-    shares = {other: spec["compute_efficiency"] for other, spec in matmul_chips().items()}
-    reached = shares.get(of.name, median(shares.values()))
-    step = decode_step(
-        model(name),
-        CONTEXT,
-        batch,
-        precision,
-        1,
-        peak,
-        of.memory_bytes_per_s,
-        reached,
-        fact("memory_bandwidth_efficiency"),
-    )
-    tokens_per_s = batch / (step.seconds * floors["ratio"].median())
+    (engine,) = curves([Server(model(name), of, precision)])
+    tokens_per_s = batch / (engine.writing_s(batch) + engine.looking_s(batch, CONTEXT))
     hours = float(busy_hours(TOKENS, tokens_per_s))
     return Footprint.of(machine(chip), hours, utilization, here)
 

@@ -132,7 +132,7 @@ class Deployment:
         experts alone where the model has any [gptoss]; NVFP4 leaves latent attention in 16 bit, as
         the published checkpoints of DeepSeek-R1 do.
         """
-        plain = "FP16" if self.precision == "FP16" else "BF16"
+        plain = "FP16" if self.precision == "FP16" else self.sixteen_bits
         mixture = self.precision == "MXFP4" and np.any(self.model.experts)
         spared = mixture or (self.precision == "NVFP4" and np.any(self.model.kv_lora_rank))
         return {
@@ -141,6 +141,11 @@ class Deployment:
             "experts": self.precision,
             "head": plain,
         }
+
+    @property
+    def sixteen_bits(self) -> str:
+        """The chip's format of 16 bits: FP16 where it is older than BF16."""
+        return "FP16" if "bf16" not in self.chip.dense and "fp16" in self.chip.dense else "BF16"
 
     def compute_format(self, part: str) -> str:
         """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4
@@ -152,7 +157,8 @@ class Deployment:
     @property
     def compute_formats(self) -> dict[str, str]:
         """Format in which each part's products are computed, see `compute_format`."""
-        other = {"MXFP4": "MXFP8" if "fp4" in self.chip.dense else "BF16", "INT4": "BF16"}
+        plain = self.sixteen_bits
+        other = {"MXFP4": "MXFP8" if "fp4" in self.chip.dense else plain, "INT4": plain}
         return {part: other.get(form, form) for part, form in self.formats.items()}
 
 

@@ -18,7 +18,7 @@ from scaleright.inference.curves import (
     engines,
     writing_parts,
 )
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import Deployment, check
 from scaleright.inference.phases import KINDS
 from scaleright.inference.server import holding
 
@@ -95,3 +95,29 @@ def node_engines(
     return MappingProxyType(
         {pair: (of, tuple(curves(of)) if of else ()) for pair, of in found.items()}
     )
+
+
+@search
+def writing_seconds(
+    name: str, chip: str, precision: str, chips: int, batch: float, context: float
+) -> float:
+    """A step in which chips that share every layer of a model give each of some sequences a token
+    [s].
+
+    Parameters
+    ----------
+    name, chip, precision : the model, the accelerator, the format of the weights
+    chips, batch, context : chips and sequences [1], and tokens that each looks back on [token]
+
+    Raises
+    ------
+    ValueError, LookupError : no such deployment; says why.
+
+    >>> 0.02 < writing_seconds("Llama-3.1-70B", "H100 SXM", "FP8", 2, 8, 2048) < 0.03
+    True
+    """
+    shape = model(name)
+    d = Deployment(shape, accelerator(chip), precision, chips, expert=chips if shape.experts else 1)
+    check(d)
+    (one,) = curves([d])
+    return float(one.writing_s(batch) + one.looking_s(batch, context))
