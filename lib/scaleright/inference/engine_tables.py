@@ -113,7 +113,7 @@ def writing_seconds(
     ------
     ValueError, LookupError : no such deployment; says why.
 
-    >>> 0.02 < writing_seconds("Llama-3.1-70B", "H100 SXM", "FP8", 2, 8, 2048) < 0.03
+    >>> 0.01 < writing_seconds("Llama-3.1-70B", "H100 SXM", "FP8", 2, 8, 2048) < 0.02
     True
     """
     shape = model(name)
