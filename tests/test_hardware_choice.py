@@ -11,6 +11,7 @@ from scaleright import catalog
 from scaleright import quantity as quantities
 from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
+from scaleright.decisions import hardware_tables
 from scaleright.decisions.hardware_candidates import (
     candidate_rows,
     candidates,
@@ -67,9 +68,20 @@ def test_those_that_serve_it_are_those_with_an_engine_that_keeps_the_pace(any_ch
         assert rows["usd"].is_monotonic_increasing and (rows["least"] <= rows["group"]).all()
 
 
-def test_the_model_of_serving_knows_no_tpu_and_training_does(any_chip):
-    assert not any(name.startswith("TPU") for name in any_chip.at().index)
-    assert "TPU v5p" in any_chip.at(**TRAINING).index
+def test_the_model_of_serving_knows_what_is_no_tpu(monkeypatch):
+    """A chip that it does not know stays a candidate, with the reason that it serves none."""
+    rows = candidate_rows()
+    monkeypatch.setattr(
+        hardware_tables,
+        "candidate_rows",
+        lambda: dict.fromkeys(("H100 SXM", "TPU v4"), rows["H100 SXM"]),
+    )
+    assert serving_chips() == ("H100 SXM",)
+    engines = hardware_tables.candidate_engines.__wrapped__(("Llama-3.1-8B",))
+    assert (
+        engines["Llama-3.1-8B", "TPU v4"] == "no engine of TPU v4 is known to the model of serving"
+    )
+    assert engines["Llama-3.1-8B", "H100 SXM"]["chips 0"] == 1
 
 
 def test_a_quicker_answer_and_half_the_utilization_cost_more(any_chip):
@@ -91,7 +103,7 @@ def test_whole_groups_cost_more_than_the_chips_at_work_and_little_more_for_a_lar
 
 def test_owning_changes_the_price_and_leaves_out_what_is_not_sold(any_chip):
     rented, owned = any_chip.at(**TRAINING), any_chip.at(**TRAINING, paid="own")
-    assert set(owned.index) < set(rented.index)
+    assert set(owned.index) <= set(rented.index)
     assert all(candidate_rows()[name]["bought"] for name in owned.index)
     assert owned.loc["B200", "usd"] != rented.loc["B200", "usd"]
 

@@ -95,7 +95,7 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
 def offered(vendor: str, segment: str, least_providers: int) -> pd.DataFrame:
     """`candidates` of a vendor and a kind; all of them where there are none.
 
-    >>> len(offered("Google", "workstation", 1)) == len(candidates())
+    >>> len(offered("AMD", "workstation", 1)) == len(candidates())
     True
     """
     try:
