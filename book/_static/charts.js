@@ -17,12 +17,17 @@
 
   const tidy = (x, digits = 4) => Number(x.toPrecision(digits));
   const plain = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+  const LARGE = { quadrillion: 1e15, trillion: 1e12, billion: 1e9, million: 1e6 };
 
   /** A control's value, with the minus sign of the sentences. */
   function written(control, value) {
     const size = Math.abs(value), sign = value < 0 ? "−" : "";
     if (control.percent) return sign + tidy(size * 100, 3);
-    if (size >= 1e9) return sign + tidy(size, 4).toExponential().replace("+", "");
+    if (size >= 1e18) return sign + tidy(size, 4).toExponential().replace("+", "");
+    if (size >= 1e9) {
+      const [word, scale] = Object.entries(LARGE).find((entry) => size >= entry[1]);
+      return `${sign}${plain.format(tidy(size / scale))} ${word}`;
+    }
     return sign + plain.format(tidy(size, size >= 1e4 ? 7 : 4));
   }
 
@@ -97,7 +102,8 @@
   function read(control, text) {
     if (control.kind === "flag") return text === "true" ? true : text === "false" ? false : undefined;
     if (control.kind === "choice") return control.choices.find((choice) => String(choice) === text);
-    const plain = String(text).trim(), value = Number(/^\d{1,3}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replace(/,/g, "") : plain);
+    const [, plain, word] = String(text).trim().match(/^(.*?)(?:\s*(quadrillion|trillion|billion|million))?$/i);
+    const figure = Number(/^\d{1,3}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replace(/,/g, "") : plain), value = word ? tidy(figure * LARGE[word.toLowerCase()], 12) : figure;
     const fits = plain !== "" && value >= control.low && value <= control.high && (!control.whole || Number.isInteger(value));
     return fits ? value : undefined;
   }
@@ -424,24 +430,30 @@
     schedule(); // a control may have moved meanwhile
   }
 
-  /** The names at the ends of lines, by row, and down to where there is room for them. */
+  /** The names at the ends of lines with their dots and how far they reach across, and down to where there is room for them. */
   function ends(figure) {
-    const rows = new Map();
+    const names = [], dots = [];
     for (const text of figure.querySelectorAll(".mark-text text[font-weight=bold]:not([text-anchor=middle])")) {
-      const [, x, y] = (text.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || [];
-      if (y === undefined) continue;
-      const key = Math.round(Number(y) * 2);
-      rows.set(key, { y: Number(y), texts: [...((rows.get(key) || {}).texts || []), text] });
+      const [, x, y] = ((text.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || []).map(Number);
+      if (y !== undefined && text.textContent) (text.textContent === "●" ? dots : names).push({ text, x, y });
     }
-    const floor = rows.size ? (figure.querySelector(".background")?.getBBox().height || Infinity) - 2 : 0;
-    return { rows: [...rows.values()].sort((a, b) => a.y - b.y), floor };
+    const floor = names.length ? (figure.querySelector(".background")?.getBBox().height || Infinity) - 2 : 0;
+    const rows = names.map(({ text, x, y }) => {
+      // Lines that end at one place have a dot each.
+      const near = dots.findIndex((dot) => Math.abs(dot.y - y) < 1 && Math.abs(dot.x - x) < 24), box = text.getBBox();
+      return { y, left: x + box.x - 16, right: x + box.x + box.width + 4, texts: [text, ...(near < 0 ? [] : dots.splice(near, 1)).map((dot) => dot.text)] };
+    });
+    return { rows: rows.sort((a, b) => a.y - b.y), floor };
   }
 
-  /** Move these names apart; `translate` leaves the positions that Vega sets untouched. */
+  /** Move those of these names apart that would lie on each other; `translate` leaves the positions that Vega sets untouched. */
   function part({ rows, floor }) {
-    const gap = 16;
-    rows.forEach((row, i) => { row.to = i ? Math.max(row.y, rows[i - 1].to + gap) : row.y; });
-    for (let i = rows.length - 1, limit = floor; i >= 0; i--, limit -= gap) rows[i].to = Math.min(rows[i].to, Math.max(limit, rows[i].y > floor ? rows[i].y : limit));
+    const gap = 16, meet = (a, b) => a.left < b.right && b.left < a.right;
+    rows.forEach((row, i) => { row.to = Math.max(row.y, ...rows.slice(0, i).filter((other) => meet(row, other)).map((other) => other.to + gap)); });
+    for (let i = rows.length - 1; i >= 0; i--) {
+      const row = rows[i], below = rows.slice(i + 1).filter((other) => meet(row, other));
+      row.to = Math.min(row.to, Math.max(floor, row.y), ...below.map((other) => other.to - gap));
+    }
     for (const row of rows) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
   }
 

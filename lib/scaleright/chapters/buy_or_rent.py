@@ -77,8 +77,8 @@ def yearly_cost(
     words, even_at = charts.say(break_even_hours, "hours a day"), minimum(break_even_hours, 24.0)
     pays = _pays(break_even_hours)
     return charts.show(
-        charts.rule(hours, A_DAY, "you", foot=True)
-        + charts.rule(even_at, A_DAY, words, foot=True, lift=16)
+        charts.rule(hours, A_DAY, "you", foot=True, beside=even_at)
+        + charts.rule(even_at, A_DAY, words, foot=True, lift=16, beside=hours)
         + charts.lines(day, "hours", both, "usd", *axes, along=hours),
         name="yearly_cost",
         alt="Cost of a year of one {case.accelerator} against hours of use a day: renting rises"

@@ -280,8 +280,10 @@ def doubts(
     rented = (case.paid == "rent") & (rents.points_at_high < rents.points_at_low)
     prices = where(rented, prices, "")
     with_speed = placing.share(placing.OVER_SPEED, weights)
+    some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
+    losers = where(never > 0, some, "Each of these chips wins under some weighting")
     return charts.sentence(
-        "{never:whole} of {wins.placed:whole} chips win under no weighting{usual}.{two}{prices}"
+        "{losers}{usual}.{two}{prices}"
         " Speed counts more than its weight: cost and energy are prices and watts over speed, so"
         " {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
         " you buy work and not chips.",

@@ -74,9 +74,9 @@ def _more(many: Batch, alone: Batch) -> Any:
     return where(times > 1, charts.phrase("{times:times} as much"), same)
 
 
-def _at_once(value: Any, label: Any, lift: int = 0) -> Any:
+def _at_once(value: Any, label: Any, **look: Any) -> Any:
     """A line at so many requests at once."""
-    return charts.rule(value, _AT_ONCE, label, log=True, foot=True, lift=lift)
+    return charts.rule(value, _AT_ONCE, label, log=True, foot=True, **look)
 
 
 def _by_batch(case: Any, series: Mapping[str, Any], kind: str, title: str) -> tuple:
@@ -97,7 +97,7 @@ def deal(case: Any, many: Batch, alone: Batch) -> Display:
     you, lines = _by_batch(case, many.over(alone, case.batch), "times", over_one)
     return charts.show(
         you
-        + _at_once(seen, words, lift=16)
+        + _at_once(seen, words, lift=16, beside=case.batch)
         + charts.rule(1.0, over_one, "one alone", horizontal=True, log=True)
         + lines,
         name="deal",

@@ -115,11 +115,12 @@ def cost_by_load(case: Any, found: Found) -> Display:
     by_load = charts.lines(loads, "load", costs, "usd", ACROSS, UP, **look)
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
     meets = where(found.known, meets, where(found.short == "", "no API", found.short))
+    even_at = where(even < 1, even, 1.0)
     return charts.show(
         charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
         + charts.rule(price.api, UP, "API", horizontal=True, log=True)
-        + charts.rule(load, ACROSS, "you", foot=True)
-        + charts.rule(where(even < 1, even, 1.0), ACROSS, meets, foot=True, lift=16)
+        + charts.rule(load, ACROSS, "you", foot=True, beside=even_at)
+        + charts.rule(even_at, ACROSS, meets, foot=True, lift=16, beside=load)
         + by_load,
         name="cost_by_load",
         alt="Cost of a million output tokens with their prompts against utilization, falling in"

@@ -6,6 +6,7 @@ browser. The page's script draws one strip of controls for the whole page and ke
 all live numbers on the same values.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -38,6 +39,8 @@ class LiveNumber:
 
     def __html__(self) -> str:
         kind = "sr-live" if self.kind else "sr-words"
+        if " " in re.sub(r"^si | ?\d+$", "", self.kind) and self.kind != "hours a day":
+            kind += " sr-phrase"  # too many words for one line of a phone
         return f'<span class="{kind}" data-sr-signal="{self.name}">{self.text}</span>'
 
 

@@ -231,6 +231,7 @@ def rule(
     log: bool = False,
     foot: bool = False,
     lift: int = 0,
+    beside: Any = None,
 ):
     """A line at a value of one axis, with its name at its end; layer it: `lines(...) + rule(...)`.
 
@@ -244,6 +245,8 @@ def rule(
     foot : the words stand at the foot of a vertical line, on the side that has room, instead of
         above it.
     lift : how far above the foot [px], so that two lines can be named one above the other.
+    beside : where another such line stands: the words of the left one of two that are close stand
+        on its left.
 
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
@@ -263,7 +266,13 @@ def rule(
     # Whichever side has room: which one, only the drawn axis knows, so the other's words stay
     # empty.
     place = f"scale('x', {text_of(value)})"
-    right = f"({place} > width / 2 && {place} + 8 + 7 * length(datum.rule) > width)"
+    wide = "8 + 7 * length(datum.rule)"
+    right = f"{place} > width / 2 && {place} + {wide} > width"
+    if beside is not None:
+        other = f"scale('x', {text_of(beside)})"
+        near = f"{other} > {place} && {other} < {place} + {wide}"
+        right = f"{right} || {place} > {wide} && {near}"
+    right = f"({right})"
     sides = [("left", 4, f"{right} ? '' : datum.rule"), ("right", -4, f"{right} ? datum.rule : ''")]
     texts = [
         chart.mark_text(baseline="bottom", dy=-3 - lift, dx=shift, align=side).encode(

@@ -24,6 +24,9 @@ from scaleright.order import ordered
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
 
+HEIGHT = 340
+"""Height of a chart of predictions beside what was measured [px]."""
+
 
 def tornado(
     ends: Mapping[str, Ends],
@@ -54,7 +57,7 @@ def tornado(
     chart = found.chart.transform_calculate(
         low=say(alt.datum["from"], kind), high=say(alt.datum["to"], kind)
     )
-    y = row_axis("input", found.order)
+    y = row_axis("input", found.order, labelLimit=240)
     x = alt.X(
         "from:Q",
         title=title,
@@ -105,7 +108,7 @@ def predicted_vs_measured(
     >>> predicted_vs_measured(rows, "seen", "found", "model", "s").height
     340
     """
-    frame = _with_errors(frame_of(rows), measured, predicted, label, name_worst)
+    frame = _with_errors(frame_of(rows), measured, predicted, label, name_worst, log)
     low, high = (
         float(frame[[measured, predicted]].min().min()),
         float(frame[[measured, predicted]].max().max()),
@@ -141,16 +144,41 @@ def predicted_vs_measured(
         .encode(x=x, y=y, text=alt.Text("worst:N"))
         for condition, side, shift in ((upper, "right", -9), (~upper, "left", 9))
     ]
-    return alt.layer(diagonal, dots, *texts).properties(height=340)
+    return alt.layer(diagonal, dots, *texts).properties(height=HEIGHT)
 
 
 def _with_errors(
-    frame: pd.DataFrame, measured: str, predicted: str, label: str, name_worst: int
+    frame: pd.DataFrame, measured: str, predicted: str, label: str, name_worst: int, log: bool
 ) -> pd.DataFrame:
     """Rows with their relative error and, at the worst ones, their name, each name once."""
     frame = frame.reset_index(drop=True)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
     largest = ordered(frame["error"].abs(), ascending=False).index
-    worst = frame.loc[largest].drop_duplicates(label).index[:name_worst]
-    frame = frame.assign(worst=np.where(frame.index.isin(worst), frame[label].astype(str), ""))
+    worst = frame.loc[largest].drop_duplicates(label).head(name_worst)
+    every = np.log(frame[[measured, predicted]]) if log else frame[[measured, predicted]]
+    shares = (every - every.to_numpy().min()) / np.ptp(every.to_numpy())
+    named = _apart(shares.loc[worst.index], worst[label])
+    frame = frame.assign(worst=np.where(frame.index.isin(named), frame[label].astype(str), ""))
     return frame[[label, measured, predicted, "error", "worst"]]
+
+
+def _apart(places: pd.DataFrame, labels: pd.Series) -> list:
+    """The rows whose names do not lie on that of an earlier one: where two are close across, the
+    lines of text of the longer one keep them apart.
+
+    places : across and up, as shares of the chart
+
+    >>> places = pd.DataFrame({"x": [0.1, 0.15, 0.9], "y": [0.1, 0.11, 0.12]})
+    >>> _apart(places, pd.Series(["A", "B", "C"]))
+    [0, 2]
+    """
+    line, named = 17 / HEIGHT, list[Any]()
+    for row, (across, up) in places.iterrows():
+        others = [(*places.loc[other], labels[other]) for other in named]
+        if all(
+            abs(across - x) > 0.5
+            or abs(up - y) > line * (1 + max(labels[row].count("\n"), label.count("\n")))
+            for x, y, label in others
+        ):
+            named.append(row)
+    return named

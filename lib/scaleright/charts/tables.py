@@ -149,8 +149,11 @@ class _Sheet:
         return [c for c in self.columns if c not in self.below]
 
     def side(self, column: Any) -> str:
-        """Numbers stand to the right."""
-        return ' class="sr-num"' if column in self.numeric else ""
+        """Numbers stand to the right, dates on one line."""
+        if column in self.numeric:
+            return ' class="sr-num"'
+        dates = all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in self.texts[column])
+        return ' class="sr-date"' if dates and self.texts[column] else ""
 
     def head(self) -> str:
         """The cells of the head."""
