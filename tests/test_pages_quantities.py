@@ -73,6 +73,7 @@ def computed_here(
     case = Case(given, {parameter.name: parameter.default for parameter in given} | (case or {}))
     monkeypatch.setattr(parameters, "case", lambda: case)
     names = {} if names is None else names
+    names["display"] = lambda *shown: None  # as a notebook has it
     for cell in chapter_notebook(BOOK.text(chapter)).cells:
         if cell.cell_type == "code":
             exec(compile(cell.source, chapter, "exec"), names)
@@ -174,3 +175,23 @@ def test_rows_of_the_page_say_what_the_library_says(live, cases, request):
             for field, values in zip(rows.wanted, here, strict=True):
                 pairs = zip(told[name, field].split(JOINT), values.tolist(), strict=True)
                 assert [both for both in pairs if not same(*both)] == [], (name, field, case)
+
+
+def test_what_sustainability_shows_as_formulas_is_what_its_ranges_and_changes_start_from(
+    monkeypatch,
+):
+    names: dict[str, Any] = {}
+    computed_here("sustainability", monkeypatch, names=names)
+    same_work = names["of"].footprint
+    assert same_work.carbon.total is names["carbon"].total
+    assert same_work.energy.total is names["energy"].total
+    assert same_work.water.total is names["water"].total
+
+
+def test_the_bets_of_architecture_bets_are_those_of_its_case(monkeypatch):
+    names: dict[str, Any] = {}
+    computed_here("architecture_bets", monkeypatch, names=names)
+    found, again = names["found"], names["bets"].Bets.of(names["case"])
+    assert found.expected["GB300"] is again.expected["GB300"] is names["expected"]["GB300"]
+    assert found.at_worst["B300"] is again.at_worst["B300"]
+    assert found.flip is names["flip"]

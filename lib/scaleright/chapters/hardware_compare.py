@@ -106,7 +106,7 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
 def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Priced) -> Any:
     """The price of a million tokens on each chip, as a chart [USD]."""
     speed = any_chip.speed
-    group = where(speed.group == 1, "1 chip", charts.phrase("{speed.group:whole} chips"))
+    group = charts.say(speed.group, "whole chips")
     star = where(speed.fitted > 0, "", " *")
     return charts.show(
         charts.ranking(
@@ -136,12 +136,12 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
     of, training = best.of, case.task == "training"
     group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]
     each, batch, first, whole = of["tokens_per_s"], of["batch"], of["ttft_s"], of["whole_usd"]
-    together = where(group_size == 1, "1 chip", charts.phrase("{group_size:whole} chips"))
+    together = charts.say(group_size, "whole chips")
     does = where(
         training,
         charts.phrase("trains on {each:whole} tokens a second; {together} hold one copy."),
         charts.phrase(
-            "writes {each:output tokens a second} at full load, {batch:whole} answers at once on"
+            "writes {each:output tokens a second} at full load, {batch:whole answers} at once on"
             " {together}; the first token of an answer comes after {first:duration}."
         ),
     )

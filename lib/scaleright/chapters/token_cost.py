@@ -140,7 +140,7 @@ def cheapest(found: Found, source_load: Any) -> Display:
         "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned and"
         " {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
         " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
-        " {speed.batch:whole} answers at once on {speed.chips:whole} that share the model, and the"
+        " {speed.batch:whole answers} at once on {speed.chips:whole} that share the model, and the"
         " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"
         " asks for {source_load:percent} utilization at this size, whatever the prices.",
         provided=found.known,
@@ -281,7 +281,7 @@ def bill(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
         " {thousand.rented:usd} and {thousand.api:usd}. {case.output_tokens_per_day:whole} output"
-        " tokens a day take <strong>{needed:whole}</strong> accelerators in groups of"
+        " tokens a day take <strong>{needed:whole accelerators}</strong> in groups of"
         " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
         " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
         provided=found.known,

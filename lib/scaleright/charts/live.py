@@ -39,7 +39,7 @@ class LiveNumber:
 
     def __html__(self) -> str:
         kind = "sr-live" if self.kind else "sr-words"
-        if " " in re.sub(r"^si | ?\d+$", "", self.kind) and self.kind != "hours a day":
+        if " " in re.sub(r"^(si|whole) | ?\d+$", "", self.kind) and self.kind != "hours a day":
             kind += " sr-phrase"  # too many words for one line of a phone
         return f'<span class="{kind}" data-sr-signal="{self.name}">{self.text}</span>'
 

@@ -40,9 +40,10 @@ def say(value: Any, kind: str = "number") -> Any:
     value : float, quantity or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years",
         "billions", "hours a day" (no more than 24), "load" (the share from which something holds),
-        "duration" (of seconds), "mass" (of kg), "volume" (of L), "count" (55 billion) or "si UNIT"
-        such as "si FLOP/s". A digit at the end sets the significant digits ("usd 2"). Any other
-        word is a unit written after the number ("tokens/s").
+        "whole UNITS" (1 chip, 8 chips), "duration" (of seconds), "mass" (of kg), "volume" (of L),
+        "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end sets the
+        significant digits ("usd 2"). Any other word is a unit written after the number
+        ("tokens/s").
 
     Returns
     -------
@@ -51,6 +52,8 @@ def say(value: Any, kind: str = "number") -> Any:
     >>> say(1234.5, "usd"), say(-0.4, "percent"), say(3.14e23, "si FLOP"), say(116000,
     ...     "duration 2"), say(5.257, "hours")
     ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
+    >>> say(1, "whole chips"), say(8.0, "whole chips")
+    ('1 chip', '8 chips')
     >>> say(0.63, "load"), say(1.2, "load")
     ('above 63 %', 'at no load')
     >>> say(float("nan"), "usd")
@@ -78,6 +81,9 @@ def say(value: Any, kind: str = "number") -> Any:
         return where(value > 1, "at no load", "above " + say(value, "percent"))
     if kind == "whole":
         return units.whole(value)
+    if kind.startswith("whole "):
+        text, unit = units.whole(value), kind.removeprefix("whole")
+        return where(text == "1", "1" + unit[:-1], text + unit)
     if kind == "percent":
         value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
     else:
@@ -155,7 +161,7 @@ def unit_said(how: Any) -> str:
     if not isinstance(how, str):
         return ""
     kind = re.sub(r" ?\d+$", "", how)
-    return _UNITS.get(kind, kind.removeprefix("si").strip())
+    return _UNITS.get(kind, re.sub("^(si|whole) ?", "", kind).strip())
 
 
 def unit_words(unit: str) -> str:

@@ -107,6 +107,20 @@ def costs_of(
     return dict(zip(prices, relative_costs([*prices.values()], counting), strict=True))
 
 
+def of_chip(costs: Mapping[str, Mapping[str, Any]], chip: Any) -> list[Any]:
+    """Costs of a chip, which may be a choice, by kind of model [1].
+
+    >>> of_chip({"dense": {"A": 1.0, "B": 1.5}, "mixture": {"A": 2.0, "B": 1.0}}, "B")
+    [1.5, 1.0]
+    """
+    return [pick(of, chip) for of in costs.values()]
+
+
+def odds_of(case: Any) -> tuple[Any, Any]:
+    """Odds of mixtures over dense models, and share of the work on images [1]."""
+    return case.mixture_probability, case.image_share
+
+
 @dataclass(frozen=True)
 class Bets:
     """What every chip would cost in a reader's case.
@@ -115,12 +129,17 @@ class Bets:
     prices : rent of each chip [USD/h]
     costs : of each chip, by kind of model, over the cheapest chip for that kind [1]; infinite where
         it was not measured in the round, or where nobody lists it and it does not count
+    expected : cost of each chip at the odds of the case, over knowing in advance [1]; infinite
+        where it was not measured on a kind of model that may come
+    at_worst : cost of each chip on the kind that suits it least, of those that may come [1]
     case : the parameters of the chapter
     """
 
     meetings: Mapping[str, Meeting]
     prices: Mapping[str, Any]
     costs: Mapping[str, Mapping[str, Any]]
+    expected: Mapping[str, Any]
+    at_worst: Mapping[str, Any]
     case: Any
 
     @classmethod
@@ -134,25 +153,12 @@ class Bets:
         """
         meetings, prices = meetings_of(case), rents_of(case)
         costs = {kind: costs_of(case, prices, met, gain) for kind, met in meetings.items()}
-        return cls(meetings, prices, costs, case)
-
-    def _each(self, cost: Any) -> dict[str, Any]:
-        odds = self.case.mixture_probability, self.case.image_share
-        return {
-            chip: cost(*odds, *(of[chip] for of in self.costs.values())) for chip in self.prices
-        }
-
-    @cached_property
-    def expected(self) -> dict[str, Any]:
-        """Cost of each chip at the odds of the case, over knowing in advance [1]; infinite where it
-        was not measured on a kind of model that may come.
-        """
-        return self._each(expected_cost)
-
-    @cached_property
-    def at_worst(self) -> dict[str, Any]:
-        """Cost of each chip on the kind that suits it least, of those that may come [1]."""
-        return self._each(worst_cost)
+        odds, of_each = odds_of(case), {chip: of_chip(costs, chip) for chip in prices}
+        expected, at_worst = (
+            {chip: cost(*odds, *of) for chip, of in of_each.items()}
+            for cost in (expected_cost, worst_cost)
+        )
+        return cls(meetings, prices, costs, expected, at_worst, case)
 
     @property
     def regrets(self) -> dict[str, Any]:
@@ -251,13 +257,9 @@ class Bets:
         }
         return gains | {"premium": self.premium}
 
-    def of_chip(self, chip: Any) -> list[Any]:
-        """Costs of a chip, which may be a choice, by kind of model [1]."""
-        return [pick(of, chip) for of in self.costs.values()]
-
     def switch(self, one: Any, other: Any) -> Any:
         """Odds of mixtures at which two chips cost the same, see `switch_probability` [1]."""
-        costs = self.of_chip(one) + self.of_chip(other)
+        costs = of_chip(self.costs, one) + of_chip(self.costs, other)
         return switch_probability(self.case.image_share, *costs)
 
     def table(self) -> pd.DataFrame:
