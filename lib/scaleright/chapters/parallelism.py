@@ -1,6 +1,7 @@
 """What the chapter on splitting a training run shows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,10 @@ def _of_the_run(shown: charts.Display, case: Any) -> charts.Display:
 
 
 def reasons(case: Any, verdict: Verdict) -> charts.Display:
-    """The verdict of the whole search, with why each other way loses."""
-    return _of_the_run(charts.Display(verdict._repr_mimebundle_()), case)
+    """The verdict of the whole search, with why each other way loses; `source_rule` says the
+    source's.
+    """
+    return _of_the_run(charts.Display(replace(verdict, rule="")._repr_mimebundle_()), case)
 
 
 def memory(case: Any, own: TrainingRun, held: pd.DataFrame) -> charts.Display:

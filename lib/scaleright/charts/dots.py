@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
-from scaleright.charts.axes import expressed, frame_of, tooltip, value_axis
+from scaleright.charts.axes import expressed, frame_of, text_of, tooltip, value_axis
 from scaleright.charts.market import label_sides, side_labels
 from scaleright.charts.words import say
 from scaleright.ops import first_case
@@ -71,8 +71,20 @@ def dots(
     size = alt.condition("datum._own", alt.value(130), alt.value(55))
     tips = tooltip({label: label, titles[0]: "_said_x", titles[1]: "_said_y"})
     points = chart.mark_point(opacity=0.95).encode(**place, color=ink, size=size, tooltip=tips)
+    return alt.layer(points, *side_labels(chart, place, label, _side(own)))
+
+
+def _side(own: Mapping[str, tuple[Any, Any]]) -> str:
+    """On which side a name stands, as an expression of its row; one that a dot of the reader's
+    comes upon gives way to its own.
+    """
+    met = " || ".join(
+        f"abs(scale('x', {text_of(x)}) - scale('x', datum._dot_x)) < 130"
+        f" && abs(scale('y', {text_of(y)}) - scale('y', datum._dot_y)) < 20"
+        for x, y in own.values()
+    )
     side = "width < 420 ? datum._narrow : datum._wide"
-    return alt.layer(points, *side_labels(chart, place, label, side))
+    return f"!datum._own && ({met}) ? '' : ({side})" if met else side
 
 
 def _with_sides(

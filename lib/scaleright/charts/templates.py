@@ -4,6 +4,7 @@ A name is that of a quantity of the chapter, or of a part of one of its records
 (`{bill.total:usd}`); after the colon stands how `say` says it. A word needs no colon.
 """
 
+import re
 import string
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,9 @@ from scaleright.charts.words import say
 from scaleright.names import nearest
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import parameter
+
+_UNBROKEN = re.compile("(?<=[0-9]) (?=%)")
+_ESCAPED = str.maketrans({"{": "{{", "}": "}}"})
 
 
 def callers_names() -> dict[str, Any]:
@@ -67,7 +71,7 @@ def slots(
     for label, template in templates.items():
         plain[label] = ""
         for text, field, kind in _parts(template):
-            plain[label] += text.replace("{", "{{").replace("}", "}}")
+            plain[label] += _UNBROKEN.sub("\N{NO-BREAK SPACE}", text).translate(_ESCAPED)
             if not field:
                 continue
             value = _found(field, names)

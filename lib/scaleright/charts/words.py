@@ -82,17 +82,20 @@ def say(value: Any, kind: str = "number") -> Any:
     if kind == "whole":
         return units.whole(value)
     if kind.startswith("whole "):
-        text, unit = units.whole(value), kind.removeprefix("whole")
-        return where(text == "1", "1" + unit[:-1], text + unit)
+        return _counted(units.whole(value), kind.removeprefix("whole"))
     if kind == "percent":
         value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
     else:
         unit = "" if kind in ("number", "") else f" {_not_misspelled(kind)}"
     if kind in _TRIMMED:
-        text = units.formatted(value, f",.{digits}~r")
-        return where(text == "1", "1" + unit[:-1], text + unit)
+        return _counted(units.formatted(value, f",.{digits}~r"), unit)
     text = units.formatted(value, f",.{digits}r")
     return text + unit if unit else text
+
+
+def _counted(text: Any, unit: str) -> Any:
+    """A number of things, one of them in the singular."""
+    return where(text == "1", "1" + unit[:-1], text + unit)
 
 
 _KINDS = (*_WORDS, *_TRIMMED, "percent", "number", "whole", "billions", "hours a day", "load")

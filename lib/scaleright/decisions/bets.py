@@ -110,8 +110,8 @@ def costs_of(
 def of_chip(costs: Mapping[str, Mapping[str, Any]], chip: Any) -> list[Any]:
     """Costs of a chip, which may be a choice, by kind of model [1].
 
-    >>> of_chip({"dense": {"A": 1.0, "B": 1.5}, "mixture": {"A": 2.0, "B": 1.0}}, "B")
-    [1.5, 1.0]
+    >>> of_chip({"dense": {"A": 1.0, "B": 1.5}, "mixture": {"A": 2.0, "B": 1.2}}, "B")
+    [1.5, 1.2]
     """
     return [pick(of, chip) for of in costs.values()]
 

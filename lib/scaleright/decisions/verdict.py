@@ -16,7 +16,7 @@ class Verdict:
     reasons : why, the weightiest first.
     numbers : value and unit by name, as computed.
     source : the document and framework that states a rule for this question.
-    rule : what that rule says in this case.
+    rule : what that rule says in this case; where it is said elsewhere, nothing.
     agrees : whether the computed answer and the rule say the same.
 
     >>> Verdict("Buy?", "rent", ("cheaper",), {"rent": (1.0, "USD/h")}, "S2", "rent", True).agrees
@@ -34,9 +34,8 @@ class Verdict:
     def text(self) -> str:
         """The verdict as plain text: the answer first."""
         rule = f"{self.source}'s rule says: {self.rule} ({'agrees' if self.agrees else 'differs'})."
-        return "\n".join(
-            [f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons), rule]
-        )
+        lines = [f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons)]
+        return "\n".join([*lines, rule] if self.rule else lines)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
@@ -45,6 +44,7 @@ class Verdict:
             f'<p class="sr-rule">{escape(self.source)} says: {escape(self.rule)}.'
             f" <strong>{word}</strong></p>"
         )
+        rule = rule if self.rule else ""
         html = (
             f'<div class="sr-verdict"><p><span class="sr-question">{escape(self.question)}</span> '
             f"<strong>{escape(self.what)}</strong></p><ol>{reasons}</ol>{rule}</div>"
