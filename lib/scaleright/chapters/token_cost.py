@@ -112,7 +112,6 @@ def cost_by_load(case: Any, found: Found) -> Display:
     even, load, costs = evens.rented, case.utilization, price.on_hardware
     loads = {"load": [x / 100 for x in (2, 3, 4, 5, 6, 8, *range(10, 101, 2))]}
     look = {"log_y": True, "x_kind": "percent", "along": load}
-    by_load = charts.lines(loads, "load", costs, "usd", ACROSS, UP, **look)
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
     meets = where(found.known, meets, where(found.short == "", "no API", found.short))
     even_at = where(even < 1, even, 1.0)
@@ -121,7 +120,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
         + charts.rule(price.api, UP, "API", horizontal=True, log=True)
         + charts.rule(load, ACROSS, "you", foot=True, beside=even_at)
         + charts.rule(even_at, ACROSS, meets, foot=True, lift=16, beside=load)
-        + by_load,
+        + charts.lines(loads, "load", costs, "usd", ACROSS, UP, **look),
         name="cost_by_load",
         alt="Cost of a million output tokens with their prompts against utilization, falling in"
         " proportion to it for rented and owned hardware, with the band of API prices; rented,"
