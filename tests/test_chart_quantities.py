@@ -248,3 +248,8 @@ def test_a_spread_draws_the_rows_and_the_values_that_quantities_say(case, live):
     )
     assert "280 W" in drawn(chart, live) and "120 W" not in drawn(chart, live)
     assert "150 W" in drawn(chart, live, chip="B", load=0.5)
+
+
+def test_a_tag_in_a_phrase_is_refused():
+    with pytest.raises(ValueError, match="<strong> in a phrase, which is plain text"):
+        charts.phrase("for <strong>nothing</strong>")

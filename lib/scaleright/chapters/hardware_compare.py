@@ -54,9 +54,9 @@ def answer(
     refusal = choice.why_none(training)
     work = where(
         training,
-        charts.phrase("training <strong>{case.model}</strong>"),
+        charts.phrase("training {case.model}"),
         charts.phrase(
-            "serving <strong>{case.model}</strong>, each reader getting"
+            "serving {case.model}, each reader getting"
             " {case.pace_tokens_per_s:number 2} tokens a second or more,"
         ),
     )

@@ -5,6 +5,7 @@ A name is that of a quantity of the chapter, or of a part of one of its records
 """
 
 import re
+import re
 import string
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,9 @@ _UNBROKEN = re.compile("(?<=[0-9]) (?=%)")
 _ESCAPED = str.maketrans({"{": "{{", "}": "}}"})
 
 
+_TAG = re.compile(r"</?[a-z]+>")
+
+
 def callers_names() -> dict[str, Any]:
     """The names where a function of this package was called: those of the chapter."""
     frame = sys._getframe(2)
@@ -32,6 +36,7 @@ def phrase(template: str) -> Any:
     Raises
     ------
     LookupError : a name that there is not; the nearest is offered.
+    ValueError : a tag in it, which a page would show as it is: markup is of sentences.
 
     >>> from scaleright.quantity import evaluate, given
     >>> hours = given("hours", 5.0)
@@ -39,6 +44,8 @@ def phrase(template: str) -> Any:
     >>> found.value, evaluate([found], {"hours": 7.0})
     ('above 5 hours of use', ['above 7 hours of use'])
     """
+    if tag := _TAG.search(template):
+        raise ValueError(f"{tag[0]} in a phrase, which is plain text: {template!r}")
     return filled(template, callers_names())
 
 
