@@ -5,7 +5,6 @@ A name is that of a quantity of the chapter, or of a part of one of its records
 """
 
 import re
-import re
 import string
 import sys
 from collections.abc import Iterator, Mapping
