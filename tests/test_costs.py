@@ -110,10 +110,10 @@ def test_selling_ends_owning_cheaper_by_what_the_machine_fetches():
 
 @given(baseline=st.integers(0, 50), burst=st.integers(0, 50), h=hours)
 def test_a_fleet_that_owns_nothing_pays_rent_for_every_hour(baseline, burst, h):
-    bill = even.fleet_usd_per_year(0, baseline, burst, h, 2.0, 9000.0, 700.0, 70.0, 1.3, 0.1)
+    bill = even.fleet_usd_per_year(0, baseline, burst, h, 2.0, 3.0, 9000.0, 700.0, 70.0, 1.3, 0.1)
     assert bill.owned_usd == bill.power_usd == 0
     assert bill.rent_usd == pytest.approx(
-        rent.rent_usd_per_year(2.0, 24.0) * baseline + rent.rent_usd_per_year(2.0, h) * burst
+        rent.rent_usd_per_year(2.0, 24.0) * baseline + rent.rent_usd_per_year(3.0, h) * burst
     )
 
 
@@ -170,18 +170,18 @@ def test_unknown_names_offer_the_nearest():
 
 def chosen(name: str = "H100 SXM", setting: str = "data center"):
     """A case of quantities at usual terms, and its chip."""
-    offer = market.offer(name)
     values = {"accelerator": name, "setting": setting, **doubt.usual_terms()[setting]}
-    values |= {"chip_usd": offer.chip_usd, "rent_usd_per_hour": offer.rent_usd_per_hour}
+    values |= market.sold_chips(name)[name] | {"rent_usd_per_hour": 0.0, "hours_per_day": 5.0}
+    values |= {"contract": "on demand", "seller": "median"}
     case = SimpleNamespace(**{name: quantity.given(name, of) for name, of in values.items()})
-    return case, doubt.chip_terms(name)
+    return case, doubt.chip_terms(name), market.Hours([name]).rents(case).hour
 
 
 def test_the_doubtful_break_even_is_the_typical_one_at_its_best():
-    case, chip = chosen()
-    (hours, ends), (low, high) = doubt.doubts(case, chip), doubt.break_even_range(case, chip)
+    of = chosen()
+    (hours, ends), (low, high) = doubt.doubts(*of), doubt.break_even_range(*of)
     typical = Ownership.typical("H100 SXM", "data center")
-    rent = case.rent_usd_per_hour.value
+    rent = market.hour("H100 SXM").usd
     assert hours.value == pytest.approx(typical.break_even_hours_per_day(rent), rel=1e-5)
     assert low.value < hours.value < high.value and len(ends) == 6 + len(doubt.TOGETHER)
 
@@ -191,10 +191,12 @@ def test_propagation_agrees_with_drawing_at_random():
     ends.
     """
     hours, ends = doubt.doubts(*chosen())
+    listed = market.hour("H100 SXM").usd  # what no rent of the reader's own (0) stands for
     ends = {name: end for name, end in ends.items() if name not in doubt.TOGETHER}
     generator, drawn = np.random.default_rng(1), {}
     for end in ends.values():
         low, best, high = map(value_of, (end.low, end.parameter, end.high))
+        best = best or listed
         z = generator.standard_normal(100_000) / 1.645
         drawn[quantity.graph.parameter(end.parameter)] = best * np.where(
             z > 0, (high / best) ** z, (max(low, 1e-3 * best) / best) ** -z
@@ -208,9 +210,9 @@ def test_propagation_agrees_with_drawing_at_random():
 
 
 def test_swings_reach_no_further_than_the_range_by_much():
-    case, chip = chosen("RTX 4090", "home")
-    low, high = (end.value for end in doubt.break_even_range(case, chip))
-    swings = ranges.moved(*doubt.doubts(case, chip))
+    of = chosen("RTX 4090", "home")
+    low, high = (end.value for end in doubt.break_even_range(*of))
+    swings = ranges.moved(*doubt.doubts(*of))
     assert len(swings) == 6 + len(doubt.TOGETHER)
     assert all(
         low <= end <= high
@@ -234,7 +236,7 @@ def test_the_range_of_an_owned_year_lies_within_all_at_their_ends(setting):
 
 def test_at_home_a_chip_for_servers_stands_in_a_data_center():
     for name, place in (("RTX 4090", "home"), ("H100 SXM", "data center")):
-        case, chip = chosen(name, "home")
+        case, chip, _ = chosen(name, "home")
         house = doubt.housed(case, chip)
         assert house.setting.value == place
         terms, typical = doubt.chosen_terms(house, chip), Ownership.typical(name, place)
@@ -262,11 +264,10 @@ def test_the_rent_of_a_node_is_refused(rent, words):
         assert all(word in str(refused.value) for word in words)
 
 
-def test_an_offer_says_which_figure_to_give():
-    with pytest.raises(ValueError, match="give rent_usd_per_hour"):
-        market.offer("MI355X")
+def test_a_chip_that_the_catalog_has_no_price_of_asks_for_one():
     with pytest.raises(ValueError, match="give chip_usd"):
-        market.offer("TPU v5p", rent_usd_per_hour=4.0)
+        market.sold_chips("TPU v5p")
+    assert market.sold_chips("TPU v5p", 9e3)["TPU v5p"] == {"chip_usd": 9e3}
     assert "days behind the newest listings" in market.hour("TPU v5e", "one year").age
     assert market.listing_age("TPU v5e") == "no recent listing"  # of March 2025
 

@@ -46,7 +46,7 @@ def test_rent_or_buy_follows_the_money(rent, hours, accelerators, what, rule):
     [(0.09, 4.0, "rent all"), (0.5, 4.0, "own the baseline"), (2.0, 20.0, "own all")],
 )
 def test_each_mix_of_a_fleet_wins_somewhere(rent, burst_hours, what):
-    costs = fleet_costs(CARD, rent, 2, 6, burst_hours)
+    costs = fleet_costs(CARD, rent, rent, 2, 6, burst_hours)
     bills = {name: cost.total for name, cost in costs.items()}
     assert bills[what] == min(bills.values())
     # The owned part of the best mix works more than the break-even hours.

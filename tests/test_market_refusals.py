@@ -123,7 +123,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(call, error, words):
 def test_a_given_price_is_above_zero(price):
     for attempt in (
         lambda: market.check_rent(price, "H100 SXM"),
-        lambda: market.offer("H100 SXM", chip_usd=price),
+        lambda: market.sold_chips("H100 SXM", price),
     ):
         with pytest.raises(ValueError, match="a price is above 0"):
             attempt()

@@ -13,8 +13,8 @@ from scaleright.costs.ownership import Ownership
 from scaleright.decisions.capex_opex import cards_and_a_chip, owned_and_published
 from scaleright.decisions.verdict import Verdict
 from scaleright.information import Choice
-from scaleright.market import rent_or_buy_market
-from scaleright.ops import maximum, minimum, where
+from scaleright.market import PaidHour, Rents, rent_or_buy_market
+from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
@@ -25,13 +25,18 @@ CAPPED = "break-even use [hours a day]"
 
 def _pays(break_even_hours: Quantity) -> Any:
     """From how many hours a day owning pays."""
-    above = charts.phrase("Owning pays above {break_even_hours:hours 2} of use a day.")
-    return where(break_even_hours > 24, "However long the day, owning never pays.", above)
+    above = charts.phrase(
+        "Against renting by the hour, owning pays above {break_even_hours:hours 2} of use a day."
+    )
+    never = "Against renting by the hour, owning never pays, however long the day."
+    unlisted = "By the hour, nobody of that name rents it out."
+    return first_case([(break_even_hours > 24, never), (break_even_hours >= 0, above)], unlisted)
 
 
 def answer(
     case: Any,
-    chip: Mapping[str, Any],
+    rents: Rents,
+    bill: OwnedCost,
     choice: Quantity,
     saving: Quantity,
     break_even_hours: Quantity,
@@ -40,22 +45,27 @@ def answer(
 ) -> Display:
     """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
 
-    chip : its terms; between : ends of those hours; sure : how sure the choice is [USD/year]
+    between : ends of those hours; sure : how sure the choice is [USD/year]
     """
-    pays, (range_low, range_high) = _pays(break_even_hours), between
+    pays, (range_low, range_high), hour = _pays(break_even_hours), between, rents.hour
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
-    span = where(range_low > 24, "beyond a whole day of use (90 %)", span)
+    beyond = "beyond a whole day of use (90 %)"
+    span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
     known = charts.phrase(
         "; {choice} is cheaper with {sure.sureness:percent} probability, and taking it is expected"
         " to cost {sure.expected_loss:usd} a year too much"
     )
-    known = where(case.hours_per_day > 0, known, "")
+    known = where((case.hours_per_day > 0) & hour.there, known, "")
     return charts.answer_card(
         "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"
         " <strong>{case.accelerator}</strong>, <strong>{choice}</strong> is cheaper, by"
-        " <strong>{saving:usd}</strong> a year. {pays}",
+        " <strong>{saving:usd}</strong> a year, with rent at {hour.usd:usd} an hour"
+        " ({hour.counted}). {pays}",
+        provided=hour.there,
+        otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
+        " of owning it costs {bill.total:usd}. {pays}",
         range="{span}{known}",
-        as_of="{chip.age} (rents)",
+        as_of="{hour.age} (rents)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",
         quantities={
@@ -104,7 +114,10 @@ def both_bills(
     return charts.sentence(
         "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
         " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}. The"
-        " source's matrix says {rule}, which {agrees} with the computed answer."
+        " source's matrix says {rule}, which {agrees} with the computed answer.",
+        provided=rented >= 0,
+        otherwise="A year of owning costs <strong>{bill.total:usd}</strong>; without a rent there"
+        " is nothing to set against it. The source's matrix says {rule}.",
     )
 
 
@@ -162,10 +175,10 @@ def published_costs() -> Display:
     return charts.table(owned_and_published(), words, {"published": "usd", "here": "usd"})
 
 
-def map_of_rents(case: Any, owned_hour: Quantity) -> Display:
+def map_of_rents(case: Any, rent: Quantity, owned_hour: Quantity) -> Display:
     """Who wins at which rent [USD/h] and use [h/day], parted by what an owned hour costs."""
-    hours, rent = case.hours_per_day, case.rent_usd_per_hour
-    across, up = (A_DAY, 0, 24), ("rent [USD per hour]", rent / 8, rent * 8)
+    hours = case.hours_per_day
+    across, up = (A_DAY, 0, 24), ("rent [USD per hour of use]", rent / 8, rent * 8)
     return charts.show(
         charts.boundary(across, up, owned_hour, here=(hours, rent), along=hours),
         name="map",
@@ -213,9 +226,10 @@ def _of_each_chip(case: Any) -> tuple[Quantity, ...]:
     return case.accelerator, case.chip_usd, case.rent_usd_per_hour
 
 
-def any_chip(case: Any, use: Quantity) -> Display:
+def any_chip(case: Any, hour: PaidHour, use: Quantity) -> Display:
     """Break-even hours of use a day of each chip on the market."""
-    hours, said = case.hours_per_day, charts.say(use, "hours a day")
+    said = where(hour.there, charts.say(use, "hours a day"), "no such rent is listed")
+    hours = case.hours_per_day
     look = {"color": "vendor", "log": True, "along": _of_each_chip(case), "label": said}
     return charts.show(
         charts.rule(24.0, CAPPED, "a whole day", log=True)
@@ -228,6 +242,7 @@ def any_chip(case: Any, use: Quantity) -> Display:
 
 def months_to_pay(
     case: Any,
+    hour: PaidHour,
     use: Quantity,
     paid_after: Quantity,
     owned_hour: Quantity,
@@ -235,20 +250,20 @@ def months_to_pay(
 ) -> Display:
     """Months until each chip that works around the clock has paid, and what that rests on; folded.
 
-    use : its break-even hours a day; owned_hour : what one costs around the clock [USD/h]; price :
-        installed [USD]
+    hour : rented; use : its break-even hours a day; owned_hour : what one costs around the clock
+        [USD/h]; price : installed [USD]
     """
     sold = _sold()
     after = where(paid_after > 120, "never in ten years", charts.say(paid_after, "whole"))
-    pays = where(use < case.hours_per_day, "own", "rent")
+    pays = where(use < case.hours_per_day, "own", where(hour.there, "rent", "not listed"))
     each = {"chip": sold["accelerator"], "at your hours": pays, "paid after [months]": after}
     each |= {"owned hour [USD]": owned_hour, "installed [USD]": price}
-    each |= {"rent [USD/h]": case.rent_usd_per_hour}
-    each |= dict(sold.drop(columns=["vendor", "segment", "tdp_watts"]))
+    each |= {"rent [USD/h]": hour.usd, "listed from [USD/h]": hour.low, "to [USD/h]": hour.high}
+    each |= {"rent of": hour.age}
+    each |= dict(sold[["accelerator", "chip_usd", "rent_usd_per_hour"]])
     shown = charts.table(
         pd.DataFrame(each),
         "Every chip, and months until it has paid for itself around the clock",
-        headers={"rent_low": "listed from [USD/h]", "rent_high": "to [USD/h]", "as_of": "rent of"},
         along=_of_each_chip(case),
         name="months-to-pay",
     )
@@ -269,11 +284,14 @@ def fleet(plans: Mapping[str, FleetCost]) -> Display:
 def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Display:
     """The plan of the least bill."""
     pays_above = charts.phrase("pays above {break_even_hours:hours 2}")
-    pays_above = where(break_even_hours > 24, "never pays", pays_above)
+    no_hour = where(break_even_hours > 24, "never pays", "has no rent to pay against")
+    pays_above = where(break_even_hours <= 24, pays_above, no_hour)
     return charts.sentence(
         "The cheapest plan is to <strong>{plan}</strong>. The baseline works all day, the bursts"
         " {case.burst_hours_per_day:hours 2} a day, and owning {pays_above}. The source's matrix"
-        " says to own the baseline and rent the bursts."
+        " says to own the baseline and rent the bursts.",
+        provided=plan != "",
+        otherwise="Without a rent there are no plans to compare.",
     )
 
 

@@ -189,6 +189,7 @@ class FleetCost(Breakdown):
     burst=NON_NEGATIVE,
     burst_hours_per_day=HOURS_A_DAY,
     usd_per_hour=NON_NEGATIVE,
+    burst_usd_per_hour=NON_NEGATIVE,
     fixed_usd_per_year=NON_NEGATIVE,
     **POWER,
 )
@@ -198,6 +199,7 @@ def fleet_usd_per_year(
     burst,
     burst_hours_per_day,
     usd_per_hour,
+    burst_usd_per_hour,
     fixed_usd_per_year,
     busy_watts,
     idle_watts,
@@ -213,22 +215,23 @@ def fleet_usd_per_year(
     baseline : accelerators needed around the clock [1]
     burst : further accelerators needed during bursts [1]
     burst_hours_per_day : hours of burst a day [h/day]
+    usd_per_hour, burst_usd_per_hour : rent around the clock, and of hours given back after a burst
+        [USD/h]
     the others : as in `break_even_hours_per_day`, per accelerator
 
     Source: S2's hybrid rule (own the baseline, rent the bursts), here priced.
 
-    >>> fleet_usd_per_year(0, 1, 0, 0.0, 2.0, 9000.0, 700.0, 70.0, 1.3, 0.1).total
+    >>> fleet_usd_per_year(0, 1, 0, 0.0, 2.0, 4.0, 9000.0, 700.0, 70.0, 1.3, 0.1).total
     17532.0
     """
     steady = minimum(owned, baseline)
     bursting = minimum(maximum(owned - baseline, 0.0), burst)
     kwh = partial(energy_kwh_per_year, busy_watts=busy_watts, idle_watts=idle_watts, pue=pue)
-    rent = partial(rent_usd_per_year, usd_per_hour)
     idle_kwh = (owned - steady - bursting) * kwh(0.0)
     return FleetCost(
         owned_usd=owned * fixed_usd_per_year,
         power_usd=(steady * kwh(HOURS_PER_DAY) + bursting * kwh(burst_hours_per_day) + idle_kwh)
         * usd_per_kwh,
-        rent_usd=(baseline - steady) * rent(HOURS_PER_DAY)
-        + (burst - bursting) * rent(burst_hours_per_day),
+        rent_usd=(baseline - steady) * rent_usd_per_year(usd_per_hour, HOURS_PER_DAY)
+        + (burst - bursting) * rent_usd_per_year(burst_usd_per_hour, burst_hours_per_day),
     )

@@ -23,7 +23,7 @@ from scaleright.costs.ownership import (
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.information import Choice
-from scaleright.market import electricity_price, listed_hour, listing_age, yearly_drift
+from scaleright.market import PaidHour, electricity_price, yearly_drift
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, Range, interval, interval_of
@@ -64,26 +64,21 @@ def chip_terms(name: str) -> dict[str, Any]:
     -------
     tdp_watts : its power [W]
     age_years : since its release, see `ownership.years_since_release`
-    rent_usd_per_hour, chip_usd : what it is listed for [USD/h] and its price [USD]; 0 where neither
-        is known
-    rent_low : the cheapest seller's rent over that [1]
+    chip_usd : its price [USD]; 0 where none is known
     price_low, price_high : the ends of its price over its middle [1]; 1 where there is no range
     server : whether it is made for servers, so that no home houses it
-    age : how old its newest listing is, in words
     """
-    chip, listed = accelerator(name), listed_hour(name)
+    chip = accelerator(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     found = {
         "tdp_watts": chip.require("tdp_watts"),
         "age_years": years_since_release(name),
-        "rent_usd_per_hour": listed.usd if listed else 0.0,
-        "rent_low": listed.low / listed.usd if listed else 1.0,
         "chip_usd": chip.purchase_mid_usd if chip.purchase_usd else 0.0,
         "price_low": low / middle,
         "price_high": high / middle,
     }
-    return figures(found) | {"server": chip.segment != "consumer", "age": listing_age(name)}
+    return figures(found) | {"server": chip.segment != "consumer"}
 
 
 @lookup
@@ -160,15 +155,16 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
 
 
 @lookup
-def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends]]:
+def doubts(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
     inputs by the words for it: both the value itself where the reader has set it; those of a group
     of `TOGETHER` move together.
 
-    case : of quantities, with accelerator and rent_usd_per_hour too
+    case : of quantities, with rent_usd_per_hour too, 0 for none of the reader's own
+    hour : what it pays for a rented one
     """
     groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
-    hours = chosen_terms(case, chip, groups).break_even_hours_per_day(case.rent_usd_per_hour)
+    hours = chosen_terms(case, chip, groups).break_even_hours_per_day(hour.usd)
     cheap, best, dear = (_place(case, end) for end in ENDS)
     usual = choose(usual_terms(), case.setting)
 
@@ -181,14 +177,15 @@ def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends
             given, usual[name], given * (low[of] / middle), given * (high[of] / middle)
         )
 
-    rent, price, capital = case.rent_usd_per_hour, case.chip_usd, case.cost_of_capital
+    own, price, capital = case.rent_usd_per_hour, case.chip_usd, case.cost_of_capital
     kept = over_best("value_kept_per_year", "value_kept_per_year", dear, cheap)
     lower, higher = (end["cost_of_capital"] - best["cost_of_capital"] for end in (cheap, dear))
     capitals = maximum(capital + lower, 0.0), capital + higher
-    rents = (rent * of for of in yearly_drift().mean_over(case.years))
+    drift = yearly_drift().mean_over(case.years)
+    rents = (where(own > 0, own, hour.usd * of) for of in drift)
     prices = price * chip["price_low"], price * chip["price_high"]
     return minimum(hours, LONGEST_HOURS), {
-        "rents of the years ahead": unless_set(rent, chip["rent_usd_per_hour"], *rents),
+        "rents of the years ahead": Ends(own, *rents),
         "price of the chip": unless_set(price, chip["chip_usd"], *prices),
         "price of power": over_best("usd_per_kwh", "usd_per_kwh"),
         "years of use": over_best("years", "service_years", dear, cheap),
@@ -198,23 +195,25 @@ def doubts(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, dict[str, Ends
 
 
 @lookup
-def break_even_range(case: Any, chip: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
+def break_even_range(
+    case: Any, chip: Mapping[str, Any], hour: PaidHour
+) -> tuple[Quantity, Quantity]:
     """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
-    hours, ends = doubts(case, chip)
+    hours, ends = doubts(case, chip, hour)
     low, high = (at(end, **_ALL_TYPICAL) for end in interval_of(hours, ends.values()))
     return low, high
 
 
 @lookup
-def buying(case: Any, chip: Mapping[str, Any]) -> Choice:
+def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
     """Owning or renting, by what a year costs [USD/year].
 
-    case : of quantities, as for `doubts`, with hours_per_day too
+    case : of quantities, as for `doubts`, with hours_per_day and contract too
     """
     groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
     owned = chosen_terms(case, chip, groups).owned_usd_per_year(case.hours_per_day).total
-    rented = rent_usd_per_year(case.rent_usd_per_hour, case.hours_per_day)
-    return Choice.of(owned, rented, doubts(case, chip)[1], **_ALL_TYPICAL)
+    rented = rent_usd_per_year(hour.usd, hour.paid_hours(case.contract, case.hours_per_day))
+    return Choice.of(owned, rented, doubts(case, chip, hour)[1], **_ALL_TYPICAL)
 
 
 @lookup

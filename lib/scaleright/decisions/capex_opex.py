@@ -87,17 +87,18 @@ def capex_opex(
 
 
 def fleet_costs(
-    ownership: Ownership, usd_per_hour, baseline, burst, burst_hours_per_day
+    ownership: Ownership, usd_per_hour, burst_usd_per_hour, baseline, burst, burst_hours_per_day
 ) -> dict[str, FleetCost]:
     """A year of the fleet by plan, in parts: all rented, the baseline owned, all owned.
 
     Parameters
     ----------
     ownership, usd_per_hour : as in `capex_opex`
+    burst_usd_per_hour : rent of hours that are given back after a burst [USD/h]
     baseline, burst : accelerators needed around the clock, and further ones needed in bursts [1]
     burst_hours_per_day : hours of burst a day [h/day]
 
-    >>> list(fleet_costs(Ownership.typical("RTX 4090", "home"), 0.5, 2, 6, 1.0))
+    >>> list(fleet_costs(Ownership.typical("RTX 4090", "home"), 0.5, 0.5, 2, 6, 1.0))
     ['rent all', 'own the baseline', 'own all']
     """
     plans = {"rent all": 0.0, "own the baseline": baseline, "own all": baseline + burst}
@@ -106,6 +107,7 @@ def fleet_costs(
         "burst": burst,
         "burst_hours_per_day": burst_hours_per_day,
         "usd_per_hour": usd_per_hour,
+        "burst_usd_per_hour": burst_usd_per_hour,
     }
     terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
     return {name: fleet_usd_per_year(owned, **load, **terms) for name, owned in plans.items()}

@@ -2,9 +2,10 @@
 hardware takes, from the tables.
 
 Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contract and seller),
-`quotes` (where to rent so many, and whether a rent can be right), `history` (rents as they were,
-and commitments), `compare` (prices beside each other), `purchases` (what chips sold for), `offers`
-(one chip, bought or rented), `inputs` (power, facility, people), `tokens` (what APIs ask).
+`paid` (that of a case of quantities), `quotes` (where to rent so many, and whether a rent can be
+right), `history` (rents as they were, and commitments), `compare` (prices beside each other),
+`purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility, people),
+`tokens` (what APIs ask).
 """
 
 from scaleright.market.history import (
@@ -21,8 +22,6 @@ from scaleright.market.hours import (
     GROUPS,
     STEADY,
     Hour,
-    Hours,
-    PaidHour,
     contracts,
     hour,
     listed_hour,
@@ -31,13 +30,12 @@ from scaleright.market.hours import (
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import (
-    Offer,
     matmul_terms,
-    offer,
-    offered_chips,
     rent_or_buy_market,
     sale_terms,
+    sold_chips,
 )
+from scaleright.market.paid import Hours, PaidHour, Rents
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (

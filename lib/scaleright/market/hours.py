@@ -1,9 +1,8 @@
 """The one price of an hour: a chip, under a contract, from a seller, on a day."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NoReturn, Self
+from typing import NoReturn
 
 import pandas as pd
 
@@ -19,10 +18,6 @@ from scaleright.market.rentals import (
     rental_prices,
 )
 from scaleright.names import one_of, suggestion
-from scaleright.ops import where
-from scaleright.quantity import Quantity
-from scaleright.quantity.rows import Table
-from scaleright.ranges import Ends
 
 CONTRACTS = {
     "spot": "spot",
@@ -274,89 +269,3 @@ def listing_age(accelerator_name: str) -> str:
     """
     listed = listed_hour(accelerator_name)
     return listed.age if listed else "no recent listing"
-
-
-@dataclass(frozen=True)
-class PaidHour:
-    """What an hour costs in a case of quantities.
-
-    usd, low, high : as of an `Hour`, all the same where the reader gives a rent of their own; NaN
-        where nobody sells the chip so [USD/h]
-    counted, age : in words, whose price and of which days it is
-    why : why there is no price, in words; empty where there is one
-    there : whether there is one
-    """
-
-    usd: Any
-    low: Any
-    high: Any
-    counted: Any
-    age: Any
-    why: Any
-    there: Any
-
-    def ends(self, own: Quantity) -> Ends:
-        """Its ends, as those of the reader's own rent: the parameter that overrides it."""
-        return Ends(own, self.low, self.high)
-
-
-class Hours:
-    """The `hour` of some chips under every contract and from every seller, for quantities.
-
-    >>> from scaleright.quantity import evaluate, given
-    >>> rents = Hours(["H100 SXM", "MI300X"])
-    >>> chip, own = given("chip", "H100 SXM"), given("own", 0.0)
-    >>> found = rents.paid(chip, "reserved", "median", own)
-    >>> found.usd.value == hour("H100 SXM", "reserved").usd, evaluate([found.usd], {"own": 3.0})
-    (True, [3.0])
-    >>> evaluate([found.why], {"chip": "MI300X"})
-    ['no reserved price of MI300X is listed; it has prices spot, on demand']
-    """
-
-    def __init__(self, names: Sequence[str]):
-        self.names = tuple(names)
-        found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
-        columns = ("usd", "low", "high", "counted", "age")
-        self._prices = Table(
-            {
-                (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
-                for of in found
-            },
-            otherwise="none",
-        )
-        self._contracts = Table({n: {"words": ", ".join(contracts(n))} for n in names})
-        self._sellers = Table(
-            {(n, c): {"words": ", ".join(sellers(n, c))} for n in names for c in CONTRACTS}
-        )
-
-    def paid(
-        self,
-        accelerator_name: Any,
-        contract: Any = "on demand",
-        seller: Any = MEDIAN,
-        own: Any = 0.0,
-    ) -> PaidHour:
-        """The hour that a case pays for.
-
-        own : a rent of the reader's own, 0 for the price as it is listed [USD/h]
-        """
-        listed = self._prices.row(accelerator_name, contract, seller)
-        given, chip = own > 0, accelerator_name
-        who = self._sellers.row(chip, contract).words
-        unsold = "no " + contract + " price of " + chip + " is listed; it has prices "
-        other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
-        why = where(who == "", unsold + self._contracts.row(chip).words, other + who)
-        return PaidHour(
-            usd=where(given, own, listed.usd),
-            low=where(given, own, listed.low),
-            high=where(given, own, listed.high),
-            counted=where(given, "your own rent", listed.counted),
-            age=where(given, "yours", where(listed.there, listed.age, "none")),
-            why=where(given | listed.there, "", why),
-            there=given | listed.there,
-        )
-
-    @classmethod
-    def of(cls, names: Sequence[str]) -> Self:
-        """Those of the chips among these that are sold at all."""
-        return cls([name for name in names if contracts(name)])

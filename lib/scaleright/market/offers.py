@@ -1,7 +1,6 @@
-"""What one accelerator can be had for, bought and rented."""
+"""What one accelerator sells for, and which are both sold and rented out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import median
 from types import MappingProxyType
 from typing import Any
@@ -11,60 +10,15 @@ import pandas as pd
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
 from scaleright.market.hours import listed_hour, listing_age
 from scaleright.market.inputs import matmul_chips
-from scaleright.market.quotes import check_rent
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What one accelerator can be had for: bought [USD] and rented [USD/h], and how old the rent
-    is.
-    """
-
-    chip_usd: float
-    rent_usd_per_hour: float
-    as_of: str
-
-
-def offer(
-    accelerator_name: str, chip_usd: float | None = None, rent_usd_per_hour: float | None = None
-) -> Offer:
-    """Price and rent of a chip from the tables, or as given; a given rent is checked against the
-    listings.
-
-    Raises
-    ------
-    DataError : the tables lack what was not given; names the parameter to give.
-    ValueError : a given price is not above 0, or no rent of this chip (`check_rent`).
-
-    >>> offer("RTX 5090", rent_usd_per_hour=0.7).rent_usd_per_hour
-    0.7
-    """
-    chip, listed = accelerator(accelerator_name), listed_hour(accelerator_name)
-    if chip_usd is not None and not chip_usd > 0:
-        raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
-    if chip_usd is None and not chip.purchase_usd:
-        raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
-    if rent_usd_per_hour is not None:
-        rent = check_rent(rent_usd_per_hour, chip.name)
-    elif listed is not None:
-        rent = listed.usd
-    else:
-        raise DataError(
-            f"no recent listing of {chip.name} in the rental prices: give rent_usd_per_hour [USD/h]"
-        )
-    return Offer(
-        chip.purchase_mid_usd if chip_usd is None else chip_usd, rent, listing_age(chip.name)
-    )
 
 
 def rent_or_buy_market() -> pd.DataFrame:
     """Chips with a recent on-demand listing, a purchase price and a power, that were released since
-    2020.
+    2020, none with a rent of the reader's own (0).
 
     What a used part of an older generation fetches says nothing about a server built around it.
 
-    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour,
-    rent_low, rent_high [USD/h], as_of.
+    Columns: accelerator, vendor, segment, tdp_watts [W], chip_usd [USD], rent_usd_per_hour [USD/h].
 
     >>> bool((rent_or_buy_market()["chip_usd"] > 0).all())
     True
@@ -74,37 +28,33 @@ def rent_or_buy_market() -> pd.DataFrame:
         known = (
             chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
         )
-        if known and (listed := listed_hour(chip.name)):
-            rows.append(
-                {
-                    "accelerator": chip.name,
-                    "vendor": chip.vendor,
-                    "segment": chip.segment,
-                    "tdp_watts": chip.tdp_watts,
-                    "chip_usd": chip.purchase_mid_usd,
-                    "rent_usd_per_hour": listed.usd,
-                    "rent_low": listed.low,
-                    "rent_high": listed.high,
-                    "as_of": listing_age(chip.name),
-                }
-            )
+        if known and listed_hour(chip.name):
+            row = {"accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment}
+            row |= {"tdp_watts": chip.tdp_watts, "chip_usd": chip.purchase_mid_usd}
+            rows.append(row | {"rent_usd_per_hour": 0.0})
     return pd.DataFrame(rows)
 
 
-def offered_chips(name: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> dict:
-    """Price and rent of each chip of `rent_or_buy_market`, as rows for a control that follows the
-    chip; and those of one more if the market lacks it, as given or from the tables.
+def sold_chips(name: str, chip_usd: float | None = None) -> dict[str, dict[str, float]]:
+    """Price of each chip of `rent_or_buy_market`, as rows for a control that follows the chip; and
+    that of one more if the market lacks it, as given or from the tables [USD].
 
     Raises
     ------
-    as `offer`
+    DataError : the catalog lacks a price that was not given.
+    ValueError : a given price is not above 0.
 
-    >>> offered_chips("RTX 4090", None, 0.3)["RTX 4090"]["rent_usd_per_hour"] > 0.3
-    True
+    >>> sold_chips("RTX 4090", 1500.0)["RTX 4090"]
+    {'chip_usd': 1500.0}
     """
-    one, columns = offer(name, chip_usd, rent_usd_per_hour), ["chip_usd", "rent_usd_per_hour"]
-    market = rent_or_buy_market().set_index("accelerator")[columns].to_dict("index")
-    return {name: {column: getattr(one, column) for column in columns}} | market
+    chip = accelerator(name)
+    if chip_usd is not None and not chip_usd > 0:
+        raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
+    if chip_usd is None and not chip.purchase_usd:
+        raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
+    price = chip.purchase_mid_usd if chip_usd is None else chip_usd
+    market = rent_or_buy_market().set_index("accelerator")[["chip_usd"]].to_dict("index")
+    return market | {name: {"chip_usd": price}}
 
 
 @remembered

@@ -11,13 +11,6 @@ def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
         market.check_rent(usd_per_hour, accelerator)
 
 
-def offered(accelerator: str, chip_usd: float | None, rent_usd_per_hour: float | None) -> None:
-    """A chip with a price and a rent, the catalog's or the reader's."""
-    from scaleright import market
-
-    market.offer(accelerator, chip_usd, rent_usd_per_hour)
-
-
 def priced(
     accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
 ) -> None:
@@ -34,10 +27,9 @@ def priced(
 
 def for_sale(accelerator: str, chip_usd: float | None) -> None:
     """A chip with a price, the catalog's or the reader's."""
-    from scaleright import catalog
+    from scaleright import market
 
-    if chip_usd is None and not catalog.accelerator(accelerator).purchase_usd:
-        raise ValueError("the catalog has no purchase price: give chip_usd [USD]")
+    market.sold_chips(accelerator, chip_usd)
 
 
 def hosted(model: str, api_host: str, *own_usd: float) -> None:
@@ -55,4 +47,4 @@ def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str
     require_listed(accelerator, accelerators, pricing, region)
 
 
-RULES = (plausible_rent, offered, priced, for_sale, hosted, on_the_market)
+RULES = (plausible_rent, priced, for_sale, hosted, on_the_market)

@@ -1,0 +1,147 @@
+"""What an hour costs in a case of quantities: the price of `hours` under a contract that is chosen,
+or a rent of the reader's own.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from scaleright.market.hours import CONTRACTS, MEDIAN, contracts, hour, sellers
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+from scaleright.quantity.rows import Table
+from scaleright.ranges import Ends
+from scaleright.units import HOURS_PER_DAY
+
+BINDING = ("reserved", "one year", "three years")
+"""Contracts of which every hour is paid, used or not."""
+
+
+def binds(contract: Any) -> Any:
+    """Whether every hour of a contract is paid, used or not.
+
+    >>> binds("one year"), binds("spot")
+    (True, False)
+    """
+    return functools.reduce(lambda found, of: (contract == of) | found, BINDING, False)
+
+
+@dataclass(frozen=True)
+class PaidHour:
+    """What an hour costs in a case of quantities.
+
+    usd, low, high : as of an `Hour`, all the same where the reader gives a rent of their own; NaN
+        where nobody sells the chip so [USD/h]
+    counted, age : in words, whose price and of which days it is
+    why : why there is no price, in words; empty where there is one
+    there : whether there is one
+    """
+
+    usd: Any
+    low: Any
+    high: Any
+    counted: Any
+    age: Any
+    why: Any
+    there: Any
+
+    def paid_hours(self, contract: Any, hours_per_day: Any) -> Any:
+        """Hours a day that are paid for so many hours of use [h/day]: all of them under a contract
+        that binds.
+
+        >>> hour = Hours(["H100 SXM"]).paid("H100 SXM")
+        >>> hour.paid_hours("one year", 5.0), hour.paid_hours("spot", 5.0)
+        (24.0, 5.0)
+        """
+        return where(binds(contract), HOURS_PER_DAY, hours_per_day)
+
+    def ends(self, own: Quantity) -> Ends:
+        """Its ends, as those of the reader's own rent: the parameter that overrides it."""
+        return Ends(own, self.low, self.high)
+
+
+class Rents(NamedTuple):
+    """An hour under a case's contract, and one that may be given back at any time: under the same
+    contract if it binds nobody, else on demand.
+    """
+
+    hour: PaidHour
+    by_the_hour: PaidHour
+
+
+class Hours:
+    """The `hour` of some chips under every contract and from every seller, for quantities.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> rents = Hours(["H100 SXM", "MI300X"])
+    >>> chip, own = given("chip", "H100 SXM"), given("own", 0.0)
+    >>> found = rents.paid(chip, "reserved", "median", own)
+    >>> found.usd.value == hour("H100 SXM", "reserved").usd, evaluate([found.usd], {"own": 3.0})
+    (True, [3.0])
+    >>> evaluate([found.why], {"chip": "MI300X"})
+    ['no reserved price of MI300X is listed; it has prices spot, on demand']
+    """
+
+    def __init__(self, names: Sequence[str]):
+        self.names = tuple(names)
+        found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
+        columns = ("usd", "low", "high", "counted", "age")
+        self._prices = Table(
+            {
+                (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
+                for of in found
+            },
+            otherwise="none",
+        )
+        self._contracts = Table({n: {"words": ", ".join(contracts(n))} for n in names})
+        self._sellers = Table(
+            {(n, c): {"words": ", ".join(sellers(n, c))} for n in names for c in CONTRACTS}
+        )
+
+    def paid(
+        self,
+        accelerator_name: Any,
+        contract: Any = "on demand",
+        seller: Any = MEDIAN,
+        own: Any = 0.0,
+    ) -> PaidHour:
+        """The hour that a case pays for.
+
+        own : a rent of the reader's own, 0 for the price as it is listed [USD/h]
+        """
+        listed = self._prices.row(accelerator_name, contract, seller)
+        given, chip = own > 0, accelerator_name
+        who = self._sellers.row(chip, contract).words
+        unsold = "no " + contract + " price of " + chip + " is listed; it has prices "
+        other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
+        why = where(who == "", unsold + self._contracts.row(chip).words, other + who)
+        return PaidHour(
+            usd=where(given, own, listed.usd),
+            low=where(given, own, listed.low),
+            high=where(given, own, listed.high),
+            counted=where(given, "your own rent", listed.counted),
+            age=where(given, "yours", where(listed.there, listed.age, "none")),
+            why=where(given | listed.there, "", why),
+            there=given | listed.there,
+        )
+
+    def rents(self, case: Any) -> Rents:
+        """The hours of a case: its accelerator, contract, seller and rent_usd_per_hour.
+
+        >>> from types import SimpleNamespace as N
+        >>> case = N(accelerator="H100 SXM", contract="reserved", seller="median")
+        >>> case.rent_usd_per_hour = 0.0
+        >>> found = Hours(["H100 SXM"]).rents(case)
+        >>> found.by_the_hour.usd.value > found.hour.usd.value
+        True
+        """
+        of, own = (case.accelerator, case.seller), case.rent_usd_per_hour
+        loose = where(binds(case.contract), "on demand", case.contract)
+        by_the_hour = self.paid(of[0], loose, of[1], own)
+        return Rents(self.paid(of[0], case.contract, of[1], own), by_the_hour)
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Self:
+        """Those of the chips among these that are sold at all."""
+        return cls([name for name in names if contracts(name)])
