@@ -4,8 +4,8 @@ hardware takes, from the tables.
 Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contract and seller),
 `paid` (that of a case of quantities), `quotes` (where to rent so many, and whether a rent can be
 right), `history` (rents as they were, and commitments), `compare` (prices beside each other),
-`purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility, people),
-`tokens` (what APIs ask).
+`purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility,
+people), `tokens` (what APIs ask).
 """
 
 from scaleright.market.history import (
