@@ -100,6 +100,7 @@ _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
 _LONG = (
+    "tests/test_choices.py",
     "tests/test_validation_training.py",
     "tests/test_validation_serving.py",
     "tests/test_validation_energy.py",

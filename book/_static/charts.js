@@ -7,7 +7,7 @@
 (function () {
   "use strict";
   const base = new URL(".", document.currentScript.src);
-  const page = { controls: new Map(), defined: new Map(), rows: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null, laid: Promise.resolve() };
+  const page = { controls: new Map(), defined: new Map(), rows: new Map(), follow: {}, values: {}, defaults: {}, views: {}, hub: null, judge: null, laid: Promise.resolve() };
   const STEPS = 200;
   const layouts = new Map();
   /* `ast`: Vega interprets its expressions, so that the page's policy can forbid to run text as a program. */
@@ -80,6 +80,7 @@
     for (const entry of defined) page.defined.set(entry.name, entry);
     for (const entry of model.rows || []) page.rows.set(entry.name, entry);
     Object.assign(page.follow, model.follow || {});
+    page.judge = model.judge || page.judge;
   }
 
   function settle() {
@@ -188,7 +189,7 @@
   /** Write the case into the address once the reader rests: browsers refuse one that is written with each frame. */
   function rest() {
     clearTimeout(resting);
-    page.remembered = new Promise((done) => { resting = setTimeout(() => done(remember()), 200); });
+    page.remembered = new Promise((done) => { resting = setTimeout(() => { done(remember()); grayOut(); }, 200); });
   }
 
   function remember() {
@@ -202,14 +203,76 @@
     if (address.href !== location.href) history.replaceState(null, "", address);
   }
 
-  async function startHub() {
-    const signals = Object.entries(page.values).map(([name, value]) => ({ name, value }));
-    for (const { name, expr } of page.defined.values()) signals.push({ name, update: expr });
-    const data = [...page.rows.values()].map(({ name, values, formulas }) => ({ name, values, transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
+  /** A view that draws nothing: it computes the page's definitions and rows, of which only some may be kept, and more signals after them. */
+  async function computing(kept = () => true, more = {}) {
+    const signals = Object.entries(page.values).filter(([name]) => kept(name)).map(([name, value]) => ({ name, value }));
+    const defined = [...page.defined.values()].filter(({ name }) => kept(name)).map(({ name, expr }) => ({ name, update: expr }));
+    for (const [name, update] of Object.entries(more)) defined.push({ name, update });
+    const rows = [...page.rows.values()].filter(({ name }) => kept(name));
+    const data = rows.map(({ name, values, formulas }) => ({ name, values, transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
     const nowhere = document.createElement("div");
-    const result = await window.vegaEmbed(nowhere, { signals, data }, { ...EMBED, mode: "vega", renderer: "none" });
-    page.hub = result.view;
+    const result = await window.vegaEmbed(nowhere, { signals: [...signals, ...defined], data }, { ...EMBED, mode: "vega", renderer: "none" });
+    return result.view;
   }
+
+  // ---- options that the rest of the case rules out ---------------------------------------------------------
+
+  /** The view that is asked what the answer would be with each option, while the hub keeps the reader's case. */
+  async function startJudge() {
+    const { there, why } = page.judge, names = new Set(), texts = [there, why];
+    while (texts.length) {
+      for (const name of texts.pop().match(/\b[A-Za-z_]\w*/g) || []) {
+        if (names.has(name)) continue;
+        names.add(name);
+        if (page.defined.has(name)) texts.push(page.defined.get(name).expr);
+        if (page.rows.has(name)) texts.push(...page.rows.get(name).formulas.map(({ expr }) => expr));
+      }
+    }
+    page.judge.view = await computing((name) => names.has(name), { sr_there: there, sr_why: why });
+    page.judge.inputs = [...page.controls.keys()].filter((name) => names.has(name));
+    return grayOut();
+  }
+
+  /** Why there would be no answer if a control had another value; empty where there is one. */
+  async function against(name, value) {
+    const { view, inputs } = page.judge, there = { ...page.values, ...(page.follow[name] || {})[value], [name]: value };
+    for (const input of inputs) if (!Object.is(view.signal(input), there[input])) view.signal(input, there[input]);
+    await view.runAsync();
+    return view.signal("sr_there") ? "" : String(view.signal("sr_why"));
+  }
+
+  /** Gray out the options with which there is no answer; a control that moves meanwhile ends this, since all is asked anew then. */
+  function grayOut() {
+    if (!page.judge || !page.judge.view) return page.judged;
+    const turn = page.judge.turn = (page.judge.turn || 0) + 1;
+    const asking = async () => {
+      for (const name of page.judge.inputs) {
+        const control = page.controls.get(name), reasons = [];
+        if (control.kind !== "choice") continue;
+        for (const choice of control.choices) {
+          if (turn !== page.judge.turn) return;
+          reasons.push(await against(name, choice));
+          if (reasons.length % 8 === 0) await new Promise((done) => setTimeout(done));
+        }
+        document.querySelectorAll(`[data-control="${name}"]`).forEach((box) => rule(box, control, reasons));
+      }
+    };
+    // One after the other: two would set the same view.
+    page.judge.last = (page.judge.last || Promise.resolve()).then(asking);
+    return (page.judged = page.judge.last);
+  }
+
+  /** Tell of a menu which options are ruled out, and why. Where all are, it is not this menu that can help: none is grayed out. */
+  function rule(box, control, reasons) {
+    if (reasons.every(Boolean)) reasons = reasons.map(() => "");
+    const menu = box.querySelector("select"), note = box.querySelector(".sr-ruled");
+    reasons.forEach((reason, at) => { menu.options[at].disabled = Boolean(reason); menu.options[at].title = reason; });
+    const out = reasons.filter(Boolean).length, first = reasons.findIndex(Boolean);
+    const why = out && `${control.choices[first]}: ${reasons[first].split(/(?<=\.) (?=[A-Z])/)[0]}`;
+    note.textContent = out ? `${out} of ${reasons.length} do not go with the rest of your case. ${why}` : "";
+  }
+
+  const startHub = async () => { page.hub = await computing(); };
 
   /** Write the live numbers of the page's sentences and tables. */
   function tell() {
@@ -259,9 +322,9 @@
       return make("div", { class: "sr-control sr-flag", "data-control": control.name }, box, label);
     }
     if (control.kind === "choice") {
-      const menu = make("select", { id }, ...control.choices.map((c) => make("option", { value: String(c), selected: c === value }, String(c))));
+      const menu = make("select", { id, "aria-describedby": `${id}-ruled` }, ...control.choices.map((c) => make("option", { value: String(c), selected: c === value }, String(c))));
       menu.addEventListener("input", () => change(control.choices[menu.selectedIndex]));
-      return make("div", { class: "sr-control", "data-control": control.name }, label, menu);
+      return make("div", { class: "sr-control", "data-control": control.name }, label, menu, make("p", { class: "sr-ruled", id: `${id}-ruled` }));
     }
     const [before, after] = units(control);
     const field = make("input", { type: "text", inputmode: "decimal", class: "sr-field", size: 6, "aria-label": `${control.label}, exact value` });
@@ -511,6 +574,7 @@
     for (let i = 0; i < figures.length; i++) await draw(figures[i], specs[i]);
     followWidths(shared);
     markMoved();
+    if (page.judge) page.judged = startJudge();
   }
 
   window.scaleright = {

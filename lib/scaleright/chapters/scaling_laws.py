@@ -59,6 +59,7 @@ def answer(
         provided=saved >= 0.005,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
         " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
+        always=True,
         range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %)",
         as_of="{chip.age} (rents)",
         model_error="loss of runs larger than all that were fitted:"

@@ -66,6 +66,7 @@ def answer(
         provided=fits,
         otherwise=work + "<strong>does not fit</strong>: {needed:whole} or more {case.accelerator}"
         " have to hold {step.stored_bytes:si B}.{beyond}",
+        always=True,
         range="{span}",
         as_of=catalog.resource("models")["as_of"],
         model_error=f"a floor: measured steps take {charts.say(floors.ratio.median(), 'times 2')}"

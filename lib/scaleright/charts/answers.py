@@ -7,11 +7,12 @@ from typing import Any
 from scaleright.charts.displays import Display, fill, live_model, page_model, plain_text
 from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.machine import answer
-from scaleright.charts.templates import callers_names, slots
+from scaleright.charts.templates import callers_names, filled, slots
 from scaleright.names import nearest
 from scaleright.outputs import ANSWER_MIME, PAGE_MIME
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
+from scaleright.quantity.readings import literal
 
 
 def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -> Display:
@@ -87,6 +88,7 @@ def answer_card(
     headline: str | None = None,
     provided: Quantity | None = None,
     otherwise: str = "",
+    always: bool = False,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the
     model's error.
@@ -100,7 +102,9 @@ def answer_card(
         `say`), above all the ends of the range.
     headline : the number, among those of the templates and `quantities`, that a sweep draws unless
         it is told another.
-    provided, otherwise : as in `sentence`.
+    provided, otherwise : as in `sentence`; where a choice would lead to `otherwise`, the page grays
+        it out and says why.
+    always : whether `otherwise` is an answer as well, and rules out no choice.
 
     >>> from types import SimpleNamespace as N
     >>> from scaleright.charts.live import controls
@@ -115,6 +119,8 @@ def answer_card(
     texts = {label: fill(text, told) for label, text in texts.items()}
     numbers = {**found.slots, **told}
     model = live_model([*found.numbers, *told.values(), *unsaid])
+    if provided is not None and not always:
+        model += _judge(provided, plain_text(otherwise), names)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(found.now), numbers, others, headline)
     words = " ".join([plain_text(found.now), *_spoken(texts)])
@@ -123,6 +129,18 @@ def answer_card(
     now = _card(found.now, texts, "", named)
     shown = _both(card, now, provided)
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
+
+
+def _judge(there: Quantity, otherwise: str, names: Mapping[str, Any]) -> str:
+    """What the page's script needs to ask of each option of a choice whether there is an answer
+    with it, and why there is none.
+    """
+    controls, why = page(), filled(otherwise, names)
+    asked = {
+        name: controls.signal(of) if isinstance(of, Quantity) else literal(of)
+        for name, of in (("there", there), ("why", why))
+    }
+    return page_model(controls, *controls.used_in(*asked.values()), judge=asked)
 
 
 def _spoken(facts: Mapping[str, str]) -> list[str]:

@@ -219,8 +219,10 @@ def _settled(given: Any) -> Any:
     """A number with the digits that it means; anything else as it is."""
     if type(given) is tuple:
         return tuple(map(_settled, given))
-    if type(given) is not float or not math.isfinite(given):
+    if type(given) is not float or math.isinf(given):
         return given
+    if math.isnan(given):
+        return math.nan  # always the same: a key that holds another one is another key
     if given.is_integer() and abs(given) < WRITTEN_OUT:
         return given
     from scaleright.units import figure  # which is built on this module

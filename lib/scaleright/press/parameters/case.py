@@ -9,14 +9,18 @@ from typing import Any
 
 from scaleright.names import MOST_SAID, brief, suggestion
 from scaleright.press.parameters.declaration import looks_declared, parse
+from scaleright.press.parameters.nearby import what_works, with_offer
 from scaleright.press.parameters.parameter import Parameter, show
 
 
 class ParameterError(ValueError):
-    """Values that a chapter does not accept; one line for each."""
+    """Values that a chapter does not accept; one line for each.
 
-    def __init__(self, problems: Iterable[str]):
-        self.problems = tuple(problems)
+    works : the values with which it would accept them together, where it takes each by itself
+    """
+
+    def __init__(self, problems: Iterable[str], works: Mapping[str, Any] | None = None):
+        self.problems, self.works = tuple(problems), dict(works or {})
         super().__init__("\n".join(self.problems))
 
     def _render_traceback_(self) -> list[str]:
@@ -55,13 +59,21 @@ def refusal(parameters: Sequence[Parameter], values: Mapping[str, Any], alone: b
     Values that are not given stand as declared. The first broken rule speaks, since the next may
     rest on it; the declared case itself keeps all of them.
     """
+    return _broken(parameters, values, alone)[1]
+
+
+def _broken(
+    parameters: Sequence[Parameter], values: Mapping[str, Any], alone: bool = False
+) -> tuple[tuple[str, ...], str]:
+    """The parameters of the first rule that values break, and what it says."""
     declared = {parameter.name: parameter.default for parameter in parameters}
     case = declared | dict(values)
     if case == declared:
-        return ""
+        return (), ""
     rules = getattr(parameters, "rules", ())
     rules = [rule for rule in rules if not alone or len(rule.parameters) == 1]
-    return next(filter(None, (rule.refusal(case, declared) for rule in rules)), "")
+    said = ((rule.parameters, rule.refusal(case, declared)) for rule in rules)
+    return next((one for one in said if one[1]), ((), ""))
 
 
 def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +81,8 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
 
     Raises
     ------
-    ParameterError : names every wrong one, what is allowed and the nearest valid choice.
+    ParameterError : names every wrong one, what is allowed and the nearest valid choice; of values
+        that do not go together the nearest that do.
 
     >>> validate(parse("hours: float = 8  # use per day [h/day] (0..24)"),
     ...     {"hours": "30", "hour": 3})
@@ -78,8 +91,11 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     hour: no such parameter; nearest: hours
     """
     values = accepted(parameters, given)
-    if said := refusal(parameters, values):
-        raise ParameterError([said])
+    about, said = _broken(parameters, values)
+    if said:
+        case = {of.name: of.default for of in parameters} | values
+        works = what_works(parameters, case, about, lambda case: bool(refusal(parameters, case)))
+        raise ParameterError([with_offer(said, works)], works)
     return values
 
 

@@ -1,0 +1,109 @@
+"""What of a case to change so that its values go together: the nearest that works, found by asking
+the rules.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from scaleright.press.parameters.parameter import Parameter, show
+from scaleright.units import figure
+
+_OPTIONS = 8
+"""Options of a choice that are tried, the nearest first and then the declared one: some rules
+search for a tenth of a second.
+"""
+_HALVINGS = 7
+"""How often the way from a number to its default is halved: to a hundredth of it."""
+_WIDE = 50
+"""Ends that differ by this factor or more are halved in ratios."""
+
+Refused = Callable[[Mapping[str, Any]], bool]
+
+
+def what_works(
+    parameters: Sequence[Parameter],
+    case: Mapping[str, Any],
+    about: Iterable[str],
+    refused: Refused,
+) -> dict[str, Any]:
+    """The values that to change makes a case one that is accepted: of one parameter where that is
+    enough, else those of several as declared, which keep all rules.
+
+    Parameters
+    ----------
+    case : of all parameters, refused as it is
+    about : the parameters of the rule that it breaks, of which those that the reader moved are
+        tried first, and among them the later ones: a chapter declares what it is about first
+    refused : whether the rules refuse a case
+
+    >>> from scaleright.press.parameters import parse
+    >>> pair = parse('''first: str = "a"  # one (a | b | c)
+    ... second: str = "b"  # other (a | b | c)''')
+    >>> what_works(pair, {"first": "b", "second": "b"}, ["first", "second"],
+    ...     lambda case: case["first"] == case["second"])
+    {'first': 'a'}
+    """
+    about = set(about)
+    of_rule = [of for of in reversed(parameters) if of.name in about]
+    for of in sorted(of_rule, key=lambda of: case[of.name] == of.default):
+        for value in _nearby(of, case[of.name], lambda v, n=of.name: refused({**case, n: v})):
+            return {of.name: value}
+    changed: dict[str, Any] = {}
+    moved = [of for of in parameters if case[of.name] != of.default]
+    for of in sorted(moved, key=lambda of: of.name not in about):
+        changed[of.name] = of.default
+        if not refused({**case, **changed}):
+            return changed
+    return {}
+
+
+def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterator[Any]:
+    """The nearest value of a parameter that is not refused, if there is one among those tried."""
+    if of.choices or of.type == "bool":
+        options = [o for o in of.choices or (False, True) if o != value]
+        options.sort(key=lambda option: _distance(option, value))
+        tried = options[:_OPTIONS] + [o for o in options[_OPTIONS:] if o == of.default]
+        yield from islice((o for o in tried if not refused(o)), 1)
+    elif of.low is not None and of.default is not None and value is not None:
+        if value != of.default and not refused(of.default):
+            yield _between(of, value, refused)
+    elif value != of.default and not refused(of.default):
+        yield of.default
+
+
+def _distance(one: Any, other: Any) -> float:
+    """How far two options lie apart: numbers in ratios, words by their letters."""
+    if isinstance(one, str):
+        return -difflib.SequenceMatcher(None, one.casefold(), str(other).casefold()).ratio()
+    return abs(math.log(one / other)) if min(one, other) > 0 else abs(one - other)
+
+
+def _between(of: Parameter, value: float, refused: Callable[[Any], bool]) -> float:
+    """The number nearest to one that is refused, on the way to the default, which is not."""
+    low, high, kept = of.low, of.high, of.default
+    ratios = low is not None and high is not None and low > 0 and high / low >= _WIDE
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(kept * value) if ratios else (kept + value) / 2
+        middle = round(figure(middle, 2)) if of.type == "int" else figure(middle, 2)
+        if not min(kept, value) < middle < max(kept, value):
+            break
+        if refused(middle):
+            value = middle
+        else:
+            kept = middle
+    return kept
+
+
+def with_offer(said: str, changes: Mapping[str, Any]) -> str:
+    """A refusal that ends with changes, unless it names them already or none was found.
+
+    >>> with_offer("too many", {"chips": 1024, "precision": "BF16"})
+    'too many; nearest that works: chips = 1,024, precision = BF16'
+    """
+    offer = ", ".join(f"{name} = {show(value)}" for name, value in changes.items())
+    return said if offer in said else f"{said}; nearest that works: {offer}"
