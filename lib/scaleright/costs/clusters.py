@@ -4,6 +4,7 @@ of one costs, and how much of its time goes into work that is kept.
 
 from scaleright.catalog import Accelerator, accelerator, accelerators
 from scaleright.costs.ownership import Ownership
+from scaleright.costs.uncertainty import owned_fixed_range
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
 from scaleright.market import listed_hour
 from scaleright.power import energy_kwh
@@ -47,8 +48,8 @@ def owned_hour(chip_name: str) -> dict[str, float]:
 
     Returns
     -------
-    owned, owned_low, owned_high : without power, at the middle and at the ends of what its price
-        and all factors may be [USD/h]
+    owned, owned_low, owned_high : without power, and its ends (90 %), see `owned_fixed_range`
+        [USD/h]
     power : [USD/h]; all 0 where nobody sells the chip
 
     Raises
@@ -62,13 +63,9 @@ def owned_hour(chip_name: str) -> dict[str, float]:
     chip = accelerator(chip_name)
     if not chip.purchase_usd:
         return dict.fromkeys(("owned", "owned_low", "owned_high", "power"), 0.0)
-    low, high = chip.purchase_usd
-    prices = {"typical": chip.purchase_mid_usd, "cheap": low, "dear": high}
-    owned, cheap, dear = (
-        Ownership.typical(chip_name, SETTING, chip_usd=usd, end=end) for end, usd in prices.items()
-    )
-    names = {"owned": owned, "owned_low": cheap, "owned_high": dear}
-    found = {name: of.fixed_usd_per_year / HOURS_PER_YEAR for name, of in names.items()}
+    owned, year = Ownership.typical(chip_name, SETTING), owned_fixed_range(chip_name, SETTING)
+    ends = {"owned": year.best, "owned_low": year.low, "owned_high": year.high}
+    found = {name: usd / HOURS_PER_YEAR for name, usd in ends.items()}
     power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
     return figures(found | {"power": power})
 
