@@ -29,6 +29,7 @@ from scaleright.decisions.vendor_points import (
 )
 from scaleright.formulas import lookup, search
 from scaleright.market import api_price, listed_hour, open_models
+from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
@@ -98,8 +99,8 @@ def chip_terms(name: str) -> dict[str, Any]:
     Returns
     -------
     usd_per_hour, kw : its rent, of its own listings or of a relative's [USD/h], and its power [kW]
-    rent_low, rent_high : ends of listings over their median [1], those of a B200 where there are
-        not several
+    rent_low, rent_high : ends of its listings; where there are not several, as far from its rent as
+        those of a B200 are from their median [USD/h]
     running_usd : power, space and people of an owned one that always works [USD/year]
     age : the date of the rent and what it is, in words
 
@@ -109,26 +110,29 @@ def chip_terms(name: str) -> dict[str, Any]:
     rent, listed = rents().loc[name], listed_hour(name)
     several = listed if listed and listed.listings > 1 else listed_hour("B200")
     basis = "" if rent["listings"] else f": {rent['basis']}"
+    usd = round(float(rent["usd_per_hour"]), 3)
     return {
-        "usd_per_hour": round(float(rent["usd_per_hour"]), 3),
+        "usd_per_hour": usd,
         "kw": published_use(name)["kw"],
-        "rent_low": several.low / several.usd,
-        "rent_high": several.high / several.usd,
+        "rent_low": usd * several.low / several.usd,
+        "rent_high": usd * several.high / several.usd,
         "running_usd": Ownership.typical(name, "data center").running_usd_per_year(24.0),
         "age": f"{rent['as_of']} (rent of the {name}{basis})",
     }
 
 
 def rent_ends(usd_per_hour: Quantity, terms: Any) -> Ends:
-    """The ends of a chip's rent, as far apart as its listings, by its `chip_terms` [USD/h].
+    """The ends of a chip's rent, those of its listings, by its `chip_terms` [USD/h]; of a rent that
+    the reader has set, that rent.
 
     >>> from types import SimpleNamespace as N
-    >>> from scaleright.quantity import given
-    >>> ends = rent_ends(given("usd", 2.0), N(rent_low=0.5, rent_high=3.0))
-    >>> ends.low.value, ends.high.value
-    (1.0, 6.0)
+    >>> from scaleright.quantity import evaluate, given
+    >>> ends = rent_ends(given("usd", 2.0), N(usd_per_hour=2.0, rent_low=1.5, rent_high=6.0))
+    >>> evaluate([ends.low, ends.high], {}), evaluate([ends.low, ends.high], {"usd": 4.0})
+    ([1.5, 6.0], [4.0, 4.0])
     """
-    low, high = usd_per_hour * terms.rent_low, usd_per_hour * terms.rent_high
+    listed = usd_per_hour == terms.usd_per_hour
+    low, high = (where(listed, end, usd_per_hour) for end in (terms.rent_low, terms.rent_high))
     return Ends(usd_per_hour, low, high)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import remembered
+from scaleright.catalog import accelerators, remembered
 from scaleright.market.compare import price_ends, require_card
 from scaleright.market.history import SERIES
-from scaleright.market.hours import listing_age
+from scaleright.market.hours import Hour, listed_hour, listing_age
 from scaleright.market.quotes import cheapest
 from scaleright.market.rentals import EVERYWHERE, rental_prices, spread
 from scaleright.market.series import MONTHS, WAYS, rose_or_fell
@@ -85,24 +85,33 @@ def listed_prices() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     low_at, high_at, age : words, the last one the day of the newest card
     counted, span : words, of how many providers the median is, and from which to which price
     """
-    rows = {}
-    for said, of in PRICINGS.items():
-        for row in price_ends(spread(None, of)).to_dict("records"):
-            chip, several = row["accelerator"], row["providers"] > 1
-            span = (
-                f"{usd(row['low'])} at {row['low_at']} to {usd(row['high'])} at {row['high_at']},"
-                f" {row['apart']:.2g} times apart"
-            )
-            counted = f"the median of {row['providers']} providers"
-            rows[chip, said] = {name: row[name] for name in _SAID} | {
-                "counted": counted if several else "at its only provider",
-                "span": span if several else "one provider only",
-                "age": listing_age(chip) if of == "on_demand" else f"{row['date']:%Y-%m-%d}",
-            }
-    return rows
+    found = {
+        (chip, said): priced
+        for said in PRICINGS
+        for chip in accelerators()
+        if (priced := listed_hour(chip, said))
+    }
+    return {of: _row(priced) for of, priced in found.items()}
 
 
-_SAID = ("low", "median", "high", "low_at", "high_at")
+def _row(priced: Hour) -> dict[str, Any]:
+    """A row of `listed_prices`."""
+    sold = priced.rows  # the cheapest first
+    usd_each, names = sold["usd_per_accelerator_hour"], sold["provider"]
+    low, high, low_at, high_at = usd_each.min(), usd_each.max(), names.iloc[0], names.iloc[-1]
+    several = priced.providers > 1
+    span = f"{usd(low)} at {low_at} to {usd(high)} at {high_at}, {high / low:.2g} times apart"
+    counted = f"the median of {priced.providers} providers"
+    return {
+        "low": low,
+        "median": priced.usd,
+        "high": high,
+        "low_at": low_at,
+        "high_at": high_at,
+        "counted": counted if several else "at its only provider",
+        "span": span if several else "one provider only",
+        "age": priced.age,
+    }
 
 
 @remembered
