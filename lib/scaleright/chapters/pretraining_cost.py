@@ -14,6 +14,7 @@ from scaleright.costs.pretraining import PretrainingCost, published_runs
 from scaleright.costs.pretraining_doubts import Doubts, Spread, published_pace
 from scaleright.costs.pretraining_run import Cheapest, Run
 from scaleright.footprint import Footprint
+from scaleright.information import Choice
 from scaleright.ops import where
 from scaleright.order import names_by
 from scaleright.quantity.rows import Row
@@ -27,8 +28,13 @@ def controls(declared: Any) -> Controls:
     return charts.controls(filled)
 
 
-def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) -> Display:
-    """The answer card: days and dollars of the run, or why it does not run, and the cheapest."""
+def answer(
+    case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest, sure: Choice
+) -> Display:
+    """The answer card: days and dollars of the run, or why it does not run, and the cheapest.
+
+    sure : how sure it is that the cheapest costs less than the run
+    """
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
     usual_usd, usual_days = spread.paced_usd, spread.paced_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
@@ -42,11 +48,16 @@ def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) ->
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none, since it runs on none")
     span = charts.phrase(
-        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from prices and from what"
-        " published runs took beyond the model"
+        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from what published runs"
+        " took beyond the model, failures and prices that nothing fixes"
     )
     none = "none: it does not run, would not if it failed more, or has no price"
-    span = where(low_usd > 0, span, none)
+    known = charts.phrase(
+        "; the {best.platform} is cheaper with {sure.probability:percent} probability, and taking"
+        " it is expected to cost {sure.expected_loss:usd} too much"
+    )
+    other = (best.platform != case.accelerator) & (best.usd > 0)
+    span = where(low_usd > 0, span + where(other, known, ""), none)
     return charts.answer_card(
         "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
         " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
@@ -68,6 +79,7 @@ def answer(case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest) ->
             "run_usd": (run_usd, "usd"),
             "range_low": (low_usd, "usd"),
             "range_high": (high_usd, "usd"),
+            "other_cheaper_probability": (sure.probability, "percent"),
         },
     )
 

@@ -8,7 +8,7 @@ from scaleright.costs.fastest_steps import Step
 from scaleright.costs.platform_terms import rents, terms
 from scaleright.costs.pretraining import ChipHours, PretrainingCost, run_days
 from scaleright.formulas import lookup
-from scaleright.market import PaidHour
+from scaleright.market import PaidHour, unfixed, yearly_drift
 from scaleright.ops import where
 from scaleright.quantity import choose, least
 from scaleright.quantity.rows import Row
@@ -21,6 +21,7 @@ class Hour:
     usd, power_usd : rent, or what an owned chip costs without power; its power
     rented : what it is rented for, whether it is or not
     owned : whether it is one's own: what nobody sells is rented
+    loose : whether its rent may be another when the run is made
     prices : of an owned one, a row of `platform_terms.terms`
     """
 
@@ -28,6 +29,7 @@ class Hour:
     power_usd: Any
     rented: PaidHour
     owned: Any
+    loose: Any
     prices: Row
 
     @classmethod
@@ -42,7 +44,7 @@ class Hour:
         mine = where(accelerator_name == case.accelerator, case.rent_usd_per_hour, 0.0)
         rented = rents().paid(accelerator_name, case.contract, case.seller, mine)
         usd, power = where(owned, prices.owned, rented.usd), where(own, prices.power, 0.0)
-        return cls(usd, power, rented, owned, prices)
+        return cls(usd, power, rented, owned, unfixed(case.contract, mine), prices)
 
     @property
     def there(self) -> Any:
@@ -51,10 +53,14 @@ class Hour:
 
     @property
     def ends(self) -> tuple[Any, Any]:
-        """The ends of its price over the price [1]."""
-        low = where(self.owned, self.prices.owned_low, self.rented.low)
-        high = where(self.owned, self.prices.owned_high, self.rented.high)
-        return low / self.usd, high / self.usd
+        """The ends of its price over the price [1]: of a rent those of the year ahead, unless a
+        contract or the reader fixes it.
+        """
+        low, high = yearly_drift().mean_over(1.0)
+        return (
+            where(self.owned, self.prices.owned_low / self.usd, where(self.loose, low, 1.0)),
+            where(self.owned, self.prices.owned_high / self.usd, where(self.loose, high, 1.0)),
+        )
 
     def at(self, price: Any) -> dict[str, Any]:
         """What `pretraining_usd` takes of it, where all costs so many times as much."""

@@ -11,7 +11,7 @@ from scaleright.catalog import fact
 from scaleright.costs.serving import Serving
 from scaleright.formulas import lookup
 from scaleright.information import Choice
-from scaleright.market import yearly_drift
+from scaleright.market import unfixed, yearly_drift
 from scaleright.ops import minimum, sqrt, where
 from scaleright.quantity import at, given
 from scaleright.ranges import Ends, interval_of
@@ -58,8 +58,7 @@ def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
     best = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
     free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
     factor = load_spread()
-    loose = (case.contract == "on demand") | (case.contract == "spot")
-    loose = loose & (case.rent_usd_per_hour == 0)
+    loose = unfixed(case.contract, case.rent_usd_per_hour)
     low, high = yearly_drift().mean_over(1.0)
     load = case.utilization
     ends = {

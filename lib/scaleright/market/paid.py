@@ -27,6 +27,17 @@ def binds(contract: Any) -> Any:
     return functools.reduce(lambda found, of: (contract == of) | found, BINDING, False)
 
 
+def unfixed(contract: Any, own: Any) -> Any:
+    """Whether neither a contract nor the reader fixes what an hour will cost [truth value].
+
+    own : the reader's own rent, 0 for none [USD/h]
+
+    >>> unfixed("spot", 0.0), unfixed("one year", 0.0), unfixed("spot", 2.0)
+    (True, False, False)
+    """
+    return where(binds(contract), False, own == 0)
+
+
 @dataclass(frozen=True)
 class PaidHour:
     """What an hour costs in a case of quantities.
