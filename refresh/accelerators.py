@@ -140,7 +140,7 @@ def _purchases(raw: Path) -> Items:
     """Lowest and highest price of a card or module: recent single-unit quotes, and Epoch's yearly
     chip prices.
     """
-    offers: dict[str, list[tuple[float, str, str]]] = {}
+    offers: dict[str, list[tuple[float, str, str, str]]] = {}
     for row in read_csv(raw, QUOTES):
         text, model, date = (
             row["Price (hardware purchase)"],
@@ -162,18 +162,18 @@ def _purchases(raw: Path) -> Items:
             chip = "H100 NVL" if "94" in row["Cloud GPU description"] else chip
             note = f"{'share of a board of eight' if board else 'single-unit quote'}, {date}"
             offers.setdefault(chip, []).append(
-                (to_float(text, QUOTES, model, "price"), note, "epochprices")
+                (to_float(text, QUOTES, model, "price"), note, "epochprices", date)
             )
     for chip, price, year in _yearly(raw):
         offers.setdefault(chip, []).append(
-            (price, f"estimated average price, {year}", "epochchips")
+            (price, f"estimated average price, {year}", "epochchips", year)
         )
     for chip, quotes in offers.items():
-        for quantity, (price, note, source) in (
+        for quantity, (price, note, source, dated) in (
             ("purchase_low_usd", min(quotes)),
             ("purchase_high_usd", max(quotes)),
         ):
-            yield _fact(chip, quantity, price, source, note)
+            yield _fact(chip, quantity, price, source, note) | {"dated": dated}
 
 
 def _yearly(raw: Path) -> Iterator[tuple[str, float, str]]:

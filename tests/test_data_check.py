@@ -90,6 +90,12 @@ def _failures(folder, **options):
             "which says 45001 of B300: the same or a later GPU with more memory",
         ),
         (
+            "accelerator_specs",
+            "RTX 4090,purchase_low_usd,1599,2022,",
+            "RTX 4090,purchase_low_usd,1599,,",
+            "column dated: a price without the day, month or year of which it is",
+        ),
+        (
             "datapackage",
             '"within": 1.011',
             '"with": 1.011',

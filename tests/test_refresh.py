@@ -182,14 +182,14 @@ def test_a_fact_entered_by_hand_stays_and_wins(raw, data):
     path = data / "accelerator_specs.csv"
     path.write_text(
         path.read_text()
-        + "L40,dense_bf16_flops,1.8105e14,nvidia2022l40,by"
-        " hand\nL40,idle_watts,20,driverreadings,\n".replace("\r", "")
+        + "L40,dense_bf16_flops,1.8105e14,,nvidia2022l40,by"
+        " hand\nL40,idle_watts,20,,driverreadings,\n".replace("\r", "")
     )
-    text = path.read_text().replace("L40,dense_bf16_flops,1.81e14,epochhardware,\n", "")
+    text = path.read_text().replace("L40,dense_bf16_flops,1.81e14,,epochhardware,\n", "")
     path.write_text(text)
     report = next(r for r in refresh(raw, data) if r.table == "accelerator_specs")
     assert (
-        "L40,dense_bf16_flops,1.8105e14,nvidia2022l40,by hand" in path.read_text()
+        "L40,dense_bf16_flops,1.8105e14,,nvidia2022l40,by hand" in path.read_text()
         and "L40,idle_watts,20" in path.read_text()
     )
     assert any(

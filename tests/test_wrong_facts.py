@@ -201,10 +201,10 @@ def _whole_lines(share: float):
         (lambda data: data.replace(b"source,note", b"note,source", 1), "in another order"),
         (
             lambda data: data.replace(b",nvidia2021a10,", b",nvidia2021a10", 1),
-            "4 cells, expected 5",
+            "5 cells, expected 6",
         ),
-        (lambda data: data.replace(b"A10,", b"A10,,", 1), "row 2: 6 cells, expected 5"),
-        (lambda data: data.replace(b"\n", b"\n\n", 1), "row 2: 0 cells, expected 5"),
+        (lambda data: data.replace(b"A10,", b"A10,,", 1), "row 2: 7 cells, expected 6"),
+        (lambda data: data.replace(b"\n", b"\n\n", 1), "row 2: 0 cells, expected 6"),
         (lambda data: data.replace(b"A10,", b'"A10,', 1), "cannot be read"),
     ],
 )
@@ -259,7 +259,7 @@ def test_the_check_names_a_fault_once_and_not_with_every_table_that_refers_to_it
         ('"min_rows": 174', '"min_rows": "many"', "min_rows = 'many' is not a whole number"),
         ('"version"', '"title"', "'title' is given twice"),
         ('"like": ["family"]', '"like": ["famly"]', "'famly', which is no field"),
-        ('"within": 150', '"withn": 150', "resource models.csv: a plausible rule"),
+        ('"within": 700', '"withn": 700', "resource models.csv: a plausible rule"),
     ],
 )
 def test_a_package_that_cannot_be_used_is_refused(data, old, new, part):

@@ -67,7 +67,10 @@ RATIOS = (
 
 @judges("accelerator_specs")
 def _own(frame: pd.DataFrame, read: Unnoted) -> Found:
-    return odd(frame, read("accelerator_specs_stas"))
+    prices = frame["quantity"].str.startswith("purchase_")
+    for place in frame.index[prices & frame["dated"].isna()]:
+        yield place, "dated", "a price without the day, month or year of which it is"
+    yield from odd(frame, read("accelerator_specs_stas"))
 
 
 @judges("accelerator_specs_stas")

@@ -31,6 +31,7 @@ class Accelerator:
     busy_watts : (low, mean, high) that it draws at work, where its vendor published what it
         measured.
     purchase_usd : (low, high) price of one accelerator, or None where it is not sold.
+    purchase_dated : days, months or years of which these prices are, the oldest first.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Accelerator:
     purchase_usd: tuple[float, float] | None
     dense: Mapping[str, float] = field(repr=False)
     measured: Mapping[str, float] = field(repr=False)
+    purchase_dated: tuple[str, ...] = ()
 
     def peak_flops(self, precision: str = "bf16") -> float:
         """Dense peak at a precision; a chip without it is refused with what it has.
@@ -87,6 +89,15 @@ class Accelerator:
         return value
 
     @property
+    def purchase_age(self) -> str:
+        """Of which days, months or years its price is, in words; empty where it is not sold.
+
+        >>> accelerator("RTX 4090").purchase_age
+        '2022 to 2023-11'
+        """
+        return " to ".join(dict.fromkeys(self.purchase_dated))
+
+    @property
     def purchase_mid_usd(self) -> float:
         """Geometric middle of the purchase price range, the fair middle of a ratio scale."""
         low, high = self.require("purchase_usd")
@@ -109,6 +120,7 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
         name: dict(zip(rows["quantity"], rows["value"], strict=True))
         for name, rows in facts.groupby("accelerator")
     }
+    dated = facts.dropna(subset="dated").groupby("accelerator")["dated"].agg(sorted)
     chips = {}
     for row in unnoted("accelerators").itertuples():
         spec = specs.get(row.name, {})
@@ -130,6 +142,7 @@ def _accelerators(folder: Path) -> dict[str, Accelerator]:
             "form": None if pd.isna(row.form) else row.form,
             "released": None if pd.isna(row.released) else row.released.date(),
             "purchase_usd": (min(bounds), max(bounds)) if bounds else None,
+            "purchase_dated": tuple(dated.get(row.name, ())),
             "busy_watts": busy,
             "dense": _by_precision(spec, "dense_(.+)_(?:flops|ops)"),
             "measured": _by_precision(spec, "measured_(.+)_matmul_flops"),

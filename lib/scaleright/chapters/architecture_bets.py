@@ -67,7 +67,7 @@ def answer(
         otherwise="There is no bet to compute: {refusal}.",
         range="{span}",
         as_of="MLPerf {mixture.in_round} and {dense.in_round}; rents of"
-        f" {rents()['as_of'].max()}{{found.unlisted}}",
+        f" {rents()['as_of'].min()} and later{{found.unlisted}}",
         model_error="from round to round the ratio of two chips moves by up to a factor of"
         f" {drift('mixture of experts'):.2f} (90 %)",
         headline="regret",

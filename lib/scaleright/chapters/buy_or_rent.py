@@ -65,7 +65,7 @@ def answer(
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}",
         range="{span}{known}",
-        as_of="{hour.age} (rents)",
+        as_of="{hour.age} (rents), {chip.sold} (price of the chip)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",
         quantities={

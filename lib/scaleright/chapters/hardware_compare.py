@@ -69,7 +69,8 @@ def answer(
         " {seen_cost:usd}."
     )
     guess = where((best.of["fitted"] > 0) | (seen == ""), "", guess)
-    as_of = where(there, chosen.as_of + " (rents)", "none")
+    bought = where(case.paid == "own", ", " + chosen.sold + " (price of a chip)", "")
+    as_of = where(there, chosen.as_of + " (rents)" + bought, "none")
     judged = _judged(case, best, tables)
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     return charts.answer_card(

@@ -45,6 +45,8 @@ def answer(
     unpriced = charts.phrase("{mine.why}.")
     why = where(run.done, unpriced, _why_not(case, run, steps.fewest(case)))
     fails = where(run.done, "has no price", "does not run")
+    bought = run.hour.prices
+    sold = where(run.hour.owned, charts.phrase(", {bought.sold} (price of a chip)"), "")
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none, since it runs on none")
     span = charts.phrase(
@@ -71,7 +73,7 @@ def answer(
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
         " the cheapest platform whose architecture the fit has seen is {nearest}.",
         range="{span}",
-        as_of="{mine.age} (rents)",
+        as_of="{mine.age} (rents){sold}",
         model_error="{trusted.basis}; whole published runs took {real.median:times} as long (median"
         " of {real.runs:whole})",
         headline="run_usd",

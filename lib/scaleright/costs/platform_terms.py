@@ -21,8 +21,13 @@ KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
 @lookup
 @remembered
 def terms() -> dict[str, dict[str, Any]]:
-    """An owned hour of each platform, as `owned_hour`."""
-    return {name: owned_hour(name) for name in cluster_chips()}
+    """An owned hour of each platform, as `owned_hour`, and of which days, months or years the price
+    of a chip is (`sold`), in words.
+    """
+    return {
+        name: owned_hour(name) | {"sold": chip.purchase_age or "none"}
+        for name, chip in cluster_chips().items()
+    }
 
 
 @lookup

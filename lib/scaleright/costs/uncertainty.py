@@ -67,6 +67,7 @@ def chip_terms(name: str) -> dict[str, Any]:
     chip_usd : its price [USD]; 0 where none is known
     price_low, price_high : the ends of its price over its middle [1]; 1 where there is no range
     server : whether it is made for servers, so that no home houses it
+    sold : of which days, months or years its price is, in words
     """
     chip = accelerator(name)
     low, high = chip.purchase_usd or (1.0, 1.0)
@@ -78,7 +79,8 @@ def chip_terms(name: str) -> dict[str, Any]:
         "price_low": low / middle,
         "price_high": high / middle,
     }
-    return figures(found) | {"server": chip.segment != "consumer"}
+    words = {"sold": chip.purchase_age or "none"}
+    return figures(found) | {"server": chip.segment != "consumer"} | words
 
 
 @lookup

@@ -111,7 +111,8 @@ def rents() -> pd.DataFrame:
     """Rent of each chip of `GENERATIONS` by the hour, and what it is: a median of listings, or a
     stand-in where there is none.
 
-    Columns: usd_per_hour [USD/h], listings (0 for a stand-in), as_of, basis (words).
+    Columns: usd_per_hour [USD/h], listings (0 for a stand-in), as_of (day of the oldest listing
+    behind it), basis (words).
     """
     rows = {}
     for name in dict.fromkeys(name for pair in GENERATIONS for name in pair):
@@ -128,7 +129,7 @@ def rents() -> pd.DataFrame:
         rows[name] = {
             "usd_per_hour": usd,
             "listings": listings,
-            "as_of": f"{prices[0].until}",
+            "as_of": f"{min(price.since for price in prices)}",
             "basis": words,
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -57,10 +57,10 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
 
     Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown),
     joined (chips that this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour
-    with _low and _high, providers that list it, as_of; bought (whether the catalog has a price),
-    fixed_usd_per_year with _low and _high and the `POWER` of owning it: consumer cards at home,
-    others in a data center. Where fewer than `ENOUGH` list a chip, _low and _high are as far off as
-    they are for the other chips.
+    with _low and _high, providers that list it; as_of and sold, in words of which days its rent and
+    its price are; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high
+    and the `POWER` of owning it: consumer cards at home, others in a data center. Where fewer than
+    `ENOUGH` list a chip, _low and _high are as far off as they are for the other chips.
 
     Raises
     ------
@@ -175,7 +175,8 @@ def _candidates() -> pd.DataFrame:
                 "rent_usd_per_hour_low": listed.low,
                 "rent_usd_per_hour_high": listed.high,
                 "providers": int(providers.get(name, 1)),
-                "as_of": f"{listed.until}",
+                "as_of": listed.age,
+                "sold": chip.purchase_age or "none",
             }
             | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])
         )
