@@ -35,6 +35,7 @@ def _pays(break_even_hours: Quantity) -> Any:
 
 def answer(
     case: Any,
+    chip: Any,
     rents: Rents,
     bill: OwnedCost,
     choice: Quantity,
@@ -45,7 +46,7 @@ def answer(
 ) -> Display:
     """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
 
-    between : ends of those hours; sure : how sure the choice is [USD/year]
+    chip : its `chip_terms`; between : ends of those hours; sure : how sure the choice is [USD/year]
     """
     pays, (range_low, range_high), hour = _pays(break_even_hours), between, rents.hour
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
