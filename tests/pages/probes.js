@@ -79,6 +79,15 @@
     }).map((text) => `${nameOf(text.closest("figure"))}: ${text.textContent}`);
   }
 
+  /** Pairs of names of lines that lie on each other. */
+  function crossed() {
+    const names = (figure) => all("svg .mark-text text[font-weight=bold]", figure).filter((text) => /\w/.test(text.textContent));
+    return all(".sr-chart").flatMap((figure) => names(figure).flatMap((text, i, texts) => texts.slice(0, i).filter((other) => {
+      const a = text.getBoundingClientRect(), b = other.getBoundingClientRect();
+      return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    }).map((other) => `${nameOf(figure)}: ${other.textContent} | ${text.textContent}`)));
+  }
+
   const color = (css) => {
     const n = css.match(/[\d.]+/g).map(Number);
     return { rgb: n.slice(0, 3), alpha: n.length > 3 ? n[3] : 1 };
@@ -244,5 +253,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, now, silent, through, outside, cut, contrast, focus, nameless, signals, thin, rules, runText };
+  window.probe = { settled, back, charts, seen, words, changed, now, silent, through, outside, cut, crossed, contrast, focus, nameless, signals, thin, rules, runText };
 })();

@@ -158,3 +158,22 @@ def test_a_number_with_a_decimal_comma_is_not_misread(look, name):
         assert opened.ask("window.scaleright.page.values.rent_usd_per_hour") == (
             before if read is None else read
         ), typed
+
+
+@pytest.mark.parametrize("name", ["notebooks/scaling_laws.html"])
+def test_a_large_amount_is_written_and_read_in_words(look, name):
+    opened = look(name)
+    field = opened.page.locator("[data-control=unique_tokens] .sr-field").first
+    assert field.input_value() == "2 trillion"
+    for typed, read in (
+        ("3.5 Trillion", 3.5e12),
+        ("800 billion", 8e11),
+        ("4e12", 4e12),
+        ("trillion", None),
+        ("2 dozen", None),
+    ):
+        before = opened.ask("window.scaleright.page.values.unique_tokens")
+        field.fill(typed)
+        field.press("Enter")
+        now = opened.ask("window.scaleright.page.values.unique_tokens")
+        assert now == (before if read is None else read), typed

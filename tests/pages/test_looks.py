@@ -61,3 +61,16 @@ def test_the_chosen_mode_is_kept_from_page_to_page(visit):
 
 def test_a_reader_who_prefers_dark_pages_gets_them(visit):
     assert visit(PAGES[0], mode="dark").ask("document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"budget_usd": 1000},  # two lines end at the foot of the plane
+        {"lifetime_tokens": 1e9},  # two lines are one
+    ],
+)
+def test_names_of_lines_lie_apart_wherever_the_lines_end(look, case):
+    opened = look("notebooks/scaling_laws.html")
+    opened.set(case)
+    assert opened.ask("probe.crossed()") == []
