@@ -68,10 +68,10 @@ def tornado(
     bar = chart.mark_bar(height=alt.RelativeBandSize(0.6), cornerRadius=2).encode(
         x=x, x2=alt.X2("to:Q"), y=y, tooltip=tips
     )
-    # "$5.00 to $6.00 million" where both ends have the same unit.
+    # "$5.00 to $6.00 million" where both ends have the same unit; "$5.00" where both are the same.
     once = (
-        r"replace(datum.low + ' to ' + datum.high, regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''),"
-        r" '$1 to $3$2')"
+        r"(datum.low === datum.high ? datum.low : replace(datum.low + ' to ' + datum.high,"
+        r" regexp('^([^ ]+)( [^ ]+) to ([^ ]+)\\2$', ''), '$1 to $3$2'))"
     )
     chart = chart.transform_calculate(both=found.said.format(once))
     text = chart.mark_text(style="row-value").encode(
