@@ -14,6 +14,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.market import history, listed, rebuilt, series
 from scaleright.ops import where
 from scaleright.quantity import Quantity
+from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends
 from scaleright.units import usd
 
@@ -168,7 +169,10 @@ def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantit
     (one, three), (one_hour, three_hour) = bets, per_hour
     lines = {"on demand": case.on_demand_usd_per_hour, "1 year": one_hour, "3 years": three_hour}
     look = {"x_kind": "percent", "along": case.used_share}
-    year, years = (charts.say(bet.price_ratio, "percent") for bet in (one, three))
+    year, years = (
+        where(bet.price_ratio > 0, charts.say(bet.price_ratio, "percent"), "not offered")
+        for bet in bets
+    )
     return charts.show(
         charts.rule(case.used_share, used, "you", foot=True, lift=32)
         + charts.rule(one.price_ratio, used, "1 year: " + year, foot=True)
@@ -180,9 +184,12 @@ def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantit
     )
 
 
-def commitment_pays(case: Any, even: Sequence[Quantity], saved: Sequence[Quantity]) -> Display:
+def commitment_pays(
+    case: Any, ratio: Row, even: Sequence[Quantity], saved: Sequence[Quantity]
+) -> Display:
     """From which share of use commitments of one and of three years pay, and what they save.
 
+    ratio : committed over on-demand price, or why there is none
     even, saved : for one year and for three [1], [USD]
     """
     change, load = case.price_change_per_year, case.used_share
@@ -197,7 +204,10 @@ def commitment_pays(case: Any, even: Sequence[Quantity], saved: Sequence[Quantit
         "If on-demand prices change by <strong>{change:percent}</strong> a year, a commitment of"
         " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
         " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
-        " term, the second <strong>{three_saves}</strong>."
+        " term, the second <strong>{three_saves}</strong>.",
+        provided=ratio.there,
+        otherwise="There is no commitment to weigh: {case.commit_with} {ratio.why}"
+        " {case.accelerator}. Choose another provider or accelerator.",
     )
 
 

@@ -3,6 +3,7 @@ commitments counted in.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +16,12 @@ from scaleright.costs.commitment import (
 from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
+from scaleright.market.listed import listed_chips
+from scaleright.market.rentals import spread
+from scaleright.names import one_of
 from scaleright.order import ordered
+from scaleright.quantity import choose
+from scaleright.quantity.rows import Row
 from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "S3, cloud comparison"
@@ -83,6 +89,60 @@ def commitment_terms() -> dict[str, dict[str, float]]:
         name: {word: terms[years] for years, word in TERM_WORDS.items()}
         for name, terms in commitments().items()
         if terms.keys() >= TERM_WORDS.keys()
+    }
+
+
+def commits(chip: str) -> list[str]:
+    """Providers of `commitment_terms` that list a chip now, on demand or committed: a discount on
+    what nobody there rents out is none.
+
+    >>> commits("RTX 4090"), "AWS" in commits("H100 SXM")
+    ([], True)
+    """
+    cards, pairs = spread(None, "on_demand"), paired_ratios()
+    there = {
+        provider
+        for rows in (cards, pairs)
+        for provider in rows.loc[rows["accelerator"] == chip, "provider"]
+    }
+    return [name for name in commitment_terms() if name in there]
+
+
+def require_commitment(chip: str, provider: str | None) -> None:
+    """Refuse a commitment at a provider that does not list the chip; None is any that does.
+
+    Raises
+    ------
+    LookupError : the provider does not list it; those that do are offered.
+    """
+    if provider is not None:
+        one_of(provider, commits(chip), f"provider with a commitment for {chip}")
+
+
+def committed_ratio(provider: Any, chip: Any) -> Row:
+    """Committed over on-demand price of one year and of three at a provider that lists a chip
+    [1]; where it does not, why there is none.
+
+    >>> of = committed_ratio("AWS", "H100 SXM")
+    >>> of.three_years.value < of.one_year.value, committed_ratio("AWS", "RTX 4090").why.value
+    (True, 'does not list the')
+    """
+    terms = commitment_terms()
+    rows = {(name, card): terms[name] for card in listed_chips() for name in commits(card)}
+    return choose(rows, provider, chip, otherwise="does not list the")
+
+
+def with_commitment(usual: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Rows of chips with the provider whose commitment a page starts from, `commit_with`: the first
+    that lists the chip, the first of all where none does.
+
+    >>> with_commitment({"H100 NVL": {}, "RTX 4090": {}})
+    {'H100 NVL': {'commit_with': 'Microsoft Azure'}, 'RTX 4090': {'commit_with': 'AWS'}}
+    """
+    first = next(iter(commitment_terms()))
+    return {
+        chip: {**row, "commit_with": next(iter(commits(chip)), first)}
+        for chip, row in usual.items()
     }
 
 

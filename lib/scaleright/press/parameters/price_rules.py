@@ -47,4 +47,11 @@ def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str
     require_listed(accelerator, accelerators, pricing, region)
 
 
-RULES = (plausible_rent, priced, for_sale, hosted, on_the_market)
+def committed(accelerator: str, commit_with: str | None) -> None:
+    """A chip that the provider of a commitment lists."""
+    from scaleright.decisions.cloud_choice import require_commitment
+
+    require_commitment(accelerator, commit_with)
+
+
+RULES = (plausible_rent, priced, for_sale, hosted, on_the_market, committed)
