@@ -251,7 +251,8 @@ def rule(
     >>> rule(24.0, "hours a day", "a whole day").layer[0].mark.type
     'rule'
     """
-    chart = alt.Chart(one_row()).transform_calculate(at=literal(value), rule=literal(label))
+    chart = alt.Chart(one_row()).transform_calculate(_at=literal(value), rule=literal(label))
+    chart = _unless_absent(chart, {"at": "_at"}, log)
     scale = {"type": "log"} if log else alt.Undefined
     at = (
         {"y": alt.Y("at:Q", title=title, scale=scale)}
@@ -259,10 +260,10 @@ def rule(
         else {"x": alt.X("at:Q", title=title, scale=scale)}
     )
     end = {"x": alt.XValue(4)} if horizontal else {"y": alt.YValue("height" if foot else 0)}
-    line = chart.mark_rule(strokeDash=[4, 3]).encode(**at)
+    line = chart.mark_rule(strokeDash=[4, 3]).encode(opacity=_SHOWN, **at)
     if not foot or horizontal:
         text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
-        return alt.layer(line, text.encode(text=alt.Text("rule:N"), **at, **end))
+        return alt.layer(line, text.encode(text=alt.Text("rule:N"), opacity=_SHOWN, **at, **end))
     # Whichever side has room: which one, only the drawn axis knows, so the other's words stay
     # empty.
     place = f"scale('x', {text_of(value)})"
@@ -308,15 +309,35 @@ def band(
     'rect'
     """
     chart = alt.Chart(one_row()).transform_calculate(
-        _low=literal(low), _high=literal(high), _rule=literal(label)
+        _from=literal(low), _to=literal(high), _rule=literal(label)
     )
+    chart = _unless_absent(chart, {"_low": "_from", "_high": "_to"}, log)
     scale = {"type": "log"} if log else alt.Undefined
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
-    strip = chart.mark_rect(color=ink, opacity=0.26).encode(y=top, y2=alt.Y2("_low:Q"))
+    strip = chart.mark_rect(color=ink, fillOpacity=0.26).encode(
+        y=top, y2=alt.Y2("_low:Q"), opacity=_SHOWN
+    )
     text = chart.mark_text(
         baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right"
     )
     return alt.layer(
-        strip, text.encode(x=alt.XValue(0 if left else "width"), y=top, text=alt.Text("_rule:N"))
+        strip,
+        text.encode(
+            x=alt.XValue(0 if left else "width"), y=top, text=alt.Text("_rule:N"), opacity=_SHOWN
+        ),
+    )
+
+
+_SHOWN = alt.Opacity("_shown:Q", scale=None, legend=None)
+
+
+def _unless_absent(chart: alt.Chart, fields: Mapping[str, str], log: bool) -> alt.Chart:
+    """Fields that are numbers even where there are none, when nothing is shown: an axis without a
+    number has no extent.
+    """
+    there = " && ".join(f"isFinite(datum.{of})" for of in fields.values())
+    chart = chart.transform_calculate(_shown=f"{there} ? 1 : 0")
+    return chart.transform_calculate(
+        **{name: f"datum._shown ? datum.{of} : {int(log)}" for name, of in fields.items()}
     )
