@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from scaleright import catalog
 from scaleright import quantity as quantities
+from scaleright.costs.fastest_steps import SIZES
 from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import hardware_tables
@@ -20,7 +20,7 @@ from scaleright.decisions.hardware_candidates import (
 )
 from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
-from scaleright.decisions.hardware_training import SERVER, slowdowns, training_speed
+from scaleright.decisions.hardware_training import require_pace, training_rows, training_speed
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 
@@ -35,7 +35,6 @@ CASE = {
     "utilization": 0.4,
     "paid": "rent",
     "least_providers": 1,
-    "sequence": 2048,
     "precision": "BF16",
 }
 
@@ -45,11 +44,12 @@ def any_chip() -> hw.Priced:
     """The workload of `CASE` on any chip, as the chapter has it."""
     case = SimpleNamespace(**{name: quantities.given(name, value) for name, value in CASE.items()})
     tables, chip = HardwareTables.of(MODELS), quantities.given("chip", "H100 SXM")
-    spec, shape = quantities.choose(tables.chips, chip), tables.shape(case.model)
+    spec = quantities.choose(tables.chips, chip)
     training, own = case.task == "training", case.paid == "own"
     load = Load(case.input_tokens, case.output_tokens)
     served = node_speed(tables.engines, case.model, chip, load, case.pace_tokens_per_s)
-    trained = training_speed(shape, spec, case.sequence, case.precision == "FP8")
+    asked = case.model, chip, case.precision, case.tokens_per_s
+    trained = training_speed(tables.trained, *asked)
     speed = hw.Speed.of(training, served, trained, tables.least(case.model, chip))
     hour = hour_usd(spec, own, case.utilization)
     listed = considered(spec, "all", "any", case.least_providers, own)
@@ -136,20 +136,30 @@ def test_a_range_holds_the_price_and_is_that_of_its_hour_and_its_speed(any_chip)
     assert high.value == pytest.approx(best.usd.value / best.of["low"].value)
 
 
-def test_training_goes_by_arithmetic_and_takes_servers_that_join_their_chips():
-    shape, rows = catalog.model("Llama-3.1-8B"), candidate_rows()
-    h100, card = (
-        training_speed(shape, rows[name], 4096, False) for name in ("H100 SXM", "RTX 4090")
-    )
-    fp8 = training_speed(shape, rows["H100 SXM"], 4096, True)
-    assert fp8.tokens_per_s == pytest.approx(h100.tokens_per_s * 1979 / 989, rel=1e-3)
-    assert h100.runs and not card.runs and card.group > 1
-    reached = rows["H100 SXM"]["bf16_flops"] * rows["H100 SXM"]["compute_efficiency"]
-    flop = 6 * 8.03e9  # of a token, without attention
-    assert h100.tokens_per_s * slowdowns()["middle"] < reached / flop * 1.02
-    assert training_speed(shape, rows["H100 SXM"], 4096, False).low < 1 < h100.high
-    tiny = {**rows["RTX 4090"], "memory_bytes": 1e12}
-    assert training_speed(shape, tiny, 4096, False).runs and SERVER == 8
+def test_training_takes_the_smallest_cluster_that_keeps_the_pace_and_no_card_without_one(any_chip):
+    slow, quick = (any_chip.at(**TRAINING | {"tokens_per_s": pace}) for pace in (1e5, 2e6))
+    assert not {"RTX 4090", "H100 NVL", "L40S"} & set(slow.index) and set(quick.index)
+    both = slow.index.intersection(quick.index)
+    assert (slow.loc[both, "group"] <= quick.loc[both, "group"]).all()
+    assert (slow["chips"] == slow["group"]).all() and set(slow["group"]) <= set(SIZES)
+    assert (slow["tokens_per_s"] * slow["chips"] >= 1e5).all()
+    assert ((slow["low"] < slow["high"]) & (slow["low"] < 1)).all()
+    assert set(slow[slow["fitted"] < 1].index) == {
+        name for name in slow.index if candidate_rows()[name]["vendor"] != "NVIDIA"
+    }
+
+
+def test_models_without_layouts_are_not_trained_on_the_page_unless_asked_for(any_chip):
+    assert any_chip.at(**TRAINING, model="gpt-oss-120b").empty
+    rows = training_rows(("gpt-oss-20b",), "gpt-oss-20b")
+    assert rows["gpt-oss-20b", "BF16", "H100 SXM"]["at 256"] > 0
+
+
+def test_a_pace_of_training_that_no_cluster_keeps_is_refused_with_the_fastest():
+    with pytest.raises(ValueError, match=r"tokens_per_s = 1e\+12: .* nearest: [\d,]+, on 16,384"):
+        require_pace("Llama-3.1-8B", "BF16", ["H100 SXM", "B200"], 1e12)
+    with pytest.raises(ValueError, match="no cluster of these chips trains Llama-3.1-8B"):
+        require_pace("Llama-3.1-8B", "BF16", ["RTX 4090", "H100 NVL"], 1e3)
 
 
 def test_candidates_are_the_chips_of_the_tables():

@@ -12,10 +12,10 @@ import pytest
 from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
-from scaleright.costs.training_fleet import Fleet, cheapest_fleet, left_out
+from scaleright.costs.training_fleet import left_out
+from scaleright.decisions import hardware_training
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
 from scaleright.decisions.parallelism_tables import networks_of, run_of
@@ -77,8 +77,8 @@ def parallelism():
 
 
 @pytest.fixture(scope="module")
-def steps():
-    return Steps.over(dict.fromkeys(of[0] for of in CASES))
+def hardware():
+    return computed("hardware_compare", task="training")
 
 
 def searched(of: tuple) -> dict[str, Any]:
@@ -113,21 +113,27 @@ def test_the_page_of_pretraining_has_the_step_of_the_whole_search(pretraining, o
 
 
 @asked
-def test_a_fleet_costs_what_a_run_on_as_many_chips_does(pretraining, steps, of):
-    case, run = case_of(of), pretraining["run"]
-    usual = pretraining["steps"]
-    assert set(of[2:3]) <= set(usual.sizes) and usual.names == steps.names
-    rent = pretraining["on_all"][of[1]].hour.listed.rent.value
-    usd, pace = evaluate(
-        [
-            run.usd / pretraining["case"].tokens * 1e6,
-            pretraining["case"].tokens / (run.days * 86_400),
-        ],
-        case | {"rent_usd_per_hour": rent, "paid": "rent"},
+def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, hardware, of):
+    """Where the case is of the models that both offer, in steps of four million tokens."""
+    model, chip, chips, batch, form = of
+    page = next(
+        (name for name, shape in hardware["tables"].models.items() if shape.name == model), ""
     )
-    fleet = Fleet.on(steps, SimpleNamespace(**case), of[1], of[2], rent)
-    assert fleet.usd.value == pytest.approx(usd, rel=1e-6)
-    assert fleet.tokens_per_s.value == pytest.approx(pace, rel=1e-6)
+    if not page or batch != hardware_training.BATCH:
+        pytest.skip("the page does not offer this case")
+    row, run = hardware["tables"].trained[page, form, chip], pretraining["run"]
+    fewer = [n * row[f"at {n}"] for n in fastest_steps.SIZES if n < chips and row[f"at {n}"] > 0]
+    pace = (max(fewer, default=1.0) + chips * row[f"at {chips}"]) / 2  # which just so many keep
+    priced, asked = hardware["any_chip"], {"model": page, "precision": form, "chip": chip}
+    asked |= {"tokens_per_s": pace, "least_providers": 1, "utilization": 1.0}
+    group, hour, usd = evaluate([priced.speed.group, priced.hour_usd, priced.usd], asked)
+    assert group == chips
+    (cost,) = evaluate(
+        [run.usd / pretraining["case"].tokens * 1e6],
+        case_of(of) | {"rent_usd_per_hour": hour, "paid": "rent"},
+    )
+    assert usd == pytest.approx(cost, rel=1e-5)
+    assert charts.say(usd, "usd") == charts.say(cost, "usd")
 
 
 @asked
@@ -209,39 +215,31 @@ def test_the_sizes_of_a_fleet_are_those_that_pretraining_offers():
 
 
 @pytest.mark.parametrize("pace", [1e4, 2e5, 3e6])
-def test_the_cheapest_fleet_is_the_platform_that_pretraining_names(pretraining, steps, pace):
-    """At the pace of a fleet, on as many chips of each platform as it takes."""
-    case = SimpleNamespace(model="Llama-3.1-70B", batch="4M", precision="BF16")
-    rents = {name: pretraining["on_all"][name].hour.listed.rent.value for name in steps.names}
-    fleets = {name: Fleet.of(steps, case, name, rents[name], pace) for name in steps.names}
-    runs = [name for name, fleet in fleets.items() if fleet.runs.value]
-    best = cheapest_fleet(fleets)
-    per_million = {
-        name: evaluate(
-            [pretraining["on_all"][name].usd / pretraining["case"].tokens * 1e6],
-            vars(case) | {"chips": fleets[name].chips.value},
-        )[0]
-        for name in runs
-    }
-    seen = [name for name in runs if fleets[name].step.trust.seen.value]
-    assert best.platform.value == min(seen, key=per_million.__getitem__)
-    assert best.usd.value == pytest.approx(min(per_million[name] for name in seen), rel=1e-6)
-    for name in runs:
-        fewer = [n for n in steps.sizes if n < fleets[name].chips.value]
-        assert fleets[name].tokens_per_s.value >= pace
-        for n in fewer[-1:]:
-            assert not Fleet.on(steps, case, name, n, rents[name], pace).runs.value
+@pytest.mark.parametrize("form", ["BF16", "FP8"])
+def test_the_cheapest_chip_is_the_platform_that_is_cheapest_to_pretrain_on(
+    pretraining, hardware, pace, form
+):
+    """Each on as many chips as it takes for the pace; whatever the fit has seen, and apart."""
+    asked = {"model": "Llama-3.3-70B", "precision": form, "tokens_per_s": pace}
+    asked |= {"least_providers": 1, "utilization": 1.0}
+    rows, best = hardware["any_chip"].at(**asked), hardware["best"]
+    bills = {}
+    for name, row in rows.iterrows():
+        case = {"model": "Llama-3.1-70B", "precision": form, "batch": hardware_training.BATCH}
+        usd = pretraining["on_all"][name].usd / pretraining["case"].tokens * 1e6
+        (bills[name],) = evaluate([usd], case | {"chips": row["chips"]})
+        rent = pretraining["on_all"][name].hour.listed.rent.value
+        assert row["usd"] / row["hour_usd"] == pytest.approx(bills[name] / rent, rel=1e-5)
+    trusted = {name for name in rows.index if rows.loc[name, "fitted"] > 0}
+    seen = {name: usd for name, usd in bills.items() if name in trusted}
+    assert trusted == {name for name in rows.index if hardware_seen(pretraining, name)}
+    found = evaluate([best.chip, best.seen], asked)
+    assert found == [min(bills, key=bills.__getitem__), min(seen, key=seen.__getitem__)]
 
 
-def test_a_pace_that_no_fleet_keeps_has_no_price_and_says_why(steps):
-    case = SimpleNamespace(model="Llama-3.1-405B", batch="4M", precision="BF16")
-    fleets = {name: Fleet.of(steps, case, name, 2.0, 1e9) for name in steps.names}
-    best = cheapest_fleet(fleets)
-    assert best.platform.value == "" and not best.usd.value > 0
-    assert {fleet.why.value for fleet in fleets.values()} <= {
-        "none of the clusters offered is as fast.",
-        "no layout fits.",
-    }
+def hardware_seen(names: dict[str, Any], chip: str) -> bool:
+    """Whether the page on pretraining says that the fit has seen a chip's architecture."""
+    return names["on_all"][chip].step.trust.seen.value
 
 
 def test_chips_that_no_cluster_is_built_of_say_why():

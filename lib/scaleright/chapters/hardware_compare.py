@@ -12,11 +12,12 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
+from scaleright.costs.pretraining_doubts import published_pace
+from scaleright.costs.training_fleet import left_out
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
 from scaleright.decisions.hardware_tables import HardwareTables
-from scaleright.decisions.hardware_training import slowdowns
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
 from scaleright.quantity.graph import value_of
@@ -31,7 +32,8 @@ NOTHING = "None of the chips considered can run it."
 def controls(case: Any) -> tuple[Controls, HardwareTables]:
     """The controls of the page, and the rows of what they choose; demand follows the task."""
     live = charts.controls(case).follow("task", choice.usual())
-    return live, HardwareTables.of(case["model"].choices)
+    trained = case.model if case.task == "training" else ""
+    return live, HardwareTables.of(case["model"].choices, trained)
 
 
 def answer(
@@ -100,7 +102,13 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
         "of published runs of models that no fit had seen, nine of ten wrote {low:number 2} to"
         " {high:number 2} of the predicted tokens{lent}"
     )
-    judged = where(case.task == "training", slowdowns()["judged"], serving)
+    trained = choose(tables.trained, case.model, case.precision, best.chip, otherwise="none")
+    real = published_pace()
+    judged = trained.basis + (
+        f"; whole published runs took {charts.say(real.median, 'times')} as long (median of"
+        f" {real.runs})"
+    )
+    judged = where(case.task == "training", judged, serving)
     return where(best.chip == "", "none, since nothing is predicted", judged)
 
 
@@ -140,7 +148,11 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
     together = charts.say(group_size, "whole chips")
     does = where(
         training,
-        charts.phrase("trains on {each:whole} tokens a second; {together} hold one copy."),
+        charts.phrase(
+            "trains on {each:whole} tokens a second in the fastest layout on {together}, the fewest"
+            " of the clusters offered that keep the pace; steps are of 4 million tokens, sequences"
+            " as long as the model was made for, up to 8,192 tokens, and failures are counted."
+        ),
         charts.phrase(
             "writes {each:output tokens a second} at full load, {batch:whole answers} at once on"
             " {together}; the first token of an answer comes after {first:duration}."
@@ -161,6 +173,18 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
         otherwise="The source's rule for such a workload is the {rule}; nothing considered here can"
         " run it.",
     )
+
+
+def untrained() -> Display:
+    """Chips that no training is priced on, and why, folded."""
+    why = left_out()
+    rows = [(name, why[name]) for name in named()["chip"] if name in why]
+    told = charts.table(
+        pd.DataFrame(rows, columns=["accelerator", "why"]),
+        "Chips of the ranking that no cluster is built of",
+        name="untrained",
+    )
+    return charts.folded(told, f"{len(rows)} chips that no training is priced on, and why")
 
 
 def plane(case: SimpleNamespace, best: choice.Cheapest, listed: pd.DataFrame) -> Any:

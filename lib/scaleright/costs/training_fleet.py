@@ -1,108 +1,41 @@
-"""The cluster that trains a model at a pace that is asked for: on each platform the fewest chips
-that keep it, and what a million tokens cost there.
-
-The steps are those of `fastest_steps`, hours and dollars those of `pretraining`: the answer is that
-of a whole pretraining run on as many chips.
+"""What a chip trains on in a cluster, failures counted, by the steps with which a pretraining run
+is costed; and why a chip is no platform of training.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from scaleright.catalog import accelerators, model, shared
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.fastest_steps import Step, Steps
 from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
-from scaleright.costs.pretraining import (
-    cluster_chip,
-    pretraining_usd,
-    reliability,
-    run_chip_hours,
-)
-from scaleright.costs.pretraining_run import Cheapest
-from scaleright.formulas import lookup
+from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
+from scaleright.formulas import counting, lookup
 from scaleright.market import listed_hour, matmul_terms
-from scaleright.ops import first_case, where
-from scaleright.quantity import least
 from scaleright.transformer.flops import training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure
 
-MILLION = 1e6
 
+@counting
+def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: float) -> float:
+    """What one chip of a cluster trains on in a second, by work that no failure undoes [token/s];
+    NaN where there is no step.
 
-@dataclass(frozen=True)
-class Fleet:
-    """A cluster that trains at a pace, or faster; NaN where none of those that are offered does.
+    Parameters
+    ----------
+    step : parts of a step, as `fastest_steps` finds them [s]
+    tokens : of a step
 
-    chips : the fewest that are offered
-    step : its optimizer step, in the fastest layout
-    tokens_per_s : that it trains on, failures counted [token/s]
-    chip_hours, usd : of a million tokens [h], [USD]
-    runs : whether it keeps the pace
-    why : why it does not, as a sentence; empty if it does
+    >>> parts = dict.fromkeys(STEP_PARTS, 0.25)
+    >>> 0.9e6 < kept_tokens_per_s(parts, 4, 4e6) < 1e6
+    True
     """
-
-    chips: Any
-    step: Step
-    tokens_per_s: Any
-    chip_hours: Any
-    usd: Any
-    runs: Any
-    why: Any
-
-    @classmethod
-    def on(
-        cls, steps: Steps, case: Any, name: Any, chips: Any, usd_per_hour: Any, pace: Any = 0.0
-    ) -> Self:
-        """The cluster of so many of an accelerator.
-
-        Parameters
-        ----------
-        case : `model`, `batch` (of `platforms.BATCHES`) and `precision`
-        name : of the accelerator
-        usd_per_hour : of one chip, power included [USD/h]
-        pace : least tokens a second [token/s]
-        """
-        step = steps.on(name, case, chips)
-        kept = goodput(chips, **reliability())
-        hours = run_chip_hours(MILLION, step.tokens, chips, **step.at(1.0), goodput=kept)
-        usd = pretraining_usd(**hours.parts(), usd_per_hour=usd_per_hour).run_usd
-        trained = MILLION * chips / (hours.total * SECONDS_PER_HOUR)
-        runs, none = trained >= pace, float("nan")
-        slow = where(step.fits, "none of the clusters offered is as fast.", "no layout fits.")
-        return cls(
-            chips,
-            step,
-            where(runs, trained, none),
-            where(runs, hours.total, none),
-            where(runs, usd, none),
-            runs,
-            where(runs, "", slow),
-        )
-
-    @classmethod
-    def of(cls, steps: Steps, case: Any, name: Any, usd_per_hour: Any, pace: Any) -> Self:
-        """The smallest cluster of an accelerator that trains so many tokens a second; the largest
-        that is offered where none does.
-        """
-        quick = [(cls.on(steps, case, name, n, usd_per_hour, pace).runs, n) for n in steps.sizes]
-        chips = first_case(quick, steps.sizes[-1])
-        return cls.on(steps, case, name, chips, usd_per_hour, pace)
-
-
-@lookup
-def cheapest_fleet(fleets: Mapping[str, Fleet], seen: bool = True) -> Cheapest:
-    """The cheapest of clusters by platform, of those whose architecture the fit has seen, or else
-    of all others, as `pretraining_run.cheapest` has it; its `usd` is of a million tokens.
-    """
-    none = float("nan")
-
-    def counted(fleet: Fleet) -> Any:
-        here, there = (fleet.usd, none) if seen else (none, fleet.usd)
-        return where(fleet.step.trust.seen, here, there)
-
-    return Cheapest(*least({name: counted(fleet) for name, fleet in fleets.items()}))
+    if step is None:
+        return float("nan")
+    parts = {name: figure(step[name], 6) for name in STEP_PARTS}
+    kept = goodput(chips, **reliability())
+    hours = run_chip_hours(tokens, tokens, chips, **parts, goodput=kept)
+    return tokens / (hours.total * SECONDS_PER_HOUR)
 
 
 MODEL, CHIPS, BATCH = "Llama-3.1-8B", 256, "4M"
@@ -125,9 +58,8 @@ def share_of_peak(accelerator_name: str) -> float:
     chip, shape = cluster_chip(accelerator_name), model(MODEL)
     sequence = usual_sequence(shape)
     step = best_step(MODEL, chip.name, CHIPS, sequence, BATCHES[BATCH] // sequence)
-    flop = training_flop(parameters(shape).total, BATCHES[BATCH])
-    kept_s = step["step_s"] / goodput(CHIPS, **reliability())
-    return figure(flop / (kept_s * CHIPS * chip.peak_flops()), 4)
+    speed = kept_tokens_per_s(step, CHIPS, BATCHES[BATCH])
+    return figure(training_flop(parameters(shape).total, speed) / chip.peak_flops(), 4)
 
 
 @lookup

@@ -3,7 +3,8 @@ decides it.
 
 S3 lists what to look at (training or inference, memory, support, latency, spikes) and leaves the
 choice to the reader. Here each chip's speed gives its price: in serving that of the library's one
-model of serving (`inference.node_speed`), in training that of `hardware_training`.
+model of serving (`inference.node_speed`), in training that of its one model of a step
+(`hardware_training`).
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from scaleright.architecture import Transformer
 from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import candidate_rows
@@ -42,11 +42,11 @@ def usual() -> dict[str, dict[str, Any]]:
     """What a task comes with unless a reader says otherwise: demand at its peak, utilization.
 
     >>> usual()["training"]["utilization"]
-    0.95
+    1.0
     """
     return {
         "inference": {"tokens_per_s": 2e4, "utilization": 0.4},
-        "training": {"tokens_per_s": 2e5, "utilization": 0.95},
+        "training": {"tokens_per_s": 2e5, "utilization": 1.0},
     }
 
 
@@ -55,7 +55,8 @@ class Speed:
     """What one chip of a kind does for a workload, whatever its task.
 
     tokens_per_s : written, or trained on [token/s]
-    group, least : chips that share a copy of the model, and the fewest that hold one [1]
+    group, least : chips that share a copy of the model, and the fewest that hold one; in training
+        those of the cluster [1]
     runs : whether it can run the workload [truth value]
     low, high : bounds of measured over predicted speed [1]
     fitted : 1 where runs on such chips were fitted, else 0
@@ -91,7 +92,7 @@ class Speed:
             runs=either(trained.runs, served.served),
             low=either(trained.low, served.low),
             high=either(trained.high, served.high),
-            fitted=either(1, where(served.fitted, 1, 0)),
+            fitted=either(trained.fitted, where(served.fitted, 1, 0)),
             batch=either(0, served.batch),
             tpot_s=either(0.0, served.tpot_s),
             ttft_s=either(0.0, served.ttft_s),
@@ -256,18 +257,6 @@ def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
     return high_end == (rule == "high-end")
 
 
-def within(training: Any, shape: Transformer, sequence: Any) -> Any:
-    """Whether a model that is to be trained was made for such sequences, as far as its maker says
-    [truth value].
-
-    >>> from scaleright import catalog
-    >>> shape = catalog.model("Llama-2-13B")
-    >>> within(True, shape, 100_000), within(False, shape, 100_000)
-    (False, True)
-    """
-    return where(training, (shape.max_context == 0) | (sequence <= shape.max_context), True)
-
-
 def why_none(training: Any) -> Any:
     """Why no chip can run a workload, and what would help, in words; quantities.
 
@@ -276,8 +265,8 @@ def why_none(training: Any) -> Any:
     """
     return where(
         training,
-        "none of the chips considered can run it: admit other chips, fewer clouds or shorter"
-        " sequences",
+        "none of the chips considered can run it: ask for fewer tokens a second, admit other chips"
+        " or fewer clouds, or name the model on the command line, which looks for its layouts",
         "none of the chips considered can run it: allow a slower pace, shorter requests, other"
         " chips or fewer clouds",
     )

@@ -10,6 +10,7 @@ from typing import Any, Self
 from scaleright import catalog
 from scaleright.architecture import Transformer, chosen
 from scaleright.decisions.hardware_candidates import candidate_rows
+from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
 from scaleright.inference.curves import fastest
 from scaleright.inference.engine_tables import node_engines
@@ -65,23 +66,28 @@ class HardwareTables:
 
     engines : by model and candidate, see `candidate_engines`
     chips : by candidate, see `hardware_candidates.candidates`
+    trained : by model, format and candidate, see `hardware_training.training_rows`
     models : shapes by name
     """
 
     engines: Mapping[tuple[str, str], Any]
     chips: Mapping[str, Mapping[str, Any]]
+    trained: Rows
     models: Mapping[str, Transformer]
 
     @classmethod
-    def of(cls, models: Sequence[str]) -> Self:
+    def of(cls, models: Sequence[str], trained: str = "") -> Self:
         """Those of some models.
+
+        trained : one whose training is asked for, see `training_rows`
 
         >>> tables = HardwareTables.of(("Llama-3.1-8B",))
         >>> tables.least("Llama-3.1-8B", "H100 SXM").value
         1.0
         """
         shapes = {name: catalog.model(name) for name in models}
-        return cls(candidate_engines(tuple(models)), candidate_rows(), shapes)
+        rows = training_rows(tuple(models), trained)
+        return cls(candidate_engines(tuple(models)), candidate_rows(), rows, shapes)
 
     def shape(self, model: Any) -> Transformer:
         """The shape of a model, whose fields follow the choice."""

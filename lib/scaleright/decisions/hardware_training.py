@@ -1,64 +1,83 @@
-"""How fast one kind of chip trains a model, and in which groups, by its arithmetic and what
-published runs took over it.
+"""How fast one kind of chip trains a model at the pace that is asked for, by the steps with which
+the cost of pretraining is counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.architecture import Transformer
-from scaleright.catalog import fact, shared
-from scaleright.costs.sizing import group_size
+from scaleright.catalog import model, shared
+from scaleright.costs.fastest_steps import MODELS, PRECISIONS, SIZES, fastest_steps
+from scaleright.costs.platform_terms import trust
+from scaleright.costs.platforms import BATCHES
+from scaleright.costs.pretraining_doubts import published_pace
+from scaleright.costs.training_fleet import kept_tokens_per_s, left_out
 from scaleright.decisions.hardware_candidates import candidate_rows
-from scaleright.ops import minimum, where
-from scaleright.transformer import (
-    forward_flop,
-    parameters,
-    training_flop_per_token,
-    weight_bytes,
-)
+from scaleright.formulas import lookup, search
+from scaleright.ops import first_case, where
+from scaleright.quantity import choose
+from scaleright.units import figure
 
-TRAINING_BYTES = 16.0
-"""Bytes of training state a parameter: BF16 weight and gradient, FP32 master weight and two Adam
-moments [zero2020, section 3.1].
-"""
-MEMORY_SHARE = 0.9
-"""Share of a chip's memory that training state may take; activations are computed anew."""
-SERVER, FABRIC = 8.0, 100e9
-"""Chips that a server of a cluster joins, and their least bandwidth to each other, one way [B/s]: a
-pair of cards with a bridge is no building block of one.
-"""
+BATCH = "4M"
+"""Tokens of an optimizer step, of `BATCHES`."""
+NOT_FOUND = "no layout of it was found beforehand: ask for it on the command line"
+"""Why a model has no row: a search cannot follow the controls of a page."""
+Rows = Mapping[tuple[str, str, str], Mapping[str, Any] | str]
 
 
 @shared
-def slowdowns() -> dict[str, Any]:
-    """The time of a training step over the floor of its arithmetic: low, middle and high end of
-    published runs, and what that is, in words (judged).
+def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
+    """What a chip of each candidate trains on in a second, failures counted, in a cluster of each
+    of `SIZES` in its fastest layout (`at 256`) [token/s], by model, format and chip, for `choose`;
+    why there is none on chips that no cluster is built of.
 
-    >>> found = slowdowns()
-    >>> found["low"] < found["middle"] < found["high"]
-    True
+    Models that do not have the shape of one of `fastest_steps.MODELS` are left out, but `own`.
+
+    Returns
+    -------
+    beside the speeds: quick, slow : time of real runs over the predicted, nine of ten [1]; seen :
+    whether runs of the chip's architecture were measured; basis : of both, in words
+
+    >>> rows = training_rows(("Llama-3.1-8B",))
+    >>> rows["Llama-3.1-8B", "BF16", "H100 NVL"]
+    'how its servers are joined is not in the tables'
     """
-    chips = candidate_rows()
-    matmul = chips["H100 SXM"]["compute_efficiency"]
-    a100 = chips["A100 SXM 80GB"]["compute_efficiency"] / fact("gpt3_size_mfu_a100")
-    llama = (matmul / fact(f"llama3_405b_mfu_h100{end}") for end in ("", "_low"))
-    low, middle, high = a100, *llama
-    judged = (
-        f"published runs took {low:.1f} to {high:.1f} times the floor of their arithmetic; the"
-        " middle is counted in"
-    )
-    return {"low": low, "middle": middle, "high": high, "judged": judged}
+    rows: dict[tuple[str, str, str], Mapping[str, Any] | str] = {}
+    why, trusted, real = left_out(), trust(), published_pace()
+    for name in models:
+        shape = model(name)
+        if shape.name not in MODELS and name != own:
+            continue
+        kind = "experts" if shape.experts else "dense"
+        for form in PRECISIONS:
+            found = fastest_steps(shape.name, SIZES, BATCH, form)
+            for chip in candidate_rows():
+                if chip in why:
+                    rows[name, form, chip] = why[chip]
+                    continue
+                of = trusted[kind, chip, form]
+                rows[name, form, chip] = {
+                    f"at {n}": figure(kept_tokens_per_s(found.get((chip, n)), n, BATCHES[BATCH]), 6)
+                    for n in SIZES
+                } | {
+                    "quick": figure(min(of["error_low"], real.short)),
+                    "slow": figure(max(of["error_high"], real.long)),
+                    "seen": of["seen"],
+                    "basis": of["basis"],
+                }
+    return rows
 
 
 @dataclass(frozen=True)
 class TrainingSpeed:
     """A model's training on one kind of chip.
 
-    tokens_per_s : trained on by one chip [token/s]
-    group : chips that hold one copy of the training state [1]
-    runs : whether servers of it make a cluster for such groups [truth value]
-    low, high : bounds of published over counted speed [1]
+    tokens_per_s : trained on by one chip, failures counted [token/s]
+    group : chips of the smallest cluster that keeps the pace; 1 where none does
+    runs : whether one does [truth value]
+    low, high : bounds of real over counted speed [1]
+    fitted : 1 where runs of the chip's architecture were fitted, else 0
+    basis : of the bounds, in words
     """
 
     tokens_per_s: Any
@@ -66,35 +85,66 @@ class TrainingSpeed:
     runs: Any
     low: Any
     high: Any
+    fitted: Any
+    basis: Any
 
 
+@lookup
 def training_speed(
-    t: Transformer, chip: Mapping[str, Any], sequence: Any, fp8: Any
+    rows: Rows, name: Any, chip: Any, precision: Any, tokens_per_s: Any
 ) -> TrainingSpeed:
-    """A model's training on a kind of chip; numbers, arrays or quantities.
+    """A model's training on a kind of chip in the smallest cluster that trains on so many tokens a
+    second, of `SIZES`; quantities.
 
     Parameters
     ----------
-    t : the model
-    chip : bf16_flops, fp8_flops, compute_efficiency, memory_bytes, see `market.matmul_chips`;
-        scale_up_bytes_per_s and joined, see `hardware_candidates.candidates`
-    sequence : tokens of a sequence [token]
-    fp8 : whether matrix products run in FP8 where the chip has it
+    rows : of `training_rows`
 
-    >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, True)
-    >>> training_speed(tiny, candidate_rows()["H100 SXM"], 100, False).group
-    1.0
+    >>> rows = training_rows(("Llama-3.1-8B",))
+    >>> training_speed(rows, "Llama-3.1-8B", "H100 SXM", "BF16", 2e5).group.value
+    64
     """
-    slow = slowdowns()
-    flops = where(fp8, chip["fp8_flops"], chip["bf16_flops"]) * chip["compute_efficiency"]
-    flop = training_flop_per_token(forward_flop(t, sequence).total)
-    state = weight_bytes(parameters(t).total, TRAINING_BYTES)
-    group = group_size(state, chip["memory_bytes"] * MEMORY_SHARE)
-    server = where(chip["scale_up_bytes_per_s"] < FABRIC, 1.0, minimum(chip["joined"], SERVER))
+    row = choose(rows, name, precision, chip, otherwise=NOT_FOUND)
+    speeds = {n: row[f"at {n}"] for n in SIZES}
+    quick = {n: speed * n >= tokens_per_s for n, speed in speeds.items()}
+    pace = first_case([(quick[n], speed) for n, speed in speeds.items()], float("nan"))
     return TrainingSpeed(
-        tokens_per_s=flops / (slow["middle"] * flop),
-        group=group,
-        runs=minimum(group, SERVER) <= server,
-        low=slow["middle"] / slow["high"],
-        high=slow["middle"] / slow["low"],
+        tokens_per_s=pace,
+        group=first_case([(keeps, n) for n, keeps in quick.items()], 1),
+        runs=pace > 0,
+        low=1 / row.slow,
+        high=1 / row.quick,
+        fitted=where(row.seen, 1, 0),
+        basis=row.basis,
     )
+
+
+@search
+def require_pace(name: str, precision: str, chips: Iterable[str], tokens_per_s: float) -> None:
+    """Refuse a pace that no cluster of some chips trains a model at.
+
+    Raises
+    ------
+    ValueError : with the fastest, or that none of the chips makes a cluster.
+
+    >>> require_pace("Llama-3.1-8B", "BF16", ["H100 SXM"], 1e5)
+    """
+    rows = training_rows((name,), name)
+    clusters = [(chip, rows[name, precision, chip]) for chip in chips]
+    paces = {
+        (chip, n): n * row[f"at {n}"]
+        for chip, row in clusters
+        if not isinstance(row, str)
+        for n in SIZES
+        if row[f"at {n}"] > 0
+    }
+    if not paces:
+        raise ValueError(
+            f"no cluster of these chips trains {name} in steps of {BATCH} tokens; admit other chips"
+        )
+    (chip, n), most = max(paces.items(), key=lambda of: of[1])
+    if most < tokens_per_s:
+        raise ValueError(
+            f"tokens_per_s = {tokens_per_s:g}: no cluster of these chips trains {name} so fast;"
+            f" nearest: {most:,.0f}, on {n:,} {chip}"
+        )

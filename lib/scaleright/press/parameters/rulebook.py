@@ -285,12 +285,14 @@ def runs_somewhere(
     vendor: str,
     segment: str,
     least_providers: int,
+    tokens_per_s: float | None,
+    precision: str,
 ) -> None:
     """A workload that some chip of those that are considered can run."""
-    from scaleright import catalog
     from scaleright.decisions.hardware_candidates import candidates
+    from scaleright.decisions.hardware_choice import usual
     from scaleright.decisions.hardware_tables import serves, serving_chips
-    from scaleright.decisions.hardware_training import training_speed
+    from scaleright.decisions.hardware_training import require_pace
     from scaleright.inference.lengths import Load
 
     listed = candidates(vendor, segment, least_providers)
@@ -298,10 +300,9 @@ def runs_somewhere(
     if sold.empty:
         raise ValueError("the catalog has no purchase price of these chips; choose to rent them")
     if task == "training":
-        shape = catalog.model(model)
-        if any(training_speed(shape, row, 1, False).runs for row in sold.to_dict("index").values()):
-            return
-        raise ValueError("no servers of these chips make a cluster; admit other chips")
+        asked = tokens_per_s or usual()["training"]["tokens_per_s"]
+        require_pace(model, precision, sold.index, asked)
+        return
     load, known = Load(input_tokens, output_tokens, cached_share), set(serving_chips())
     if not any(
         name in known and serves(model, name, load, pace_tokens_per_s) for name in sold.index
