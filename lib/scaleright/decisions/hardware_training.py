@@ -22,6 +22,7 @@ BATCH = "4M"
 """Tokens of an optimizer step, of `BATCHES`."""
 NOT_FOUND = "no layout of it was found beforehand: ask for it on the command line"
 """Why a model has no row: a search cannot follow the controls of a page."""
+NAN = float("nan")
 Rows = Mapping[tuple[str, str, str], Mapping[str, Any] | str]
 
 
@@ -107,7 +108,7 @@ def training_speed(
     row = choose(rows, name, precision, chip, otherwise=NOT_FOUND)
     speeds = {n: row[f"at {n}"] for n in SIZES}
     quick = {n: speed * n >= tokens_per_s for n, speed in speeds.items()}
-    pace = first_case([(quick[n], speed) for n, speed in speeds.items()], float("nan"))
+    pace = first_case([(quick[n], speed) for n, speed in speeds.items()], NAN)
     return TrainingSpeed(
         tokens_per_s=pace,
         group=first_case([(keeps, n) for n, keeps in quick.items()], 1),
