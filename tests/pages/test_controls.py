@@ -12,6 +12,11 @@ KEYS = {
 }
 
 
+RULED_OUT = """(name) => [...document.querySelectorAll(`[data-control="${name}"] option`)]
+    .every((option) => option.disabled || option.selected)"""
+"""Whether the rest of the case rules out all options of a menu but its own."""
+
+
 def stops(control: dict) -> list:
     """Values to try of a control: up to six others of a choice; both ends and the middle."""
     if control["kind"] == "flag":
@@ -31,7 +36,8 @@ def rounds(controls: dict[str, dict], *kinds: str) -> list[dict]:
 
 def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     """Every control that the Tab key reaches in the page's text, with its focus; which of them
-    another key then moves, and which of those change what a reader sees.
+    another key then moves or the rest of the case holds, and which of those change what a reader
+    sees.
     """
     controls = opened.controls()
     reached, moved, followed, before = {}, set(), set(), None
@@ -53,6 +59,8 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
             if now["value"] != focus["value"]:
                 moved.add(name)
                 break
+        if controls[name]["kind"] == "choice" and opened.ask(RULED_OUT, name):
+            moved.add(name)
         if set(controls) <= set(reached):
             break
     return reached, moved, followed

@@ -166,17 +166,18 @@ def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantit
     bets, per_hour : for one year and for three, and a used hour under each [USD]
     """
     used, hours = "share of the hours that you use", {"used": [i / 50 for i in range(10, 51)]}
-    (one, three), (one_hour, three_hour) = bets, per_hour
+    one_hour, three_hour = per_hour
     lines = {"on demand": case.on_demand_usd_per_hour, "1 year": one_hour, "3 years": three_hour}
     look = {"x_kind": "percent", "along": case.used_share}
     year, years = (
         where(bet.price_ratio > 0, charts.say(bet.price_ratio, "percent"), "not offered")
         for bet in bets
     )
+    at_one, at_three = (where(bet.price_ratio > 0, bet.price_ratio, 1.0) for bet in bets)
     return charts.show(
         charts.rule(case.used_share, used, "you", foot=True, lift=32)
-        + charts.rule(one.price_ratio, used, "1 year: " + year, foot=True)
-        + charts.rule(three.price_ratio, used, "3 years: " + years, foot=True, lift=16)
+        + charts.rule(at_one, used, "1 year: " + year, foot=True)
+        + charts.rule(at_three, used, "3 years: " + years, foot=True, lift=16)
         + charts.lines(hours, "used", lines, "usd", used, "USD per used hour", **look),
         name="commitment",
         alt="Cost of a used hour against the share of hours used: commitments fall and cross on"
