@@ -37,7 +37,7 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
     (hour, asked), judged = paid, _judged(speed)
-    refusal = where(paid.there, _refusal(speed), charts.phrase("{paid.why}."))
+    refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
     at_api = charts.phrase(
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
     )
