@@ -17,11 +17,11 @@ Scenario = Callable[[int | slice], object]
 
 def owning(draw: Callable[..., np.ndarray]) -> Scenario:
     """Break-even and a year by parts of buying instead of renting."""
-    price, watts, kwh = draw(500, 40_000), draw(200, 1400), draw(0.05, 0.4)
+    price, watts, kwh, age = draw(500, 40_000), draw(200, 1400), draw(0.05, 0.4), draw(0, 8)
     hours, rent, factors = draw(0, 24), draw(0.1, 10), setting_factors("data center")
 
     def scenario(i: int | slice) -> object:
-        terms = Ownership.build(price[i], watts[i], kwh[i], factors)
+        terms = Ownership.build(price[i], watts[i], age[i], kwh[i], factors)
         return terms.break_even_hours_per_day(rent[i]), terms.owned_usd_per_year(hours[i]).total
 
     return scenario

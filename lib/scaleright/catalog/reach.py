@@ -66,7 +66,7 @@ def of_kin(chip: Accelerator, figure: Callable[[Accelerator], float | None]) -> 
 
     >>> from scaleright.catalog import accelerator
     >>> of_kin(accelerator("H100 PCIe"), lambda other: other.compute_units)
-    (114.0, 'H100')
+    (123.0, 'H100')
     """
     known = [(other, found) for other in accelerators().values() if (found := figure(other))]
     name = word(chip)
