@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,16 +14,17 @@ from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import hardware_tables
 from scaleright.decisions.hardware_candidates import (
+    ChipHour,
     candidate_rows,
     candidates,
     considered,
-    hour_usd,
 )
 from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
 from scaleright.decisions.hardware_training import require_pace, training_rows, training_speed
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
+from scaleright.market import contracts, hour
 
 MODELS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-oss-120b")
 CASE = {
@@ -34,6 +36,7 @@ CASE = {
     "tokens_per_s": 20000.0,
     "utilization": 0.4,
     "paid": "rent",
+    "contract": "on demand",
     "least_providers": 1,
     "precision": "BF16",
 }
@@ -51,7 +54,8 @@ def any_chip() -> hw.Priced:
     asked = case.model, chip, case.precision, case.tokens_per_s
     trained = training_speed(tables.trained, *asked)
     speed = hw.Speed.of(training, served, trained, tables.least(case.model, chip))
-    hour = hour_usd(spec, own, case.utilization)
+    paid = tables.hours.paid(chip, case.contract)
+    hour = ChipHour.of(spec, paid, own, case.utilization)
     listed = considered(spec, "all", "any", case.least_providers, own)
     return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, case.utilization)
 
@@ -131,9 +135,29 @@ def test_the_cheapest_and_the_next_are_the_first_rows(any_chip, case):
 
 def test_a_range_holds_the_price_and_is_that_of_its_hour_and_its_speed(any_chip):
     best = hw.Cheapest.among(any_chip)
-    low, high = best.spread(1.0, 1.0)
+    low, high = best.spread
+    assert low.value < best.usd.value < high.value
+    alone = replace(
+        best, of=best.of | dict.fromkeys(("hour_low", "hour_high"), best.of["hour_usd"])
+    )
+    low, high = alone.spread
     assert low.value == pytest.approx(best.usd.value / best.of["high"].value)
     assert high.value == pytest.approx(best.usd.value / best.of["low"].value)
+
+
+def test_a_contract_prices_the_chips_that_are_sold_under_it(any_chip):
+    here, steady = any_chip.at(), any_chip.at(contract="reserved")
+    sold = {name for name in here.index if "reserved" in contracts(name)}
+    assert set(steady.index) == sold < set(here.index)
+    for name in sold:
+        ratio = hour(name, "reserved").usd / hour(name).usd
+        assert steady.loc[name, "usd"] == pytest.approx(here.loc[name, "usd"] * ratio, rel=1e-5)
+    best = hw.Cheapest.among(any_chip)
+    listed, chip, age = quantities.evaluate(
+        [best.listed, best.chip, best.age], {"contract": "reserved"}
+    )
+    assert (listed, chip) == (here.index[0], steady.index[0])
+    assert age == f"{hour(chip, 'reserved').age} (rents)"
 
 
 def test_training_takes_the_smallest_cluster_that_keeps_the_pace_and_no_card_without_one(any_chip):

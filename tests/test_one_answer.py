@@ -23,32 +23,33 @@ REQUESTS = {
     "agent": (8000, 400, 0.8),
 }
 SERVING = [
-    # model, accelerator, request, pace, utilization, paid
-    ("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "rent"),
-    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "rent"),
-    ("Llama-3.3-70B", "H200 SXM", "chat", 30.0, 0.4, "rent"),
-    ("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "rent"),
-    ("Llama-3.3-70B", "MI300X", "chat", 30.0, 0.4, "rent"),
+    # model, accelerator, request, pace, utilization, a contract or "own"
+    ("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "on demand"),
+    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "on demand"),
+    ("Llama-3.3-70B", "H200 SXM", "chat", 30.0, 0.4, "reserved"),
+    ("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "on demand"),
+    ("Llama-3.3-70B", "MI300X", "chat", 30.0, 0.4, "on demand"),
     ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "own"),
-    ("Llama-3.1-8B", "L40S", "chat", 30.0, 0.4, "rent"),
-    ("Llama-3.1-8B", "RTX PRO 6000", "agent", 60.0, 0.2, "rent"),
+    ("Llama-3.1-8B", "L40S", "chat", 30.0, 0.4, "on demand"),
+    ("Llama-3.1-8B", "RTX PRO 6000", "agent", 60.0, 0.2, "on demand"),
     ("Llama-3.1-8B", "L40S", "document", 10.0, 0.9, "own"),
-    ("Mistral-NeMo-12B", "A100 SXM 80GB", "reasoning", 20.0, 0.6, "rent"),
-    ("Gemma-3-27B", "H200 SXM", "document", 15.0, 0.3, "rent"),
+    ("Mistral-NeMo-12B", "A100 SXM 80GB", "reasoning", 20.0, 0.6, "three years"),
+    ("Gemma-3-27B", "H200 SXM", "document", 15.0, 0.3, "on demand"),
     ("Qwen3-32B", "B300", "reasoning", 50.0, 0.5, "own"),
-    ("Llama-3.1-405B", "H200 SXM", "chat", 20.0, 0.4, "rent"),
-    ("Llama-3.1-405B", "H100 SXM", "chat", 120.0, 0.4, "rent"),  # none keeps such a pace
-    ("gpt-oss-120b", "B200", "chat", 30.0, 0.4, "rent"),
-    ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "rent"),
-    ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "rent"),
-    ("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "rent"),
+    ("Llama-3.1-405B", "H200 SXM", "chat", 20.0, 0.4, "on demand"),
+    ("Llama-3.1-405B", "H100 SXM", "chat", 120.0, 0.4, "on demand"),  # none keeps such a pace
+    ("gpt-oss-120b", "B200", "chat", 30.0, 0.4, "on demand"),
+    ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "spot"),
+    ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "one year"),
+    ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "on demand"),
+    ("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "on demand"),
     ("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "own"),
-    ("Llama-4-Scout", "L40S", "chat", 10.0, 0.4, "rent"),
-    ("Llama-4-Maverick", "B200", "document", 40.0, 0.4, "rent"),
-    ("DeepSeek-V3.1", "H200 SXM", "chat", 30.0, 0.4, "rent"),
-    ("DeepSeek-R1-0528", "B300", "reasoning", 30.0, 0.7, "rent"),
+    ("Llama-4-Scout", "L40S", "chat", 10.0, 0.4, "on demand"),
+    ("Llama-4-Maverick", "B200", "document", 40.0, 0.4, "on demand"),
+    ("DeepSeek-V3.1", "H200 SXM", "chat", 30.0, 0.4, "on demand"),
+    ("DeepSeek-R1-0528", "B300", "reasoning", 30.0, 0.7, "spot"),
     ("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "own"),
-    ("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "rent"),  # no node holds it
+    ("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "on demand"),  # no node holds it
 ]
 
 
@@ -72,25 +73,21 @@ def request_of(case: tuple) -> dict:
 
 
 def by_token_cost(cells: dict, case: tuple) -> tuple[float, float, float]:
-    """Price and speed of the chapter's answer, and its group, at the rent of hardware_compare."""
+    """Price and speed of the chapter's answer, and its group."""
     of, chip, paid = cells["token_cost"], case[1], case[-1]
     here = request_of(case) | {"accelerator": chip}
     if paid == "own":
         here |= {"chip_usd": of.tables.chips[chip]["chip_usd"]}
     else:
-        here |= {"rent_usd_per_hour": rent(cells, chip)}
+        here |= {"contract": paid}
     price = of.price.owned if paid == "own" else of.price.rented
     return at(here, price, of.speed.tokens_per_s, of.speed.chips)
 
 
-def rent(cells: dict, chip: str) -> float:
-    """What hardware_compare pays for an hour of a chip [USD/h]."""
-    return cells["hardware_compare"].tables.chips[chip]["rent_usd_per_hour"]
-
-
 def by_hardware_compare(cells: dict, case: tuple) -> tuple[float, float, float]:
     chip, paid = case[1], case[-1]
-    here = request_of(case) | {"chip": chip, "paid": paid, "least_providers": 1}
+    terms = {"paid": "own"} if paid == "own" else {"paid": "rent", "contract": paid}
+    here = request_of(case) | terms | {"chip": chip, "least_providers": 1}
     of = cells["hardware_compare"].any_chip
     return at(here, of.usd, of.speed.tokens_per_s, of.speed.group)
 
@@ -124,7 +121,7 @@ SERVED_SO = [
 @pytest.mark.parametrize("case", SERVED_SO, ids=" ".join)
 def test_the_engine_that_token_cost_finds_costs_the_same_where_its_batch_is_given(cells, case):
     model, name, chip, form, chips = case
-    asked = (model, chip, "chat", 20.0, 0.4, "rent")
+    asked = (model, chip, "chat", 20.0, 0.4, "on demand")
     price, _, group = by_token_cost(cells, asked)
     here = request_of(asked) | {"accelerator": chip}
     (batch,) = at(
@@ -133,7 +130,7 @@ def test_the_engine_that_token_cost_finds_costs_the_same_where_its_batch_is_give
     roofline = cells["inference_roofline"]
     there = {k: v for k, v in here.items() if k != "pace_tokens_per_s"}
     there |= {"model": name, "precision": form, "chips": chips, "batch": batch}
-    there |= {"rent_usd_per_hour": rent(cells, chip)}
+    there |= {"contract": "on demand"}
     of = roofline.many
     found, many = at(there, of.usd_per_million, of.server.chips)
     assert many == group
@@ -142,17 +139,17 @@ def test_the_engine_that_token_cost_finds_costs_the_same_where_its_batch_is_give
 
 def test_some_cases_have_a_price_and_some_have_none(cells):
     prices = [by_hardware_compare(cells, case)[0] for case in SERVING]
-    assert sum(map(math.isnan, prices)) in range(2, 5)
+    assert sum(map(math.isnan, prices)) in range(3, 6)
 
 
 def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(cells):
     one, other = (cells[chapter] for chapter in CHAPTERS[:2])
     chips = [*one.tables.chips]
-    rents = np.array([rent(cells, chip) for chip in chips])
     for model in one.tables.models:
-        here = {"model": model, "accelerator": np.array(chips), "rent_usd_per_hour": rents}
+        terms = {"model": model, "contract": "on demand"}
+        here = terms | {"accelerator": np.array(chips)}
         (listed,) = evaluate([one.price.rented], here)
-        there = {"model": model, "chip": np.array(chips), "least_providers": 1}
+        there = terms | {"chip": np.array(chips), "least_providers": 1}
         (asked,) = evaluate([other.any_chip.usd], there)
         assert listed == pytest.approx(asked, rel=1e-6, nan_ok=True)
         assert chips[np.nanargmin(listed)] == chips[np.nanargmin(asked)]

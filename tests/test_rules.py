@@ -64,9 +64,15 @@ def test_every_rule_is_used_by_a_chapter():
         ),
         ("hardware_compare", {"pace_tokens_per_s": 300}, "allow a slower pace"),
         ("hardware_compare", {"vendor": "AMD", "segment": "consumer"}, "AMD has: data center"),
+        ("hardware_compare", {"vendor": "AMD"}, "sold under: spot, on demand"),
         (
             "hardware_compare",
-            {"task": "training", "segment": "consumer", "least_providers": 1},
+            {
+                "task": "training",
+                "segment": "consumer",
+                "least_providers": 1,
+                "contract": "on demand",
+            },
             "admit other chips",
         ),
         ("hardware_radar", {"benchmark": "whisper", "scenario": "Server"}, "allowed: Offline"),

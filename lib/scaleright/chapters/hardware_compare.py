@@ -21,7 +21,6 @@ from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
 from scaleright.quantity.graph import value_of
-from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends, moved
 
 MILLION = "USD per million tokens"
@@ -41,7 +40,6 @@ def answer(
     best: choice.Cheapest,
     low: Any,
     high: Any,
-    chosen: Row,
     tables: HardwareTables,
 ) -> Display:
     """The cheapest chip for the workload, and the next.
@@ -49,7 +47,6 @@ def answer(
     Parameters
     ----------
     low, high : ends of its price [USD per million tokens]
-    chosen : row of the cheapest chip
     """
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
     training, there = case.task == "training", best.chip != ""
@@ -71,15 +68,22 @@ def answer(
         " {seen_cost:usd}."
     )
     guess = where((best.of["fitted"] > 0) | (seen == ""), "", guess)
-    bought = where(case.paid == "own", ", " + chosen.sold + " (price of a chip)", "")
-    as_of = where(there, chosen.as_of + " (rents)" + bought, "none")
+    as_of = where(there, best.age, "none")
+    listed, listed_cost = best.listed, best.listed_usd
+    wider = charts.phrase(
+        " On demand, as most chips are listed, the {listed} is cheapest, at {listed_cost:usd}."
+    )
+    elsewhere = (case.paid == "rent") & (case.contract != "on demand") & (listed != "")
+    wider = where(elsewhere, wider, "")
+    terms = where(case.paid == "own", "owned", charts.phrase("rented {case.contract}"))
     judged = _judged(case, best, tables)
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     return charts.answer_card(
         "For {work} at {case.utilization:percent} utilization the <strong>{winner}</strong> is"
-        " cheapest: <strong>{cost:usd}</strong> per million {tokens}.{then}{guess}",
+        " cheapest of those {terms}: <strong>{cost:usd}</strong> per million {tokens}.{then}{guess}"
+        "{wider}",
         provided=there,
-        otherwise="For {work} at {case.utilization:percent} utilization {refusal}.",
+        otherwise="For {work} at {case.utilization:percent} utilization {refusal}.{wider}",
         range="{span}",
         as_of="{as_of}",
         model_error="{judged}",
@@ -369,8 +373,7 @@ def small_model(who: str, usd: float, group: float) -> Display:
     """Which chip a model takes that fits a single one, and why that one."""
     return charts.sentence(
         f"The {who} is cheapest at {charts.say(usd, 'usd')} a million tokens, in groups of"
-        f" {group:g}: what fits one card waits for no fabric, and cards without one are the"
-        " cheapest bandwidth."
+        f" {group:g}: what fits one card waits for no fabric, so that cards without one compete."
     )
 
 

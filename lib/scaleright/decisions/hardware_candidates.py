@@ -3,7 +3,8 @@ who offers it.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from scaleright.costs.ownership import (
     setting_usd_per_kwh,
     years_since_release,
 )
-from scaleright.market import listed_hour, matmul_chips, spread
+from scaleright.market import PaidHour, listed_hour, matmul_chips, spread
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
@@ -38,12 +39,61 @@ def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = "")
     >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
     True
     """
+    owned = owned_hour_usd(chip, utilization, end)
+    return where(own, owned, chip[f"rent_usd_per_hour{end}"])
+
+
+def owned_hour_usd(chip: Mapping[str, Any], utilization: Any, end: str = "") -> Any:
+    """What owning a chip costs for every hour of a service [USD/h]; arguments as in `hour_usd`.
+
+    >>> row = candidates().loc["H100 SXM"]
+    >>> bool(owned_hour_usd(row, 0.1) < owned_hour_usd(row, 0.9))
+    True
+    """
     busy_hour = break_even_usd_per_hour(
         HOURS_PER_DAY * utilization,
         chip[f"fixed_usd_per_year{end}"],
         *(chip[name] for name in POWER),
     )
-    return where(own, busy_hour * utilization, chip[f"rent_usd_per_hour{end}"])
+    return busy_hour * utilization
+
+
+@dataclass(frozen=True)
+class ChipHour:
+    """Price of one chip for every hour of a service [USD/h].
+
+    usd, low, high : what it is, and its ends
+    there : whether it has one [truth value]
+    age : of which days it is, in words
+    listed_usd : what its hour costs on demand, or owned
+    """
+
+    usd: Any
+    low: Any
+    high: Any
+    there: Any
+    age: Any
+    listed_usd: Any
+
+    @classmethod
+    def of(cls, chip: Mapping[str, Any], paid: PaidHour, own: Any, utilization: Any) -> Self:
+        """That of owning it, or of what is paid for its rent.
+
+        Parameters
+        ----------
+        chip : a row of `candidates`
+        own, utilization : as in `hour_usd`
+        """
+        ends = {"usd": "", "low": "_low", "high": "_high"}
+        return cls(
+            **{
+                name: where(own, owned_hour_usd(chip, utilization, end), getattr(paid, name))
+                for name, end in ends.items()
+            },
+            there=where(own, True, paid.there),
+            age=where(own, chip["sold"] + " (price of a chip)", paid.age + " (rents)"),
+            listed_usd=hour_usd(chip, own, utilization),
+        )
 
 
 def candidates(vendor: str = "all", segment: str = "any", least_providers: int = 1) -> pd.DataFrame:

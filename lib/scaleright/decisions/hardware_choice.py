@@ -16,13 +16,13 @@ import pandas as pd
 
 from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_candidates import candidate_rows
+from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows
 from scaleright.decisions.hardware_training import TrainingSpeed
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.ops import first_case, item, where
 from scaleright.order import noiseless
 from scaleright.quantity import Quantity, choose, evaluate, least, over
-from scaleright.quantity.lists import place_of_least
+from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.ranges import interval
 
 SMALLER_CARD_BYTES = 48e9 * 1.1
@@ -104,17 +104,19 @@ class Priced:
     """A workload on any one chip; quantities that depend on which.
 
     chip : its name
-    speed, hour_usd : what it does, and the price of an hour of it [USD/h]
-    usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload
-        or is not considered
+    speed, hour : what it does, and what an hour of it costs
+    usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload,
+        is not considered or has no price
+    listed_usd : the same on demand, or owned [USD]
     chips, bill_usd : whole groups for the demand at its peak [1], and what they cost [USD/h]
     whole_usd : price of a million tokens where whole groups are paid for [USD]
     """
 
     chip: Quantity
     speed: Speed
-    hour_usd: Any
+    hour: ChipHour
     usd: Any
+    listed_usd: Any
     chips: Any
     bill_usd: Any
     whole_usd: Any
@@ -124,32 +126,36 @@ class Priced:
         cls,
         chip: Quantity,
         speed: Speed,
-        hour_usd: Any,
+        hour: ChipHour,
         considered: Any,
         tokens_per_s: Any,
         utilization: Any,
     ) -> Self:
         """That of a demand at its peak [token/s] and its utilization [1]."""
-        usd = usd_per_million_tokens(hour_usd, speed.tokens_per_s, utilization)
         chips = chips_for_demand(tokens_per_s, speed.tokens_per_s, 1.0, speed.group)
-        whole_usd = usd_per_million_tokens(chips * hour_usd, tokens_per_s, utilization)
-        runs = considered & speed.runs
+        bill, runs = chips * hour.usd, considered & speed.runs
+
+        def price(usd_per_hour: Any, rate: Any, there: Any) -> Any:
+            usd = usd_per_million_tokens(usd_per_hour, rate, utilization)
+            return where(runs & there, usd, NAN)
+
         return cls(
             chip,
             speed,
-            hour_usd,
-            where(runs, usd, NAN),
+            hour,
+            price(hour.usd, speed.tokens_per_s, hour.there),
+            price(hour.listed_usd, speed.tokens_per_s, True),
             chips,
-            chips * hour_usd,
-            where(runs, whole_usd, NAN),
+            bill,
+            price(bill, tokens_per_s, hour.there),
         )
 
     @property
     def figures(self) -> dict[str, Any]:
-        """The quantities by name."""
-        return {name: of for name, of in vars(self).items() if name not in ("chip", "speed")} | {
-            name: of for name, of in vars(self.speed).items() if name != "runs"
-        }
+        """Its numbers by name, those of its speed, and hour_usd, hour_low and hour_high."""
+        own = {name: getattr(self, name) for name in ("usd", "chips", "bill_usd", "whole_usd")}
+        hour = {f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high")}
+        return own | hour | {name: of for name, of in vars(self.speed).items() if name != "runs"}
 
     def at(self, **case: Any) -> pd.DataFrame:
         """The `figures` of every candidate at a case, the cheapest first; a row each of those that
@@ -177,8 +183,10 @@ class Cheapest:
 
     usd, next_usd : price of a million tokens [USD]
     seen, seen_usd : the cheapest of chips of which runs were fitted
+    listed, listed_usd : the cheapest on demand, or owned
     whole, whole_usd : the cheapest where whole groups are paid for
     of : figures of the cheapest, see `Priced.figures`
+    age : of which days its price is, in words
     """
 
     chip: Any
@@ -187,9 +195,12 @@ class Cheapest:
     next_usd: Any
     seen: Any
     seen_usd: Any
+    listed: Any
+    listed_usd: Any
     whole: Any
     whole_usd: Any
     of: Mapping[str, Any]
+    age: Any
 
     @classmethod
     def among(cls, priced: Priced) -> Self:
@@ -197,6 +208,8 @@ class Cheapest:
         names = list(candidate_rows())
         wanted = priced.figures | {
             "seen": where(priced.speed.fitted > 0, priced.usd, NAN),
+            "listed": priced.listed_usd,
+            "age": priced.hour.age,
         }
         rows = over("chips", {priced.chip: names}, wanted)
 
@@ -210,18 +223,20 @@ class Cheapest:
             usd,
             *least(each("usd"), after=chip),
             *least(each("seen")),
+            *least(each("listed")),
             *least(each("whole_usd")),
             of={name: item(rows[name], place) for name in priced.figures},
+            age=word_at(rows["age"], place),
         )
 
-    def spread(self, low_hour: Any, high_hour: Any) -> tuple[Any, Any]:
-        """Low and high end of its price, by the ends of the price of an hour over its middle [1]
-        and those of its speed [USD].
-        """
+    @property
+    def spread(self) -> tuple[Any, Any]:
+        """Low and high end of its price, by those of an hour and of its speed [USD]."""
+        of = self.of
         return interval(
-            lambda hour, speed: self.usd * hour / speed,
-            hour=(low_hour, 1.0, high_hour),
-            speed=(self.of["low"], 1.0, self.of["high"]),
+            lambda hour, speed: self.usd * hour / (of["hour_usd"] * speed),
+            hour=(of["hour_low"], of["hour_usd"], of["hour_high"]),
+            speed=(of["low"], 1.0, of["high"]),
         )
 
 

@@ -17,6 +17,7 @@ from scaleright.inference.engine_tables import node_engines
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import engine_rows
 from scaleright.inference.nodes import RELEASED_IN
+from scaleright.market import Hours
 from scaleright.quantity import choose, look_up
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 
@@ -67,12 +68,14 @@ class HardwareTables:
     engines : by model and candidate, see `candidate_engines`
     chips : by candidate, see `hardware_candidates.candidates`
     trained : by model, format and candidate, see `hardware_training.training_rows`
+    hours : what an hour of each candidate costs under every contract
     models : shapes by name
     """
 
     engines: Mapping[tuple[str, str], Any]
     chips: Mapping[str, Mapping[str, Any]]
     trained: Rows
+    hours: Hours
     models: Mapping[str, Transformer]
 
     @classmethod
@@ -86,8 +89,8 @@ class HardwareTables:
         1.0
         """
         shapes = {name: catalog.model(name) for name in models}
-        rows = training_rows(tuple(models), trained)
-        return cls(candidate_engines(tuple(models)), candidate_rows(), rows, shapes)
+        chips, rows = candidate_rows(), training_rows(tuple(models), trained)
+        return cls(candidate_engines(tuple(models)), chips, rows, Hours([*chips]), shapes)
 
     def shape(self, model: Any) -> Transformer:
         """The shape of a model, whose fields follow the choice."""

@@ -48,6 +48,19 @@ def place_of_least(values: Any) -> Quantity:
     return apply(PLACE_OF_LEAST, values)
 
 
+def word_at(words: Any, place: Any) -> Quantity:
+    """The word of a list at a place; none at -1.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> place = given("place", 1)
+    >>> word = word_at(["a", "b"], place)
+    >>> word.value, evaluate([word], {"place": -1})
+    ('b', [''])
+    """
+    listed = tuple(words) if isinstance(words, list) else words
+    return apply(WORD, listed, place)
+
+
 def pick(options: Mapping[str, Any], choice: Any) -> Quantity:
     """The number of the option that is chosen, among those of several options.
 
@@ -100,4 +113,4 @@ def least_of(names: Any, values: Iterable[Any]) -> tuple[Quantity, Quantity]:
     """
     found = apply(LIST, *values)
     place = apply(PLACE_OF_LEAST, found)
-    return apply(WORD, names, place), apply(ELEMENT, found, place)
+    return word_at(names, place), apply(ELEMENT, found, place)

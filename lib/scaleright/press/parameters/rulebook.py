@@ -282,6 +282,8 @@ def runs_somewhere(
     output_tokens: int,
     cached_share: float,
     paid: str,
+    contract: str,
+    seller: str,
     vendor: str,
     segment: str,
     least_providers: int,
@@ -289,6 +291,7 @@ def runs_somewhere(
     precision: str,
 ) -> None:
     """A workload that some chip of those that are considered can run."""
+    from scaleright import market
     from scaleright.decisions.hardware_candidates import candidates
     from scaleright.decisions.hardware_choice import usual
     from scaleright.decisions.hardware_tables import serves, serving_chips
@@ -296,9 +299,20 @@ def runs_somewhere(
     from scaleright.inference.lengths import Load
 
     listed = candidates(vendor, segment, least_providers)
-    sold = listed[listed["bought"]] if paid == "own" else listed
-    if sold.empty:
-        raise ValueError("the catalog has no purchase price of these chips; choose to rent them")
+    if paid == "own":
+        sold = listed[listed["bought"]]
+        if sold.empty:
+            raise ValueError("the catalog has no purchase price of these chips; rent them")
+    else:
+        asked = [seller in market.sellers(name, contract) for name in listed.index]
+        sold = listed[asked]
+        if sold.empty:
+            known = {of for name in listed.index for of in market.contracts(name)}
+            offered = ", ".join(of for of in market.CONTRACTS if of in known)
+            raise ValueError(
+                f"{seller} sells none of these chips {contract}; contracts that some are sold"
+                f" under: {offered}"
+            )
     if task == "training":
         asked = tokens_per_s or usual()["training"]["tokens_per_s"]
         require_pace(model, precision, sold.index, asked)
