@@ -78,3 +78,14 @@ def test_rows_are_of_the_page_alone(live, best):
     load = live.given.load
     with pytest.raises(ValueError, match="no rows of another chart can give load"):
         charts.lines({"x": [1, 2]}, "x", {"usd": best["usd"]}, "usd", "x", "y", along=load)
+
+
+def test_rows_of_another_case_share_no_list_with_these():
+    """Two cases of a page in one process: what is the same in both stands in rows of its own."""
+    batch, load = given("batch", 1.0), given("load", 10.0)
+    rows = {batch: [1.0, 2.0]}
+    one = over("rows", rows, {"same": 2 * batch, "cost": load / batch})
+    other = over("rows", rows, {"same": 2 * batch, "cost": given("load", 20.0) / batch})
+    for made in (one, other):
+        assert len({id(listed.operation.rows) for listed in made.values()}) == 1
+    assert one["same"].operation.rows is not other["same"].operation.rows

@@ -71,4 +71,7 @@ def _listed(of: RowSet, field: str) -> Quantity:
     operation = Operation(
         f"over {digest}", compute, lambda *_: f"pluck(data('{of.name}'),'{field}')", rows=of
     )
-    return node_of((operation.name, id(wanted), *map(id, free)), operation, tuple(free))
+    # A list belongs to its rows: those of another case may have some quantities in common.
+    together = (id(one) if isinstance(one, Quantity) else one for one in of.rows.wanted.values())
+    key = (operation.name, id(wanted), *map(id, free), *together)
+    return node_of(key, operation, tuple(free))
