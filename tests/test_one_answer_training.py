@@ -126,7 +126,8 @@ def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, h
     pace = (max(fewer, default=1.0) + chips * row[f"at {chips}"]) / 2  # which just so many keep
     priced, asked = hardware["any_chip"], {"model": page, "precision": form, "chip": chip}
     asked |= {"tokens_per_s": pace, "least_providers": 1, "utilization": 1.0}
-    group, hour, usd = evaluate([priced.speed.group, priced.hour_usd, priced.usd], asked)
+    asked |= {"contract": "on demand"}
+    group, hour, usd = evaluate([priced.speed.group, priced.hour.usd, priced.usd], asked)
     assert group == chips
     (cost,) = evaluate(
         [run.usd / pretraining["case"].tokens * 1e6],
