@@ -77,7 +77,8 @@ def computed(chapter: str, values: Mapping[str, Any], whole: bool = True) -> dic
     """What the answer of a chapter tells machines, after all its cells or those up to the answer
     have run with these values.
     """
-    given, names, answer = declared(chapter, BOOK), {}, {}
+    given, answer = declared(chapter, BOOK), {}
+    names = {"display": lambda *shown: None}  # as a notebook has it
     case = Case(given, {of.name: of.default for of in given} | dict(values))
     quiet = contextlib.redirect_stdout(io.StringIO())
     with patch.object(parameters, "case", lambda: case), quiet:

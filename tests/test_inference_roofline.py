@@ -19,7 +19,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.server import require_server
 from scaleright.inference.server_steps import Servers
 from scaleright.inference.serving import steady
-from scaleright.market import listed_hour
+from scaleright.market import STEADY, listed_hour
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 from scaleright.quantity.graph import value_of
@@ -39,16 +39,17 @@ CASE = Deployment(
 def test_the_headline_is_the_librarys():
     said, load = answer(BOOK.notebook("inference_roofline").read_bytes()), Load(2000, 500)
     point = curves([CASE])[0].at(64.0, load)
-    price = usd_per_million_tokens(
-        4 * listed_hour("H100 SXM").usd, point.beat.requests * 500 / point.step_s, 0.4
-    )
+    hour = listed_hour("H100 SXM", STEADY).usd
+    price = usd_per_million_tokens(4 * hour, point.beat.requests * 500 / point.step_s, 0.4)
     assert (
         "With 64 requests at once on 4 H100 SXM" in said
         and f"cost {usd(price)} at 40 % utilization" in said
     )
     true = steady(CASE, load, batch=64.0)
     assert price == pytest.approx(
-        usd_per_million_tokens(4 * listed_hour("H100 SXM").usd, true.output_tokens_per_s, 0.4),
+        usd_per_million_tokens(
+            4 * listed_hour("H100 SXM", STEADY).usd, true.output_tokens_per_s, 0.4
+        ),
         rel=0.02,
     )
 

@@ -98,7 +98,7 @@ def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path)
         " InteractiveShell.instance()\nfor cell in json.loads(sys.argv[1]):\n   "
         " shell.run_cell(cell, store_history=True).raise_error()\nfrom scaleright import"
         " catalog\nprint(catalog.__file__, catalog.data_dir(), len(catalog.table('models')),"
-        " shell.user_ns['declared'].setting)"
+        " shell.user_ns['declared'].contract)"
     )
     clean = {k: v for k, v in os.environ.items() if k != "SCALERIGHT_DATA"} | {
         "PYTHONPATH": str(place)
@@ -112,6 +112,6 @@ def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path)
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    module, data, rows, setting = done.stdout.split()[-4:]
+    module, data, rows, contract = done.stdout.split()[-4:]
     assert Path(module).is_relative_to(place) and Path(data) == place / "scaleright" / "data"
-    assert int(rows) > 100 and setting == "home"
+    assert int(rows) > 100 and contract == "reserved"

@@ -178,7 +178,7 @@ def published_costs() -> Display:
 
 def map_of_rents(case: Any, rent: Quantity, owned_hour: Quantity) -> Display:
     """Who wins at which rent [USD/h] and use [h/day], parted by what an owned hour costs."""
-    hours = case.hours_per_day
+    hours, rent = case.hours_per_day, where(rent > 0, rent, owned_hour)  # an axis needs a number
     across, up = (A_DAY, 0, 24), ("rent [USD per hour of use]", rent / 8, rent * 8)
     return charts.show(
         charts.boundary(across, up, owned_hour, here=(hours, rent), along=hours),

@@ -151,6 +151,8 @@ def _with_errors(
     frame: pd.DataFrame, measured: str, predicted: str, label: str, name_worst: int, log: bool
 ) -> pd.DataFrame:
     """Rows with their relative error and, at the worst ones, their name, each name once."""
+    if frame.empty:
+        return frame.assign(error=[], worst=[])[[label, measured, predicted, "error", "worst"]]
     frame = frame.reset_index(drop=True)
     frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
     largest = ordered(frame["error"].abs(), ascending=False).index

@@ -102,7 +102,7 @@ def training_speed(
     rows : of `training_rows`
 
     >>> rows = training_rows(("Llama-3.1-8B",))
-    >>> training_speed(rows, "Llama-3.1-8B", "H100 SXM", "BF16", 2e5).group.value
+    >>> int(training_speed(rows, "Llama-3.1-8B", "H100 SXM", "BF16", 2e5).group.value)
     64
     """
     row = choose(rows, name, precision, chip, otherwise=NOT_FOUND)

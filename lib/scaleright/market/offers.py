@@ -41,7 +41,7 @@ def sold_chips(name: str, chip_usd: float | None = None) -> dict[str, dict[str, 
 
     Raises
     ------
-    DataError : the catalog lacks a price that was not given.
+    DataError : the catalog lacks a price that was not given, or the power of the chip.
     ValueError : a given price is not above 0.
 
     >>> sold_chips("RTX 4090", 1500.0)["RTX 4090"]
@@ -52,6 +52,7 @@ def sold_chips(name: str, chip_usd: float | None = None) -> dict[str, dict[str, 
         raise ValueError(f"price of {chip_usd:g} USD for one {chip.name}: a price is above 0")
     if chip_usd is None and not chip.purchase_usd:
         raise DataError(f"the catalog has no purchase price of {chip.name}: give chip_usd [USD]")
+    chip.require("tdp_watts")
     price = chip.purchase_mid_usd if chip_usd is None else chip_usd
     market = rent_or_buy_market().set_index("accelerator")[["chip_usd"]].to_dict("index")
     return market | {name: {"chip_usd": price}}
