@@ -23,7 +23,7 @@ from scaleright.charts.axes import (
     value_axis,
 )
 from scaleright.charts.marks import _folded, _largest_first
-from scaleright.charts.words import say
+from scaleright.charts.words import NONE, say
 from scaleright.ops import first_case, is_expression, where
 
 
@@ -57,7 +57,7 @@ def stacked_parts(
     names = list(parts)
     if category is None:
         return _staircase(names, parts, kind, title)
-    if rows is None:
+    if by_options := rows is None:
         names = list(next(iter(parts.values())))
         options = [{of: part[name] for of, part in parts.items()} for name in names]
         frames, values = zip(*(by_option(category, option) for option in options), strict=True)
@@ -65,8 +65,12 @@ def stacked_parts(
         if isinstance(label, Mapping):
             _, label = by_option(category, label)
     steps, (label, *found) = along_rows([label, *parts.values()], along)
-    if along is not None:
-        found = [where(alt.expr.isFinite(part), part, 0) for part in map(field_of, found)]
+    if along is not None or by_options:
+        fields = [field_of(part) for part in found]
+        found = [where(alt.expr.isFinite(part), part, 0) for part in fields]
+        if by_options and label is None:
+            total = sum(fields[1:], fields[0])
+            label = where(alt.expr.isFinite(total), say(total, kind), NONE)
     parts = dict(zip(names, found, strict=True))
     return after(_bars(frame_of(rows), parts, kind, title, category, label), steps)
 
