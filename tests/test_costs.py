@@ -266,8 +266,10 @@ def test_the_rent_of_a_node_is_refused(rent, words):
 
 def test_a_chip_that_the_catalog_has_no_price_of_asks_for_one():
     with pytest.raises(ValueError, match="give chip_usd"):
-        market.sold_chips("TPU v5p")
-    assert market.sold_chips("TPU v5p", 9e3)["TPU v5p"] == {"chip_usd": 9e3}
+        market.sold_chips("TPU v4")
+    assert market.sold_chips("TPU v4", 9e3)["TPU v4"] == {"chip_usd": 9e3}
+    with pytest.raises(ValueError, match="no tdp_watts for TPU v5p"):
+        market.sold_chips("TPU v5p", 9e3)
     assert "days behind the newest listings" in market.hour("TPU v5e", "one year").age
     assert market.listing_age("TPU v5e") == "no recent listing"  # of March 2025
 
