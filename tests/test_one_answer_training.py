@@ -112,15 +112,20 @@ def test_the_page_of_pretraining_has_the_step_of_the_whole_search(pretraining, o
     assert hours == pytest.approx(expected, rel=1e-5)
 
 
-@asked
-def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, hardware, of):
-    """Where the case is of the models that both offer, in steps of four million tokens."""
-    model, chip, chips, batch, form = of
-    page = next(
-        (name for name, shape in hardware["tables"].models.items() if shape.name == model), ""
-    )
-    if not page or batch != hardware_training.BATCH:
-        pytest.skip("the page does not offer this case")
+def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, hardware):
+    """The cases of the models that both offer, in steps of four million tokens."""
+    pages = {shape.name: name for name, shape in hardware["tables"].models.items()}
+    both = [of for of in CASES if of[0] in pages and of[3] == hardware_training.BATCH]
+    assert len(both) >= 6
+    for of in both:
+        compared(pretraining, hardware, of, pages[of[0]])
+
+
+def compared(pretraining, hardware, of: tuple, page: str) -> None:
+    """The price of a case in both chapters, at the hour of the one; `page` is what the other calls
+    its model.
+    """
+    _, chip, chips, _, form = of
     row, run = hardware["tables"].trained[page, form, chip], pretraining["run"]
     fewer = [n * row[f"at {n}"] for n in fastest_steps.SIZES if n < chips and row[f"at {n}"] > 0]
     pace = (max(fewer, default=1.0) + chips * row[f"at {chips}"]) / 2  # which just so many keep
@@ -128,13 +133,13 @@ def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, h
     asked |= {"tokens_per_s": pace, "least_providers": 1, "utilization": 1.0}
     asked |= {"contract": "on demand"}
     group, hour, usd = evaluate([priced.speed.group, priced.hour.usd, priced.usd], asked)
-    assert group == chips
+    assert group == chips, of
     (cost,) = evaluate(
         [run.usd / pretraining["case"].tokens * 1e6],
         case_of(of) | {"rent_usd_per_hour": hour, "paid": "rent"},
     )
-    assert usd == pytest.approx(cost, rel=1e-5)
-    assert charts.say(usd, "usd") == charts.say(cost, "usd")
+    assert usd == pytest.approx(cost, rel=1e-5), of
+    assert charts.say(usd, "usd") == charts.say(cost, "usd"), of
 
 
 @asked
@@ -159,25 +164,24 @@ def test_splitting_a_run_takes_the_step_that_pretraining_costs(of):
     assert times[choose(times)] <= whole["step_s"] * (1 + SIMPLER_WITHIN) * (1 + 1e-6)
 
 
-@asked
-def test_the_page_on_splitting_names_the_step_that_is_costed(parallelism, of):
-    """Where it offers the case; if it takes another split, the page says that of the fastest."""
-    model, chip, chips, batch, form = of
+def test_the_page_on_splitting_names_the_step_that_is_costed(parallelism):
+    """In the cases that it offers; if it takes another split, the page says that of the fastest."""
     offer, split = parallelism["offer"], parallelism["split"]
-    if (model, chips) not in offer.shortlist.table or (chip, form) not in offer.speeds:
-        pytest.skip("the page does not offer this case")
-    sequence, whole = usual_sequence(catalog.model(model)), searched(of)
-    case = {
-        "model": model,
-        "accelerator": chip,
-        "chips": chips,
-        "sequence": sequence,
-        "global_batch": BATCHES[batch] // sequence,
-        "precision": form,
-    } | networks_of(chip)
-    fastest, taken = evaluate([split.fastest_s, split.seconds], case)
-    assert said(fastest) == said(whole["step_s"])
-    assert fastest <= taken <= fastest * (1 + SIMPLER_WITHIN)
+    offered = [
+        (model, chip, chips, batch, form)
+        for model, chip, chips, batch, form in CASES
+        if (model, chips) in offer.shortlist.table and (chip, form) in offer.speeds
+    ]
+    assert len(offered) >= 8
+    for of in offered:
+        model, chip, _, batch, _ = of
+        sequence, whole = usual_sequence(catalog.model(model)), searched(of)
+        size = {"sequence": sequence, "global_batch": BATCHES[batch] // sequence}
+        asked = {name: value for name, value in case_of(of).items() if name != "batch"}
+        case = asked | size | networks_of(chip)
+        fastest, taken = evaluate([split.fastest_s, split.seconds], case)
+        assert said(fastest) == said(whole["step_s"]), of
+        assert fastest <= taken <= fastest * (1 + SIMPLER_WITHIN), of
 
 
 def test_a_budget_buys_the_tokens_that_pretraining_costs(pretraining):
