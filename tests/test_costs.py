@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from scaleright import market, power, quantity, ranges
 from scaleright.catalog import accelerator
 from scaleright.costs import break_even as even
-from scaleright.costs import own, rent
+from scaleright.costs import own, owned_hours, rent
 from scaleright.costs import uncertainty as doubt
+from scaleright.costs.owned_hours import OwnedHour, owned_rows, owned_terms
 from scaleright.costs.ownership import (
     ELECTRICITY,
     Ownership,
@@ -244,6 +246,34 @@ def test_at_home_a_chip_for_servers_stands_in_a_data_center():
         assert terms.fixed_usd_per_year.value == pytest.approx(typical.fixed_usd_per_year, rel=1e-5)
         dear = quantity.at(house.usd_per_kwh, usd_per_kwh=0.7)
         assert dear.value == (0.7 if place == "home" else house.usd_per_kwh.value)
+
+
+@pytest.mark.parametrize("name, setting", [("H100 SXM", "data center"), ("RTX 5090", "home")])
+@pytest.mark.parametrize("load", [0.1, 1.0])
+def test_an_owned_hour_is_a_year_of_owning_over_its_hours(name, setting, load):
+    hour = OwnedHour.of(owned_terms(name, setting), load)
+    year = Ownership.typical(name, setting).owned_usd_per_year(24 * load)
+    assert hour.usd * 24 * 365.25 == pytest.approx(year.total, rel=1e-5)
+    assert hour.power * 24 * 365.25 == pytest.approx(year.power_usd, rel=1e-5)
+    wide = doubt.owned_fixed_range(name, setting)
+    assert hour.low == pytest.approx(wide.low / 8766 + hour.power, rel=1e-5)
+    assert hour.high == pytest.approx(wide.high / 8766 + hour.power, rel=1e-5)
+
+
+def test_an_hour_of_a_chip_that_nobody_sells_has_no_price(monkeypatch):
+    def unsold(name):
+        return replace(accelerator(name), purchase_usd=None)
+
+    assert 0.5 < OwnedHour.of(owned_terms("H100 SXM", "data center")).usd < 3.0
+    monkeypatch.setattr(owned_hours, "accelerator", unsold)
+    assert np.isnan(OwnedHour.of(owned_terms("H100 SXM", "data center")).usd)
+
+
+def test_no_home_houses_a_chip_that_is_made_for_servers():
+    rows = owned_rows(("H100 SXM", "RTX 5090", "RTX PRO 6000"))
+    places = {name: row["place"] for (name, setting), row in rows.items() if setting == "home"}
+    assert places == {"H100 SXM": "data center", "RTX 5090": "home", "RTX PRO 6000": "home"}
+    assert rows["H100 SXM", "home"] == rows["H100 SXM", "data center"]
 
 
 @pytest.mark.parametrize(

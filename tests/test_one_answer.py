@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scaleright import charts
+from scaleright.costs.ownership import ELECTRICITY
 from scaleright.quantity import evaluate
 from test_pages_quantities import computed_here
 
@@ -23,32 +24,36 @@ REQUESTS = {
     "agent": (8000, 400, 0.8),
 }
 SERVING = [
-    # model, accelerator, request, pace, utilization, a contract or "own"
+    # model, accelerator, request, pace, utilization, a contract or where an owned one would stand
     ("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "on demand"),
     ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "on demand"),
     ("Llama-3.3-70B", "H200 SXM", "chat", 30.0, 0.4, "reserved"),
     ("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "on demand"),
     ("Llama-3.3-70B", "MI300X", "chat", 30.0, 0.4, "on demand"),
-    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "own"),
+    ("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "data center"),
     ("Llama-3.1-8B", "L40S", "chat", 30.0, 0.4, "on demand"),
     ("Llama-3.1-8B", "RTX PRO 6000", "agent", 60.0, 0.2, "on demand"),
-    ("Llama-3.1-8B", "L40S", "document", 10.0, 0.9, "own"),
+    ("Llama-3.1-8B", "L40S", "document", 10.0, 0.9, "data center"),
     ("Mistral-NeMo-12B", "A100 SXM 80GB", "reasoning", 20.0, 0.6, "three years"),
     ("Gemma-3-27B", "H200 SXM", "document", 15.0, 0.3, "on demand"),
-    ("Qwen3-32B", "B300", "reasoning", 50.0, 0.5, "own"),
+    ("Qwen3-32B", "B300", "reasoning", 50.0, 0.5, "data center"),
     ("Llama-3.1-405B", "H200 SXM", "chat", 20.0, 0.4, "on demand"),
     ("Llama-3.1-405B", "H100 SXM", "chat", 120.0, 0.4, "on demand"),  # none keeps such a pace
     ("gpt-oss-120b", "B200", "chat", 30.0, 0.4, "on demand"),
     ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "spot"),
     ("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "one year"),
     ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "on demand"),
+    ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "data center"),
+    ("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "home"),
+    ("Llama-3.1-8B", "H100 SXM", "chat", 30.0, 0.4, "home"),  # no home houses it
+    ("Llama-3.1-8B", "RTX PRO 6000", "chat", 30.0, 0.4, "colocation"),
     ("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "on demand"),
-    ("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "own"),
+    ("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "data center"),
     ("Llama-4-Scout", "L40S", "chat", 10.0, 0.4, "on demand"),
     ("Llama-4-Maverick", "B200", "document", 40.0, 0.4, "on demand"),
     ("DeepSeek-V3.1", "H200 SXM", "chat", 30.0, 0.4, "on demand"),
     ("DeepSeek-R1-0528", "B300", "reasoning", 30.0, 0.7, "spot"),
-    ("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "own"),
+    ("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "data center"),
     ("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "on demand"),  # no node holds it
 ]
 
@@ -76,17 +81,20 @@ def by_token_cost(cells: dict, case: tuple) -> tuple[float, float, float]:
     """Price and speed of the chapter's answer, and its group."""
     of, chip, paid = cells["token_cost"], case[1], case[-1]
     here = request_of(case) | {"accelerator": chip}
-    if paid == "own":
-        here |= {"chip_usd": of.tables.chips[chip]["chip_usd"]}
+    owned = paid in ELECTRICITY
+    if owned:
+        here |= {"chip_usd": of.tables.chips[chip]["chip_usd"], "setting": paid}
+        here |= {"usd_per_kwh": of.tables.settings[paid]["usd_per_kwh"]}
     else:
         here |= {"contract": paid}
-    price = of.price.owned if paid == "own" else of.price.rented
+    price = of.price.owned if owned else of.price.rented
     return at(here, price, of.speed.tokens_per_s, of.speed.chips)
 
 
 def by_hardware_compare(cells: dict, case: tuple) -> tuple[float, float, float]:
     chip, paid = case[1], case[-1]
-    terms = {"paid": "own"} if paid == "own" else {"paid": "rent", "contract": paid}
+    owned = {"paid": "own", "setting": paid}
+    terms = owned if paid in ELECTRICITY else {"paid": "rent", "contract": paid}
     here = request_of(case) | terms | {"chip": chip, "least_providers": 1}
     of = cells["hardware_compare"].any_chip
     return at(here, of.usd, of.speed.tokens_per_s, of.speed.group)

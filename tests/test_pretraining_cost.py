@@ -4,24 +4,21 @@ is refused.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims, market, quantity
+from scaleright import catalog, claims, quantity
 from scaleright.claims import verdicts
 from scaleright.costs import (
-    clusters,
     fastest_steps,
     platforms,
     pretraining,
     pretraining_doubts,
     pretraining_run,
 )
-from scaleright.costs.clusters import owned_hour
 from scaleright.costs.pretraining import (
     goodput,
     pretraining_usd,
@@ -158,17 +155,6 @@ def test_a_platform_without_the_format_trains_in_bf16():
 def test_a_platform_that_holds_no_such_model_says_so():
     rows = platforms.platforms("Llama-3.1-405B", 64, 8192, 1024).set_index("accelerator")
     assert "GB" in rows.loc["A100 SXM 40GB", "why"]
-
-
-def test_owned_hours_are_priced_where_somebody_sells_the_chip(monkeypatch):
-    def unsold(name):
-        return replace(catalog.accelerator(name), purchase_usd=None)
-
-    sold = owned_hour("H100 SXM")
-    monkeypatch.setattr(clusters, "accelerator", unsold)
-    rented = owned_hour("MI325X")
-    assert 0.5 < sold["owned"] + sold["power"] < market.hour("H100 SXM").usd
-    assert set(rented.values()) == {0.0}
 
 
 def test_published_runs_took_longer_than_predicted_but_not_much(published):

@@ -75,7 +75,7 @@ def answer(
     )
     elsewhere = (case.paid == "rent") & (case.contract != "on demand") & (listed != "")
     wider = where(elsewhere, wider, "")
-    terms = where(case.paid == "own", "owned", charts.phrase("rented {case.contract}"))
+    terms = _terms(case)
     judged = _judged(case, best, tables)
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     return charts.answer_card(
@@ -95,6 +95,13 @@ def answer(
             "next_usd_per_million": (next_cost, "usd"),
         },
     )
+
+
+def _terms(case: SimpleNamespace) -> Any:
+    """How chips are paid, and where owned ones stand, in words."""
+    at_home = "owned (cards at home, chips made for servers in a data center)"
+    owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
+    return where(case.paid == "own", owned, charts.phrase("rented {case.contract}"))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:

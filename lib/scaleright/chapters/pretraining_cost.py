@@ -157,14 +157,13 @@ def bill(run: Run, per_million: Any, failed: Any, lost: Any) -> Display:
 
 def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     """All platforms with days, chip-hours, prices of an hour and the fastest layout; folded."""
-    owned = run.hour.prices.owned
     columns = {
         "platform": platform,
         "the run": run.usd,
         "days": run.days,
         "chip-hours": run.hours.total,
         "rent": run.hour.rented.usd,
-        "owned": where(owned > 0, owned, float("nan")),
+        "owned": run.hour.prices.owned,
         "format": run.step.trust.format,
         "fastest layout": run.step.layout,
     }

@@ -128,7 +128,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
     )
 
 
-def cheapest(found: Found, source_load: Any) -> Display:
+def cheapest(found: Found, place: Any, source_load: Any) -> Display:
     """The price each way, what the accelerator does, and the load that the source asks for."""
     speed, (rented, owned, api), *_, paid = found
     best = least({"the API": api, "renting": rented, "owning": owned})[0]
@@ -136,8 +136,8 @@ def cheapest(found: Found, source_load: Any) -> Display:
     why = charts.phrase("There is no price at the API: {paid.asked.why}.")
     only = where(paid.asked.there, only, why)
     return charts.sentence(
-        "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned and"
-        " {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
+        "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned"
+        " ({place}) and {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
         " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
         " {speed.batch:whole answers} at once on {speed.chips:whole} that share the model, and the"
         " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"

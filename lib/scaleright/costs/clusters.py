@@ -1,16 +1,13 @@
-"""The chips that clusters are built of: which they are, in which format each trains, what an hour
-of one costs, and how much of its time goes into work that is kept.
+"""The chips that clusters are built of: which they are, in which format each trains, and how much
+of its time goes into work that is kept.
 """
 
 from scaleright.catalog import Accelerator, accelerator, accelerators
-from scaleright.costs.ownership import Ownership
-from scaleright.costs.uncertainty import owned_fixed_range
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
 from scaleright.market import listed_hour
-from scaleright.power import energy_kwh
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
-from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, figures
+from scaleright.units import SECONDS_PER_HOUR
 
 SETTING = "data center"
 """Where clusters stand: the setting of their cost factors."""
@@ -39,35 +36,6 @@ def format_on(chip_name: str, precision: str) -> str:
     ('FP8', 'BF16')
     """
     return precision if PEAK_NAMES[precision] in accelerator(chip_name).dense else "BF16"
-
-
-@lookup
-def owned_hour(chip_name: str) -> dict[str, float]:
-    """An hour of a chip that is owned and busy around the clock, power apart; `market.hour` is a
-    rented one.
-
-    Returns
-    -------
-    owned, owned_low, owned_high : without power, and its ends (90 %), see `owned_fixed_range`
-        [USD/h]
-    power : [USD/h]; all 0 where nobody sells the chip
-
-    Raises
-    ------
-    LookupError : unknown chip.
-
-    >>> hour = owned_hour("H100 SXM")
-    >>> hour["owned_low"] < hour["owned"] < hour["owned_high"]
-    True
-    """
-    chip = accelerator(chip_name)
-    if not chip.purchase_usd:
-        return dict.fromkeys(("owned", "owned_low", "owned_high", "power"), 0.0)
-    owned, year = Ownership.typical(chip_name, SETTING), owned_fixed_range(chip_name, SETTING)
-    ends = {"owned": year.best, "owned_low": year.low, "owned_high": year.high}
-    found = {name: usd / HOURS_PER_YEAR for name, usd in ends.items()}
-    power = energy_kwh(1.0, owned.busy_watts, owned.pue) * owned.usd_per_kwh
-    return figures(found | {"power": power})
 
 
 @closed_form(

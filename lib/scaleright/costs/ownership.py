@@ -32,6 +32,7 @@ from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price, rental_prices
 from scaleright.names import one_of
+from scaleright.ops import where
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_YEAR,
@@ -176,6 +177,43 @@ def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
             "cost_of_capital": value("cost_of_capital"),
         }
     )
+
+
+def stands(setting: Any, server: Any) -> Any:
+    """Where an owned chip stands that is to stand in a setting: no home houses one that is made for
+    servers, so that it stands in a data center; words or quantities.
+
+    server : whether it is made for servers
+
+    >>> stands("home", True), stands("home", False), stands("colocation", True)
+    ('data center', 'home', 'colocation')
+    """
+    return where((setting == "home") & server, "data center", setting)
+
+
+def place_in_words(setting: Any, server: Any) -> Any:
+    """Where a chip `stands`, in words.
+
+    >>> place_in_words("home", False), place_in_words("colocation", True)
+    ('at home', 'in a colocation')
+    """
+    moved = "in a data center, since no home houses it"
+    at_home = where(server, moved, "at home")
+    return where(setting == "home", at_home, "in a " + setting)
+
+
+@lookup
+def made_for_servers(name: str) -> bool:
+    """Whether a chip is made for servers: no card of a workstation or of a player is.
+
+    Raises
+    ------
+    LookupError : unknown chip.
+
+    >>> made_for_servers("H100 SXM"), made_for_servers("RTX PRO 6000")
+    (True, False)
+    """
+    return accelerator(name).segment not in ("consumer", "workstation")
 
 
 @lookup

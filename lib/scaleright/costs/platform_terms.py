@@ -5,14 +5,15 @@ far the model of a step is to be trusted.
 from typing import Any
 
 from scaleright.catalog import model, remembered
-from scaleright.costs.clusters import cluster_chips, format_on, owned_hour
+from scaleright.costs.clusters import SETTING, cluster_chips, format_on
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
 from scaleright.market import Hours
 from scaleright.training.layout import TrainingRun
 from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
-from scaleright.units import whole
+from scaleright.units import figures, whole
 
 KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
 """A model of each kind: the fit errs differently on them."""
@@ -21,13 +22,20 @@ KINDS = {"dense": "Llama-2-7B", "experts": "Mixtral-8x7B"}
 @lookup
 @remembered
 def terms() -> dict[str, dict[str, Any]]:
-    """An owned hour of each platform, as `owned_hour`, and of which days, months or years the price
-    of a chip is (`sold`), in words.
+    """An owned hour of each platform in a data center.
+
+    Returns
+    -------
+    owned, owned_low, owned_high, power : one that is busy around the clock, without power and with
+        its ends, and its power, see `OwnedHour` [USD/h]; nan where nobody sells the chip
+    sold : of which days, months or years the price of a chip is, in words
     """
-    return {
-        name: owned_hour(name) | {"sold": chip.purchase_age or "none"}
-        for name, chip in cluster_chips().items()
-    }
+    rows = {}
+    for name, chip in cluster_chips().items():
+        hour = OwnedHour.of(owned_terms(name, SETTING))
+        ends = {"owned": hour.fixed, "owned_low": hour.fixed_low, "owned_high": hour.fixed_high}
+        rows[name] = figures(ends | {"power": hour.power}) | {"sold": chip.purchase_age or "none"}
+    return rows
 
 
 @lookup

@@ -43,7 +43,7 @@ class Hour:
         owned = own & (prices.owned > 0)
         mine = where(accelerator_name == case.accelerator, case.rent_usd_per_hour, 0.0)
         rented = rents().paid(accelerator_name, case.contract, case.seller, mine)
-        usd, power = where(owned, prices.owned, rented.usd), where(own, prices.power, 0.0)
+        usd, power = where(owned, prices.owned, rented.usd), where(owned, prices.power, 0.0)
         return cls(usd, power, rented, owned, unfixed(case.contract, mine), prices)
 
     @property

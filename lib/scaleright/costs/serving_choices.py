@@ -8,8 +8,11 @@ import pandas as pd
 
 from scaleright.catalog import model
 from scaleright.costs.ownership import (
+    made_for_servers,
+    place_in_words,
     setting_factors,
     setting_usd_per_kwh,
+    stands,
     years_since_release,
 )
 from scaleright.costs.serving import BreakEvens, Serving, Ways
@@ -63,7 +66,8 @@ class ServingChoices:
     """Rows by what is chosen.
 
     engines : by model and accelerator, see `engine_rows`
-    chips : by accelerator, see `market.sale_terms`, and its age_years since its release
+    chips : by accelerator, see `market.sale_terms`, its age_years since its release, and whether
+        it is made for servers (server)
     hours, hosts : what an hour of each accelerator costs, and the tokens of each model at an API
     models : by model, see `market.api_terms`, and its parameters
     settings : by setting, see `ownership.setting_factors`, and its usd_per_kwh
@@ -89,7 +93,11 @@ class ServingChoices:
         return cls(
             engine_rows(models, accelerators),
             {
-                name: {**sale_terms(name), "age_years": years_since_release(name)}
+                name: {
+                    **sale_terms(name),
+                    "age_years": years_since_release(name),
+                    "server": made_for_servers(name),
+                }
                 for name in accelerators
             },
             Hours(accelerators),
@@ -105,12 +113,17 @@ class ServingChoices:
         )
 
     def chosen(self, case: Any) -> tuple[Any, Any, Any]:
-        """The rows of a case, of `chips`, `models` and `settings`."""
-        return (
-            choose(self.chips, case.accelerator),
-            choose(self.models, case.model),
-            choose(self.settings, case.setting),
-        )
+        """The rows of a case, of `chips` and `models`, and the factors of `settings` where its chip
+        `stands`, that place in words, and what is paid for power: there, or by the case if it
+        stands where that says.
+        """
+        chip = choose(self.chips, case.accelerator)
+        place = stands(case.setting, chip.server)
+        usual = choose(self.settings, place)
+        paid = where(place == case.setting, case.usd_per_kwh, usual.usd_per_kwh)
+        words = place_in_words(case.setting, chip.server)
+        factors = {**usual, "usd_per_kwh": paid, "place": words}
+        return chip, choose(self.models, case.model), factors
 
     def paid(self, case: Any) -> Paid:
         """What a case pays for an hour of its accelerator and for tokens at an API: prices of the

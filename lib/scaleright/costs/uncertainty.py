@@ -16,8 +16,10 @@ from scaleright.costs.ownership import (
     ELECTRICITY,
     ENDS,
     Ownership,
+    made_for_servers,
     setting_factors,
     setting_usd_per_kwh,
+    stands,
     years_since_release,
 )
 from scaleright.costs.rent import rent_usd_per_year
@@ -80,7 +82,7 @@ def chip_terms(name: str) -> dict[str, Any]:
         "price_high": high / middle,
     }
     words = {"sold": chip.purchase_age or "none"}
-    return figures(found) | {"server": chip.segment != "consumer"} | words
+    return figures(found) | {"server": made_for_servers(name)} | words
 
 
 @lookup
@@ -150,7 +152,7 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
     """A case whose chip stands where it can: at home one that is made for servers does not, but in
     a data center on its usual terms.
     """
-    place = where((case.setting == "home") & chip["server"], "data center", case.setting)
+    place = stands(case.setting, chip["server"])
     usual, stays = choose(usual_terms(), place), place == case.setting
     own = {name: where(stays, getattr(case, name), usual[name]) for name in usual}
     return SimpleNamespace(**vars(case) | own | {"setting": place})

@@ -8,54 +8,15 @@ from typing import Any, Self
 
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerators, shared
-from scaleright.costs.break_even import break_even_usd_per_hour
-from scaleright.costs.own import POWER
-from scaleright.costs.ownership import (
-    Ownership,
-    setting_factors,
-    setting_usd_per_kwh,
-    years_since_release,
-)
+from scaleright.catalog import accelerators, shared
+from scaleright.costs.owned_hours import OwnedHour
 from scaleright.market import PaidHour, listed_hour, matmul_chips, spread
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
-from scaleright.units import HOURS_PER_DAY, figure
+from scaleright.units import figure
 
-
-def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any, end: str = ""):
-    """Price of one chip for every hour of a service: its rent, or what owning it costs at that
-    utilization [USD/h].
-
-    Parameters
-    ----------
-    chip : a row of `candidates`
-    own : whether it is bought
-    utilization : mean over peak demand; power follows it [1]
-    end : "", or "_low" or "_high" for an end of the listings or of the purchase price
-
-    >>> row = candidates().loc["H100 SXM"]
-    >>> bool(hour_usd(row, False, 0.5) == row["rent_usd_per_hour"])
-    True
-    """
-    owned = owned_hour_usd(chip, utilization, end)
-    return where(own, owned, chip[f"rent_usd_per_hour{end}"])
-
-
-def owned_hour_usd(chip: Mapping[str, Any], utilization: Any, end: str = "") -> Any:
-    """What owning a chip costs for every hour of a service [USD/h]; arguments as in `hour_usd`.
-
-    >>> row = candidates().loc["H100 SXM"]
-    >>> bool(owned_hour_usd(row, 0.1) < owned_hour_usd(row, 0.9))
-    True
-    """
-    busy_hour = break_even_usd_per_hour(
-        HOURS_PER_DAY * utilization,
-        chip[f"fixed_usd_per_year{end}"],
-        *(chip[name] for name in POWER),
-    )
-    return busy_hour * utilization
+ENDS = ("usd", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -76,23 +37,19 @@ class ChipHour:
     listed_usd: Any
 
     @classmethod
-    def of(cls, chip: Mapping[str, Any], paid: PaidHour, own: Any, utilization: Any) -> Self:
+    def of(cls, chip: Mapping[str, Any], paid: PaidHour, owned: OwnedHour, own: Any) -> Self:
         """That of owning it, or of what is paid for its rent.
 
         Parameters
         ----------
         chip : a row of `candidates`
-        own, utilization : as in `hour_usd`
+        own : whether it is bought
         """
-        ends = {"usd": "", "low": "_low", "high": "_high"}
         return cls(
-            **{
-                name: where(own, owned_hour_usd(chip, utilization, end), getattr(paid, name))
-                for name, end in ends.items()
-            },
+            **{end: where(own, getattr(owned, end), getattr(paid, end)) for end in ENDS},
             there=where(own, True, paid.there),
             age=where(own, chip["sold"] + " (price of a chip)", paid.age + " (rents)"),
-            listed_usd=hour_usd(chip, own, utilization),
+            listed_usd=where(own, owned.usd, chip["rent_usd_per_hour"]),
         )
 
 
@@ -107,10 +64,8 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
 
     Columns: vendor, segment, those of `market.matmul_chips`, scale_up_bytes_per_s (0 if unknown),
     joined (chips that this fabric joins), measured (whether a matmul was), watts, rent_usd_per_hour
-    with _low and _high, providers that list it; as_of and sold, in words of which days its rent and
-    its price are; bought (whether the catalog has a price), fixed_usd_per_year with _low and _high
-    and the `POWER` of owning it: consumer cards at home, others in a data center. Where fewer than
-    `ENOUGH` list a chip, _low and _high are as far off as they are for the other chips.
+    on demand, providers that list it; as_of and sold, in words of which days its rent and its price
+    are; bought (whether the catalog has a price and a power of it).
 
     Raises
     ------
@@ -194,8 +149,6 @@ def candidate_rows() -> dict[str, dict[str, Any]]:
     return found.assign(bought=found["bought"].astype(int)).to_dict("index")
 
 
-ENOUGH = 3
-"""Providers that make a range of listings."""
 SLOTS = 8.0
 """PCIe cards that a server takes."""
 
@@ -204,10 +157,6 @@ SLOTS = 8.0
 def _candidates() -> pd.DataFrame:
     """Every candidate."""
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
-    factors = {
-        setting: (setting_factors(setting), setting_usd_per_kwh(setting))
-        for setting in ("home", "data center")
-    }
     rows = {}
     for name, spec in matmul_chips().items():
         if not (listed := listed_hour(name)):
@@ -222,37 +171,12 @@ def _candidates() -> pd.DataFrame:
                 "measured": "bf16" in chip.measured,
                 "watts": chip.tdp_watts,
                 "rent_usd_per_hour": listed.usd,
-                "rent_usd_per_hour_low": listed.low,
-                "rent_usd_per_hour_high": listed.high,
                 "providers": int(providers.get(name, 1)),
                 "as_of": listed.age,
                 "sold": chip.purchase_age or "none",
+                "bought": bool(chip.purchase_usd and chip.tdp_watts),
             }
-            | _owning(chip, *factors["home" if chip.segment == "consumer" else "data center"])
         )
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
-    few = frame["providers"] < ENOUGH
-    for end in ("_low", "_high"):
-        usual = (frame[f"rent_usd_per_hour{end}"] / frame["rent_usd_per_hour"])[~few].median()
-        frame.loc[few, f"rent_usd_per_hour{end}"] = usual * frame["rent_usd_per_hour"][few]
     numbers = frame.select_dtypes(float)
     return frame.assign(**numbers.map(figure))
-
-
-def _owning(chip: Accelerator, factors: Mapping[str, float], usd_per_kwh: float) -> dict[str, Any]:
-    """What owning a chip costs a year by the ends of its price, and its power; nothing where it is
-    not sold.
-    """
-    ends = chip.purchase_usd if chip.tdp_watts else None
-    low, high = ends or (1.0, 1.0)
-    prices = {"": chip.purchase_mid_usd if ends else 1.0, "_low": low, "_high": high}
-    age = years_since_release(chip.name)
-    terms = {
-        end: Ownership.build(price, chip.tdp_watts or 1.0, age, usd_per_kwh, factors)
-        for end, price in prices.items()
-    }
-    return (
-        {"bought": bool(ends)}
-        | {f"fixed_usd_per_year{end}": of.fixed_usd_per_year for end, of in terms.items()}
-        | terms[""].power
-    )

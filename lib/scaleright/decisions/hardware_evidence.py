@@ -11,12 +11,12 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, fact, shared, table
 from scaleright.costs.price_performance import GIGA, joules_per_tflop
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_figures import (
     WORKLOAD,
     chip_facts,
     every_figure,
     figures,
+    hour_usd,
     measured_efficiency,
     reached_flops,
 )

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerators, remembered, shared
-from scaleright.costs.own import POWER
-from scaleright.costs.ownership import Ownership
-from scaleright.decisions.hardware_candidates import hour_usd
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.decisions.hardware_maturity import maturity
 from scaleright.market import listed_hour, matmul_chips
 from scaleright.mlperf import drift, power_efficiency, results, summary
@@ -83,17 +81,14 @@ def chip_rows() -> dict[str, dict[str, Any]]:
     """
     reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
     for name, chip in accelerators().items():
-        listed, bought = listed_hour(name), chip.purchase_usd and chip.tdp_watts
-        setting = "home" if chip.segment == "consumer" else "data center"
-        terms = Ownership.typical(name, setting) if bought else None
+        listed = listed_hour(name)
         rows[name] = {
             "vendor": chip.vendor,
             "kind": chip.kind,
             "rent_usd_per_hour": listed.usd if listed else np.nan,
             "rent_usd_per_hour_low": listed.low if listed else np.nan,
             "rent_usd_per_hour_high": listed.high if listed else np.nan,
-            "fixed_usd_per_year": terms.fixed_usd_per_year if terms else np.nan,
-            **(terms.power if terms else dict.fromkeys(POWER, np.nan)),
+            **owned_terms(name, "data center"),
             "purchase_usd": chip.purchase_mid_usd if chip.purchase_usd else np.nan,
             "watts": chip.tdp_watts or np.nan,
             "memory_bytes": chip.memory_bytes or np.nan,
@@ -102,6 +97,22 @@ def chip_rows() -> dict[str, dict[str, Any]]:
             "maturity": mature.get(name, np.nan),
         }
     return rows
+
+
+def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any) -> Any:
+    """Price of one chip for every hour of a service: its rent, or what owning it costs [USD/h].
+
+    Parameters
+    ----------
+    chip : a row of `chip_rows`
+    own : whether it is bought
+    utilization : mean over peak demand; power follows it [1]
+
+    >>> row = chip_rows()["H100 SXM"]
+    >>> hour_usd(row, False, 0.5) == row["rent_usd_per_hour"]
+    True
+    """
+    return where(own, OwnedHour.of(chip, utilization).usd, chip["rent_usd_per_hour"])
 
 
 @shared
@@ -114,9 +125,7 @@ def chip_facts(own: bool = False) -> pd.DataFrame:
     facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
     if not own:
         return facts.assign(usd_per_hour=facts["rent_usd_per_hour"])
-    sold = facts[facts["fixed_usd_per_year"].notna()]
-    hours = hour_usd({name: sold[name].to_numpy() for name in sold}, True, 1.0)
-    return facts.assign(usd_per_hour=pd.Series(hours, sold.index))
+    return facts.assign(usd_per_hour=OwnedHour.of(facts).usd)
 
 
 def reached_flops() -> dict[str, float]:

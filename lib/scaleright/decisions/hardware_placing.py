@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from scaleright.decisions.hardware_candidates import hour_usd
 from scaleright.decisions.hardware_figures import (
     MEASURED,
     REFERENCES,
     chip_rows,
     drifts,
+    hour_usd,
     placeable,
     power_rows,
     rate_rows,

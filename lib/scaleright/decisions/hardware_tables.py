@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from scaleright import catalog
 from scaleright.architecture import Transformer, chosen
+from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
@@ -69,6 +70,7 @@ class HardwareTables:
     chips : by candidate, see `hardware_candidates.candidates`
     trained : by model, format and candidate, see `hardware_training.training_rows`
     hours : what an hour of each candidate costs under every contract
+    owned : what owning it takes, by candidate and setting, see `owned_hours.owned_terms`
     models : shapes by name
     """
 
@@ -76,6 +78,7 @@ class HardwareTables:
     chips: Mapping[str, Mapping[str, Any]]
     trained: Rows
     hours: Hours
+    owned: Mapping[tuple[str, str], Mapping[str, Any]]
     models: Mapping[str, Transformer]
 
     @classmethod
@@ -90,11 +93,22 @@ class HardwareTables:
         """
         shapes = {name: catalog.model(name) for name in models}
         chips, rows = candidate_rows(), training_rows(tuple(models), trained)
-        return cls(candidate_engines(tuple(models)), chips, rows, Hours([*chips]), shapes)
+        return cls(
+            candidate_engines(tuple(models)),
+            chips,
+            rows,
+            Hours([*chips]),
+            owned_rows(tuple(chips)),
+            shapes,
+        )
 
     def shape(self, model: Any) -> Transformer:
         """The shape of a model, whose fields follow the choice."""
         return chosen(self.models, model)
+
+    def owned_hour(self, chip: Any, setting: Any, utilization: Any) -> OwnedHour:
+        """What an hour of a chip costs that is bought and stands in a setting."""
+        return OwnedHour.of(choose(self.owned, chip, setting), utilization)
 
     def least(self, model: Any, chip: Any) -> Any:
         """Chips of the smallest engine that serves a model [1]."""
