@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -17,7 +16,9 @@ from scaleright.costs.regret import chances, expected_cost, regret_usd, switch_p
 from scaleright.decisions import architecture_bets as ab
 from scaleright.decisions import chip_gains
 from scaleright.decisions.bets import Bets
-from scaleright.decisions.scale_up import chip_limits, decode_rate, domain, resources, share_of
+from scaleright.decisions.bets_served import Served
+from scaleright.decisions.scale_up import domain, resources
+from scaleright.inference.lengths import Load
 from scaleright.press.parameters import declared
 from scaleright.quantity import evaluate
 from scaleright.quantity import given as quantity
@@ -217,9 +218,10 @@ def test_the_verdict_on_thresholds_moves_with_the_premium():
         assert evaluate(cells, {"premium": dearer}) == chip_gains.pays(chip_gains.thesis(), dearer)
 
 
-def test_gains_that_a_datasheet_says_are_off_by_as_much_as_none_at_all():
-    off = chip_gains.times_off_by(chip_gains.explained_gains(4096, 1.5))
+def test_of_racks_the_model_of_serving_is_nearer_than_a_datasheet():
+    off = chip_gains.times_off_by(chip_gains.explained_gains(Load(1500, 500)))
     assert ((off > 1.1) & (off < 1.5)).all()
+    assert off["racks"] < off[["bandwidth", "none"]].min()
 
 
 # a reader's case
@@ -230,7 +232,7 @@ def case_of(**moved) -> SimpleNamespace:
     now = {parameter.name: parameter.default for parameter in declared("architecture_bets")}
     usd = ab.rents()["usd_per_hour"]
     now |= {f"{which}_usd_per_hour": usd[now[which]] for which in ("bet", "rival")}
-    now |= {"committed_ratio": 0.354, "slowdown": 1.5} | moved
+    now |= {"committed_ratio": 0.354} | moved
     return SimpleNamespace(**{name: quantity(name, value) for name, value in now.items()})
 
 
@@ -301,27 +303,24 @@ def test_at_the_odds_of_a_switch_the_other_chip_costs_the_same_and_is_named():
     assert costs[0] == pytest.approx(costs[1]) and row[3].value == found.cheaper.above.value
 
 
-# what a roofline says
-
-DEEPSEEK, LLAMA = catalog.model("DeepSeek-V3"), catalog.model("Llama-2-70B")
+# what the model of serving says
 
 
-@given(limit=st.floats(0.001, 1.0), more=st.floats(1.0, 10.0))
-def test_more_time_for_a_token_never_costs_speed_and_a_larger_domain_never_does(limit, more):
-    server, rack = chip_limits("B300"), chip_limits("GB300")
-    for shape in (DEEPSEEK, LLAMA):
-        tight, loose = (decode_rate(shape, rack, 4096, limit * times) for times in (1.0, more))
-        assert tight <= loose * (1 + 1e-3)  # whole sequences
-        assert decode_rate(shape, server | {"chips": 72.0}, 4096, limit) >= decode_rate(
-            shape, server, 4096, limit
-        ) * (1 - 1e-3)
-
-
-def test_a_small_domain_falls_behind_on_much_weight_and_little_time():
-    server, rack = chip_limits("B300"), chip_limits("GB300")
-    shares = share_of(DEEPSEEK, server, rack, 4096, np.array([0.005, 0.02, 0.1]))
-    assert shares[0] == 0.0 < shares[1] < shares[2] < 1.0
-    assert (
-        share_of(LLAMA, server, rack, 4096, 0.02) > shares[1]
-    )  # 70 billion weights instead of 671
+def test_a_rack_leads_on_mixtures_in_a_hurry_and_its_chips_alone_on_dense_models():
+    case, limit = case_of(), quantity("limit_ms", 20.0)
+    of = {kind: Served.of(kind, case, limit / 1e3) for kind in ("mixture", "dense")}
+    server_over_rack = {
+        kind: [evaluate([found.share], {"limit_ms": ms})[0] for ms in (20.0, 200.0)]
+        for kind, found in of.items()
+    }
+    assert server_over_rack["mixture"][0] < 0.7 < server_over_rack["mixture"][1] < 1
+    assert all(share > 0.85 for share in server_over_rack["dense"])
     assert resources("GB300", "B300")["domain"] == domain("GB300") / domain("B300") == 9.0
+
+
+def test_lengths_for_which_a_model_was_not_made_are_not_served():
+    case, limit = case_of(dense="gptj", input_tokens=2000), quantity("limit_ms", 20.0)
+    found = Served.of("dense", case, limit / 1e3)
+    assert math.isnan(found.share.value) and math.isnan(found.tokens_per_s("bet").value)
+    (within,) = evaluate([found.share], {"input_tokens": 1500})
+    assert within > 0

@@ -22,7 +22,7 @@ def controls(declared: Any) -> Controls:
     """The controls of the page."""
     listed = rents().round(3).to_dict("index")
     return (
-        charts.controls(declared.filled(slowdown=bets.usual_slowdown()))
+        charts.controls(declared)
         .follow("bet", listed, bet_usd_per_hour="usd_per_hour")
         .follow("rival", listed, rival_usd_per_hour="usd_per_hour")
         .follow("term", bets.terms(), committed_ratio="committed_ratio")
@@ -243,7 +243,7 @@ def resources(held: pd.DataFrame, within: int, many: int) -> Display:
 
 def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Quantity) -> Display:
     """A chart of what one chip does over the other against the time of a token, beneath the
-    controls of the roofline.
+    controls of the requests.
 
     limit, share : most time of a token [ms], and by kind of model the rival's work over the bet's
     even : the share at which both cost the same [1]
@@ -254,10 +254,23 @@ def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Qua
         charts.lines(paces, "ms", share, "number 2", pace, of, log_x=True, along=limit)
         + charts.rule(even, of, "as much for its price", horizontal=True),
         name="domains",
-        alt="By the roofline, the work of a {case.rival} over that of a {case.bet} against the time"
-        " a token may take, for {case.mixture} and {case.dense}.",
+        alt="By the model of serving, the work of a {case.rival} over that of a {case.bet} against"
+        " the time a token may take, for {case.mixture} and {case.dense}.",
     )
-    return charts.beneath_strip(shown, "context", "slowdown")
+    return charts.beneath_strip(shown, "input_tokens", "output_tokens")
+
+
+def served(within_20_ms: pd.DataFrame) -> Display:
+    """A table of what each of the two does with each model within 20 ms a token, see
+    `bets_served.served_table`.
+    """
+    return charts.table(
+        within_20_ms,
+        "What one chip does within 20 ms a token by the model of serving, at your rents with every"
+        " paid hour used",
+        {"price of a million": "usd"},
+        name="served",
+    )
 
 
 def firmness(
@@ -275,23 +288,24 @@ def firmness(
     )
 
 
-def roofline(case: Any, seen: pd.DataFrame, times_off: pd.Series) -> Display:
-    """A chart of gains by the roofline against measured ones, at the chapter's defaults.
+def beside_measured(case: Any, seen: pd.DataFrame, times_off: pd.Series) -> Display:
+    """A chart of gains by the model of serving against measured ones, at the chapter's defaults.
 
     seen, times_off : the gains, and the factors from `times_off_by`
     """
     off = times_off.map("{:.2f}".format)
-    dots = seen[["name", "gain", "roofline"]], "gain", "roofline", "name", "times as much per chip"
+    dots = seen[["name", "gain", "served"]], "gain", "served", "name", "times as much per chip"
     compared = charts.show(
         charts.predicted_vs_measured(*dots, name_worst=1),
-        name="roofline",
-        alt="Gains by the roofline against measured gains per chip: most lie below the diagonal for"
-        " new generations, and far below it for racks under a tight limit.",
-        caption=f"In the median of {len(seen)} gains, the roofline is off by a factor of"
-        f" {off.roofline}, the ratio of bandwidths by {off.bandwidth}, the ratio of arithmetic by"
-        f" {off.arithmetic}, and no gain at all by {off.none}.",
+        name="measured",
+        alt="Gains by the model of serving against measured gains per chip: most lie near one, new"
+        " generations below what was measured, racks under a tight limit far above one.",
+        caption=f"In the median of {len(seen)} gains, the model of serving is off by a factor of"
+        f" {off.served} (of racks over servers {off.racks}), the ratio of bandwidths by"
+        f" {off.bandwidth}, the ratio of arithmetic by {off.arithmetic}, and no gain at all by"
+        f" {off.none}.",
     )
-    return charts.at_defaults(compared, case.context, case.slowdown)
+    return charts.at_defaults(compared, case.input_tokens, case.output_tokens)
 
 
 def switches(odds: pd.DataFrame) -> Display:
@@ -324,13 +338,14 @@ def at_twice_the_rent(
 
 def within_20_ms(shares: pd.DataFrame) -> Display:
     """Solution 3: a table of what a server's chip does over a rack's, on each model."""
-    words = "Work of a chip over that of another within 20 ms a token, by the roofline"
+    words = "Work of a chip over that of another within 20 ms a token, by the model of serving"
     return charts.table(shares, words, name="quick")
 
 
 def why_slower() -> Display:
     """Solution 3: the reason."""
     return charts.sentence(
-        "The more weights a step reads, the more of the 20 ms a server of eight spends on them:"
-        " small models lose little, the largest mixture nearly everything."
+        "Eight chips hold the experts of a mixture once, in a rack 64 do: the more weights a step"
+        " reads, the more of the 20 ms a server spends on them. A dense model is shared by eight"
+        " chips at most on either, so that it gains only what the chips differ by."
     )

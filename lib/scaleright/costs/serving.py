@@ -218,7 +218,7 @@ class Serving:
         2.0
         """
         demand = output_tokens_per_day / (HOURS_PER_DAY * SECONDS_PER_HOUR * self.utilization)
-        return chips_for_demand(demand, self.tokens_per_s, 1.0, group)
+        return chips_for_demand(demand, self.tokens_per_s, group)
 
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""

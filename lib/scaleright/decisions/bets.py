@@ -13,34 +13,24 @@ from typing import Any, Self
 import pandas as pd
 
 from scaleright import market
-from scaleright.architecture import chosen
-from scaleright.catalog import accelerator, model, shared, table
+from scaleright.catalog import accelerator, shared
 from scaleright.costs.regret import expected_cost, switch_probability, worst_cost
 from scaleright.decisions.architecture_bets import (
     ARCHITECTURES,
-    RACKS,
     SERVER,
-    benchmarks,
     relative_costs,
     rents,
     source_rule,
 )
 from scaleright.decisions.meetings import Meeting
-from scaleright.decisions.scale_up import chip_limits, domain, share_of
+from scaleright.decisions.scale_up import domain
 from scaleright.mlperf.gains import gain_ratio
 from scaleright.ops import INFINITY, first_case, where
-from scaleright.quantity import at, choose, evaluate, least, look_up, pick
-from scaleright.validation import decode_floor
+from scaleright.quantity import at, evaluate, least, look_up, pick
 
 TERMS = {"1 year": 1, "3 years": 3}
 KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "images and video"}
 """The kinds of model of `ARCHITECTURES`, in words."""
-
-
-@shared
-def usual_slowdown() -> float:
-    """Time of a measured decode step over its floor, the median of published ones [1]."""
-    return round(decode_floor(table("measured/energy")).ratio.median(), 2)
 
 
 @shared
@@ -307,39 +297,6 @@ def cheapest(costs: Mapping[str, Any]) -> tuple[Any, Any]:
 def _measured(cost: Any) -> Any:
     """A cost, NaN where it is infinite: nobody measured it."""
     return where(cost < INFINITY, cost, float("nan"))
-
-
-def domain_share(kind: str, case: Any, limit_s: Any) -> Any:
-    """What a chip of the rival does over one of the bet, each in its own domain, on the model of a
-    kind that the case names [1]; see `scale_up.share_of`.
-
-    Parameters
-    ----------
-    limit_s : most time of a token [s]
-    """
-    known = benchmarks()[lambda of: of["kind"] == kind]["model"]
-    shape = chosen({name: model(of) for name, of in known.items()}, getattr(case, kind))
-    limits = {chip: chip_limits(chip) for chip in rents().index}
-    pair = choose(limits, case.rival), choose(limits, case.bet)
-    return share_of(shape, *pair, case.context, limit_s, case.slowdown)
-
-
-def shares_on_racks(shares: Mapping[str, Any], limit_ms: float) -> pd.DataFrame:
-    """What a chip of a server does over one of a rack within a limit on a token, on each model [1].
-
-    Parameters
-    ----------
-    shares : by kind of model, from `domain_share` with a limit of the quantity `limit_ms` [ms]
-    """
-    rack, server = RACKS[-1]
-    sides = {"bet": rack, "rival": server, "limit_ms": limit_ms}
-    kinds = benchmarks()["kind"]
-    found = {
-        name: at(shares[kind], **sides, **{kind: name})
-        for name, kind in kinds.items()
-        if kind in shares
-    }
-    return pd.DataFrame(found.items(), columns=["model", f"{server} over {rack}"])
 
 
 def rent_table() -> pd.DataFrame:

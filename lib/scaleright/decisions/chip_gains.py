@@ -13,6 +13,7 @@ import pandas as pd
 from scaleright.catalog import shared, table
 from scaleright.decisions.architecture_bets import ARCHITECTURES, GENERATIONS, RACKS, benchmarks
 from scaleright.decisions.scale_up import explainable, explained, resources, times_off
+from scaleright.inference.lengths import Load
 from scaleright.mlperf import comparable, drift, gain, generation_gains, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.ops import INFINITY, where
@@ -197,28 +198,30 @@ class RackEvidence:
         )
 
 
-def explained_gains(context: float, slowdown: float) -> pd.DataFrame:
-    """All gains per chip beside what the roofline makes of them, where it can; see
+def explained_gains(load: Load) -> pd.DataFrame:
+    """All gains per chip beside what the model of serving makes of them, where it can; see
     `scale_up.explained`.
 
     name : of the pair, the benchmark and the scenario, on two lines
     """
-    rows = explained(gains(), context, slowdown)
+    rows = explained(gains(), load)
     name = rows["pair"] + "\n" + rows["benchmark"] + " " + rows["scenario"]
-    return rows.assign(name=name)[rows["roofline"] < INFINITY]
+    return rows.assign(name=name)[np.isfinite(rows["served"]) & (rows["served"] > 0)]
 
 
 def times_off_by(rows: pd.DataFrame) -> pd.Series:
-    """By what factor each way to say a gain without measuring is off, in the median of gains [1].
+    """By what factor each way to say a gain without measuring is off, in the median of gains [1];
+    and by the model of serving, of racks over servers alone (`racks`).
 
     Parameters
     ----------
     rows : from `explained_gains`
     """
-    ways = {"roofline": "roofline", "bandwidth": "bandwidth", "arithmetic": "arithmetic"}
+    ways = {"served": "served", "bandwidth": "bandwidth", "arithmetic": "arithmetic"}
     found = {way: times_off(rows[column], rows["gain"]) for way, column in ways.items()}
     found["none"] = times_off(np.ones(len(rows)), rows["gain"])
-    return pd.DataFrame(found).median()
+    of_racks = found["served"][rows["domain"] > 1]
+    return pd.concat([pd.DataFrame(found).median(), pd.Series({"racks": of_racks.median()})])
 
 
 def resource_table() -> pd.DataFrame:

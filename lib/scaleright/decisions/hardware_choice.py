@@ -132,7 +132,7 @@ class Priced:
         utilization: Any,
     ) -> Self:
         """That of a demand at its peak [token/s] and its utilization [1]."""
-        chips = chips_for_demand(tokens_per_s, speed.tokens_per_s, 1.0, speed.group)
+        chips = chips_for_demand(tokens_per_s, speed.tokens_per_s, speed.group)
         bill, runs = chips * hour.usd, considered & speed.runs
 
         def price(usd_per_hour: Any, rate: Any, there: Any) -> Any:

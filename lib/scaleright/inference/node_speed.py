@@ -1,5 +1,5 @@
-"""How fast the best engine of one node serves any of some models on any of some chips, as
-quantities.
+"""How fast the best engine of one node, or of a rack whose fabric joins more chips, serves any of
+some models on any of some chips, as quantities.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def engine_rows(
 
 @search
 def node_speed(rows: Mapping, model: Any, accelerator: Any, load: Load, pace: Any) -> NodeSpeed:
-    """The speed of the engine of one node that writes most tokens per chip, of those that give each
-    reader so many tokens a second.
+    """The speed of the engine of one node, or of a rack, that writes most tokens per chip, of those
+    that give each reader so many tokens a second; see `nodes.engines`.
 
     Parameters
     ----------

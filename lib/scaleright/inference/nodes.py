@@ -1,5 +1,5 @@
-"""Engines that are usual for a model on a chip: its format, and three of one node from cheap to
-quick.
+"""Engines that are usual for a model on a chip: its format, and a few of one node, or of a rack
+whose fabric joins more chips, from cheap to quick.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from scaleright.inference.serving import slots
 RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
 """Models whose weights were published in four bits [gptoss; kimik2]."""
 _USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
+RACK = (16, 64)
+"""Chips of a rack that share the experts of a mixture: of all splits those that write most for
+readers in some hurry, and in most. No pace makes more than eight share a dense model.
+"""
 
 
 @lookup
@@ -30,7 +34,7 @@ def engines(
 ) -> list[Deployment]:
     """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
     hold it, and all eight, which share every layer; between them half as many in ratio, or of a
-    mixture of experts eight that attend to requests of their own.
+    mixture of experts eight that attend to requests of their own, in a rack sixteen and 64.
 
     None where no node holds it.
 
@@ -41,6 +45,8 @@ def engines(
     >>> from scaleright import catalog
     >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
     [2, 4, 8]
+    >>> [d.chips for d in engines(catalog.model("gpt-oss-120b"), catalog.accelerator("GB300"))]
+    [1, 16, 64, 8]
     """
     form = precision or usual_format(model, chip)
     check(Deployment(model, chip, form))
@@ -58,7 +64,11 @@ def engines(
         return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
 
     whole = [d for chips in _NODE for d in fits(tensor=chips)]
-    between = fits(attention_data=_NODE[-1]) if model.experts else whole[len(whole) // 2 :][:1]
+    between = whole[len(whole) // 2 :][:1]
+    if model.experts:
+        joined = [chips for chips in RACK if chips <= (chip.scale_up_chips or 1)]
+        wide = [d for chips in joined for d in fits(attention_data=chips)]
+        between = wide or fits(attention_data=_NODE[-1])
     return list(
         {(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values()
     )
