@@ -12,7 +12,7 @@ from scaleright.charts import Controls, Display
 from scaleright.claims.utilization import traces
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions import vendor_evidence as evidence
-from scaleright.decisions.vendor_leads import Lead, OverSpeeds
+from scaleright.decisions.vendor_leads import Lead, OverSpeeds, Usual
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
@@ -125,6 +125,27 @@ def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpe
         alt="How many times as many tokens a {case.newer} makes as a {case.older} per dollar,"
         " megawatt and chip, against the speed that a user sees: per dollar {slow:times} at the"
         " slowest and {every.most:times} at most; a dashed line marks the claim.",
+    )
+
+
+def beside_usual(case: Any, usual: Usual) -> Display:
+    """What the usual engines of a node or a rack do, beside the best of all layouts."""
+    newer, older = usual.newer, usual.older
+    missing = where(newer.served, older.why_not, newer.why_not)
+    short = where(newer.served, case.older, case.newer)
+    bound = (
+        "That lead is one of the fastest of all layouts of up to 64 chips, each in its leanest"
+        " format: a bound for each of the two. Of the usual engines of one node or rack, by which"
+        " a token is priced in the other chapters, "
+    )
+    return charts.sentence(
+        bound + "without drafts, that of a {case.newer} ({newer.precision}) writes"
+        " <strong>{usual.per_chip:times}</strong> the tokens of that of a {case.older}"
+        " ({older.precision}) per chip: at {case.utilization:percent} utilization a million output"
+        " tokens with their prompts cost <strong>{usual.newer_usd:usd}</strong> on the one and"
+        " <strong>{usual.older_usd:usd}</strong> on the other.",
+        provided=newer.served & older.served,
+        otherwise=bound + "none of the {short} serves it: {missing}.",
     )
 
 

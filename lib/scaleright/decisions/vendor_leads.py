@@ -4,12 +4,16 @@ where over the speeds per user a claim on the lead holds.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
 from scaleright.ops import where
-from scaleright.quantity import at, least
+from scaleright.quantity import at, choose, least
 from scaleright.quantity.graph import parameter
 
 
@@ -45,6 +49,44 @@ class OverSpeeds:
     first: Any
     last: Any
     fastest: Any
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What the usual engines of one node, or of one rack, do with the request of a case at its
+    speed per user, as every price of a token in this book has it; beside it, the best of all
+    layouts is a bound.
+
+    newer, older : NaN where none is as fast
+    newer_usd, older_usd : price of output tokens with their prompts at the rents and the
+        utilization of the case [USD / 1e6 token]
+    """
+
+    newer: NodeSpeed
+    older: NodeSpeed
+    newer_usd: Any
+    older_usd: Any
+
+    @classmethod
+    def of(cls, case: Any, chips: Sequence[str]) -> Self:
+        """Those of a case of the chapter `vendor_claims`; chips are those that may be chosen."""
+        of, rows = choose(LENGTHS, case.request), engine_rows(MODELS, chips)
+        load = Load(of.prompt, of.answer)
+
+        def speed(chip: Any) -> NodeSpeed:
+            return node_speed(rows, case.model, chip, load, case.speed)
+
+        def usd(rent: Any, served: NodeSpeed) -> Any:
+            return usd_per_million_tokens(rent, served.tokens_per_s, case.utilization)
+
+        newer, older = speed(case.newer), speed(case.older)
+        prices = usd(case.newer_usd_per_hour, newer), usd(case.older_usd_per_hour, older)
+        return cls(newer, older, *prices)
+
+    @property
+    def per_chip(self) -> Any:
+        """Tokens of the newer chip over those of the older one [1]."""
+        return self.newer.tokens_per_s / self.older.tokens_per_s
 
 
 def over_speeds(lead: Any, speed: Any, speeds: Sequence[float], claimed: Any) -> OverSpeeds:

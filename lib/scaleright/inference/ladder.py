@@ -17,14 +17,14 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, model
 from scaleright.formulas import lookup, search
-from scaleright.inference.curves import Curve
+from scaleright.inference.curves import Curve, fastest
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import DEGREES, fleet_chips
 from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import by_order, can_be_sparse, quality_loss
 from scaleright.inference.slowdowns import borrowed
-from scaleright.ops import exp, floor, item, log, maximum, minimum, sqrt, where
+from scaleright.ops import exp, floor, item, log, minimum, sqrt, where
 from scaleright.quantity import at, choose, evaluate, given, least, look_up
 from scaleright.transformer import bytes_per_parameter, parameters
 
@@ -164,9 +164,9 @@ class Groups:
 
 def _continuous(one: Curve, load: Load, tpot_s: Any) -> Any:
     """Requests per second where each leaves when it is done; NaN where tokens come no faster."""
-    batch = one.batch_at(tpot_s, load)
-    point = one.at(maximum(batch, 1.0), load)
-    return where(batch > 0, point.beat.requests / point.step_s, float("nan"))
+    best = fastest([one], load, tpot_s)
+    requests = best.tokens_per_s * one.chips / load.output_tokens
+    return where(best.kept > 0, requests, float("nan"))
 
 
 def _static(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
