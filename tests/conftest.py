@@ -109,6 +109,7 @@ _LONG = (
     "tests/test_scaling_laws.py::test_no_start_of_the_grid_leads_lower",
     "tests/test_training_search.py::test_the_layouts_are_all_that_keep_the_rules",
     "tests/test_data.py::test_every_table_is_valid",
+    "tests/test_hardware_radar_page.py",
     "tests/test_pages_quantities.py",
 )
 """Refits of constants and judgments of every row, chapters run whole: not units."""

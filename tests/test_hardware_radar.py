@@ -5,7 +5,8 @@ criteria, evidence for alternatives.
 from __future__ import annotations
 
 import functools
-from itertools import permutations, product
+from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from scaleright import catalog, mlperf
 from scaleright import quantity as quantities
 from scaleright.charts.radar import profile, radar
 from scaleright.charts.standing import standing
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.decisions import hardware_evidence as evidence
 from scaleright.decisions import hardware_figures as figures
 from scaleright.decisions import hardware_maturity as maturity
@@ -238,8 +240,14 @@ def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts():
         and np.isnan(rented["TPU v6e"])  # its listings are of March 2025
         and np.isnan(owned["TPU v6e"])
     )
-    of = figures.chip_rows()["B200"]
-    half, full = (evidence.prices_of_use(of, 1000.0, np.nan, load) for load in (0.5, 1.0))
+    of, rent_of_one = figures.chip_rows()["B200"], rented["B200"]
+    owned_rows = owned_terms("B200", "data center")
+    half, full = (
+        evidence.prices_of_use(
+            of, rent_of_one, OwnedHour.of(owned_rows, load).usd, 1000.0, np.nan, load
+        )
+        for load in (0.5, 1.0)
+    )
     rent, own = "rented [USD per million]", "owned [USD per million]"
     assert half[rent] == pytest.approx(2 * full[rent]) and full[own] < half[own] < 2 * full[own]
     month = "rent [USD/month]"
@@ -251,10 +259,14 @@ def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts():
 
 def test_the_page_places_every_chip_as_the_frames_do():
     named, chip = placing.workload("gptj", "Server"), quantities.given("chip", "")
-    for own, stand_ins in product((False, True), repeat=2):
-        on = placing.placed(chip, named, own, stand_ins)
+    prices, usual = placing.Prices.of([*figures.placeable()["chip"]]), figures.USUAL
+    seldom = figures.Terms("reserved", "median", "home")
+    cheap = figures.Terms("on demand", "cheapest quarter", "colocation")
+    for own, stand_ins, terms in product((False, True), (False, True), (usual, seldom, cheap)):
+        case = {"paid": "own" if own else "rent", "stand_ins": stand_ins} | terms._asdict()
+        on = placing.placed(chip, named, prices, SimpleNamespace(**case))
         better = figures.times_better(on.of, on.than, on.power.efficiency)
-        known = hardware.figures("gptj", "Server", own, stand_ins)
+        known = hardware.figures("gptj", "Server", own, stand_ins, terms)
         chips = figures.placeable()["chip"].to_numpy()
         for axis, there in zip(
             (*better, "maturity"),
@@ -263,28 +275,6 @@ def test_the_page_places_every_chip_as_the_frames_do():
         ):
             here = known[axis].reindex(chips).to_numpy(float)
             np.testing.assert_allclose(there, here, rtol=1e-6, err_msg=axis)
-
-
-def test_a_workload_on_which_nothing_leads_says_what_would_help():
-    refused = placing.why_none(placing.workload("deepseek-r1", "Interactive"), 5.0)
-    assert refused.value.endswith("nothing can be compared: choose Offline or Server")
-    known = placing.workload(*LLAMA)
-    assert "give another axis weight" in placing.why_none(known, 5.0).value
-    assert "no axis has weight" in placing.why_none(known, 0.0).value
-
-
-def test_shares_of_weightings_are_those_of_chips_that_win_somewhere():
-    shares = hardware.weight_shares(scored())
-    assert (
-        shares.sum() == pytest.approx(1)
-        and (shares >= 0).all()
-        and shares.equals(hardware.weight_shares(scored()))
-    )
-    points = scored()[list(hardware.AXES)].dropna()
-    beaten = [b for a, b in permutations(points.index, 2) if (points.loc[a] > points.loc[b]).all()]
-    assert set(beaten) & set(shares[shares > 0].index) == set()
-    only = hardware.weight_shares(points.loc[["B200"]])
-    assert only.to_dict() == {"B200": 1.0}
 
 
 def test_maturity_counts_ten_criteria():
@@ -358,13 +348,3 @@ def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
         ).to_dict()
     )
     assert "datum._to - datum._from < 5.0" in text
-
-
-def test_the_rows_of_leaders_are_those_of_the_shares():
-    row = hardware.leader_rows()[*LLAMA, "rent", hardware.MEASURED]
-    shares = hardware.weight_shares(scored())
-    assert row["placed"] == len(shares)
-    assert {c: s for c, s in zip(row["chips"], row["shares"], strict=True) if c} == {
-        chip: share for chip, share in shares.items() if share
-    }
-    assert ("deepseek-r1", "Interactive", "rent", hardware.MEASURED) not in hardware.leader_rows()

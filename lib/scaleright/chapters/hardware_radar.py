@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright import catalog, charts, mlperf
+from scaleright import charts, mlperf
 from scaleright.charts.displays import Display
 from scaleright.decisions import hardware_evidence as evidence
 from scaleright.decisions import hardware_maturity as maturity
@@ -33,7 +33,8 @@ def answer(
     moved : points by which a round's software moves a score
     """
     winner, best, next_best, second = lead.chip, lead.points, lead.next_chip, lead.next_points
-    drift, weight = work.drift, sum(placing.weights(case))
+    weights = placing.weights(case)
+    drift, weight = work.drift, sum(weights)
     close = where(lead.gap < moved, ", too close to call", "")
     then = charts.phrase("; next comes the {next_best} with {second:number 3}{close}")
     then = where(next_best == "", "", then)
@@ -42,18 +43,18 @@ def answer(
         (charts.phrase("the {name} wins {share:percent}"), share >= 0.005)
         for name, share in wins.shares
     ]
-    won = "of all weightings of the five axes" + charts.listed(each) + _usual(case, wins)
+    won = "of all weightings of the five axes" + charts.listed(each)
     won = where(wins.there, won, "no chip is known on all five axes")
-    refusal = placing.why_none(work, weight)
+    refusal = placing.why_none(work, on, weights)
+    terms, ages = _terms(case), _ages(case, work, on, winner)
     by = where(weight > 0, charts.phrase(", and the score by {moved:number 2} points"), "")
     return charts.answer_card(
         "For {case.benchmark} {case.scenario}, by your weights, the <strong>{winner}</strong>"
-        "{guess} leads with <strong>{best:number 3}</strong> of 10 points{then}.",
+        "{guess} leads with <strong>{best:number 3}</strong> of 10 points{then}, of chips {terms}.",
         provided=winner != "",
         otherwise="For {case.benchmark} {case.scenario} {refusal}.",
         range="{won}",
-        as_of=f"{catalog.resource('mlperf_inference')['as_of']} (MLPerf),"
-        f" {catalog.resource('rental_prices')['as_of']} (rents)",
+        as_of="{ages}",
         model_error="software moves the speed of two chips over each other by up to"
         " {drift:number 3} times from one round to the next (90 %){by}",
         headline="points",
@@ -61,9 +62,29 @@ def answer(
     )
 
 
-def _usual(case: SimpleNamespace, wins: placing.Won) -> Any:
-    """At which span weightings were drawn, where it is not the reader's."""
-    return where(case.span == wins.span, "", f", at a span of {wins.span:g}")
+def _terms(case: SimpleNamespace) -> Any:
+    """On which terms chips are paid, in words."""
+    home = "owned, cards at home and chips made for servers in a data center"
+    owned = where(case.setting == "home", home, charts.phrase("owned in a {case.setting}"))
+    seller = where(case.seller == "median", "", charts.phrase(" from {case.seller}"))
+    rented = charts.phrase("rented {case.contract}{seller}")
+    return where(case.paid == "own", owned, rented)
+
+
+def _ages(case: SimpleNamespace, work: placing.Workload, on: placing.Placed, winner: Any) -> Any:
+    """Of which rounds and days the figures are behind the chip that leads, in words."""
+    own, base = on.submission, on.base_submission
+    reference, old = work.place.reference, base.round
+    its_round = at(where(own.there, own.round, "none, by its datasheet"), chip=winner)
+    rent, base_rent = at(on.hour.rent.age, chip=winner), on.base_hour.rent.age
+    sold = at(on.spec.sold, chip=winner)
+    rented = charts.phrase("{rent} (rent of the {winner}), {base_rent} (of the {reference})")
+    bought = charts.phrase("{sold} (price of the {winner})")
+    paid = where(case.paid == "own", bought, rented)
+    rounds = charts.phrase(
+        "round {its_round} of MLPerf ({winner}) and {old} (the reference chip, {reference}), {paid}"
+    )
+    return where(winner == "", "none", rounds)
 
 
 def standing(lead: placing.Lead, low: Any, high: Any) -> Any:
@@ -96,12 +117,24 @@ def _more(work: placing.Workload, on: placing.Placed) -> dict[str, Any]:
     return {"measured speed of one chip": speed}
 
 
+def _unplaced(case: SimpleNamespace, on: placing.Placed) -> Any:
+    """That none of the chips on the radar can be placed; nothing where one can."""
+    there = [at(on.of["rate"], chip=name) > 0 for name in _trio(case)]
+    return where(there[0] | there[1] | there[2], "", "none of the three was submitted here")
+
+
 def polygons(
     case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
 ) -> Any:
     """The points of three chips as a radar."""
     shown = charts.radar(
-        placeable(), "chip", points, _trio(case), along=given("chip", ""), more=_more(work, on)
+        placeable(),
+        "chip",
+        points,
+        _trio(case),
+        along=given("chip", ""),
+        more=_more(work, on),
+        otherwise=_unplaced(case, on),
     )
     return charts.show(
         shown,
@@ -135,9 +168,10 @@ def leader(
     """The points of the chip that leads, what its speed rests on, and what the source says."""
     its = {axis: at(of, chip=lead.chip) for axis, of in points.items()}
     its = [(axis + " " + charts.say(of, "number 2"), of > -np.inf) for axis, of in its.items()]
-    axes, submission = charts.listed(its), placing.placed(lead.chip, work).submission
-    basis = charts.phrase("that of round {submission.round} of MLPerf")
-    basis = where(submission.there, basis, "its datasheet alone, since nobody submitted it")
+    axes, measured = charts.listed(its), at(on.submission.there, chip=lead.chip)
+    in_round = at(on.submission.round, chip=lead.chip)
+    basis = charts.phrase("that of round {in_round} of MLPerf")
+    basis = where(measured, basis, "its datasheet alone, since nobody submitted it")
     rule = radar.source_rule(placing.weights(case))
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
@@ -264,14 +298,14 @@ def doubts(
     case: SimpleNamespace, on: placing.Placed, lead: placing.Lead, wins: placing.Won, moved: Any
 ) -> Display:
     """What moves the answer: weights, a round's software, prices."""
-    weights, usual, never = placing.weights(case), _usual(case, wins), wins.never
+    weights, never = placing.weights(case), wins.never
     apart = where(lead.gap < moved, "less", "more")
     two = charts.phrase(
         " The first two lie {lead.gap:number 2} points apart, {apart} than the {moved:number 2} by"
         " which one round's software moves a score."
     )
     two = where(lead.next_chip == "", "", two)
-    rents = placing.at_its_rents(lead, on.spec, weights, case.span)
+    rents = placing.at_its_rents(lead, on.hour.rent, weights, case.span)
     prices = charts.phrase(
         " Prices move it as well: at the ends of its own listings, {rents.low:usd} to"
         " {rents.high:usd} an hour, the {lead.chip} has {rents.points_at_high:number 3} to"
@@ -283,7 +317,7 @@ def doubts(
     some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
     losers = where(never > 0, some, "Each of these chips wins under some weighting")
     return charts.sentence(
-        "{losers}{usual}.{two}{prices}"
+        "{losers}.{two}{prices}"
         " Speed counts more than its weight: cost and energy are prices and watts over speed, so"
         " {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
         " you buy work and not chips.",

@@ -138,6 +138,14 @@ def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
     ]
 
 
+def _in_the_middle(words: Any) -> alt.Chart:
+    """Words, or a quantity of some, in the middle of the chart."""
+    across, down = (alt.ExprRef(f"{side} / 2") for side in ("width", "height"))
+    text = alt.Text(value=alt.ExprRef(text_of(words)))
+    one = alt.Chart(one_row()).mark_text(align="center")
+    return one.encode(x=alt.XValue(across), y=alt.YValue(down), text=text)
+
+
 def radar(
     rows: Any,
     category: str,
@@ -145,6 +153,7 @@ def radar(
     chosen: Sequence,
     along: Along | None = None,
     more: Mapping | None = None,
+    otherwise: Any = "",
 ):
     """Polygons on spokes, one for each chosen name; points beyond the scale are drawn at its edge.
 
@@ -157,6 +166,7 @@ def radar(
     chosen : up to four names, or quantities of them.
     along : parameters that the rows give, where the points are quantities.
     more : further lines of the box on hover, title -> column or quantity.
+    otherwise : words in the middle, where nothing is drawn.
 
     >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip",
     ...     {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
@@ -192,7 +202,8 @@ def radar(
         )
     )
     layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
-    return alt.layer(*layers, *_key(chart, chosen, look)).properties(height=360)
+    layers += [*_key(chart, chosen, look), _in_the_middle(otherwise)]
+    return alt.layer(*layers).properties(height=360)
 
 
 def profile(

@@ -16,7 +16,6 @@ from scaleright.decisions.hardware_figures import (
     chip_facts,
     every_figure,
     figures,
-    hour_usd,
     measured_efficiency,
     reached_flops,
 )
@@ -99,24 +98,13 @@ def datasheet_test() -> pd.DataFrame:
     return rows.assign(off=times_off(rows["predicted"], rows["measured"]))
 
 
-def usd_per_million(chip: Mapping[str, Any], rate: Any, own: Any, utilization: Any) -> Any:
-    """What a million tokens, samples or queries cost on a chip: its hour over what it does in it
-    [USD]; quantities, nan where nothing is known.
-
-    Parameters
-    ----------
-    as of `prices_of_use`; own : whether the chip is bought
-
-    >>> from scaleright.decisions.hardware_figures import chip_rows
-    >>> rented, owned = (usd_per_million(chip_rows()["H100 SXM"], 1e3, own, 0.5) for own in (0, 1))
-    >>> bool(owned < rented)
-    True
-    """
-    return usd_per_million_tokens(hour_usd(chip, own, utilization), rate, utilization)
-
-
 def prices_of_use(
-    chip: Mapping[str, Any], rate: Any, system_joules: Any, utilization: Any
+    chip: Mapping[str, Any],
+    rent: Any,
+    owned: Any,
+    rate: Any,
+    system_joules: Any,
+    utilization: Any,
 ) -> dict[str, Any]:
     """What a chip costs to use, rented and owned, by the million, the joule, the month and the
     gigabyte; quantities, nan where nothing is known.
@@ -124,25 +112,24 @@ def prices_of_use(
     Parameters
     ----------
     chip : a row of `hardware_figures.chip_rows`
+    rent, owned : an hour of it, used or not [USD/h]
     rate : of the chip at full load [unit/s]
     system_joules : the least that a whole system was measured to take [J/unit]
     utilization : share of the time at full load [1]; a rented chip is paid all the time
 
     >>> from scaleright.decisions.hardware_figures import chip_rows
-    >>> bill = prices_of_use(chip_rows()["H100 SXM"], 1000.0, float("nan"), 0.5)
+    >>> bill = prices_of_use(chip_rows()["H100 SXM"], 2.0, 1.5, 1000.0, float("nan"), 0.5)
     >>> bill["owned [USD per million]"] < bill["rented [USD per million]"]
     True
     """
     months, gigabytes = HOURS_PER_YEAR / MONTHS_PER_YEAR, chip["memory_bytes"] / GIGA
-    rent, own = (hour_usd(chip, way, utilization) for way in (False, True))
-    rented, owned = (usd_per_million(chip, rate, way, utilization) for way in (False, True))
     return {
-        "rented [USD per million]": rented,
-        "owned [USD per million]": owned,
+        "rented [USD per million]": usd_per_million_tokens(rent, rate, utilization),
+        "owned [USD per million]": usd_per_million_tokens(owned, rate, utilization),
         "energy at the chip's limit [J each]": chip["watts"] / rate,
         "energy of a system, measured [J each]": system_joules,
         "rent [USD/month]": rent * months,
-        "owning [USD/month]": own * months,
+        "owning [USD/month]": owned * months,
         "memory, bought [USD/GB]": chip["purchase_usd"] / gigabytes,
         "memory, rented [USD/GB/month]": rent * months / gigabytes,
     }

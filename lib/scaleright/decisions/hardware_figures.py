@@ -3,7 +3,7 @@ maturity, each beside those of one and the same reference chip.
 """
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -72,60 +72,55 @@ def workloads() -> pd.DataFrame:
 def chip_rows() -> dict[str, dict[str, Any]]:
     """What the tables say of every chip, for `choose`; nan where nothing is known.
 
-    Columns: vendor, kind, rent_usd_per_hour (the median, with the _low and _high of its listings)
-    and what `hour_usd` needs of an owned one, purchase_usd, watts, memory_bytes,
-    memory_bytes_per_s, reached_flops (`reached_flops`, of chips that ship) and maturity.
+    Columns: vendor, kind, purchase_usd, watts, memory_bytes, memory_bytes_per_s, reached_flops
+    (`reached_flops`, of chips that ship), maturity, and sold, of which days its price is, in words.
 
     >>> chip_rows()["H100 SXM"]["watts"]
     700.0
     """
     reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
     for name, chip in accelerators().items():
-        listed = listed_hour(name)
         rows[name] = {
             "vendor": chip.vendor,
             "kind": chip.kind,
-            "rent_usd_per_hour": listed.usd if listed else np.nan,
-            "rent_usd_per_hour_low": listed.low if listed else np.nan,
-            "rent_usd_per_hour_high": listed.high if listed else np.nan,
-            **owned_terms(name, "data center"),
             "purchase_usd": chip.purchase_mid_usd if chip.purchase_usd else np.nan,
             "watts": chip.tdp_watts or np.nan,
             "memory_bytes": chip.memory_bytes or np.nan,
             "memory_bytes_per_s": chip.memory_bytes_per_s or np.nan,
             "reached_flops": reached.get(name, np.nan) if chip.status == "shipping" else np.nan,
             "maturity": mature.get(name, np.nan),
+            "sold": chip.purchase_age or "none",
         }
     return rows
 
 
-def hour_usd(chip: Mapping[str, Any], own: Any, utilization: Any) -> Any:
-    """Price of one chip for every hour of a service: its rent, or what owning it costs [USD/h].
-
-    Parameters
-    ----------
-    chip : a row of `chip_rows`
-    own : whether it is bought
-    utilization : mean over peak demand; power follows it [1]
-
-    >>> row = chip_rows()["H100 SXM"]
-    >>> hour_usd(row, False, 0.5) == row["rent_usd_per_hour"]
-    True
+class Terms(NamedTuple):
+    """On which terms an hour of a chip is paid: under a contract from a seller, and where owned
+    ones are to stand.
     """
-    return where(own, OwnedHour.of(chip, utilization).usd, chip["rent_usd_per_hour"])
+
+    contract: str = "on demand"
+    seller: str = "median"
+    setting: str = "data center"
+
+
+USUAL = Terms()
 
 
 @shared
-def chip_facts(own: bool = False) -> pd.DataFrame:
+def chip_facts(own: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
     """`chip_rows` as a frame, and usd_per_hour: the rent, or owning around the clock [USD/h].
 
     >>> bool(chip_facts(own=True).loc["MI355X", "usd_per_hour"] > 0)
     True
     """
     facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
-    if not own:
-        return facts.assign(usd_per_hour=facts["rent_usd_per_hour"])
-    return facts.assign(usd_per_hour=OwnedHour.of(facts).usd)
+    if own:
+        prices = [OwnedHour.of(owned_terms(name, terms.setting)).usd for name in facts.index]
+    else:
+        rents = [listed_hour(name, terms.contract, terms.seller) for name in facts.index]
+        prices = [rent.usd if rent else np.nan for rent in rents]
+    return facts.assign(usd_per_hour=prices)
 
 
 def reached_flops() -> dict[str, float]:
@@ -201,13 +196,13 @@ def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any
 
 
 @shared
-def every_figure(own: bool = False, stand_ins: bool = False) -> pd.DataFrame:
+def every_figure(own: bool = False, stand_ins: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
     """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
     accelerator and reference lead.
     """
     rates = best_rates().assign(basis=MEASURED)
     rates = rates[rates["reference"] != ""]
-    facts = chip_facts(own)
+    facts = chip_facts(own, terms)
     reached = facts["reached_flops"]
     if stand_ins:
         chips = pd.DataFrame({"accelerator": reached.dropna().index})
@@ -336,7 +331,11 @@ def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def figures(
-    benchmark: str, scenario: str, own: bool = False, stand_ins: bool = False
+    benchmark: str,
+    scenario: str,
+    own: bool = False,
+    stand_ins: bool = False,
+    terms: Terms = USUAL,
 ) -> pd.DataFrame:
     """What is known of each chip on a benchmark, and how many times better than the reference chip
     it is on each axis.
@@ -348,6 +347,7 @@ def figures(
     stand_ins : whether shipping chips that nobody submitted are placed by their datasheets: their
         speed is then the BF16 arithmetic that matrix products reach over that of the reference
         chip, and cost and energy follow from it
+    terms : on which an hour is paid
 
     Columns: those of `chip_facts`, rate, unit, round, id, submitters, basis (of the speed), power
     (what the energy axis rests on); then the axes of the radar: `times_better` than the reference
@@ -363,17 +363,17 @@ def figures(
     >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
     ('H100 SXM', 1.0)
     """
-    found = _by_workload(own, stand_ins).get((benchmark, scenario))
+    found = _by_workload(own, stand_ins, terms).get((benchmark, scenario))
     if found is None:
         _refuse(benchmark, scenario)
     return found.copy()
 
 
 @remembered
-def _by_workload(own: bool, stand_ins: bool) -> dict[tuple[str, str], pd.DataFrame]:
+def _by_workload(own: bool, stand_ins: bool, terms: Terms) -> dict[tuple[str, str], pd.DataFrame]:
     """`figures` by benchmark and scenario."""
     found = {}
-    for place, known in every_figure(own, stand_ins).groupby(WORKLOAD, sort=False):
+    for place, known in every_figure(own, stand_ins, terms).groupby(WORKLOAD, sort=False):
         reference = known["reference"].iloc[0]
         found[place] = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
         found[place].attrs["reference"] = reference

@@ -5,14 +5,13 @@ radar's axes are computed from; and who leads by the reader's weights.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
+from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.decisions.hardware_figures import (
-    MEASURED,
     REFERENCES,
     chip_rows,
     drifts,
-    hour_usd,
     placeable,
     power_rows,
     rate_rows,
@@ -22,18 +21,19 @@ from scaleright.decisions.hardware_figures import (
 )
 from scaleright.decisions.hardware_radar import (
     AXES,
-    SPAN,
-    WITH_STAND_INS,
-    leader_rows,
+    WEIGHTINGS,
     shift,
     weighted,
+    weightings,
 )
 from scaleright.formulas import lookup
-from scaleright.ops import first_case, item, where
-from scaleright.quantity import at, choose, least, look_up
+from scaleright.market import Hours, PaidHour
+from scaleright.ops import INFINITY, first_case, where
+from scaleright.quantity import Table, apply, at, choose, given, least, look_up, over
+from scaleright.quantity.lists import LIST, how_often, most_of, place_of_least
 from scaleright.quantity.rows import Row
 
-UNKNOWN = "not known"
+UNKNOWN, NONE = "not known", float("nan")
 
 
 @dataclass(frozen=True)
@@ -61,78 +61,127 @@ def workload(benchmark: Any, scenario: Any) -> Workload:
     return Workload(benchmark, scenario, found, look_up(drifts(), benchmark))
 
 
+class ChipHour(NamedTuple):
+    """An hour of a chip, rented and owned, and as it is paid [USD/h]; nan where it has no price."""
+
+    rent: PaidHour
+    owned: OwnedHour
+    usd: Any
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What an hour of each chip that may be placed costs, rented and owned."""
+
+    hours: Hours
+    owned: Table
+
+    @classmethod
+    def of(cls, chips: Sequence[str]) -> Self:
+        """Those of some chips."""
+        return cls(Hours(chips), Table(owned_rows(tuple(chips)), UNKNOWN))
+
+    def hour(self, chip: Any, case: Any, utilization: Any = 1.0) -> ChipHour:
+        """That of a chip, as a case pays for it.
+
+        case : paid, contract, seller and setting
+        """
+        rent = self.hours.paid(chip, case.contract, case.seller)
+        owned = OwnedHour.of(self.owned.row(chip, case.setting), utilization)
+        return ChipHour(rent, owned, where(case.paid == "own", owned.usd, rent.usd))
+
+
 @dataclass(frozen=True)
 class Placed:
     """A chip on a workload; nan where nothing is known.
 
     spec : what the tables say of it (`chip_rows`)
+    hour, base_hour : an hour of it around the clock, and of the reference chip
     measured : its rate there [unit/s]
     of, than : what counts of it and of the reference chip, see `times_better`; and its maturity
-    power, submission : see `power_rows` and `submission_rows`
+    power, submission, base_submission : see `power_rows`, and `submission_rows` of both chips
     """
 
     spec: Row
+    hour: ChipHour
+    base_hour: ChipHour
     measured: Any
     of: Mapping[str, Any]
     than: Mapping[str, Any]
     power: Row
     submission: Row
+    base_submission: Row
 
 
 @lookup
-def placed(chip: Any, work: Workload, own: Any = False, stand_ins: Any = False) -> Placed:
+def placed(chip: Any, work: Workload, prices: Prices, case: Any) -> Placed:
     """A chip on a workload, by what was measured, or by datasheets where these stand in.
 
     Parameters
     ----------
     chip : its name, a word or a quantity; of a chip that is not placed nothing is known
-    own, stand_ins : as in `figures`
+    case : paid, contract, seller, setting, and stand_ins as in `figures`
 
     >>> from scaleright.decisions.hardware_figures import times_better
-    >>> b200 = placed("B200", workload("llama2-70b", "Offline"))
+    >>> case = SimpleNamespace(paid="rent", contract="on demand", seller="median", stand_ins=False)
+    >>> case.setting = "data center"
+    >>> work, prices = workload("llama2-70b", "Offline"), Prices.of(["B200", "H100 SXM"])
+    >>> b200 = placed("B200", work, prices, case)
     >>> round(times_better(b200.of, b200.than, b200.power.efficiency)["speed"].value, 2)
     3.35
     """
     facts = {name: chip_rows()[name] for name in placeable()["chip"]}
     names = chip, work.place.reference
     spec, base = (choose(facts, name, otherwise=UNKNOWN) for name in names)
+    hour, base_hour = (prices.hour(name, case) for name in names)
     on = work.benchmark, work.scenario
     measured, rate = (choose(rate_rows(), *on, name, otherwise=UNKNOWN).rate for name in names)
-    by_datasheet = where(stand_ins, rate * spec.reached_flops / base.reached_flops, float("nan"))
+    by_datasheet = where(case.stand_ins, rate * spec.reached_flops / base.reached_flops, NONE)
     known = where(measured > 0, measured, by_datasheet)
-    there = {
-        part: where(known > 0, spec[part], float("nan")) for part in ("memory_bytes", "maturity")
-    }
+    there = {part: where(known > 0, spec[part], NONE) for part in ("memory_bytes", "maturity")}
+    submission, base_submission = (
+        choose(submission_rows(), *on, name, otherwise="") for name in names
+    )
     return Placed(
         spec,
+        hour,
+        base_hour,
         measured,
-        {**spec, **there, "rate": known, "usd_per_hour": hour_usd(spec, own, 1.0)},
-        {**base, "rate": rate, "usd_per_hour": hour_usd(base, own, 1.0)},
+        {**spec, **there, "rate": known, "usd_per_hour": hour.usd},
+        {**base, "rate": rate, "usd_per_hour": base_hour.usd},
         choose(power_rows(), *on, chip, otherwise=UNKNOWN),
-        choose(submission_rows(), *on, chip, otherwise=""),
+        submission,
+        base_submission,
     )
 
 
-def why_none(work: Workload, weight: Any) -> Any:
+def why_none(work: Workload, on: Placed, weights: Sequence[Any]) -> Any:
     """Why no chip leads, and what would help, in words.
 
     Parameters
     ----------
-    weight : of all axes together
-
-    >>> why_none(workload("whisper", "Server"), 5.0).value[-15:]
-    ' choose Offline'
+    on : any chip there
+    weights : of each of the `AXES`
     """
+    reference, hour = work.place.reference, on.base_hour
     nobody = (
         "no chip has figures on all axes that weigh: give another axis weight, or choose another"
         " benchmark or scenario"
+    )
+    unpriced = (
+        reference + ", the reference chip, has no such price (" + hour.rent.why + "), so that none"
+        " has a cost: choose another contract or seller, or give cost no weight"
     )
     unplaced = (
         f"neither the {' nor the '.join(REFERENCES)} was submitted, so nothing can be compared:"
         " choose "
     )
     return first_case(
-        [(weight <= 0, "no axis has weight: give one of them some"), (work.place.there, nobody)],
+        [
+            (sum(weights) <= 0, "no axis has weight: give one of them some"),
+            (work.place.there & (weights[0] > 0) & ~(hour.usd > 0), unpriced),
+            (work.place.there, nobody),
+        ],
         unplaced + look_up(scenarios(), work.benchmark),
     )
 
@@ -192,35 +241,37 @@ class Won:
     """Who wins how many of all weightings of the axes.
 
     there : whether some chip is known on all axes
-    shares : chips that win some, each with its share [1]; empty names at the end
-    placed : chips that are known on all axes
-    span : at which their points were counted
+    shares : chips that win most, the first of them first, each with its share [1]
+    placed, never : chips that are known on all axes, and those of them that win none
     """
 
     there: Any
     shares: Sequence[tuple[Any, Any]]
     placed: Any
-    span: float
-
-    @property
-    def never(self) -> Any:
-        """How many of the chips placed win none."""
-        return self.placed - sum(where(of > 0, 1, 0) for _, of in self.shares)
+    never: Any
 
 
-def wins(work: Workload, paid: Any, stand_ins: Any, span: float = SPAN) -> Won:
-    """Who wins how many of all weightings on a workload (`leader_rows`): quantities or not.
+NAMED = 6
+"""Chips that are named with the share of weightings that they win."""
 
-    >>> won = wins(workload("llama2-70b", "Offline"), "rent", False)
-    >>> won.shares[0][0].value, won.never.value < won.placed.value
-    ('B200', True)
+
+def wins(points: Mapping[str, Any], chips: Sequence[str]) -> Won:
+    """Who wins how many of all weightings (`weightings`), of chips that are known on all axes.
+
+    Parameters
+    ----------
+    points : on each of the `AXES`, quantities of any `chip`, nan where nothing is known
     """
-    counted = where(stand_ins, WITH_STAND_INS, MEASURED)
-    rows, on = leader_rows(span), (work.benchmark, work.scenario, paid, counted)
-    found = choose(rows, *on, otherwise="none")
-    most = len(next(iter(rows.values()))["chips"])
-    shares = [(item(found.chips, i), item(found.shares, i)) for i in range(most)]
-    return Won(found.there, shares, found.placed, span)
+    weights = {axis: given(f"weighting_{axis}", 1 / len(AXES)) for axis in AXES}
+    each = [[at(points[axis], chip=name) for axis in AXES] for name in chips]
+    lost = [-sum(w * p for w, p in zip(weights.values(), of, strict=True)) for of in each]
+    drawn = {weights[axis]: of for axis, of in zip(AXES, weightings().T.round(4), strict=True)}
+    winner = over("weightings", drawn, {"winner": place_of_least(apply(LIST, *lost))})["winner"]
+    counts = dict(zip(chips, how_often(winner, len(chips)), strict=True))
+    placed = sum(where(sum(of) > -INFINITY, 1, 0) for of in each)
+    shares = [(name, count / WEIGHTINGS) for name, count in most_of(counts, NAMED)]
+    some = sum(where(count > 0, 1, 0) for count in counts.values())
+    return Won(placed > 0, shares, placed, placed - some)
 
 
 @dataclass(frozen=True)
@@ -233,15 +284,13 @@ class Rents:
     points_at_high: Any
 
 
-def at_its_rents(lead: Lead, spec: Row, weights: Sequence[Any], span: Any) -> Rents:
+def at_its_rents(lead: Lead, paid: PaidHour, weights: Sequence[Any], span: Any) -> Rents:
     """The chip that leads, at the ends of its listings.
 
     Parameters
     ----------
-    spec : of any chip, the quantity `chip` (`chip_rows`)
+    paid : for any chip, the quantity `chip`
     """
-    rent, low, high = (
-        at(spec["rent_usd_per_hour" + end], chip=lead.chip) for end in ("", "_low", "_high")
-    )
+    rent, low, high = (at(of, chip=lead.chip) for of in (paid.usd, paid.low, paid.high))
     points = (lead.points + shift(rent / end, weights, ["cost"], span) for end in (low, high))
     return Rents(low, high, *points)

@@ -9,21 +9,20 @@ score, and cannot win while it weighs. `hardware_figures` says what is known.
 
 import functools
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, shared
+from scaleright.catalog import DataError, accelerator
 from scaleright.decisions.hardware_figures import (
     LIMIT,
     MEASURED,
     REFERENCES,
     STAND_IN,
-    WORKLOAD,
+    USUAL,
+    Terms,
     chip_facts,
-    every_figure,
     figures,
     workloads,
 )
@@ -43,20 +42,19 @@ __all__ = [
     "SOURCE",
     "SPAN",
     "STAND_IN",
-    "WITH_STAND_INS",
+    "Terms",
     "chip_facts",
     "ends",
     "figures",
     "hardware_radar",
-    "leader_rows",
     "maturity",
     "points",
     "scores",
     "shift",
     "source_rule",
     "standings",
-    "weight_shares",
     "weighted",
+    "weightings",
     "workloads",
 ]
 
@@ -65,8 +63,6 @@ FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
-WITH_STAND_INS = "datasheets too"
-"""Beside `MEASURED`: chips that nobody submitted are placed as well."""
 SOURCE = "S2, Hardware Selection Radar"
 
 
@@ -184,79 +180,25 @@ def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
     return ordered(found, ["complete", "low"], ascending=False)
 
 
-@functools.cache
-def _weightings(draws: int, seed: int) -> np.ndarray:
-    """Weights of the axes, drawn evenly: a row for each draw."""
-    return np.random.default_rng(seed).dirichlet(np.ones(len(AXES)), draws)
+WEIGHTINGS = 512
+"""How many ways to weigh the axes are looked at: a page weighs all chips by each."""
 
 
 @simulation
-def weight_shares(scored: pd.DataFrame, draws: int = 20_000, seed: int = 20261120) -> pd.Series:
-    """The share of all weightings, drawn evenly, in which each chip with all axes wins [1]; the
-    rest never do.
+@functools.cache
+def weightings(many: int = WEIGHTINGS, seed: int = 20261120) -> np.ndarray:
+    """Weights of the axes, spread evenly over all ways to weigh them: a row each, of sum 1.
 
-    Parameters
-    ----------
-    scored : from `scores`
-    draws, seed : weightings drawn, and the start of the generator
+    Source: the gaps between sorted points that are drawn evenly from 0 to 1 are even among all
+    weights that add up to 1 (a Dirichlet distribution of ones); a Sobol sequence draws them.
 
-    >>> shares = weight_shares(scores(figures("llama2-70b", "Offline")))
-    >>> round(float(shares.sum()), 9)
-    1.0
+    >>> bool(np.allclose(weightings().sum(axis=1), 1)), weightings().mean(axis=0).round(2).tolist()
+    (True, [0.2, 0.2, 0.2, 0.2, 0.2])
     """
-    complete = scored[list(AXES)].dropna()
-    points_of = complete.to_numpy()
-    # A chip that another one equals or beats on every axis never wins, so that few are left to be
-    # weighed.
-    able = [
-        i
-        for i, own in enumerate(points_of)
-        if not ((points_of >= own).all(axis=1) & (points_of > own).any(axis=1)).any()
-    ]
-    # Not by the linear algebra of the processor; single precision has the digits of `noiseless`.
-    totals = np.einsum("da,ca->dc", _weightings(draws, seed), points_of[able]).astype(np.float32)
-    wins = np.bincount(np.argmax(totals, axis=1), minlength=len(able))
-    return (
-        pd.Series(wins / draws, index=complete.index[able])
-        .reindex(complete.index, fill_value=0.0)
-        .sort_values(ascending=False, kind="stable")
-    )
+    from scipy.stats import qmc  # heavy, and one chapter needs it
 
-
-@shared
-def leader_rows(span: float = SPAN) -> dict[tuple[str, str, str, str], dict[str, Any]]:
-    """Who wins how many of all weightings (`weight_shares`), for `choose`: by benchmark, scenario,
-    how the chips are paid (rent, own) and what of them counts (measured, datasheets too).
-
-    Parameters
-    ----------
-    span : as in `points`
-
-    Columns: chips that win some, the one with the largest share first, then empty names; shares, of
-    each of them [1]; placed, the chips with all axes. Workloads without such a chip have no row.
-
-    >>> row = leader_rows()["llama2-70b", "Offline", "rent", MEASURED]
-    >>> row["chips"][0], 0 < row["shares"][0] <= 1
-    ('B200', True)
-    """
-    found = {}
-    for own, stand_ins in product((False, True), repeat=2):
-        known = every_figure(own, stand_ins)
-        scored = scores(known, span).set_index(known["accelerator"])
-        way = ("own" if own else "rent", WITH_STAND_INS if stand_ins else MEASURED)
-        for place, rows in known.groupby(WORKLOAD).indices.items():
-            complete = scored.iloc[rows].dropna()
-            if len(complete):
-                found[*place, *way] = weight_shares(complete)
-    most = max((shares > 0).sum() for shares in found.values())
-    return {
-        place: {
-            "chips": [*shares.index[shares > 0], *[""] * (most - (shares > 0).sum())],
-            "shares": [*shares[shares > 0], *[0.0] * (most - (shares > 0).sum())],
-            "placed": len(shares),
-        }
-        for place, shares in found.items()
-    }
+    drawn = np.sort(qmc.Sobol(len(AXES) - 1, scramble=True, rng=seed).random(many), axis=1)
+    return np.diff(drawn, axis=1, prepend=0.0, append=1.0)
 
 
 def source_rule(weights: Sequence[Any]) -> Any:
@@ -335,12 +277,13 @@ def hardware_radar(
     stand_ins: bool = False,
     span: float = SPAN,
     among: Sequence[str] | None = None,
+    terms: Terms = USUAL,
 ) -> Verdict:
     """The chip that leads by the reader's weights, beside the technology that S2's radar points to.
 
     Parameters
     ----------
-    benchmark, scenario, own, stand_ins : as in `figures`
+    benchmark, scenario, own, stand_ins, terms : as in `figures`
     weights : of `AXES`, as in `standings`
     span : as in `points`
     among : only these chips, by name or alias; all if None
@@ -354,7 +297,7 @@ def hardware_radar(
     >>> hardware_radar("llama2-70b", "Offline").rule
     'GPU'
     """
-    known = _chosen(figures(benchmark, scenario, own, stand_ins), among, benchmark, scenario)
+    known = _chosen(figures(benchmark, scenario, own, stand_ins, terms), among, benchmark, scenario)
     scored = scores(known, span)
     ranked = standings(scored, weights)
     complete = ranked[ranked["complete"]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from scaleright.market.hours import CONTRACTS, MEDIAN, contracts, hour, sellers
+from scaleright.market.hours import MEDIAN, contracts, hour, sellers
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 from scaleright.quantity.rows import Table
@@ -105,9 +105,11 @@ class Hours:
             },
             otherwise="none",
         )
-        self._contracts = Table({n: {"words": ", ".join(contracts(n))} for n in names})
+        sold = {n: of for n in names if (of := contracts(n))}
+        self._contracts = Table({n: {"words": ", ".join(of)} for n, of in sold.items()}, "none")
         self._sellers = Table(
-            {(n, c): {"words": ", ".join(sellers(n, c))} for n in names for c in CONTRACTS}
+            {(n, c): {"words": ", ".join(sellers(n, c))} for n, of in sold.items() for c in of},
+            "none",
         )
 
     def paid(
@@ -124,9 +126,12 @@ class Hours:
         listed = self._prices.row(accelerator_name, contract, seller)
         given, chip = own > 0, accelerator_name
         who = self._sellers.row(chip, contract).words
+        has = self._contracts.row(chip).words
+        never = "no recent price of " + chip + " is listed"
         unsold = "no " + contract + " price of " + chip + " is listed; it has prices "
         other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
-        why = where(who == "", unsold + self._contracts.row(chip).words, other + who)
+        unsold = where(has == "", never, unsold + has)
+        why = where(who == "", unsold, other + who)
         return PaidHour(
             usd=where(given, own, listed.usd),
             low=where(given, own, listed.low),

@@ -73,6 +73,49 @@ def pick(options: Mapping[str, Any], choice: Any) -> Quantity:
     return apply(ELEMENT, apply(LIST, *options.values()), look_up([*options], choice))
 
 
+_SORTED = called("sort", lambda values: np.sort(values, axis=-1))
+_HOW_OFTEN = Operation(
+    "how often",
+    lambda values, value: (np.asarray(values) == np.asarray(value)[..., None]).sum(axis=-1),
+    lambda v, x: f"(indexof({v},{x}) < 0 ? 0 : lastindexof({v},{x}) - indexof({v},{x}) + 1)",
+    repeats=True,
+)
+"""Of a list that is sorted."""
+
+
+def how_often(places: Any, many: int) -> list[Quantity]:
+    """How often a list of whole numbers has each of 0, 1 and so on, so many of them.
+
+    >>> from scaleright.quantity import given, over
+    >>> load = given("load", 1)
+    >>> places = over("loads", {load: [1, 2, 3]}, {"even": load % 2})["even"]
+    >>> [int(of.value) for of in how_often(places, 2)]
+    [1, 2]
+    """
+    ordered = apply(_SORTED, places)
+    return [apply(_HOW_OFTEN, ordered, place) for place in range(many)]
+
+
+def most_of(counts: Mapping[str, Any], most: int) -> list[tuple[Quantity, Quantity]]:
+    """The names of the greatest of several whole numbers from 0, and these, the greatest first and
+    of equals the first; so many of them.
+
+    >>> from scaleright.quantity import evaluate, given
+    >>> wins = given("wins", 3)
+    >>> first, second = most_of({"A": 1, "B": wins, "C": 1}, 2)
+    >>> first[0].value, second[0].value, evaluate([first[0], first[1]], {"wins": 0})
+    ('B', 'A', ['A', 1.0])
+    """
+    size = len(counts)
+    ranked = [count * size + (size - 1 - place) for place, count in enumerate(counts.values())]
+    ordered, found = apply(_SORTED, apply(LIST, *ranked)), []
+    for rank in range(min(most, size)):
+        key = apply(ELEMENT, ordered, size - 1 - rank)
+        behind = key % size
+        found.append((word_at([*counts], size - 1 - behind), (key - behind) / size))
+    return found
+
+
 IF = called("if", np.where)
 
 

@@ -134,11 +134,14 @@ def ran(benchmark: str, round_: str) -> None:
 
 
 @_rule
-def on_radar(benchmark: str, scenario: str) -> None:
-    """A workload on which a radar can stand."""
+def on_radar(benchmark: str, scenario: str, paid: str, contract: str, seller: str) -> None:
+    """A workload on which a radar can stand, and whose reference chip has a price."""
+    from scaleright import market
     from scaleright.decisions.hardware_radar import figures
 
-    figures(benchmark, scenario)
+    reference = figures(benchmark, scenario).attrs["reference"]
+    if paid != "own":
+        market.hour(reference, contract, seller)
 
 
 @_rule

@@ -1,0 +1,83 @@
+"""The page of the hardware radar: who wins how many of all weightings, and what is said where
+nothing leads.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from scaleright import quantity as quantities
+from scaleright.chapters import hardware_radar as page
+from scaleright.decisions import hardware_figures as figures
+from scaleright.decisions import hardware_placing as placing
+from scaleright.decisions import hardware_radar as hardware
+from test_pages_quantities import computed_here
+
+
+@pytest.fixture(scope="module")
+def cells() -> SimpleNamespace:
+    """What the chapter's cells make."""
+    names: dict = {}
+    with pytest.MonkeyPatch.context() as patched:
+        computed_here("hardware_radar", patched, names=names)
+    return SimpleNamespace(**names)
+
+
+@pytest.mark.parametrize(
+    "case, words",
+    [
+        ({"benchmark": "deepseek-r1", "scenario": "Interactive"}, "compared: choose Offline or"),
+        ({"contract": "three years", "seller": "Lambda"}, "H100 SXM, the reference chip, has no"),
+        (
+            {"contract": "three years", "seller": "Lambda", "weight_cost": 0.0},
+            "all axes that weigh",
+        ),
+        ({f"weight_{axis}": 0.0 for axis in hardware.AXES}, "no axis has weight"),
+    ],
+)
+def test_a_case_in_which_nothing_leads_says_what_would_help(cells, case, words):
+    why = placing.why_none(cells.work, cells.on, placing.weights(cells.case))
+    assert words in quantities.evaluate([why], case)[0]
+
+
+SEEN = [
+    {},
+    {"contract": "reserved"},
+    {"paid": "own", "setting": "home", "stand_ins": True},
+    {"benchmark": "stable-diffusion-xl", "span": 3.0, "seller": "hyperscalers"},
+]
+
+
+@pytest.mark.parametrize("case", SEEN, ids=str)
+def test_shares_of_weightings_are_those_of_chips_that_win_them(cells, case):
+    """The page's search over weightings, by the frames and one weighting after the other."""
+    asked = {"benchmark": "llama2-70b", "scenario": "Offline"} | case
+    terms = {name: asked[name] for name in figures.Terms._fields if name in asked}
+    known = hardware.figures(
+        asked["benchmark"],
+        asked["scenario"],
+        asked.get("paid") == "own",
+        asked.get("stand_ins", False),
+        figures.USUAL._replace(**terms),
+    )
+    points = hardware.scores(known, asked.get("span", 10.0))[list(hardware.AXES)].dropna()
+    best = [points.index[(points @ of).to_numpy().argmax()] for of in hardware.weightings()]
+    shares = pd.Series(best).value_counts(normalize=True)
+    wanted = [cells.won.placed, cells.won.never, *(of for pair in cells.won.shares for of in pair)]
+    placed, never, *found = quantities.evaluate(wanted, case)
+    named = {name: share for name, share in zip(found[::2], found[1::2], strict=True) if share}
+    assert (placed, never) == (len(points), len(points) - len(shares))
+    assert named == pytest.approx(dict(shares.head(placing.NAMED)), abs=2.5 / len(best))
+    assert [*named.values()] == sorted(named.values(), reverse=True)
+    beaten = [b for a, b in permutations(points.index, 2) if (points.loc[a] > points.loc[b]).all()]
+    assert set(beaten) & set(named) == set()
+
+
+def test_a_radar_of_chips_that_were_not_submitted_says_so(cells):
+    said = page._unplaced(cells.case, cells.on)
+    none = {"first": "A40", "second": "A2", "third": "RTX 4090"}
+    assert quantities.evaluate([said], {}) == [""]
+    assert quantities.evaluate([said], none) == ["none of the three was submitted here"]
