@@ -3,8 +3,8 @@
 A maintainer's tool that runs from a checkout; the library needs none of it. The facts of the import
 are tables: `rules.csv` says what each raw name is called here (keep) or why its rows are left out
 (drop; skip: not even told), `columns.csv` which columns a raw file must have and what they become,
-`wrong.csv` which values of a source are known to be wrong, `models.csv` and `traits.csv` what
-configurations of models omit. The module `rules` reads them; `accelerators`, `prices` (rates,
+`wrong.csv` which values of a source are known to be wrong, `models.csv` which configurations become
+models under which names. The module `rules` reads them; `accelerators`, `prices` (rates,
 history, purchases), `api_prices`, `measured` and `models` walk the raw files, `mlperf_inference`
 (with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their
 neighbors contradict, `inference` MLPerf's language models and traces of requests, `documents` the

@@ -1,21 +1,20 @@
 """Model shapes from the raw collections, joined with what those leave out.
 
-A raw configuration says layers, widths and heads; whether a family has biases, gated feed-forward
-layers, two or four norms a layer, tied embeddings or learned positions is a property of its
-architecture as published. `traits.csv` holds that (`like` names an architecture to start from),
-`models.csv` the raw rows that become models: one a shape, under the name people use, with what the
-raw row has wrong or blank.
+A raw row says layers, widths and heads; whether a family has biases, gated feed-forward layers,
+two or four norms a layer, tied embeddings or learned positions is a property of its architecture as
+published, which the library knows (the table `architectures`), as it knows the fields of published
+configurations. `models.csv` holds the raw rows that become models: one a shape, under the name
+people use, with what the raw row has wrong or blank.
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.catalog import configs
+from scaleright.catalog.architectures import complete
 
 from refresh.rules import columns, facts, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row
@@ -29,17 +28,9 @@ COLLECTIONS = {
     "scalerightshapes": "shapes_missing_above.csv",
 }
 SOURCES = frozenset(COLLECTIONS)
+_PUBLISHED = "aiconfigurator"
+"""The collection whose columns are fields of published configurations."""
 _UNNAMED = "not named by this importer: a line in refresh/models.csv makes it a model"
-_DEFAULTS = {f.name: f.default for f in fields(Transformer) if f.default is not MISSING}
-
-
-@cache
-def traits(architecture: str) -> dict[str, Any]:
-    """What an architecture has that its configuration file does not say."""
-    line = {line["architecture"]: line for line in facts("traits.csv")}[architecture]
-    return (traits(line["like"]) if line["like"] else {}) | yaml.safe_load(
-        "{" + line["traits"] + "}"
-    )
 
 
 def _whole(row: Row, *names: str) -> int:
@@ -57,73 +48,41 @@ def _whole(row: Row, *names: str) -> int:
 def _shape(row: Row, file: str) -> Row:
     """Shape columns of a raw row, 0 where it is silent."""
     shape = {ours[0]: _whole(row, *names) for names, ours, _ in columns(file) if ours}
-    shape |= {flag: bool(shape[flag]) for flag in ("gated_ffn", "tied_embeddings") if flag in shape}
-    return shape | (_mixture(row, shape) if "experts" in shape else {})
+    flags = ("gated_ffn", "tied_embeddings")
+    return shape | {flag: bool(shape[flag]) for flag in flags if flag in shape}
 
 
-def _mixture(row: Row, shape: Row) -> Row:
-    """What a configuration of the newer kind says in a roundabout way: mixtures, MLA, explicit head
-    width.
-    """
-    latent, rope = shape["kv_lora_rank"], _whole(row, "qk_rope_head_dim")
-    head_dim = shape["head_dim"] or shape["hidden"] // shape["heads"]
-    head_dim = _whole(row, "qk_nope_head_dim") + rope if latent else head_dim
-    step = _whole(row, "interleave_moe_layer_step", "decoder_sparse_step") or 1
-    mixture = dict(
-        moe_layers=(shape["layers"] - _whole(row, "first_k_dense_replace")) // step,
-        expert_ffn=shape["expert_ffn"],
-        experts_per_token=shape["experts_per_token"],
-        shared_ffn=_whole(row, "n_shared_experts") * shape["expert_ffn"],
-    )
-    mixture = {column: value if shape["experts"] else 0 for column, value in mixture.items()}
-    ffn = shape["ffn"] if mixture["moe_layers"] < shape["layers"] else 0
-    heads = dict(
-        head_dim=head_dim,
-        v_head_dim=shape["v_head_dim"] or head_dim,
-        qk_rope_head_dim=rope if latent else 0,
-    )
-    return mixture | heads | dict(ffn=ffn)
-
-
-def complete(shape: Row, architecture: str, fixes: Row | None = None) -> Row:
-    """A full row of shape columns: raw figures, then what the architecture adds, then what the raw
-    row has wrong.
-
-    >>> complete(dict(layers=2, hidden=64, heads=4, ffn=0, vocab=1000), "gpt2")["ffn"]
-    256
-    """
-    fixes = fixes or {}
-    row: Row = {k: v for k, v in shape.items() if v not in (None, "")} | fixes
-    for column, value in traits(architecture).items():
-        if column not in fixes and (
-            not shape.get(column) or column in ("gated_ffn", "norms_per_layer")
-        ):
-            row[column] = value
-    row["kv_heads"] = row.get("kv_heads") or (1 if architecture == "falcon" else row["heads"])
-    row["head_dim"] = row.get("head_dim") or row["hidden"] // row["heads"]
-    if not row.get("ffn") and not row.get("moe_layers"):
-        row["ffn"] = (
-            4 * row["hidden"]
-        )  # the convention of every family whose configuration omits it
-    if norms := row.get(
-        "qk_norm"
-    ):  # query and key normed by one vector of a head's width each, or over all heads
-        heads = {"one-head": 2, "all-heads": row["heads"] + row["kv_heads"]}[norms]
-        row["qk_norm_width"] = heads * row["head_dim"]
-    every = row.get(
-        "global_every"
-    )  # one layer in so many sees the whole context, the others a window; 0: none does
-    row["window_layers"] = (
-        0 if every is None else row["layers"] - (row["layers"] // every if every else 0)
-    )
-    if not row["window_layers"]:
-        row["window"] = 0  # a window as long as the context, or one switched off
-    full = _DEFAULTS | {c: row[c] for c in SHAPE_FIELDS[1:] if row.get(c) is not None}
+def _config(row: Row, file: str) -> Row:
+    """Shape columns of a published configuration whose fields are columns of a raw file."""
+    model_type = row["model_type"]
+    known = configs.fields_of(model_type)
     try:
-        checked = Transformer(name="row", **full)
+        given = {name: _cell(row[name], known[name].kind) for name in known if row.get(name)}
+        return configs.shape_columns(given, model_type)
+    except ValueError as error:
+        raise RefreshError(f"{file}, row {row['model']!r}: {error}") from None
+
+
+def _cell(text: str, kind: str) -> Any:
+    """A cell in the kind of its field, as a configuration would have it."""
+    if kind == "boolean":
+        return {"True": True, "False": False}.get(text, text)
+    return int(text) if kind == "integer" and text.lstrip("-").isdecimal() else text
+
+
+def completed(shape: Row, architecture: str, fixes: Row, published: bool = False) -> Row:
+    """A full row of shape columns and its precision, with what the raw row has wrong put right; a
+    published configuration knows what it says, zeros among it.
+
+    >>> completed(dict(layers=2, hidden=64, heads=4, ffn=0, vocab=1000), "gpt2", {})["precision"]
+    'FP32'
+    """
+    try:
+        shape, fixes = ({}, shape | fixes) if published else (shape, fixes)
+        row, precision = complete(shape, architecture, fixes)
     except (TypeError, ValueError) as error:
         raise RefreshError(f"shape {shape}: {error}") from None
-    return {c: getattr(checked, c) for c in SHAPE_FIELDS[1:]} | {"precision": row["precision"]}
+    return row | {"precision": precision}
 
 
 def rows(raw: Path) -> Items:
@@ -134,11 +93,12 @@ def rows(raw: Path) -> Items:
         file = f"{FOLDER}/{name}"
         kept = {line["raw"]: line for line in facts("models.csv") if line["collection"] == source}
         table = [row | {"model": row.get("model", row.get("file"))} for row in read_csv(raw, file)]
+        published = source == _PUBLISHED
         untold = {
-            row["model"]: rule(file, "model type", row.get("model_type", "")).reason
-            for row in table
+            row["model"]: configs.refusal(row["model_type"]) if published else "" for row in table
         }
-        shapes = {row["model"]: _shape(row, file) for row in table if not untold[row["model"]]}
+        read = _config if published else _shape
+        shapes = {row["model"]: read(row, file) for row in table if not untold[row["model"]]}
         if missing := [model for model in kept if model not in shapes]:
             raise RefreshError(f"{file}: no row {missing[0]!r}, which the table of models needs")
         skip = ("max_context", "tied_embeddings")  # these do not tell two shapes apart
@@ -162,7 +122,7 @@ def rows(raw: Path) -> Items:
                     column: line[column]
                     for column in ("name", "family", "developer", "released", "aliases")
                 }
-                | complete(shapes[model], line["traits"], fixes)
+                | completed(shapes[model], line["traits"], fixes, published)
                 | {
                     "source": source,
                     "architecture_source": line["published"],

@@ -1,0 +1,139 @@
+"""A reader's own model: published configurations and shapes, what is read of them and refused."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from scaleright import catalog
+from scaleright.catalog.configs import ConfigError, config_of
+from scaleright.catalog.own import read_config
+from scaleright.transformer.parameters import parameters
+
+PUBLISHED = json.loads((Path(__file__).parent / "fixtures" / "configs.json").read_text())
+"""Fields of published configurations, with the parameters of the published weights where their
+page counts the language model alone."""
+SHAPE = {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "vocab": 128256}
+LLAMA = PUBLISHED["Llama-2-7B"]["config"]
+MIXTURE = PUBLISHED["Qwen3-30B-A3B"]["config"]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_configuration_gives_the_shape_of_the_catalog(name):
+    read = config_of(PUBLISHED[name]["config"], name)
+    differ = {
+        field: (value, getattr(catalog.model(name), field))
+        for field, value in asdict(read.shape).items()
+        if value != getattr(catalog.model(name), field)
+    }
+    # the catalog has the context of the base model, the file that of its extension
+    assert set(differ) <= ({"max_context"} if name in ("Qwen2.5-14B", "DeepSeek-V2") else set())
+    published = PUBLISHED[name]["parameters"]
+    assert published in (None, parameters(read.shape).total)
+    format_of = catalog.table("models").set_index("name")["precision"]
+    assert read.precision == format_of[name]
+
+
+def test_a_shape_in_a_few_numbers_is_a_model():
+    read = config_of(SHAPE, "mine")
+    assert parameters(read.shape).total == parameters(catalog.model("Llama-3.1-8B")).total
+    sparse = SHAPE | {"experts": 8, "experts_per_token": 2}
+    mixture = config_of(sparse | {"vocab": 32000}, "sparse").shape
+    assert parameters(mixture).total == parameters(catalog.model("Mixtral-8x7B")).total
+    tied = config_of(SHAPE | {"tied_embeddings": True, "architecture": "qwen3"}, "tied").shape
+    assert tied.tied_embeddings and tied.qk_norm_width == 2 * 128
+    windowed = config_of(SHAPE | {"window": 1024, "global_every": 4}, "windowed").shape
+    assert windowed.window_layers == 24
+
+
+REFUSED = {
+    "hybrid": ({"model_type": "jamba"}, "jamba.*hybrid: most layers are Mamba"),
+    "attention and state space": ({"model_type": "nemotron_h"}, "nemotron_h.*Mamba"),
+    "linear attention": ({"model_type": "qwen3_next"}, "qwen3_next.*linear attention"),
+    "hybrid by its layers": (
+        LLAMA | {"layer_types": ["linear_attention"] * 32},
+        "layer_types: 'linear_attention' is not read, a hybrid",
+    ),
+    "unknown type": ({"model_type": "lama"}, "model_type = 'lama': unknown; nearest: llama"),
+    "no type": ({"model_type": 7}, "model_type = 7: needs a text"),
+    "unknown fields": (
+        LLAMA | {"num_hiden_layers": 3, "ssm_state": 16},
+        "unknown fields 'num_hiden_layers' .nearest: num_hidden_layers.*'ssm_state'",
+    ),
+    "missing fields": (
+        {k: v for k, v in LLAMA.items() if k not in ("vocab_size", "hidden_size")},
+        "missing: hidden_size, vocab_size",
+    ),
+    "missing experts": (
+        {k: v for k, v in MIXTURE.items() if k != "num_experts"},
+        "missing: n_routed_experts",
+    ),
+    "text for a number": (LLAMA | {"hidden_size": "4096"}, "hidden_size = '4096': needs a whole"),
+    "truth for a number": (LLAMA | {"num_hidden_layers": True}, "num_hidden_layers = True: needs"),
+    "part of a layer": (LLAMA | {"num_hidden_layers": 1.5}, "num_hidden_layers = 1.5: needs"),
+    "number for truth": (LLAMA | {"tie_word_embeddings": 1}, "tie_word_embeddings = 1: needs true"),
+    "no layers": (LLAMA | {"num_hidden_layers": 0}, "layers = 0: allowed: 1 or more"),
+    "no heads": (LLAMA | {"num_key_value_heads": 0}, "kv_heads = 0: allowed: 1 or more"),
+    "heads that do not divide": (LLAMA | {"num_key_value_heads": 5}, "kv_heads = 5 does not"),
+    "too large": (LLAMA | {"num_hidden_layers": 10**9}, "layers = 1,000,000,000: at most"),
+    "two that differ": (
+        MIXTURE | {"num_local_experts": 64},
+        "num_experts = 128, but num_local_experts = 64",
+    ),
+    "encoder and decoder": (LLAMA | {"is_encoder_decoder": True}, "is_encoder_decoder = True: onl"),
+    "unread window": (MIXTURE | {"use_sliding_window": True}, "use_sliding_window = True: only"),
+    "layers without kinds": (LLAMA | {"layer_types": ["full_attention"]}, "names 1 layers"),
+    "unknown quantization": (LLAMA | {"quantization_config": {"quant_method": "zip"}}, "'zip'"),
+    "unknown format": (LLAMA | {"torch_dtype": "int3"}, "dtype = 'int3'"),
+    "unknown shape field": (SHAPE | {"depth": 3}, "unknown field 'depth'"),
+    "shape without width": ({"layers": 3}, "missing: hidden, heads, vocab, ffn"),
+    "truth in a shape": (SHAPE | {"kv_heads": True}, "kv_heads = True: needs a whole number"),
+    "unknown architecture": (SHAPE | {"architecture": "lama"}, "architecture = 'lama': nearest"),
+    "negative": (SHAPE | {"ffn": -1}, "ffn = -1: allowed: 0 or more"),
+    "markup in its name": (SHAPE | {"name": "<b>"}, "name = '<b>': allowed"),
+    "text part of a hybrid": (
+        {"model_type": "qwen3_5", "text_config": {"model_type": "qwen3_5_text"}},
+        "qwen3_5_text.*linear attention",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_read_is_refused_by_name(case):
+    config, words = REFUSED[case]
+    with pytest.raises(ConfigError, match=rf"(?s)^(mine: .*|){words}"):
+        config_of(config, "mine")
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "twice.json").write_text('{"layers": 1, "layers": 2}')
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "big.json").write_text(" " * 1_000_001)
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    for name, words in {
+        "confg.json": "no such file; nearest: config.json",
+        "": r"a folder \(it has a config.json: give that\)",
+        "config.json": "not JSON: Expecting property name",
+        "list.json": r"needs fields and their values, not \[1\]",
+        "twice.json": "layers is given twice",
+        "bytes.json": "not text in UTF-8",
+        "big.json": "larger than 1,000,000 bytes",
+        "deep.json": "not JSON: maximum recursion|not JSON: Stack overflow",
+        "weights.safetensors": "not a file that is read; allowed: .json",
+    }.items():
+        with pytest.raises(ConfigError, match=words):
+            read_config(tmp_path / name)
+
+
+def test_a_file_names_its_model(tmp_path):
+    (folder := tmp_path / "my-7b").mkdir()
+    (folder / "config.json").write_text(json.dumps(LLAMA))
+    assert read_config(folder / "config.json").shape.name == "my-7b"
+    (folder / "wide.toml").write_text("\n".join(f"{k} = {v}" for k, v in SHAPE.items()))
+    assert read_config(folder / "wide.toml").shape.name == "wide"
+    (folder / "named.yaml").write_text(
+        "\n".join(f"{k}: {v}" for k, v in SHAPE.items()) + "\nname: A"
+    )
+    assert read_config(folder / "named.yaml").shape.name == "A"
