@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 from scaleright import quantity as quantities
 from scaleright.costs.fastest_steps import SIZES
+from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
 from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import hardware_tables
@@ -22,6 +22,7 @@ from scaleright.decisions.hardware_candidates import (
 from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
 from scaleright.decisions.hardware_training import require_pace, training_rows, training_speed
+from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 from scaleright.market import contracts, hour
@@ -44,9 +45,15 @@ CASE = {
 
 
 @pytest.fixture(scope="module")
-def any_chip() -> hw.Priced:
+def given() -> SimpleNamespace:
+    """`CASE` as quantities."""
+    return SimpleNamespace(**{name: quantities.given(name, value) for name, value in CASE.items()})
+
+
+@pytest.fixture(scope="module")
+def any_chip(given) -> hw.Priced:
     """The workload of `CASE` on any chip, as the chapter has it."""
-    case = SimpleNamespace(**{name: quantities.given(name, value) for name, value in CASE.items()})
+    case = given
     tables, chip = HardwareTables.of(MODELS), quantities.given("chip", "H100 SXM")
     spec = quantities.choose(tables.chips, chip)
     training, own = case.task == "training", case.paid == "own"
@@ -134,16 +141,40 @@ def test_the_cheapest_and_the_next_are_the_first_rows(any_chip, case):
     assert figures == pytest.approx(rows.iloc[0][of].tolist())
 
 
-def test_a_range_holds_the_price_and_is_that_of_its_hour_and_its_speed(any_chip):
+def test_a_range_holds_the_price_and_what_is_chosen_has_no_spread(any_chip, given):
     best = hw.Cheapest.among(any_chip)
-    low, high = best.spread
-    assert low.value < best.usd.value < high.value
-    alone = replace(
-        best, of=best.of | dict.fromkeys(("hour_low", "hour_high"), best.of["hour_usd"])
-    )
-    low, high = alone.spread
-    assert low.value == pytest.approx(best.usd.value / best.of["high"].value)
-    assert high.value == pytest.approx(best.usd.value / best.of["low"].value)
+    found = ChipDoubts.of(given, best, HardwareTables.of(MODELS))
+    spreads = found.choice.spreads
+    asked = [best.usd, found.low, found.high, *spreads.values()]
+
+    def at_case(**case):
+        usd, low, high, *rest = quantities.evaluate(asked, case)
+        assert low < usd < high
+        return (low / usd, high / usd), dict(zip(spreads, rest, strict=True))
+
+    loose, moving = at_case()
+    fixed, bound = at_case(contract="reserved")
+    _, owned = at_case(paid="own")
+    _, trained = at_case(**TRAINING)
+    assert moving[RENT] > 0 and moving[LOAD] == moving[PRICE] == 0  # the load is the same on both
+    assert bound[RENT] == bound[LOAD] == bound[PRICE] == 0 < bound[SPEED]
+    assert owned[RENT] == 0 < owned[PRICE] and owned[LOAD] > 0  # power follows it
+    assert trained[LOAD] == 0 and 0 < trained[SPEED] < moving[SPEED]
+    assert loose[0] < fixed[0] < 1 < fixed[1] < loose[1]
+    assert fixed[1] > load_spread()  # utilization is in
+
+
+def test_the_probability_is_that_of_the_first_rows_and_none_without_a_second(any_chip, given):
+    best, tables = hw.Cheapest.among(any_chip), HardwareTables.of(MODELS)
+    choice = ChipDoubts.of(given, best, tables).choice
+    asked = [choice.probability, choice.expected_loss, *choice.worth().values()]
+    for case in ({}, TRAINING, {"model": "gpt-oss-120b", "contract": "reserved"}):
+        probability, loss, *worth = quantities.evaluate(asked, case)
+        _, second = any_chip.at(**case)["usd"].iloc[:2]
+        assert 0.5 <= probability <= 1 and 0 <= loss < second
+        assert all(0 <= of <= loss * (1 + 1e-9) for of in worth)
+    nowhere = quantities.evaluate(asked[:2], {"pace_tokens_per_s": 1e4})
+    assert np.isnan(nowhere).all()
 
 
 def test_a_contract_prices_the_chips_that_are_sold_under_it(any_chip):

@@ -63,3 +63,14 @@ def test_a_choice_follows_the_case_and_an_input_with_equal_ends_has_no_spread():
     assert choice.spreads["pace"].value == 0.0
     assert choice.spreads["rent"].value == pytest.approx(np.log(4) / (2 * NINETY))
     assert at(choice.probability, pace=2.0).value < 0.5 < choice.probability.value
+
+
+def test_what_cannot_be_computed_is_no_probability():
+    """A cost that nothing has is refused as a number, and stays none as a quantity."""
+    nothing = float("nan")
+    with pytest.raises(ValueError, match="cost = nan is outside its domain"):
+        probability_cheaper(nothing, 2.0, 0.1)
+    for costs in ((nothing, 2.0), (1.0, nothing)):
+        for spread in (0.0, 0.3):
+            choice = Choice(given("here", costs[0]), given("there", costs[1]), {"a": spread})
+            assert np.isnan(choice.probability.value) and np.isnan(choice.expected_loss.value)

@@ -45,8 +45,8 @@ def probability_cheaper(cost, other, spread):
     (0.917, 1.0)
     """
     ahead = log(other / cost)
-    known = where(ahead > 0, 1.0, where(ahead < 0, 0.0, 0.5))
-    return where(spread > 0, _below(ahead / where(spread > 0, spread, 1.0)), known)
+    known = where(ahead > 0, 1.0, where(ahead < 0, 0.0, 0.5 + 0 * ahead))
+    return where(spread > 0, _below(ahead / where(spread > 0, spread, 1.0)), known + 0 * spread)
 
 
 @closed_form(cost=_COST, other=_COST, spread=_SPREAD)
@@ -70,7 +70,7 @@ def expected_loss(cost, other, spread):
     some = where(spread > 0, spread, 1.0)
     ahead = log(taken / left) / some
     loss = taken * _below(ahead + some / 2) - left * _below(ahead - some / 2)
-    return where(spread > 0, maximum(loss, 0.0), 0.0)
+    return where(spread > 0, maximum(loss, 0.0), 0 * abs(ahead + spread))
 
 
 def spread_between(low: Any, high: Any) -> Any:

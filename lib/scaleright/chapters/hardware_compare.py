@@ -3,7 +3,6 @@ chips apart.
 """
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,10 +17,9 @@ from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
 from scaleright.decisions.hardware_tables import HardwareTables
+from scaleright.decisions.two_chips import ChipDoubts
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
-from scaleright.quantity.graph import value_of
-from scaleright.ranges import Ends, moved
 
 MILLION = "USD per million tokens"
 """Axis of the charts: tokens written, with their prompts, or trained on."""
@@ -38,16 +36,11 @@ def controls(case: Any) -> tuple[Controls, HardwareTables]:
 def answer(
     case: SimpleNamespace,
     best: choice.Cheapest,
-    low: Any,
-    high: Any,
+    doubts: ChipDoubts,
     tables: HardwareTables,
 ) -> Display:
-    """The cheapest chip for the workload, and the next.
-
-    Parameters
-    ----------
-    low, high : ends of its price [USD per million tokens]
-    """
+    """The cheapest chip for the workload, the next, and how sure that is."""
+    low, high, sure = doubts.low, doubts.high, doubts.choice
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
     training, there = case.task == "training", best.chip != ""
     refusal = choice.why_none(training)
@@ -77,7 +70,7 @@ def answer(
     wider = where(elsewhere, wider, "")
     terms = _terms(case)
     judged = _judged(case, best, tables)
-    span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
+    span = where(there, _span(best, doubts), "none")
     return charts.answer_card(
         "For {work} at {case.utilization:percent} utilization the <strong>{winner}</strong> is"
         " cheapest of those {terms}: <strong>{cost:usd}</strong> per million {tokens}.{then}{guess}"
@@ -93,6 +86,8 @@ def answer(
             "range_low": (low, "usd"),
             "range_high": (high, "usd"),
             "next_usd_per_million": (next_cost, "usd"),
+            "cheaper_than_next_probability": (sure.probability, "percent"),
+            "expected_loss_usd_per_million": (sure.expected_loss, "usd"),
         },
     )
 
@@ -102,6 +97,19 @@ def _terms(case: SimpleNamespace) -> Any:
     at_home = "owned (cards at home, chips made for servers in a data center)"
     owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
     return where(case.paid == "own", owned, charts.phrase("rented {case.contract}"))
+
+
+def _span(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
+    """The ends of the price, and how sure the choice is, in words."""
+    low, high, sure = doubts.low, doubts.high, doubts.choice
+    known = charts.phrase(
+        "the {best.chip} is cheaper than the {best.next_chip} with {sure.sureness:percent}"
+        " probability, and taking it is expected to cost {sure.expected_loss:usd} per million too"
+        " much"
+    )
+    alone = "how sure the choice is cannot be said, since no other chip considered runs it"
+    known = where(best.next_chip == "", alone, known)
+    return charts.phrase("{low:usd} to {high:usd} per million tokens (90 %); {known}")
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
@@ -294,12 +302,8 @@ def cards_in_short() -> Display:
 
 
 def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
-    """What the source says to look at, beside what it comes to.
-
-    Parameters
-    ----------
-    rows : of `hardware_criteria.criteria`
-    price : on whose controls they would depend
+    """What the source says to look at, beside what it comes to: `hardware_criteria.criteria`; the
+    controls of the price are those that they would depend on.
     """
     if rows.empty:
         return charts.at_defaults(charts.sentence(NOTHING), price)
@@ -308,12 +312,7 @@ def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
 
 
 def orders(tested: pd.DataFrame) -> Display:
-    """How well prices by the datasheet order chips.
-
-    Parameters
-    ----------
-    tested : from `hardware_ranking.criteria_tested`
-    """
+    """How well prices by the datasheet order chips, from `hardware_ranking.criteria_tested`."""
     return charts.table(
         tested,
         "Pairs of chips that each criterion puts in the order measured, and workloads whose best"
@@ -350,20 +349,27 @@ def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:
     return charts.at_defaults(told, price)
 
 
-def swings(ends: Mapping[str, Ends], price: Any, unsure: Any, first: str) -> Any:
-    """What moves the price of a million tokens on the chapter's chip.
+def errors_in_common(found: Mapping[tuple[str, str], Mapping[str, float]]) -> Display:
+    """How much of their error the predicted speeds of two chips share, in a sentence."""
+    dense, mixed = (found["inference", kind]["common"] for kind in ("dense", "experts"))
+    trained, mixed_trained = (found["training", kind]["common"] for kind in ("dense", "experts"))
+    return charts.sentence(
+        "The errors of two chips are correlated by {dense:number 2} in serving dense models and by"
+        " {mixed:number 2} in serving mixtures, in training by {trained:number 2} and"
+        " {mixed_trained:number 2}."
+    )
 
-    Parameters
-    ----------
-    price, unsure : of a million tokens on this chip, as it is, and with inputs that move [USD]
-    """
-    if isnan(value_of(price)):
-        return charts.at_defaults(charts.sentence(NOTHING), price)
-    most = moved(unsure, ends)[0].name
+
+def worth_of_knowing(
+    best: choice.Cheapest, doubts: ChipDoubts, worth: Mapping[str, Any]
+) -> Display:
+    """A chart of what it would save a month to know each input before one of both is taken."""
+    sure = doubts.choice.sureness
     return charts.show(
-        charts.tornado(ends, price, "usd", f"USD per million tokens on {first}", result=unsure),
-        name="tornado",
-        alt=f"What moves the price of a million tokens on {first}: most of all {most}.",
+        charts.bars(worth, "input", "worth", "usd", "USD a month that knowing it would save"),
+        name="worth_of_knowing",
+        alt="What it is worth to know an input before taking the {best.chip} or the"
+        " {best.next_chip}; the choice is right with {sure:percent} as it is.",
     )
 
 

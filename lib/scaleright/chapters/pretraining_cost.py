@@ -13,8 +13,8 @@ from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.pretraining import PretrainingCost, published_runs
 from scaleright.costs.pretraining_doubts import Doubts, Spread, published_pace
 from scaleright.costs.pretraining_run import Cheapest, Run
+from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
-from scaleright.information import Choice
 from scaleright.ops import where
 from scaleright.order import names_by
 from scaleright.quantity.rows import Row
@@ -29,12 +29,13 @@ def controls(declared: Any) -> Controls:
 
 
 def answer(
-    case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest, sure: Choice
+    case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest, doubts: PlatformDoubts
 ) -> Display:
     """The answer card: days and dollars of the run, or why it does not run, and the cheapest.
 
-    sure : how sure it is that the cheapest costs less than the run
+    doubts : how sure it is that the cheapest costs less than the run, or than the next
     """
+    sure = doubts.choice
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
     usual_usd, usual_days = spread.paced_usd, spread.paced_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
@@ -55,11 +56,13 @@ def answer(
     )
     none = "none: it does not run, would not if it failed more, or has no price"
     known = charts.phrase(
-        "; the {best.platform} is cheaper with {sure.probability:percent} probability, and taking"
-        " it is expected to cost {sure.expected_loss:usd} too much"
+        "; the {best.platform} is cheaper than the {doubts.other} with {sure.sureness:percent}"
+        " probability, and taking it is expected to cost {sure.expected_loss:usd} too much"
     )
-    other = (best.platform != case.accelerator) & (best.usd > 0)
-    span = where(low_usd > 0, span + where(other, known, ""), none)
+    alone = (
+        "; how sure the choice of a platform is cannot be said: no other to compare with runs it"
+    )
+    span = where(low_usd > 0, span + where(sure.other > 0, known, alone), none)
     return charts.answer_card(
         "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
         " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
@@ -81,7 +84,8 @@ def answer(
             "run_usd": (run_usd, "usd"),
             "range_low": (low_usd, "usd"),
             "range_high": (high_usd, "usd"),
-            "other_cheaper_probability": (sure.probability, "percent"),
+            "cheapest_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd": (sure.expected_loss, "usd"),
         },
     )
 

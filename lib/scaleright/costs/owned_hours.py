@@ -9,7 +9,7 @@ from typing import Any, Self
 from scaleright.catalog import accelerator, shared
 from scaleright.costs.own import POWER
 from scaleright.costs.ownership import ELECTRICITY, Ownership, made_for_servers, stands
-from scaleright.costs.uncertainty import owned_fixed_range
+from scaleright.costs.uncertainty import owned_fixed_range, owned_price_spread
 from scaleright.formulas import lookup
 from scaleright.power import energy_kwh, mean_watts
 from scaleright.units import HOURS_PER_YEAR, figures
@@ -28,6 +28,7 @@ def owned_terms(name: str, setting: str) -> Mapping[str, Any]:
     -------
     fixed_usd_per_year, with _low and _high : without power, and its ends (90 %), see
         `uncertainty.owned_fixed_range` [USD/year]
+    price_spread : what of these ends is the chip's own, see `uncertainty.owned_price_spread` [1]
     the `POWER` of it : watts, PUE and price of electricity
     place : where it stands, see `ownership.stands`
 
@@ -42,9 +43,10 @@ def owned_terms(name: str, setting: str) -> Mapping[str, Any]:
     place = stands(setting, made_for_servers(name))
     years = ("fixed_usd_per_year", "fixed_usd_per_year_low", "fixed_usd_per_year_high")
     if not (chip.purchase_usd and chip.tdp_watts):
-        return dict.fromkeys(years, NONE) | NO_POWER | {"place": place}
+        return dict.fromkeys((*years, "price_spread"), NONE) | NO_POWER | {"place": place}
     year, power = owned_fixed_range(name, place), Ownership.typical(name, place).power
     found = dict(zip(years, (year.best, year.low, year.high), strict=True))
+    found |= {"price_spread": owned_price_spread(name, place)}
     return figures(found | power) | {"place": place}
 
 
@@ -64,12 +66,14 @@ class OwnedHour:
 
     fixed, fixed_low, fixed_high : what does not depend on use, and its ends
     power : that of the share of the hour in which it works, and idle power of the rest
+    price_spread : see `owned_terms` [1]
     """
 
     fixed: Any
     fixed_low: Any
     fixed_high: Any
     power: Any
+    price_spread: Any
 
     @classmethod
     def of(cls, terms: Mapping[str, Any], utilization: Any = 1.0) -> Self:
@@ -86,12 +90,20 @@ class OwnedHour:
             terms["fixed_usd_per_year_low"] / HOURS_PER_YEAR,
             terms["fixed_usd_per_year_high"] / HOURS_PER_YEAR,
             power=energy_kwh(1.0, watts, terms["pue"]) * terms["usd_per_kwh"],
+            price_spread=terms["price_spread"],
         )
 
     @property
     def usd(self) -> Any:
         """All of it."""
         return self.fixed + self.power
+
+    @property
+    def apart(self) -> Any:
+        """Standard deviation of the logarithm of its ratio to one of a chip whose price is known
+        [1].
+        """
+        return self.price_spread * self.fixed / self.usd
 
     @property
     def low(self) -> Any:

@@ -28,13 +28,15 @@ def terms() -> dict[str, dict[str, Any]]:
     -------
     owned, owned_low, owned_high, power : one that is busy around the clock, without power and with
         its ends, and its power, see `OwnedHour` [USD/h]; nan where nobody sells the chip
+    apart : see `OwnedHour.apart` [1]
     sold : of which days, months or years the price of a chip is, in words
     """
     rows = {}
     for name, chip in cluster_chips().items():
         hour = OwnedHour.of(owned_terms(name, SETTING))
         ends = {"owned": hour.fixed, "owned_low": hour.fixed_low, "owned_high": hour.fixed_high}
-        rows[name] = figures(ends | {"power": hour.power}) | {"sold": chip.purchase_age or "none"}
+        ends |= {"power": hour.power, "apart": hour.apart}
+        rows[name] = figures(ends) | {"sold": chip.purchase_age or "none"}
     return rows
 
 

@@ -106,9 +106,11 @@ class Cheapest(NamedTuple):
 
 
 @lookup
-def cheapest(runs: Mapping[str, Run], seen: bool = True) -> Cheapest:
+def cheapest(runs: Mapping[str, Run], seen: bool = True, after: Any = None) -> Cheapest:
     """The cheapest of runs by platform, of those whose architecture the fit has seen, or else of
     all others; no platform ("") and NaN where none gets done.
+
+    after : a platform to leave out, such as the cheapest of all
     """
     none = float("nan")
 
@@ -116,4 +118,4 @@ def cheapest(runs: Mapping[str, Run], seen: bool = True) -> Cheapest:
         here, there = (run.usd, none) if seen else (none, run.usd)
         return where(run.step.trust.seen, here, there)
 
-    return Cheapest(*least({name: counted(run) for name, run in runs.items()}))
+    return Cheapest(*least({name: counted(run) for name, run in runs.items()}, after))

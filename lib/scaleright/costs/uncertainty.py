@@ -6,7 +6,7 @@ has none. Rents have those of the years ahead: how far the listings of a chip li
 of the seller, not a doubt.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,7 @@ from scaleright.costs.ownership import (
 )
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
-from scaleright.information import Choice
+from scaleright.information import Choice, spread_between
 from scaleright.market import PaidHour, electricity_price, yearly_drift
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
@@ -236,8 +236,35 @@ def owned_fixed_range(name: str, setting: str) -> Range:
     >>> cheap.fixed_usd_per_year < found.low < found.best < found.high
     True
     """
-    chip, rows = accelerator(name), {end: setting_factors(setting, end) for end in ENDS}
+    fixed, groups = _fixed(name, setting)
+    chip = accelerator(name)
     low, high = chip.require("purchase_usd")
+    usual, ends = chip.purchase_mid_usd, dict.fromkeys(groups, ("cheap", TYPICAL, "dear"))
+    least, most = interval(fixed, price=(low, usual, high), **ends)
+    return Range(least, fixed(usual), most)
+
+
+@lookup
+def owned_price_spread(name: str, setting: str) -> float:
+    """Standard deviation of the logarithm of what owning a chip costs a year without its power that
+    the chip's own price gives it [1].
+
+    Between two chips the rest hardly counts: what host, people or money cost moves both alike.
+
+    Raises as `owned_fixed_range`.
+
+    >>> 0 < owned_price_spread("B200", "data center") < owned_price_spread("MI300X", "data center")
+    True
+    """
+    fixed, _ = _fixed(name, setting)
+    return spread_between(*map(fixed, accelerator(name).require("purchase_usd")))
+
+
+def _fixed(name: str, setting: str) -> tuple[Callable[..., float], Mapping[str, Iterable[str]]]:
+    """What owning a chip costs a year without power by its price and by the end of each group of
+    factors [USD/year], and these groups.
+    """
+    chip, rows = accelerator(name), {end: setting_factors(setting, end) for end in ENDS}
     build = partial(
         Ownership.build,
         tdp_watts=chip.require("tdp_watts"),
@@ -251,6 +278,4 @@ def owned_fixed_range(name: str, setting: str) -> Range:
         moved = {of: rows[end][of] for group, end in end_of.items() for of in groups[group]}
         return build(price, factors=rows[TYPICAL] | moved).fixed_usd_per_year
 
-    usual, ends = chip.purchase_mid_usd, dict.fromkeys(groups, ("cheap", TYPICAL, "dear"))
-    least, most = interval(fixed, price=(low, usual, high), **ends)
-    return Range(least, fixed(usual), most)
+    return fixed, groups

@@ -23,7 +23,10 @@ ENDS = ("usd", "low", "high")
 class ChipHour:
     """Price of one chip for every hour of a service [USD/h].
 
-    usd, low, high : what it is, and its ends
+    usd, low, high : what it is, and the ends of it: of an owned one as of `OwnedHour`; a rent
+        has none, since whom to pay is chosen
+    apart : standard deviation of the logarithm of its ratio to another chip's, see
+        `OwnedHour.apart`; 0 of a rent [1]
     there : whether it has one [truth value]
     age : of which days it is, in words
     listed_usd : what its hour costs on demand, or owned
@@ -32,6 +35,7 @@ class ChipHour:
     usd: Any
     low: Any
     high: Any
+    apart: Any
     there: Any
     age: Any
     listed_usd: Any
@@ -46,7 +50,8 @@ class ChipHour:
         own : whether it is bought
         """
         return cls(
-            **{end: where(own, getattr(owned, end), getattr(paid, end)) for end in ENDS},
+            **{end: where(own, getattr(owned, end), paid.usd) for end in ENDS},
+            apart=where(own, owned.apart, 0.0),
             there=where(own, True, paid.there),
             age=where(own, chip["sold"] + " (price of a chip)", paid.age + " (rents)"),
             listed_usd=where(own, owned.usd, chip["rent_usd_per_hour"]),

@@ -14,16 +14,18 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows
 from scaleright.decisions.hardware_training import TrainingSpeed
 from scaleright.inference.node_speed import NodeSpeed
-from scaleright.ops import first_case, item, where
+from scaleright.information import spread_between
+from scaleright.ops import first_case, item, minimum, where
 from scaleright.order import noiseless
-from scaleright.quantity import Quantity, choose, evaluate, least, over
+from scaleright.quantity import Quantity, at, choose, evaluate, least, over, place_after
+from scaleright.quantity.graph import parameter
 from scaleright.quantity.lists import place_of_least, word_at
-from scaleright.ranges import interval
 
 SMALLER_CARD_BYTES = 48e9 * 1.1
 """Memory of the largest of the smaller cards that S3 names (A40, A6000): 48 GB, as marketed or in
@@ -59,6 +61,7 @@ class Speed:
         those of the cluster [1]
     runs : whether it can run the workload [truth value]
     low, high : bounds of measured over predicted speed [1]
+    off : standard deviation of the logarithm of measured over predicted speed, by the model alone
     fitted : 1 where runs on such chips were fitted, else 0
     batch : answers at once, 0 in training
     tpot_s, ttft_s : time of a further token and of the first [s], 0 in training
@@ -70,6 +73,7 @@ class Speed:
     runs: Any
     low: Any
     high: Any
+    off: Any
     fitted: Any
     batch: Any
     tpot_s: Any
@@ -92,6 +96,7 @@ class Speed:
             runs=either(trained.runs, served.served),
             low=either(trained.low, served.low),
             high=either(trained.high, served.high),
+            off=either(trained.off, spread_between(served.low, served.high)),
             fitted=either(trained.fitted, where(served.fitted, 1, 0)),
             batch=either(0, served.batch),
             tpot_s=either(0.0, served.tpot_s),
@@ -107,6 +112,7 @@ class Priced:
     speed, hour : what it does, and what an hour of it costs
     usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload,
         is not considered or has no price
+    idle_usd, busy_usd : the same at the ends of the utilization that comes, see `load_spread` [USD]
     listed_usd : the same on demand, or owned [USD]
     chips, bill_usd : whole groups for the demand at its peak [1], and what they cost [USD/h]
     whole_usd : price of a million tokens where whole groups are paid for [USD]
@@ -116,6 +122,8 @@ class Priced:
     speed: Speed
     hour: ChipHour
     usd: Any
+    idle_usd: Any
+    busy_usd: Any
     listed_usd: Any
     chips: Any
     bill_usd: Any
@@ -129,7 +137,7 @@ class Priced:
         hour: ChipHour,
         considered: Any,
         tokens_per_s: Any,
-        utilization: Any,
+        utilization: Quantity,
     ) -> Self:
         """That of a demand at its peak [token/s] and its utilization [1]."""
         chips = chips_for_demand(tokens_per_s, speed.tokens_per_s, speed.group)
@@ -139,11 +147,16 @@ class Priced:
             usd = usd_per_million_tokens(usd_per_hour, rate, utilization)
             return where(runs & there, usd, NAN)
 
+        usd, factor = price(hour.usd, speed.tokens_per_s, hour.there), load_spread()
+        loads = utilization / factor, minimum(utilization * factor, 1.0)
+        idle, busy = (at(usd, **{parameter(utilization) or "": load}) for load in loads)
         return cls(
             chip,
             speed,
             hour,
-            price(hour.usd, speed.tokens_per_s, hour.there),
+            usd,
+            idle,
+            busy,
             price(hour.listed_usd, speed.tokens_per_s, True),
             chips,
             bill,
@@ -152,9 +165,14 @@ class Priced:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """Its numbers by name, those of its speed, and hour_usd, hour_low and hour_high."""
-        own = {name: getattr(self, name) for name in ("usd", "chips", "bill_usd", "whole_usd")}
-        hour = {f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high")}
+        """Its numbers by name, those of its speed, and those of its hour, their names after
+        hour_.
+        """
+        names = ("usd", "idle_usd", "busy_usd", "chips", "bill_usd", "whole_usd")
+        own = {name: getattr(self, name) for name in names}
+        hour = {
+            f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high", "apart")
+        }
         return own | hour | {name: of for name, of in vars(self.speed).items() if name != "runs"}
 
     def at(self, **case: Any) -> pd.DataFrame:
@@ -185,7 +203,7 @@ class Cheapest:
     seen, seen_usd : the cheapest of chips of which runs were fitted
     listed, listed_usd : the cheapest on demand, or owned
     whole, whole_usd : the cheapest where whole groups are paid for
-    of : figures of the cheapest, see `Priced.figures`
+    of, next_of : figures of both, see `Priced.figures`
     age : of which days its price is, in words
     """
 
@@ -200,6 +218,7 @@ class Cheapest:
     whole: Any
     whole_usd: Any
     of: Mapping[str, Any]
+    next_of: Mapping[str, Any]
     age: Any
 
     @classmethod
@@ -217,7 +236,7 @@ class Cheapest:
             return {name: item(rows[field], at) for at, name in enumerate(names)}
 
         chip, usd = least(each("usd"))
-        place = place_of_least(rows["usd"])
+        place, then = place_of_least(rows["usd"]), place_after(each("usd"), chip)
         return cls(
             chip,
             usd,
@@ -226,17 +245,8 @@ class Cheapest:
             *least(each("listed")),
             *least(each("whole_usd")),
             of={name: item(rows[name], place) for name in priced.figures},
+            next_of={name: item(rows[name], then) for name in priced.figures},
             age=word_at(rows["age"], place),
-        )
-
-    @property
-    def spread(self) -> tuple[Any, Any]:
-        """Low and high end of its price, by those of an hour and of its speed [USD]."""
-        of = self.of
-        return interval(
-            lambda hour, speed: self.usd * hour / (of["hour_usd"] * speed),
-            hour=(of["hour_low"], of["hour_usd"], of["hour_high"]),
-            speed=(of["low"], 1.0, of["high"]),
         )
 
 

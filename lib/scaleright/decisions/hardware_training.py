@@ -14,6 +14,7 @@ from scaleright.costs.pretraining_doubts import published_pace
 from scaleright.costs.training_fleet import kept_tokens_per_s, left_out
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.formulas import lookup, search
+from scaleright.information import spread_between
 from scaleright.ops import first_case, where
 from scaleright.quantity import choose
 from scaleright.units import figure
@@ -36,7 +37,8 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
 
     Returns
     -------
-    beside the speeds: quick, slow : time of real runs over the predicted, nine of ten [1]; seen :
+    beside the speeds: off : standard deviation of the logarithm of measured over predicted time of
+    steps; quick, slow : time of real runs over the predicted, nine of ten [1]; seen :
     whether runs of the chip's architecture were measured; basis : of both, in words
 
     >>> rows = training_rows(("Llama-3.1-8B",))
@@ -61,6 +63,7 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
                     f"at {n}": figure(kept_tokens_per_s(found.get((chip, n)), n, BATCHES[BATCH]), 6)
                     for n in SIZES
                 } | {
+                    "off": figure(spread_between(of["error_low"], of["error_high"])),
                     "quick": figure(min(of["error_low"], real.short)),
                     "slow": figure(max(of["error_high"], real.long)),
                     "seen": of["seen"],
@@ -77,6 +80,7 @@ class TrainingSpeed:
     group : chips of the smallest cluster that keeps the pace; 1 where none does
     runs : whether one does [truth value]
     low, high : bounds of real over counted speed [1]
+    off : see `training_rows`; published runs take longer on every chip
     fitted : 1 where runs of the chip's architecture were fitted, else 0
     basis : of the bounds, in words
     """
@@ -86,6 +90,7 @@ class TrainingSpeed:
     runs: Any
     low: Any
     high: Any
+    off: Any
     fitted: Any
     basis: Any
 
@@ -115,6 +120,7 @@ def training_speed(
         runs=pace > 0,
         low=1 / row.slow,
         high=1 / row.quick,
+        off=row.off,
         fitted=where(row.seen, 1, 0),
         basis=row.basis,
     )

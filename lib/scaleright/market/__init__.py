@@ -12,6 +12,7 @@ from scaleright.market.history import (
     PriceChange,
     cloud_table,
     commitment_ratio,
+    drift_apart,
     paired_ratios,
     price_change,
     price_history,

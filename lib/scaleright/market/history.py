@@ -4,6 +4,7 @@ commitment took off.
 
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 from scaleright.catalog import accelerator, remembered, shared, table
 from scaleright.market.rentals import CHIP_ALONE, RAW, as_day, one_each, rental_prices
 from scaleright.names import one_of
-from scaleright.ops import exp, log, sqrt
+from scaleright.ops import exp, log, maximum, sqrt
 from scaleright.outputs import Sheet
 from scaleright.ranges import Range
 
@@ -142,17 +143,23 @@ class Drift:
     high: float
     windows: int
 
-    def mean_over(self, years: Any) -> tuple[Any, Any]:
+    def mean_over(self, years: Any, fixed: Any = 0.0) -> tuple[Any, Any]:
         """5th and 95th percentile of the mean rent of the years ahead, over today's [1].
 
         Rents move as a random walk of their logarithms; the mean over a time spreads as its end
         does over a third of that time.
 
+        Parameters
+        ----------
+        years : over which the mean is [year]
+        fixed : how many of them a contract fixes [year]; it moves in the others alone
+
         >>> low, high = Drift(0.8, 1.0, 1.25, 60).mean_over(3.0)
-        >>> round(low, 6), round(high, 6)
-        (0.8, 1.25)
+        >>> round(low, 6), round(high, 6), Drift(0.8, 1.0, 1.25, 60).mean_over(3.0, fixed=3.0)
+        (0.8, 1.25, (1.0, 1.0))
         """
-        spread = log(self.high / self.low) / 2 * sqrt(years / 3)
+        loose = maximum(years - fixed, 0.0)
+        spread = log(self.high / self.low) / 2 * sqrt(loose**3 / (3 * years**2))
         return exp(-spread), exp(spread)
 
 
@@ -164,14 +171,35 @@ def yearly_drift() -> Drift:
     >>> drift.low < drift.middle < drift.high
     True
     """
-    moved = list[float]()
+    moved = pd.concat(_years()).dropna()
+    low, middle, high = np.quantile(moved, (0.05, 0.5, 0.95))
+    return Drift(float(low), float(middle), float(high), len(moved))
+
+
+@shared
+def drift_apart() -> Drift:
+    """How the ratio of two chips' rents moved within every year in which both are on record, either
+    way around: most of what moves one rent moves the other.
+
+    >>> apart, alone = drift_apart(), yearly_drift()
+    >>> 1 < apart.high / apart.low < alone.high / alone.low
+    True
+    """
+    pairs = combinations(_years(), 2)
+    moved = pd.concat([here / there for here, there in pairs]).dropna()
+    low, middle, high = np.quantile([*moved, *(1 / moved)], (0.05, 0.5, 0.95))
+    return Drift(float(low), float(middle), float(high), len(moved))
+
+
+def _years() -> list[pd.Series]:
+    """Of each of the `SERIES` the rent a year later over that of every month [1]."""
+    found = list[pd.Series]()
     for chip in SERIES:
         history = price_history(chip)
         rents = history[history["basis"] == "normalized"].set_index("date")["median"]
         later = rents.reindex(rents.index + pd.DateOffset(years=1)).to_numpy()
-        moved += (later / rents.to_numpy())[pd.notna(later)].tolist()
-    low, middle, high = np.quantile(moved, (0.05, 0.5, 0.95))
-    return Drift(float(low), float(middle), float(high), len(moved))
+        found.append(later / rents)
+    return found
 
 
 def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:

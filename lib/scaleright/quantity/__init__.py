@@ -13,7 +13,7 @@ same where a parameter is another (`at`), or the expressions by which a page com
 """
 
 from scaleright.quantity.graph import Operation, Quantity, apply, given
-from scaleright.quantity.lists import least, least_of, pick
+from scaleright.quantity.lists import least, least_of, pick, place_after
 from scaleright.quantity.over import over
 from scaleright.quantity.readings import at, compiled, evaluate
 from scaleright.quantity.rows import Table, choose, look_up
@@ -36,4 +36,5 @@ __all__ = [
     "look_up",
     "over",
     "pick",
+    "place_after",
 ]

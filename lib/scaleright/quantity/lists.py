@@ -134,12 +134,27 @@ def least(candidates: Mapping[str, Any], after: Any = None) -> tuple[Quantity, Q
     >>> least(bills, after=name)[0].value
     'by the month'
     """
-    if after is not None:
-        candidates = {
-            name: apply(IF, apply(EQUAL, after, name), math.nan, value)
-            for name, value in candidates.items()
-        }
+    candidates = _without(candidates, after)
     return least_of(apply(LIST, *candidates), candidates.values())
+
+
+def place_after(candidates: Mapping[str, Any], first: Any) -> Quantity:
+    """The place of the least of several quantities but one, by its name; -1 where there is none.
+
+    >>> from scaleright.quantity import given
+    >>> place_after({"a": given("a", 2.0), "b": 3.0, "c": 4.0}, "a").value
+    1
+    """
+    return place_of_least(apply(LIST, *_without(candidates, first).values()))
+
+
+def _without(candidates: Mapping[str, Any], name: Any) -> Mapping[str, Any]:
+    """Candidates of which one of this name is no number; all of them where it is None."""
+    if name is None:
+        return candidates
+    return {
+        of: apply(IF, apply(EQUAL, name, of), math.nan, value) for of, value in candidates.items()
+    }
 
 
 def least_of(names: Any, values: Iterable[Any]) -> tuple[Quantity, Quantity]:
