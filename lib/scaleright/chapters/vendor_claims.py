@@ -13,6 +13,8 @@ from scaleright.claims.utilization import traces
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions import vendor_evidence as evidence
 from scaleright.decisions.vendor_leads import Lead, OverSpeeds, Usual
+from scaleright.decisions.vendor_paid import VendorPaid, VendorPrices
+from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
@@ -22,22 +24,21 @@ USERS = "tokens per second that each user sees"
 PER_CHIP = "output tokens per second of one chip"
 
 
-def controls(declared: Any) -> tuple[Controls, dict[str, dict], tuple[int, ...]]:
-    """The controls of the page, what an hour of each chip takes (see `chip_terms`), and the speeds
-    per user among which a reader chooses [token/s].
+def controls(declared: Any) -> tuple[Controls, dict[str, dict], tuple[int, ...], VendorPrices]:
+    """The controls of the page, what each chip takes (see `chip_terms`), the speeds per user among
+    which a reader chooses [token/s], and prices.
     """
     options = {parameter.name: parameter.choices for parameter in declared.parameters}
     terms = {name: evidence.chip_terms(name) for name in (*options["older"], *options["newer"])}
     live = charts.controls(declared)
-    live.follow("newer", terms, newer_usd_per_hour="usd_per_hour", newer_kw="kw")
-    live.follow("older", terms, older_usd_per_hour="usd_per_hour", older_kw="kw")
-    live.follow("model", {name: evidence.asked_usd(name) for name in options["model"]})
-    return live, terms, options["speed"]
+    live.follow("newer", terms, newer_kw="kw")
+    live.follow("older", terms, older_kw="kw")
+    return live, terms, options["speed"], VendorPrices.of([*terms], options["model"])
 
 
 def answer(
     case: Any,
-    newer: Any,
+    paid: VendorPaid,
     lead: Lead,
     every: OverSpeeds,
     within: Sequence[Quantity],
@@ -45,44 +46,33 @@ def answer(
 ) -> Display:
     """The answer card: the lead at the speed of the case, and where the claim holds.
 
-    newer : the terms of the newer chip
     within : low and high end of the lead in cost [1]
     """
     ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
     both, dearer = ratio > 0, 1 / cheaper
     price = charts.phrase("{dearer:times} as expensive")
     price = where(cheaper >= 1, charts.phrase("{cheaper:times} cheaper"), price)
-    single = charts.phrase("is reached at {every.first:whole} tokens/s per user alone")
-    held = charts.phrase(
-        "is reached from {every.first:whole} to {every.last:whole} tokens/s per user"
+    rents = charts.phrase(
+        "At {paid.newer.usd:usd} an hour ({paid.newer.counted}) against {paid.older.usd:usd}"
+        " ({paid.older.counted}) a token is {price}"
     )
-    held = where(every.first < every.last, held, single)
-    held = where(every.first > 0, held, "is reached at no speed that the older chip can serve")
-    slow, (range_low, range_high) = every.slow, within
-    claim = (
-        " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from {slow:times}"
-        f" at {every.slow_at} tokens/s per user to {{every.most:times}} at most, at"
-        " {every.most_at:whole} tokens/s per user."
-    )
-    span = charts.phrase(
-        "{range_low:number} to {range_high:times} for the lead in cost here (90 %)"
-    )
-    span = where(both, span, "none where one of the two is not as fast")
+    rents = where(paid.there, rents, "In dollars nothing can be said, since " + paid.why)
+    claim, (range_low, range_high) = where(paid.there, _claim(case, every), ""), within
+    span = charts.phrase("{range_low:number} to {range_high:times} for the lead in cost (90 %)")
+    span = where(cheaper > 0, span, "none where one of the two is not as fast or has no price")
     slower = where(lead.tokens_per_s > 0, case.older, case.newer)
-    low, high = errors.low, errors.high
     return charts.answer_card(
         "For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user, one"
-        " {case.newer} writes <strong>{ratio:times}</strong> the tokens of one {case.older}. At"
-        " these rents a token is <strong>{price}</strong>, and a megawatt makes"
-        " {per_megawatt:times} as many." + claim,
+        " {case.newer} writes <strong>{ratio:times}</strong> the tokens of one {case.older}."
+        " {rents}, and a megawatt makes {per_megawatt:times} as many.{claim}",
         provided=both,
         otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
-        " is nothing to compare: a <strong>{slower}</strong> does not write so fast." + claim,
+        " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
         range="{span}",
-        as_of="{newer.age}",
-        model_error="leads at one speed that were measured with one engine are {low:number 2} to"
-        f" {{high:number 2}} of the predicted ones (nine of ten of {errors.count}, none of them"
-        " fitted)",
+        as_of="{paid.newer.age} (rent of the {case.newer}), {paid.older.age} (of the {case.older})",
+        model_error="leads at one speed that were measured with one engine are"
+        " {errors.low:number 2} to {errors.high:number 2} of the predicted ones"
+        f" (nine of ten of {errors.count}, none of them fitted)",
         headline="times_cheaper",
         quantities={
             "times_cheaper": (cheaper, "times"),
@@ -95,21 +85,24 @@ def answer(
     )
 
 
+def _claim(case: Any, every: OverSpeeds) -> Quantity:
+    """Where the claim holds, in words."""
+    to = where(every.first < every.last, charts.phrase(" to {every.last:whole}"), "")
+    held = charts.phrase("is reached at {every.first:whole}{to} tokens/s per user")
+    held = where(every.first > 0, held, "is reached at no speed that the older chip can serve")
+    return charts.phrase(
+        " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from"
+        f" {{every.slow:times}} at {every.slow_at} tokens/s per user to {{every.most:times}} at"
+        " most, at {every.most_at:whole} tokens/s per user."
+    )
+
+
 def _by_speed(
     case: Any, speeds: Sequence[float], curves: Mapping[str, Quantity], kind: str, title: str
 ) -> Any:
     """Curves over the speeds per user, with the reader's."""
-    lines = charts.lines(
-        {"speed": speeds},
-        "speed",
-        curves,
-        kind,
-        USERS,
-        title,
-        along=case.speed,
-        log_x=True,
-        log_y=True,
-    )
+    look = {"along": case.speed, "log_x": True, "log_y": True}
+    lines = charts.lines({"speed": speeds}, "speed", curves, kind, USERS, title, **look)
     return charts.rule(case.speed, USERS, "you", log=True, foot=True) + lines
 
 
@@ -138,29 +131,31 @@ def beside_usual(case: Any, usual: Usual) -> Display:
         " format: a bound for each of the two. Of the usual engines of one node or rack, by which"
         " a token is priced in the other chapters, "
     )
+    cost = charts.phrase(
+        ": at {case.utilization:percent} utilization a million output tokens with their prompts"
+        " cost {usual.newer_usd:usd} on the one and {usual.older_usd:usd} on the other"
+    )
+    cost = where((usual.newer_usd > 0) & (usual.older_usd > 0), cost, "")
     return charts.sentence(
         bound + "without drafts, that of a {case.newer} ({newer.precision}) writes"
         " <strong>{usual.per_chip:times}</strong> the tokens of that of a {case.older}"
-        " ({older.precision}) per chip: at {case.utilization:percent} utilization a million output"
-        " tokens with their prompts cost <strong>{usual.newer_usd:usd}</strong> on the one and"
-        " <strong>{usual.older_usd:usd}</strong> on the other.",
+        " ({older.precision}) per chip{cost}.",
         provided=newer.served & older.served,
         otherwise=bound + "none of the {short} serves it: {missing}.",
     )
 
 
-def rents(case: Any, dollars: Quantity, every: OverSpeeds, speeds: Sequence[float]) -> Display:
-    """How far the rents lie apart, and up to which speed both chips serve the model.
-
-    dollars : an hour of the newer chip over one of the older [1]
-    """
+def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
+    """How far the rents lie apart, and up to which speed both chips serve the model."""
     beyond = where(
         every.fastest == speeds[-1], "the fastest looked at", "where one comes to its end"
     )
     return charts.sentence(
-        "An hour of {case.newer} costs {dollars:times 2} as much as one of {case.older}; only a"
+        "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}; only a"
         " lead per chip above that makes a token cheaper. Both serve {case.model} at up to"
-        " {every.fastest:whole} tokens/s per user, {beyond}."
+        " {every.fastest:whole} tokens/s per user, {beyond}.",
+        provided=paid.there,
+        otherwise="There are no two rents to compare: {paid.why}.",
     )
 
 
@@ -231,37 +226,40 @@ def full_load() -> Display:
     )
 
 
-def two_cents(case: Any, cents: SimpleNamespace, rent: float, rented: Quantity) -> Display:
+def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantity) -> Display:
     """What two cents a million take, beside a million on a rented chip.
 
     cents : `two_cents` of the evidence
     rent, rented : of an hour of a B200 [USD/h], and of a million output tokens on it [USD]
     """
+    cost = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
+    cost = where(rent.there, cost, "have no price, since " + rent.why)
     return charts.sentence(
         "They need {cents.needed_tokens_per_s:whole} tokens a second of one B200 at"
         " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
         " makes {cents.output_tokens_per_s:whole} output tokens, {cents.with_prompts:whole} with"
-        " its prompts. A million <em>output</em> tokens on a rented B200 ({rent:usd} an hour) that"
-        " is busy {case.utilization:percent} of the time cost <strong>{rented:usd}</strong>. The"
+        " its prompts. A million <em>output</em> tokens on a rented B200 that is busy"
+        " {case.utilization:percent} of the time {cost}. The"
         " price fell from {cents.launch:usd} to {cents.later:usd}, while the vendor's announced"
         " maximum of a rack grew by {cents.rack_grew:percent} from the launch to its later tables."
     )
 
 
-def sales(case: Any, rack: Quantity, bill: vendor.Returns) -> Display:
+def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) -> Display:
     """What a rack takes in and what is left of it; rack : its tokens per second [token/s]."""
     profit, lost = bill.return_on_investment, -bill.return_on_investment
     left = charts.phrase("a profit of {profit:times 2} the investment")
+    none = charts.phrase("they write no {case.speed:whole} tokens/s for each user of {case.model}")
+    none = where(asked.there, none, asked.why)
     left = where(profit < 0, charts.phrase("a loss of {lost:times 2} the investment"), left)
     return charts.sentence(
         "72 {case.newer} that serve {case.model} at {case.speed:whole} tokens/s per user and sell"
-        " {case.utilization:percent} of what they could at {case.api_input:usd} and"
-        " {case.api_output:usd} a million tokens in and out take in"
+        " {case.utilization:percent} of what they could at {asked.input.usd:usd} and"
+        " {asked.output.usd:usd} a million tokens in and out ({asked.counted}) take in"
         " <strong>{bill.sales_usd:usd}</strong> in {case.years:years}, {bill.multiple:times 2} what"
         " they cost; less the purchase and what running costs, that is <strong>{left}</strong>.",
-        provided=rack > 0,
-        otherwise="72 {case.newer} do not write {case.speed:whole} tokens/s for each user of"
-        " {case.model}, so they sell nothing.",
+        provided=(rack > 0) & asked.there,
+        otherwise="72 {case.newer} sell nothing: {none}.",
     )
 
 
@@ -306,11 +304,11 @@ def mixtures(
     always, used : USD for a million of them, from and to, always busy and as busy as the case
     """
     (fewer, more), (cheap, dear), (cheap_used, dear_used) = made, always, used
-    columns = {
-        "tokens/s of a chip": charts.phrase("{fewer:whole} to {more:whole}"),
-        "USD, always busy": charts.phrase("{cheap:usd} to {dear:usd}"),
-        "USD, as busy as yours": charts.phrase("{cheap_used:usd} to {dear_used:usd}"),
-    }
+    busy = charts.phrase("{cheap:usd} to {dear:usd}")
+    used_so = charts.phrase("{cheap_used:usd} to {dear_used:usd}")
+    usd = {"USD, always busy": busy, "USD, as busy as yours": used_so}
+    columns = {"tokens/s of a chip": charts.phrase("{fewer:whole} to {more:whole}")}
+    columns |= {name: where(dear > 0, words, "no such rent") for name, words in usd.items()}
     columns = {name: where(fewer > 0, words, "not that fast") for name, words in columns.items()}
     rows = {"of": [*chips] * 2, "at": np.repeat([20, 100], len(chips))}
     return charts.table(
@@ -378,11 +376,13 @@ def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
     )
 
 
-def fair_rent(case: Any, fair: Quantity) -> Display:
+def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
     """Solution 2: the rent of the older chip at which a token costs the same on both [USD/h]."""
     return charts.sentence(
-        "{fair:usd} an hour instead of {case.older_usd_per_hour:usd}: the rent of the newer chip"
-        " over how many times as many tokens it writes."
+        "{fair:usd} an hour instead of {paid.older.usd:usd}: the rent of the newer chip over how"
+        " many times as many tokens it writes.",
+        provided=fair > 0,
+        otherwise="There is none: the newer chip has no rent.",
     )
 
 

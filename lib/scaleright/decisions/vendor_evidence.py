@@ -5,7 +5,6 @@ the assumptions of an announcement one by one, and what was measured in public.
 from collections.abc import Iterable, Sequence
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ import pandas as pd
 from scaleright import mlperf
 from scaleright.catalog import fact, shared, table
 from scaleright.costs.ownership import Ownership
-from scaleright.decisions.architecture_bets import rents
 from scaleright.decisions.vendor_economics import (
     RACK_CHIPS,
     advantage,
@@ -28,11 +26,8 @@ from scaleright.decisions.vendor_points import (
     serving_points,
 )
 from scaleright.formulas import lookup, search
-from scaleright.market import api_price, listed_hour, open_models
-from scaleright.ops import where
+from scaleright.market import hour, open_models
 from scaleright.order import ordered
-from scaleright.quantity import Quantity
-from scaleright.ranges import Ends
 from scaleright.units import SECONDS_PER_HOUR, figure
 
 REQUESTS = {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}
@@ -93,57 +88,30 @@ def serving_rates(
 
 
 @lookup
-def chip_terms(name: str) -> dict[str, Any]:
-    """What an hour of a chip takes, as a row for `choose`.
+def chip_terms(name: str) -> dict[str, float]:
+    """What a chip takes beside its price, as a row for `choose`.
 
     Returns
     -------
-    usd_per_hour, kw : its rent, of its own listings or of a relative's [USD/h], and its power [kW]
-    rent_low, rent_high : ends of its listings; where there are not several, as far from its rent as
-        those of a B200 are from their median [USD/h]
+    kw : its power, with its share of servers, network and cooling [kW]
     running_usd : power, space and people of an owned one that always works [USD/year]
-    age : the date of the rent and what it is, in words
 
-    >>> chip_terms("GB300")["age"]
-    '2026-10-01 (rent of the GB300)'
+    >>> chip_terms("GB300")["kw"] > chip_terms("H200 SXM")["kw"]
+    True
     """
-    rent, listed = rents().loc[name], listed_hour(name)
-    several = listed if listed and listed.listings > 1 else listed_hour("B200")
-    basis = "" if rent["listings"] else f": {rent['basis']}"
-    usd = round(float(rent["usd_per_hour"]), 3)
-    return {
-        "usd_per_hour": usd,
-        "kw": published_use(name)["kw"],
-        "rent_low": usd * several.low / several.usd,
-        "rent_high": usd * several.high / several.usd,
-        "running_usd": Ownership.typical(name, "data center").running_usd_per_year(24.0),
-        "age": f"{rent['as_of']} (rent of the {name}{basis})",
-    }
-
-
-def rent_ends(usd_per_hour: Quantity, terms: Any) -> Ends:
-    """The ends of a chip's rent, those of its listings, by its `chip_terms` [USD/h]; of a rent that
-    the reader has set, that rent.
-
-    >>> from types import SimpleNamespace as N
-    >>> from scaleright.quantity import evaluate, given
-    >>> ends = rent_ends(given("usd", 2.0), N(usd_per_hour=2.0, rent_low=1.5, rent_high=6.0))
-    >>> evaluate([ends.low, ends.high], {}), evaluate([ends.low, ends.high], {"usd": 4.0})
-    ([1.5, 6.0], [4.0, 4.0])
-    """
-    listed = usd_per_hour == terms.usd_per_hour
-    low, high = (where(listed, end, usd_per_hour) for end in (terms.rent_low, terms.rent_high))
-    return Ends(usd_per_hour, low, high)
+    running = Ownership.typical(name, "data center").running_usd_per_year(24.0)
+    return {"kw": published_use(name)["kw"], "running_usd": running}
 
 
 @lookup
-def asked_usd(name: str) -> dict[str, float]:
-    """What the hosts of a model ask at the median, as a row for `choose`: `api_input`, `api_output`
-    [USD / 1e6 token].
+def release(name: str) -> str:
+    """The published weights by which hosts sell a model of the catalog.
+
+    >>> release("DeepSeek-V3")
+    'DeepSeek-R1-0528'
     """
-    hosts = open_models().drop_duplicates("model").set_index("model")["release"]
-    price = api_price(RELEASES.get(name) or hosts[name])
-    return {"api_input": price.input.best, "api_output": price.output.best}
+    sold = open_models().drop_duplicates("model").set_index("model")["release"]
+    return RELEASES.get(name) or sold[name]
 
 
 @search
@@ -162,7 +130,7 @@ def assumed_leads(old: str = "H200 SXM") -> pd.DataFrame:
         points = pd.concat([older, newer[newer["chips"] <= group]])
         ratio = float(lead(points, new, old, speed))
         uses = {
-            "per dollar of rent": [chip_terms(chip)["usd_per_hour"] for chip in (new, old)],
+            "per dollar of rent": [hour(chip).usd for chip in (new, old)],
             "per dollar of a hyperscaler's own": [published_use(c)["usd"] for c in (new, old)],
             "per megawatt": [published_use(chip)["kw"] for chip in (new, old)],
         }
@@ -275,7 +243,7 @@ def full_load() -> pd.DataFrame:
         for new, scenario in product(BLACKWELL, ("Offline", "Server"))
         for ratio in mlperf.matched(new, "H200 SXM", SERVED, scenario)["best"]
     ]
-    rent = chip_terms("B200")["usd_per_hour"] / chip_terms("H200 SXM")["usd_per_hour"]
+    rent = hour("B200").usd / hour("H200 SXM").usd
     spans = {
         "tokens of a B200 over an H200's, the vendor's tables": rates["B200"] / rates["H200 SXM"],
         "tokens of a B200 over an H100's, the vendor's tables": rates["B200"] / rates["H100 SXM"],

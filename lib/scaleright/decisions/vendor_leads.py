@@ -10,6 +10,7 @@ import numpy as np
 
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
+from scaleright.decisions.vendor_paid import VendorPaid
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
 from scaleright.ops import where
@@ -68,8 +69,10 @@ class Usual:
     older_usd: Any
 
     @classmethod
-    def of(cls, case: Any, chips: Sequence[str]) -> Self:
-        """Those of a case of the chapter `vendor_claims`; chips are those that may be chosen."""
+    def of(cls, case: Any, paid: VendorPaid, chips: Sequence[str]) -> Self:
+        """Those of a case of the chapter `vendor_claims` and what it pays; chips are those that may
+        be chosen.
+        """
         of, rows = choose(LENGTHS, case.request), engine_rows(MODELS, chips)
         load = Load(of.prompt, of.answer)
 
@@ -80,7 +83,7 @@ class Usual:
             return usd_per_million_tokens(rent, served.tokens_per_s, case.utilization)
 
         newer, older = speed(case.newer), speed(case.older)
-        prices = usd(case.newer_usd_per_hour, newer), usd(case.older_usd_per_hour, older)
+        prices = usd(paid.newer.usd, newer), usd(paid.older.usd, older)
         return cls(newer, older, *prices)
 
     @property

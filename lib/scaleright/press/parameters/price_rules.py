@@ -40,6 +40,13 @@ def hosted(model: str, api_host: str, *own_usd: float) -> None:
         one_of(api_host, market.hosts(model), f"host of {model}")
 
 
+def sold_as(shape: str, api_host: str, *own_usd: float) -> None:
+    """A model of the catalog as `hosted`, by the release that hosts sell of it."""
+    from scaleright.decisions.vendor_evidence import release
+
+    hosted(release(shape), api_host, *own_usd)
+
+
 def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
     """A chip that is listed in a region, in a way of paying, and on demand."""
     from scaleright.market.listed import require_listed
@@ -54,4 +61,4 @@ def committed(accelerator: str, commit_with: str | None) -> None:
     require_commitment(accelerator, commit_with)
 
 
-RULES = (plausible_rent, priced, for_sale, hosted, on_the_market, committed)
+RULES = (plausible_rent, priced, for_sale, hosted, sold_as, on_the_market, committed)
