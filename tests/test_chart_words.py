@@ -20,6 +20,7 @@ KINDS = (
     "usd 2",
     "usd 4",
     "percent",
+    "chance",
     "number",
     "whole",
     "duration",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import signal
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, claims, cli, market, quantity
 from scaleright.claims import verdicts
+from scaleright.costs.serving_doubts import RENT
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions.vendor_economics import (
     advantage,
@@ -25,7 +27,7 @@ from scaleright.decisions.vendor_economics import (
     serving_points,
     vendor_claim,
 )
-from scaleright.decisions.vendor_leads import over_speeds
+from scaleright.decisions.vendor_leads import Lead, LeadDoubts, over_speeds
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 
@@ -241,3 +243,27 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
         cli.main(["run", "vendor_claims", "-p", wrong])
     assert caught.value.code
     assert said in capsys.readouterr().err
+
+
+def test_how_sure_a_lead_is_leaves_out_what_the_reader_has_set():
+    """Neither rents of one's own nor those under a contract move."""
+    names = {"claimed": 3.0, "newer_usd_per_hour": 0.0, "older_usd_per_hour": 0.0}
+    names |= {"contract": "on demand", "rate": 200.0}
+    case = SimpleNamespace(**{name: quantity.given(name, value) for name, value in names.items()})
+    ratio = case.rate / 100.0
+    paid = SimpleNamespace(newer=SimpleNamespace(usd=5.0))
+    errors = vendor.lead_errors()
+    found = LeadDoubts.of(case, Lead(case.rate, ratio, ratio, ratio), paid, errors)
+    asked = [found.choice.probability, found.claim, found.low, found.high]
+    rents = found.choice.spreads[RENT]
+    sure, claim, low, high = quantity.evaluate(asked, {})
+    assert low < 2 < high and claim < 0.5 < sure < 1 and rents.value > 0
+    one, both = (
+        {f"{which}_usd_per_hour": 4.0 for which in of} for of in (["newer"], ["newer", "older"])
+    )
+    assert quantity.evaluate([rents], one)[0] > rents.value  # one rent alone moves more
+    for told in (both, {"contract": "one year"}):
+        assert quantity.evaluate([rents], told) == [0.0]
+        fixed = quantity.evaluate([found.low, found.high], told)
+        assert fixed == pytest.approx([2 * errors.low, 2 * errors.high])
+    assert quantity.evaluate([found.claim], {"claimed": 1.0}) == [sure]

@@ -52,10 +52,7 @@ def answer(
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
     beyond = "beyond a whole day of use (90 %)"
     span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
-    known = charts.phrase(
-        "; {choice} is cheaper with {sure.sureness:percent} probability, and taking it is expected"
-        " to cost {sure.expected_loss:usd} a year too much"
-    )
+    known = "; " + charts.how_sure(sure, choice, " a year")
     known = where((case.hours_per_day > 0) & hour.there, known, "")
     return charts.answer_card(
         "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"

@@ -101,12 +101,8 @@ def _terms(case: SimpleNamespace) -> Any:
 
 def _span(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
     """The ends of the price, and how sure the choice is, in words."""
-    low, high, sure = doubts.low, doubts.high, doubts.choice
-    known = charts.phrase(
-        "the {best.chip} is cheaper than the {best.next_chip} with {sure.sureness:percent}"
-        " probability, and taking it is expected to cost {sure.expected_loss:usd} per million too"
-        " much"
-    )
+    low, high, ways = doubts.low, doubts.high, ("the " + best.chip, "the " + best.next_chip)
+    known = charts.how_sure(doubts.choice, ways[0], " per million", than=ways[1])
     alone = "how sure the choice is cannot be said, since no other chip considered runs it"
     known = where(best.next_chip == "", alone, known)
     return charts.phrase("{low:usd} to {high:usd} per million tokens (90 %); {known}")
@@ -364,13 +360,8 @@ def worth_of_knowing(
     best: choice.Cheapest, doubts: ChipDoubts, worth: Mapping[str, Any]
 ) -> Display:
     """A chart of what it would save a month to know each input before one of both is taken."""
-    sure = doubts.choice.sureness
-    return charts.show(
-        charts.bars(worth, "input", "worth", "usd", "USD a month that knowing it would save"),
-        name="worth_of_knowing",
-        alt="What it is worth to know an input before taking the {best.chip} or the"
-        " {best.next_chip}; the choice is right with {sure:percent} as it is.",
-    )
+    ways = charts.phrase("the {best.chip} and the {best.next_chip}")
+    return charts.worth_of_knowing(worth, "a month", doubts.choice, ways)
 
 
 def training(who: str, usd: float, many: float) -> Display:

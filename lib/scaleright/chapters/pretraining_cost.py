@@ -55,10 +55,7 @@ def answer(
         " took beyond the model, failures and prices that nothing fixes"
     )
     none = "none: it does not run, would not if it failed more, or has no price"
-    known = charts.phrase(
-        "; the {best.platform} is cheaper than the {doubts.other} with {sure.sureness:percent}"
-        " probability, and taking it is expected to cost {sure.expected_loss:usd} too much"
-    )
+    known = "; " + charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
     alone = (
         "; how sure the choice of a platform is cannot be said: no other to compare with runs it"
     )

@@ -77,13 +77,12 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
 def _span(doubts: ServingDoubts, cheaper: Any) -> Any:
     """The ends of the price and of the break-even, and how sure the choice is, in words."""
     (cost_low, cost_high), (even_low, even_high) = doubts.rented, doubts.break_even
-    choice = doubts.choice
+    known = charts.how_sure(doubts.choice, cheaper, " per million")
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     even_span = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
         "{cost_low:usd} to {cost_high:usd} per million output tokens, break-even {even_span}"
-        " (90 %); {cheaper} is cheaper with {choice.sureness:percent} probability, and taking it is"
-        " expected to cost {choice.expected_loss:usd} per million too much"
+        " (90 %); {known}"
     )
 
 
@@ -365,12 +364,7 @@ def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     a_month = usd_per_month(case.output_tokens_per_day, 1.0)
     choice = doubts.choice
     worth = {name: a_month * usd for name, usd in choice.worth().items()}
-    return charts.show(
-        charts.bars(worth, "input", "worth", "usd", "USD a month that knowing it would save"),
-        name="worth_of_knowing",
-        alt="What it is worth to know an input before choosing between renting and the API; the"
-        " choice is right with {choice.sureness:percent} as it is.",
-    )
+    return charts.worth_of_knowing(worth, "a month", choice, "renting and the API")
 
 
 def fair_rent(found: Found, rent: Any) -> Display:

@@ -12,12 +12,11 @@ from scaleright.charts import Controls, Display
 from scaleright.claims.utilization import traces
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions import vendor_evidence as evidence
-from scaleright.decisions.vendor_leads import Lead, OverSpeeds, Usual
+from scaleright.decisions.vendor_leads import Lead, LeadDoubts, OverSpeeds, Usual
 from scaleright.decisions.vendor_paid import VendorPaid, VendorPrices
 from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import where
 from scaleright.quantity import Quantity
-from scaleright.ranges import Ends
 
 Pair = tuple[Quantity, Quantity]
 USERS = "tokens per second that each user sees"
@@ -41,13 +40,10 @@ def answer(
     paid: VendorPaid,
     lead: Lead,
     every: OverSpeeds,
-    within: Sequence[Quantity],
+    doubts: LeadDoubts,
     errors: vendor.LeadErrors,
 ) -> Display:
-    """The answer card: the lead at the speed of the case, and where the claim holds.
-
-    within : low and high end of the lead in cost [1]
-    """
+    """The answer card: the lead at the speed of the case, and where the claim holds."""
     ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
     both, dearer = ratio > 0, 1 / cheaper
     price = charts.phrase("{dearer:times} as expensive")
@@ -57,8 +53,8 @@ def answer(
         " ({paid.older.counted}) a token is {price}"
     )
     rents = where(paid.there, rents, "In dollars nothing can be said, since " + paid.why)
-    claim, (range_low, range_high) = where(paid.there, _claim(case, every), ""), within
-    span = charts.phrase("{range_low:number} to {range_high:times} for the lead in cost (90 %)")
+    claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
+    span = _span(case, lead, doubts)
     span = where(cheaper > 0, span, "none where one of the two is not as fast or has no price")
     slower = where(lead.tokens_per_s > 0, case.older, case.newer)
     return charts.answer_card(
@@ -76,8 +72,11 @@ def answer(
         headline="times_cheaper",
         quantities={
             "times_cheaper": (cheaper, "times"),
-            "range_low": (range_low, "times"),
-            "range_high": (range_high, "times"),
+            "range_low": (doubts.low, "times"),
+            "range_high": (doubts.high, "times"),
+            "newer_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd_per_million": (sure.expected_loss, "usd"),
+            "claim_probability": (doubts.claim, "percent"),
             "times_chip": (ratio, "times"),
             "times_megawatt": (per_megawatt, "times"),
             "most": (every.most, "times"),
@@ -94,6 +93,17 @@ def _claim(case: Any, every: OverSpeeds) -> Quantity:
         " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from"
         f" {{every.slow:times}} at {every.slow_at} tokens/s per user to {{every.most:times}} at"
         " most, at {every.most_at:whole} tokens/s per user."
+    )
+
+
+def _span(case: Any, lead: Lead, doubts: LeadDoubts) -> Any:
+    """The ends of the lead in cost, who is cheaper, and whether the claim holds, in words."""
+    gains = where(lead.per_dollar >= 1, case.newer, case.older)
+    known = charts.how_sure(doubts.choice, "the " + gains, " per million tokens")
+    return charts.phrase(
+        "{doubts.low:number} to {doubts.high:times} for the lead in cost here (90 %); {known}; the"
+        " claim of {case.claimed:number 2} times is reached here with {doubts.claim:chance}"
+        " probability"
     )
 
 
@@ -264,10 +274,7 @@ def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) ->
 
 
 def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> Display:
-    """A chart of the profit over the investment against utilization.
-
-    profit, pace : at the speed of the case, and at each speed by its words [1]
-    """
+    """The profit over the investment by use, at the case's speed and at each by its words [1]."""
     back, busy = "profit over the investment", "utilization"
     loads = {"load": [x / 100 for x in (1, 2, *range(5, 101, 5))]}
     use = case.utilization
@@ -356,14 +363,10 @@ def published_beside_model() -> Display:
     return charts.folded(shown, f"{len(beside)} published points of DeepSeek-R1 beside the model")
 
 
-def what_moves(cheaper: Quantity, ends: Mapping[str, Ends], uncertain: Quantity) -> Display:
-    """A tornado of the lead in cost."""
-    return charts.show(
-        charts.tornado(ends, cheaper, "times", "times as many tokens per dollar", result=uncertain),
-        name="tornado",
-        alt="What moves the lead in cost of {cheaper:times}: the lead of a chip, the rent of the"
-        " newer and that of the older chip.",
-    )
+def worth_of_knowing(case: Any, doubts: LeadDoubts) -> Display:
+    """A chart of what it would save of a million tokens to know each input before choosing."""
+    ways, choice = charts.phrase("the {case.newer} and the {case.older}"), doubts.choice
+    return charts.worth_of_knowing(choice.worth(), "per million tokens", choice, ways)
 
 
 def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:

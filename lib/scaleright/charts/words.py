@@ -40,6 +40,7 @@ def say(value: Any, kind: str = "number") -> Any:
     value : float, quantity or Vega expression
     kind : one of "usd", "percent" (of a share), "number", "whole", "hours", "months", "years",
         "billions", "hours a day" (no more than 24), "load" (the share from which something holds),
+        "chance" (a probability, certain where it is 1),
         "whole UNITS" (1 chip, 8 chips), "duration" (of seconds), "mass" (of kg), "volume" (of L),
         "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end sets the
         significant digits ("usd 2"). Any other word is a unit written after the number
@@ -56,6 +57,8 @@ def say(value: Any, kind: str = "number") -> Any:
     ('1 chip', '8 chips')
     >>> say(0.63, "load"), say(1.2, "load")
     ('above 63 %', 'at no load')
+    >>> say(0.9987, "chance"), say(0.999995, "chance"), say(1.0, "chance")
+    ('99.9 %', 'more than 99.9 %', '100 %')
     >>> say(float("nan"), "usd")
     '–'
     >>> import altair
@@ -75,10 +78,8 @@ def say(value: Any, kind: str = "number") -> Any:
         return units.si(value, kind[3:], digits)
     if kind == "billions":
         return say(value / 1e9, f"B {digits}")
-    if kind == "hours a day":
-        return where(value > 24, "more than 24 hours", say(value, "hours 2"))
-    if kind == "load":
-        return where(value > 1, "at no load", "above " + say(value, "percent"))
+    if kind in _COMPOSED:
+        return _COMPOSED[kind](value)
     if kind == "whole":
         return units.whole(value)
     if kind.startswith("whole "):
@@ -93,12 +94,24 @@ def say(value: Any, kind: str = "number") -> Any:
     return text + unit if unit else text
 
 
+def _chance(share: Any) -> Any:
+    """A probability: nearly certain is not certain, and not rounded to it."""
+    near = where(share > 0.99, units.formatted(100 * share, ",.3r") + " %", say(share, "percent"))
+    near = where(share > 0.9995, "more than 99.9 %", where(share < 5e-4, "less than 0.1 %", near))
+    return where(share >= 1, "100 %", where(share <= 0, "0 %", near))
+
+
 def _counted(text: Any, unit: str) -> Any:
     """A number of things, one of them in the singular."""
     return where(text == "1", "1" + unit[:-1], text + unit)
 
 
-_KINDS = (*_WORDS, *_TRIMMED, "percent", "number", "whole", "billions", "hours a day", "load")
+_COMPOSED = {
+    "hours a day": lambda h: where(h > 24, "more than 24 hours", say(h, "hours 2")),
+    "load": lambda share: where(share > 1, "at no load", "above " + say(share, "percent")),
+    "chance": _chance,
+}
+_KINDS = (*_WORDS, *_TRIMMED, *_COMPOSED, "percent", "number", "whole", "billions")
 
 
 def _not_misspelled(unit: str) -> str:
@@ -108,7 +121,7 @@ def _not_misspelled(unit: str) -> str:
     'tokens/s'
     >>> _not_misspelled("percnt")
     Traceback (most recent call last):
-    LookupError: unknown way to say a number 'percnt'; nearest: percent, count (15 known)
+    LookupError: unknown way to say a number 'percnt'; nearest: percent, count (16 known)
     """
     if unit not in _KINDS and get_close_matches(unit, _KINDS, 1, 0.8):
         nearest(unit, _KINDS, "way to say a number")
@@ -145,6 +158,7 @@ _UNITS = {
     "usd": "USD",
     "percent": "1",
     "load": "1",
+    "chance": "1",
     "duration": "s",
     "times": "1",
     "number": "",

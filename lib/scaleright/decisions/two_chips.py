@@ -19,7 +19,7 @@ from scaleright.decisions.hardware_choice import Cheapest
 from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
-from scaleright.market import drift_apart, unfixed, yearly_drift
+from scaleright.market import rents_apart, unfixed, yearly_drift
 from scaleright.ops import maximum, sqrt, where
 from scaleright.quantity import choose, look_up, pick
 from scaleright.ranges import interval
@@ -58,15 +58,6 @@ def errors_in_common() -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-def _rents(loose: Any, other: Any) -> Any:
-    """Spread that the rents of two chips in the year ahead give the ratio of their prices [1].
-
-    loose, other : whether that of either may move [truth value]
-    """
-    apart, alone = (spread_between(*of.mean_over(1.0)) for of in (drift_apart(), yearly_drift()))
-    return where(loose & other, apart, where(loose | other, alone, 0.0))
-
-
 @dataclass(frozen=True)
 class ChipDoubts:
     """How sure the cheapest chip for a workload is.
@@ -98,7 +89,7 @@ class ChipDoubts:
         spreads = {
             SPEED: spread_apart(here["off"], there["off"], common),
             LOAD: where(own & (case.task != "training"), abs(loads), 0.0),
-            RENT: _rents(loose, loose),
+            RENT: rents_apart(loose, loose),
             PRICE: spread_apart(here["hour_apart"], there["hour_apart"], 0.0),
         }
         drift, usd = yearly_drift().mean_over(1.0), best.usd
@@ -155,9 +146,9 @@ def _of_runs(case: Any, steps: Steps, *platforms: Any) -> dict[str, Any]:
     common = choose(errors_in_common(), "training", kind).common
     off, other = (spread_between(of.error_low, of.error_high) for of in trusted)
     price, other_price = (where(of.owned, of.prices.apart, 0.0) for of in hours)
-    moving = [where(of.owned, False, of.loose) for of in hours]
+    loose, other_loose = (where(of.owned, False, of.loose) for of in hours)
     return {
         SPEED: spread_apart(off, other, common),
-        RENT: _rents(*moving),
+        RENT: rents_apart(loose, other_loose),
         PRICE: spread_apart(price, other_price, 0.0),
     }

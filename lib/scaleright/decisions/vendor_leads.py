@@ -8,14 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
+from scaleright.costs.serving_doubts import RENT
 from scaleright.costs.tokens import usd_per_million_tokens
+from scaleright.decisions.vendor_economics import LeadErrors
 from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
 from scaleright.decisions.vendor_paid import VendorPaid
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
-from scaleright.ops import where
+from scaleright.information import NINETY, Choice, probability_cheaper, spread_between
+from scaleright.market import rents_apart, unfixed
+from scaleright.ops import exp, where
 from scaleright.quantity import at, choose, least
 from scaleright.quantity.graph import parameter
+from scaleright.ranges import interval
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,44 @@ class Usual:
     def per_chip(self) -> Any:
         """Tokens of the newer chip over those of the older one [1]."""
         return self.newer.tokens_per_s / self.older.tokens_per_s
+
+
+LEAD = "lead of a chip"
+"""What that input is called in a chart, beside the rents of the year ahead."""
+
+
+@dataclass(frozen=True)
+class LeadDoubts:
+    """How sure a lead in cost is.
+
+    choice : the newer or the older chip, by a million output tokens of an hour in full use [USD]
+    claim : probability that the lead is as large as the claim [1]
+    low, high : ends of the lead (90 %) [1]
+    """
+
+    choice: Choice
+    claim: Any
+    low: Any
+    high: Any
+
+    @classmethod
+    def of(cls, case: Any, lead: Lead, paid: VendorPaid, errors: LeadErrors) -> Self:
+        """Those of a case: a lead may be off as far as those that were measured, and rents move
+        that neither a contract nor the reader fixes. The load is that of the same service on both.
+        """
+        own = case.newer_usd_per_hour, case.older_usd_per_hour
+        rents = rents_apart(*(unfixed(case.contract, rent) for rent in own))
+        spreads = {LEAD: spread_between(errors.low, errors.high), RENT: rents}
+        times, moved = lead.per_dollar, exp(NINETY * rents)
+        low, high = interval(
+            lambda lead, rent: times * lead * rent,
+            lead=(errors.low, 1.0, errors.high),
+            rent=(1 / moved, 1.0, moved),
+        )
+        usd = usd_per_million_tokens(paid.newer.usd, lead.tokens_per_s, 1.0)
+        choice = Choice(usd, usd * times, spreads)
+        claim = probability_cheaper(usd * case.claimed, usd * times, choice.spread)
+        return cls(choice, claim, low, high)
 
 
 def over_speeds(lead: Any, speed: Any, speeds: Sequence[float], claimed: Any) -> OverSpeeds:

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from scaleright.decisions.vendor_economics import LeadErrors
 from scaleright.decisions.vendor_evidence import release
-from scaleright.formulas import lookup
-from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, unfixed, yearly_drift
+from scaleright.market import Hosts, Hours, PaidHour, PaidTokens
 from scaleright.ops import where
-from scaleright.quantity import at, given, look_up
-from scaleright.ranges import Ends
-
-OFF = "lead"
-"""Input that holds a chip's lead over the predicted one [1]."""
-AHEAD = {"newer": "newer_rent_ahead", "older": "older_rent_ahead"}
-"""Inputs that hold the rent of either chip in the year ahead over today's [1]."""
+from scaleright.quantity import look_up
 
 
 @dataclass(frozen=True)
@@ -46,21 +38,6 @@ class VendorPaid:
     def times(self) -> Any:
         """An hour of the newer chip over one of the older [1]."""
         return self.newer.usd / self.older.usd
-
-    @lookup
-    def doubts(self, case: Any, lead: Any, errors: LeadErrors) -> tuple[Any, dict[str, Ends]]:
-        """A lead in cost in the year ahead [1], and the ends of what moves it: how far off measured
-        leads are, and either rent over today's, as if both moved apart, where neither a contract
-        nor the reader fixes it.
-        """
-        off, inputs = given(OFF, 1.0), {which: given(name, 1.0) for which, name in AHEAD.items()}
-        low, high = yearly_drift().mean_over(1.0)
-        ends = {"lead of a chip": Ends(off, errors.low, errors.high)}
-        for which, of in inputs.items():
-            loose = unfixed(case.contract, getattr(case, f"{which}_usd_per_hour"))
-            between = where(loose, low, 1.0), where(loose, high, 1.0)
-            ends[f"rent of the {which} chip, a year ahead"] = Ends(of, *between)
-        return lead * off * inputs["older"] / inputs["newer"], ends
 
 
 @dataclass(frozen=True)
@@ -92,8 +69,3 @@ class VendorPrices:
                 asked | {"cached": asked["input"]},  # no prompt is in a cache here
             ),
         )
-
-
-def as_predicted(wanted: Any) -> Any:
-    """A quantity that depends on doubts, at the rents of today and the lead as predicted."""
-    return at(wanted, **dict.fromkeys((OFF, *AHEAD.values()), 1.0))

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
+from scaleright.formulas import lookup
+from scaleright.information import spread_between
+from scaleright.market.history import drift_apart, yearly_drift
 from scaleright.market.hours import MEDIAN, contracts, hour, sellers
 from scaleright.ops import where
 from scaleright.quantity import Quantity
@@ -36,6 +39,20 @@ def unfixed(contract: Any, own: Any) -> Any:
     (True, False, False)
     """
     return where(binds(contract), False, own == 0)
+
+
+@lookup
+def rents_apart(loose: Any, other: Any) -> Any:
+    """Standard deviation that the rents of two chips in the year ahead give the logarithm of the
+    ratio of their prices [1]: rents move together in part.
+
+    loose, other : whether that of either may move [truth value]
+
+    >>> rents_apart(False, False), rents_apart(True, True) < 2**0.5 * rents_apart(True, False)
+    (0.0, True)
+    """
+    apart, alone = (spread_between(*of.mean_over(1.0)) for of in (drift_apart(), yearly_drift()))
+    return where(loose & other, apart, where(loose | other, alone, 0.0))
 
 
 @dataclass(frozen=True)

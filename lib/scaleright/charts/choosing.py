@@ -1,0 +1,61 @@
+"""How sure a choice is, in words, and what it is worth to find out more, as a chart."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scaleright.charts.displays import Display
+from scaleright.charts.marks import bars
+from scaleright.charts.render import show
+from scaleright.charts.words import say
+from scaleright.information import Choice
+from scaleright.ops import minimum, where
+
+NEXT_TO_NOTHING = 1e-3
+"""Share of the cost below which an expected loss is not told in dollars [1]."""
+
+
+def how_sure(choice: Choice, taken: Any, per: str = "", than: Any = "") -> Any:
+    """With what probability the way that seems cheaper is so, and what taking it is expected to
+    cost, in words.
+
+    Parameters
+    ----------
+    taken : that way, as the subject of a sentence
+    per : what the costs are of, such as " per million"
+    than : the other way, where it is to be named
+
+    >>> from scaleright.quantity import given
+    >>> sure = Choice(given("rent", 1.0), 2.0, {"rent": 0.5})
+    >>> how_sure(sure, "renting", " a year").value
+    'renting is cheaper with 92 % probability, and taking it is expected to cost $0.0261 a year too
+    much'
+    """
+    other = "" if isinstance(than, str) and not than else " than " + than
+    little = choice.expected_loss < NEXT_TO_NOTHING * minimum(choice.cost, choice.other)
+    return (
+        taken
+        + " is cheaper"
+        + other
+        + " with "
+        + say(choice.sureness, "chance")
+        + " probability, and taking it is expected to cost "
+        + where(little, "less than a thousandth", say(choice.expected_loss, "usd") + per)
+        + " too much"
+    )
+
+
+def worth_of_knowing(worth: Mapping[str, Any], per: str, choice: Choice, ways: Any) -> Display:
+    """A chart of what it would save in expectation to know each input before choosing [USD].
+
+    Parameters
+    ----------
+    worth : of each input, see `Choice.worth`
+    per : what the dollars are of: "a month", "per million tokens"
+    ways : between which somebody chooses, in words
+    """
+    return show(
+        bars(worth, "input", "worth", "usd", f"USD {per} that knowing it would save"),
+        name="worth_of_knowing",
+        alt="What it is worth to know an input before choosing between {ways}; the choice is right"
+        " with {choice.sureness:chance} as it is.",
+    )
