@@ -236,6 +236,30 @@ def test_the_range_of_an_owned_year_lies_within_all_at_their_ends(setting):
     assert found.best == pytest.approx(typical)
 
 
+def test_rents_ahead_move_once_no_contract_fixes_them():
+    case, chip, hour = chosen()
+
+    def low_and_high(years, fixed):
+        ends = doubt.doubts(case, chip, hour, fixed)[1]["rents of the years ahead"]
+        return quantity.evaluate([ends.low, ends.high], {"years": years})
+
+    assert low_and_high(3.0, 3.0) == pytest.approx([hour.usd.value] * 2)
+    (loose_low, loose), (low, high) = low_and_high(5.0, 0.0), low_and_high(5.0, 3.0)
+    assert loose_low < low < hour.usd.value < high < loose
+
+
+def test_a_walk_that_a_contract_holds_for_a_time_spreads_as_one_that_is_drawn():
+    """The mean over the years of a walk that counts from the end of a term, against the formula."""
+    steps, years, fixed = 200, 5.0, 2.0
+    moves = np.random.default_rng(1).standard_normal((20_000, steps)) * np.sqrt(years / steps)
+    walk = moves.cumsum(axis=1)
+    held = np.where(np.arange(steps) * years / steps >= fixed, walk, 0.0).mean(axis=1)
+    of_a_year = np.exp(1.645)
+    low, high = market.history.Drift(1 / of_a_year, 1.0, of_a_year, 1).mean_over(years, fixed)
+    assert np.log(high) == pytest.approx(1.645 * held.std(), rel=0.03)
+    assert low == pytest.approx(1 / high)
+
+
 def test_at_home_a_chip_for_servers_stands_in_a_data_center():
     for name, place in (("RTX 4090", "home"), ("H100 SXM", "data center")):
         case, chip, _ = chosen(name, "home")

@@ -25,7 +25,7 @@ from scaleright.costs.ownership import (
 from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
-from scaleright.market import PaidHour, electricity_price, yearly_drift
+from scaleright.market import PaidHour, electricity_price, fixed_years, yearly_drift
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, Range, interval, interval_of
@@ -159,13 +159,16 @@ def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
 
 
 @lookup
-def doubts(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> tuple[Quantity, dict[str, Ends]]:
+def doubts(
+    case: Any, chip: Mapping[str, Any], hour: PaidHour, fixed: Any = 0.0
+) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
     inputs by the words for it: both the value itself where the reader has set it; those of a group
     of `TOGETHER` move together.
 
     case : of quantities, with rent_usd_per_hour too, 0 for none of the reader's own
     hour : what it pays for a rented one
+    fixed : for how long a contract fixes that, after which it is that of the market [years]
     """
     groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
     hours = chosen_terms(case, chip, groups).break_even_hours_per_day(hour.usd)
@@ -185,7 +188,7 @@ def doubts(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> tuple[Quantity
     kept = over_best("value_kept_per_year", "value_kept_per_year", dear, cheap)
     lower, higher = (end["cost_of_capital"] - best["cost_of_capital"] for end in (cheap, dear))
     capitals = maximum(capital + lower, 0.0), capital + higher
-    drift = yearly_drift().mean_over(case.years)
+    drift = yearly_drift().mean_over(case.years, fixed)
     rents = (where(own > 0, own, hour.usd * of) for of in drift)
     prices = price * chip["price_low"], price * chip["price_high"]
     return minimum(hours, LONGEST_HOURS), {
@@ -217,7 +220,8 @@ def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
     groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
     owned = chosen_terms(case, chip, groups).owned_usd_per_year(case.hours_per_day).total
     rented = rent_usd_per_year(hour.usd, hour.paid_hours(case.contract, case.hours_per_day))
-    return Choice.of(owned, rented, doubts(case, chip, hour)[1], **_ALL_TYPICAL)
+    ends = doubts(case, chip, hour, fixed_years(case.contract))[1]
+    return Choice.of(owned, rented, ends, **_ALL_TYPICAL)
 
 
 @lookup

@@ -36,7 +36,7 @@ from scaleright.market.offers import (
     sale_terms,
     sold_chips,
 )
-from scaleright.market.paid import Hours, PaidHour, Rents, rents_apart, unfixed
+from scaleright.market.paid import Hours, PaidHour, Rents, fixed_years, rents_apart, unfixed
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (

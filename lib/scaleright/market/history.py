@@ -147,19 +147,20 @@ class Drift:
         """5th and 95th percentile of the mean rent of the years ahead, over today's [1].
 
         Rents move as a random walk of their logarithms; the mean over a time spreads as its end
-        does over a third of that time.
+        does over a third of that time. While a contract holds its price the market moves on, and
+        what comes after is paid at the price of the market then.
 
         Parameters
         ----------
         years : over which the mean is [year]
-        fixed : how many of them a contract fixes [year]; it moves in the others alone
+        fixed : how many of them a contract fixes [year]
 
         >>> low, high = Drift(0.8, 1.0, 1.25, 60).mean_over(3.0)
         >>> round(low, 6), round(high, 6), Drift(0.8, 1.0, 1.25, 60).mean_over(3.0, fixed=3.0)
         (0.8, 1.25, (1.0, 1.0))
         """
         loose = maximum(years - fixed, 0.0)
-        spread = log(self.high / self.low) / 2 * sqrt(loose**3 / (3 * years**2))
+        spread = log(self.high / self.low) / 2 * loose / years * sqrt(fixed + loose / 3)
         return exp(-spread), exp(spread)
 
 

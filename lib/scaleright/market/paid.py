@@ -11,14 +11,16 @@ from scaleright.formulas import lookup
 from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
 from scaleright.market.hours import MEDIAN, contracts, hour, sellers
-from scaleright.ops import where
+from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity
 from scaleright.quantity.rows import Table
 from scaleright.ranges import Ends
 from scaleright.units import HOURS_PER_DAY
 
-BINDING = ("reserved", "one year", "three years")
-"""Contracts of which every hour is paid, used or not."""
+BINDING = {"reserved": 1.0, "one year": 1.0, "three years": 3.0}
+"""Contracts of which every hour is paid, used or not, with the years for which they fix the price:
+of "reserved" the shortest that is sold, since its sources state no term.
+"""
 
 
 def binds(contract: Any) -> Any:
@@ -28,6 +30,15 @@ def binds(contract: Any) -> Any:
     (True, False)
     """
     return functools.reduce(lambda found, of: (contract == of) | found, BINDING, False)
+
+
+def fixed_years(contract: Any) -> Any:
+    """For how long a contract fixes what an hour costs [years]; 0 where it may be another tomorrow.
+
+    >>> fixed_years("three years"), fixed_years("on demand")
+    (3.0, 0.0)
+    """
+    return first_case([(contract == of, years) for of, years in BINDING.items()], 0.0)
 
 
 def unfixed(contract: Any, own: Any) -> Any:
