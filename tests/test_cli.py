@@ -242,7 +242,10 @@ def test_data_commands_hand_over_to_the_importer_and_the_check(
 def test_reports_come_as_text_or_json(scaleright, monkeypatch):
     report = SimpleNamespace(to_text=lambda: "text", to_json=lambda: "{}")
     monkeypatch.setattr(
-        library, "validation", SimpleNamespace(validate=lambda kind, file: report), raising=False
+        library,
+        "validation",
+        SimpleNamespace(validate=lambda kind, file, sealed: report),
+        raising=False,
     )
     monkeypatch.setattr(
         library,

@@ -330,11 +330,12 @@ def check() -> None:
     "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def validate(kind: str, file: Path | None, as_json: bool) -> None:
+@click.option("--sealed", is_flag=True, help="Open the rows set aside for a last test.")
+def validate(kind: str, file: Path | None, as_json: bool, sealed: bool) -> None:
     """Predict published measurements of KIND (or those in FILE) and report the error."""
     from scaleright import validation
 
-    report = validation.validate(kind, file)
+    report = validation.validate(kind, file, sealed)
     click.echo(report.to_json() if as_json else report.to_text())
     _warn_of_read()
 

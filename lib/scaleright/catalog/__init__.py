@@ -26,7 +26,7 @@ from scaleright.catalog.specs import (
     model,
     models,
 )
-from scaleright.catalog.tables import examine, fact, forget, judges, table, unnoted
+from scaleright.catalog.tables import examine, fact, forget, judges, sealed, table, unnoted
 
 __all__ = [
     "DATED",
@@ -54,6 +54,7 @@ __all__ = [
     "read_csv",
     "remembered",
     "resource",
+    "sealed",
     "shared",
     "table",
     "unnoted",

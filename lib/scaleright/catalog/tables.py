@@ -4,6 +4,9 @@ Every table is judged before its first row is handed out: its form and types (`r
 constraints (`constraints`), and whether its figures are plausible (`plausibility`, and the judges
 that rooms above register for what they compute). Nothing wrong reaches an answer unnoticed, and a
 table is judged once a process.
+
+Some measured runs are set aside for a last test of the models (`measured/sealed`). Their rows are
+read and judged with their table, and stay out of what `table` hands out: only `sealed` shows them.
 """
 
 import functools
@@ -22,6 +25,8 @@ from scaleright.names import nearest
 # The default is replaced, never added to.
 _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: B039
 _SHOWN = 3
+SEALED = "measured/sealed"
+"""The table that names the runs of others that nobody may look at yet."""
 
 Unnoted = Callable[[str], pd.DataFrame]
 """Reads a table by name without noting it for the data record."""
@@ -147,7 +152,26 @@ def unnoted(name: str) -> pd.DataFrame:
         if (folder, name, judge) not in _JUDGED:
             _refuse(_judged(folder, name, frame, judge))
             _JUDGED.add((folder, name, judge))
-    return frame
+    return _parted(folder, name)[0]
+
+
+@kept
+def _parted(folder: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of a table that are open, and those that are sealed."""
+    frame = _read(folder, name)
+    if name == SEALED or SEALED not in package(folder) or "run" not in frame:
+        return frame, frame.iloc[:0]
+    runs = _read(folder, SEALED).query("table == @name")["run"]
+    apart = frame["run"].isin(runs)
+    return tuple(frame[rows].reset_index(drop=True) for rows in (~apart, apart))
+
+
+@judges(SEALED)
+def _named(frame: pd.DataFrame, read: Unnoted) -> constraints.Found:
+    """Sealed runs that their table does not have."""
+    for place, (name, run) in enumerate(zip(frame["table"], frame["run"], strict=True)):
+        if run not in set(read(name)["run"]):
+            yield place, "run", f"{name} has no run {run!r}"
 
 
 def noted(name: str) -> pd.DataFrame:
@@ -170,6 +194,14 @@ def table(name: str) -> pd.DataFrame:
     np.int64(12288)
     """
     return noted(name).copy()
+
+
+def sealed(name: str) -> pd.DataFrame:
+    """The rows of a table that are set aside for a last test, which `table` leaves out, as a fresh
+    copy.
+    """
+    noted(name)
+    return _parted(data_dir(), name)[1].copy()
 
 
 def fact(name: str) -> float:

@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def validate(kind: str, file: str | Path | None = None) -> Validation:
+def validate(kind: str, file: str | Path | None = None, sealed: bool = False) -> Validation:
     """Predict every row of a kind of measurement from its configuration alone and compare.
 
     Parameters
@@ -43,11 +43,13 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
     file : a CSV file of the same schema instead of the book's table. Columns that are not required
         may be left out; a model that the catalog does not know may be given by the columns of
         `Transformer` instead.
+    sealed : predict the rows that are set aside for a last test (`measured/sealed`), which nothing
+        else looks at: whoever asks ends their use as a test of what is built later
 
     Raises
     ------
-    LookupError : unknown kind, or a kind without a predictor; unknown model (line and nearest
-        name).
+    LookupError : unknown kind, or a kind without a predictor or sealed rows; unknown model (line
+        and nearest name).
     DataError : the file does not fit the schema: which line, which column, what is allowed.
 
     >>> validate("counts").summary.median_absolute_percent < 0.2
@@ -65,6 +67,8 @@ def validate(kind: str, file: str | Path | None = None) -> Validation:
             raise LookupError(f"validate: nothing predicts {kind!r} in this version; {works}")
         nearest(kind, KINDS, "kind of measurement")
     definition = KINDS[kind]
+    if sealed:
+        return Validation(kind, definition, _sealed(definition, file))
     if file is None:
         return Validation(kind, definition, _published(kind))
     rows = own_rows(Path(file), definition)
@@ -90,3 +94,13 @@ def _published(kind: str) -> pd.DataFrame:
     """The book's own table of a kind, judged."""
     definition = KINDS[kind]
     return definition.judge(catalog.table(definition.table), definition.table)
+
+
+def _sealed(definition: Kind, file: str | Path | None) -> pd.DataFrame:
+    """The book's sealed rows of a kind, judged like its other rows."""
+    if file is not None:
+        raise ValueError("validate: the sealed rows are the book's own; a file has none")
+    rows = catalog.sealed(definition.table)
+    if rows.empty:
+        raise LookupError(f"validate: no row of {definition.table} is sealed")
+    return definition.judge(rows, f"{definition.table}, sealed")

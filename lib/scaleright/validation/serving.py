@@ -191,9 +191,10 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    own = label != KIND.table
+    own = not label.startswith(KIND.table)
     table, every, fitted = book()
-    rows, of = cases(rows.reset_index(drop=True), label, True) if own else (table, every)
+    published = label == KIND.table
+    rows, of = (table, every) if published else cases(rows.reset_index(drop=True), label, own)
     fits, known = (
         [one for one, use in zip(every, fitted, strict=True) if use],
         [one if one.point else None for one in of],

@@ -164,10 +164,10 @@ def refit() -> pd.DataFrame:
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    own = label != KIND.table
+    own = not label.startswith(KIND.table)
     rows = rows.reset_index(drop=True)
     table, every, fitted = _book()
-    of = cases(rows, True) if own else every
+    of = every if label == KIND.table else cases(rows, own)
     book, measured = (
         [one for one, use in zip(every, fitted, strict=True) if use],
         np.array([one.measured_s for one in of]),
