@@ -4,11 +4,11 @@ answer to the digits shown.
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from answer_cases import TRAINING, choices, computed
 from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps
 from scaleright.costs.clusters import cluster_chips, goodput
@@ -19,51 +19,14 @@ from scaleright.decisions import hardware_training
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
 from scaleright.decisions.parallelism_tables import networks_of, run_of
-from scaleright.press import Book, parameters
-from scaleright.press.parameters import Case, chapter_notebook, declared
 from scaleright.quantity import evaluate
 
-BOOK = Book(Path(__file__).resolve().parents[1])
-CASES = [
-    ("Llama-2-7B", "H100 SXM", 256, "4M", "BF16"),
-    ("Llama-2-7B", "A100 SXM 80GB", 128, "4M", "BF16"),
-    ("Llama-3.1-8B", "B200", 64, "4M", "FP8"),
-    ("Llama-3.1-8B", "H100 SXM", 1024, "16M", "BF16"),
-    ("Llama-3.1-8B", "MI325X", 256, "4M", "BF16"),
-    ("Qwen3-32B", "H200 SXM", 512, "4M", "FP8"),
-    ("Qwen3-32B", "GB300", 64, "16M", "BF16"),
-    ("Llama-3.1-70B", "H100 SXM", 256, "4M", "BF16"),
-    ("Llama-3.1-70B", "GB300", 512, "16M", "FP8"),
-    ("Llama-3.1-70B", "MI300X", 256, "4M", "BF16"),
-    ("Llama-3.1-70B", "MI350X", 512, "4M", "FP8"),
-    ("Llama-3.1-405B", "H100 SXM", 16_384, "16M", "BF16"),
-    ("Llama-3.1-405B", "B200", 2048, "16M", "FP8"),
-    ("Mixtral-8x7B", "H100 SXM", 256, "4M", "BF16"),
-    ("Mixtral-8x7B", "B300", 128, "4M", "FP8"),
-    ("DeepSeek-V3", "H200 SXM", 2048, "16M", "FP8"),
-]
-"""Model, chip, how many, batch, format: dense and mixtures, small and large, two vendors."""
 NAMES = ("model", "accelerator", "chips", "batch", "precision")
-asked = pytest.mark.parametrize("of", CASES, ids=lambda of: f"{of[0]} on {of[2]} {of[1]}")
+asked = pytest.mark.parametrize("of", TRAINING, ids=lambda of: f"{of[0]} on {of[2]} {of[1]}")
 
 
 def case_of(of: tuple) -> dict[str, Any]:
     return dict(zip(NAMES, of, strict=True))
-
-
-def computed(chapter: str, **case: Any) -> dict[str, Any]:
-    """What a chapter's cells have computed by the time of its answer."""
-    given = declared(chapter, BOOK)
-    values = {parameter.name: parameter.default for parameter in given} | case
-    names: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parameters, "case", lambda: Case(given, values))
-        for cell in chapter_notebook(BOOK.text(chapter)).cells:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, chapter, "exec"), names)
-            if "answer" in cell.metadata.get("tags", []):
-                return names
-    raise AssertionError(f"{chapter} has no cell tagged answer")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +78,7 @@ def test_the_page_of_pretraining_has_the_step_of_the_whole_search(pretraining, o
 def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, hardware):
     """The cases of the models that both offer, in steps of four million tokens."""
     pages = {shape.name: name for name, shape in hardware["tables"].models.items()}
-    both = [of for of in CASES if of[0] in pages and of[3] == hardware_training.BATCH]
+    both = [of for of in TRAINING if of[0] in pages and of[3] == hardware_training.BATCH]
     assert len(both) >= 6
     for of in both:
         compared(pretraining, hardware, of, pages[of[0]])
@@ -169,7 +132,7 @@ def test_the_page_on_splitting_names_the_step_that_is_costed(parallelism):
     offer, split = parallelism["offer"], parallelism["split"]
     offered = [
         (model, chip, chips, batch, form)
-        for model, chip, chips, batch, form in CASES
+        for model, chip, chips, batch, form in TRAINING
         if (model, chips) in offer.shortlist.table and (chip, form) in offer.speeds
     ]
     assert len(offered) >= 8
@@ -215,8 +178,7 @@ def test_a_run_draws_what_sustainability_says_of_its_chip_hours(pretraining):
 
 
 def test_the_sizes_of_a_fleet_are_those_that_pretraining_offers():
-    (chips,) = [of for of in declared("pretraining_cost", BOOK) if of.name == "chips"]
-    assert tuple(chips.choices) == fastest_steps.SIZES
+    assert choices("pretraining_cost")["chips"] == fastest_steps.SIZES
 
 
 @pytest.mark.parametrize("pace", [1e4, 2e5, 3e6])

@@ -9,7 +9,7 @@ stage's chips share its experts. Degrees may be arrays of layouts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
-from scaleright.formulas import counting
+from scaleright.formulas import counting, lookup
 from scaleright.names import one_of, suggestion
 from scaleright.training.rules import Rule, divisors, nearest_of, refuse_first, wanted, whole
 
@@ -160,6 +160,18 @@ class Deployment:
         plain = self.sixteen_bits
         other = {"MXFP4": "MXFP8" if "fp4" in self.chip.dense else plain, "INT4": plain}
         return {part: other.get(form, form) for part, form in self.formats.items()}
+
+
+@lookup
+def shared_by(d: Deployment, chips: Any) -> Deployment:
+    """The same on so many chips that share every layer, with whole experts spread over them.
+
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("H100 SXM"), "MXFP4")
+    >>> shared_by(one, 8).tensor, shared_by(one, 8).expert
+    (8, 8)
+    """
+    return replace(d, tensor=chips, expert=chips if d.model.experts else 1)
 
 
 def _rules(d: Deployment) -> Iterator[Rule]:

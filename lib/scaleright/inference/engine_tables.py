@@ -18,9 +18,9 @@ from scaleright.inference.curves import (
     engines,
     writing_parts,
 )
-from scaleright.inference.deployment import Deployment, check
+from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.phases import KINDS
-from scaleright.inference.server import holding
+from scaleright.inference.server import SOFTWARE, holding
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def node_engines(
 def writing_seconds(
     name: str, chip: str, precision: str, chips: int, batch: float, context: float
 ) -> float:
-    """A step in which chips that share every layer of a model give each of some sequences a token
-    [s].
+    """A step in which chips that share every layer of a model give each of some sequences a token,
+    as `servers` take it [s].
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def writing_seconds(
     True
     """
     shape = model(name)
-    d = Deployment(shape, accelerator(chip), precision, chips, expert=chips if shape.experts else 1)
+    d = shared_by(Deployment(shape, accelerator(chip), precision, software=SOFTWARE), chips)
     check(d)
     (one,) = curves([d])
     return float(one.writing_s(batch) + one.looking_s(batch, context))

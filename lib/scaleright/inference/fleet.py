@@ -5,7 +5,7 @@ A fleet is sized for its busiest time: as many whole groups of chips as that tak
 requests that it serves while tokens keep their pace.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, POSITIVE, SHARE, closed_form, search
-from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.inference.deployment import Deployment, check, shared_by, valid
 from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
@@ -170,15 +170,15 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
         best is named.
     """
     d, load, slow = (
-        replace(service.deployment, tensor=np.array(DEGREES)),
+        shared_by(service.deployment, np.array(DEGREES)),
         service.load,
         service.slowdowns,
     )
-    check(replace(d, tensor=1))
+    check(shared_by(d, 1))
     held = np.array(DEGREES)[valid(d) & (slots(d, load) >= 1)]
     if not held.size:
-        steady(replace(d, tensor=DEGREES[-1]), load)  # says why not
-    every = replace(d, tensor=held[:, None])
+        steady(shared_by(d, DEGREES[-1]), load)  # says why not
+    every = shared_by(d, held[:, None])
     if service.batch is not None:
         found = every.chips, *_static(service, every)
     else:

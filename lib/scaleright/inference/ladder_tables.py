@@ -15,7 +15,7 @@ import numpy as np
 from scaleright.catalog import accelerator, fact, model, shared
 from scaleright.formulas import lookup, search
 from scaleright.inference.curves import Curve, curves
-from scaleright.inference.deployment import NEEDS, Deployment, valid
+from scaleright.inference.deployment import NEEDS, Deployment, shared_by, valid
 from scaleright.inference.fleet import DEGREES
 from scaleright.inference.levers import can_be_sparse
 from scaleright.inference.slowdowns import slowdowns
@@ -26,7 +26,7 @@ STEPS = ("decoding", "reading", "grouped", "each_s")
 """Columns of a curve that depend on how weights are stored and multiplied."""
 CACHE = ("budget", "most", "near", "look", "read", "hold")
 """Columns that depend on what sequences keep."""
-DIGITS = 3
+DIGITS = 4
 DENSE, SPARSE = "dense", "2:4"
 
 
@@ -94,8 +94,8 @@ def group_rows(
         forms = dict.fromkeys((*formats, *lever_formats(chip_name).values()))
         for form in (form for form in forms if NEEDS[form] in chip.dense):
             one = Deployment(shape, chip, form, software=SOFTWARE, kv_precision="BF16")
-            fits = np.broadcast_to(valid(replace(one, tensor=np.array(DEGREES))), len(DEGREES))
-            group = [replace(one, tensor=n) for n in DEGREES]
+            fits = np.broadcast_to(valid(shared_by(one, np.array(DEGREES))), len(DEGREES))
+            group = [shared_by(one, n) for n in DEGREES]
             plain = curves(group)
             steps[name, chip_name, form, DENSE] = _row(plain, STEPS, fits)
             cache[name, chip_name, form, "BF16"] = _row(plain, CACHE, fits)

@@ -10,7 +10,7 @@ import numpy as np
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.inference.deployment import Deployment, check, shared_by, valid
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots
 
@@ -65,8 +65,7 @@ def holding(
         return []
 
     def of(degree: Any) -> Deployment:
-        expert = degree if model.experts else 1
-        return Deployment(model, chip, precision, tensor=degree, expert=expert, software=SOFTWARE)
+        return shared_by(Deployment(model, chip, precision, software=SOFTWARE), degree)
 
     every = of(np.array(degrees))
     rooms = np.where(valid(every), slots(every, _USUAL), 0.0)

@@ -1,0 +1,144 @@
+"""The cases that every chapter and command is asked that can answer, and how a chapter is asked.
+
+Dense models and mixtures of experts, small and large; chips of all makers and ages; requests short
+and long; light and heavy loads; training runs on few chips and on thousands.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from scaleright.press import Book, parameters
+from scaleright.press.parameters import Case, chapter_notebook, declared
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+TOKENS_PER_DAY = 1e9
+"""Demand for which a fleet is sized [token/day]."""
+REQUESTS = {
+    "chat": (2000, 500, 0.0),
+    "1K/1K": (1024, 1024, 0.0),
+    "document": (30000, 300, 0.0),
+    "reasoning": (1000, 8000, 0.0),
+    "agent": (8000, 400, 0.8),
+}
+"""Tokens of a prompt and of an answer, and share of the prompt found in a cache."""
+
+
+class Serving(NamedTuple):
+    """A model served on a kind of chip.
+
+    request : one of `REQUESTS`
+    pace : tokens a second for each reader [token/s]
+    load : tokens served over those that the paid hours could serve [1]
+    paid : a contract, or "own"
+    """
+
+    model: str
+    chip: str
+    request: str
+    pace: float
+    load: float
+    paid: str
+
+
+class Training(NamedTuple):
+    """A run of a model on so many chips, in steps of so many tokens, in a format."""
+
+    model: str
+    chip: str
+    chips: int
+    batch: str
+    form: str
+
+
+SERVING = [
+    Serving("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "on demand"),
+    Serving("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "on demand"),
+    Serving("Llama-3.3-70B", "H200 SXM", "chat", 30.0, 0.4, "reserved"),
+    Serving("Llama-3.3-70B", "B200", "1K/1K", 50.0, 0.4, "on demand"),
+    Serving("Llama-3.3-70B", "MI300X", "chat", 30.0, 0.4, "on demand"),
+    Serving("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "own"),
+    Serving("Llama-3.1-8B", "L40S", "chat", 30.0, 0.05, "on demand"),
+    Serving("Llama-3.1-8B", "RTX PRO 6000", "agent", 60.0, 0.2, "on demand"),
+    Serving("Llama-3.1-8B", "H100 SXM", "1K/1K", 100.0, 1.0, "on demand"),
+    Serving("Llama-3.1-8B", "L40S", "document", 10.0, 0.9, "own"),
+    Serving("Mistral-NeMo-12B", "A100 SXM 80GB", "reasoning", 20.0, 0.6, "three years"),
+    Serving("Gemma-3-27B", "H200 SXM", "document", 15.0, 0.3, "on demand"),
+    Serving("Qwen3-32B", "H200 SXM", "chat", 20.0, 0.4, "on demand"),
+    Serving("Qwen3-32B", "B300", "reasoning", 50.0, 0.5, "own"),
+    Serving("Llama-3.1-405B", "H200 SXM", "chat", 20.0, 0.4, "on demand"),
+    Serving("Llama-3.1-405B", "GB300", "1K/1K", 50.0, 0.4, "on demand"),
+    Serving("Llama-3.1-405B", "H100 SXM", "chat", 120.0, 0.4, "on demand"),  # none so fast
+    Serving("gpt-oss-120b", "B200", "1K/1K", 100.0, 0.4, "on demand"),
+    Serving("gpt-oss-120b", "H200 SXM", "1K/1K", 50.0, 0.4, "on demand"),
+    Serving("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "spot"),
+    Serving("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "one year"),
+    Serving("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "on demand"),
+    Serving("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "on demand"),
+    Serving("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "own"),
+    Serving("Llama-4-Scout", "L40S", "chat", 10.0, 0.4, "on demand"),
+    Serving("Llama-4-Maverick", "B200", "document", 40.0, 0.4, "on demand"),
+    Serving("DeepSeek-V3.1", "H200 SXM", "1K/1K", 20.0, 0.4, "on demand"),
+    Serving("DeepSeek-R1-0528", "B300", "reasoning", 30.0, 0.7, "spot"),
+    Serving("DeepSeek-R1-0528", "GB300", "1K/1K", 50.0, 0.4, "on demand"),
+    Serving("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "own"),
+    Serving("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "on demand"),  # no node holds it
+]
+TRAINING = [
+    Training("Llama-2-7B", "H100 SXM", 256, "4M", "BF16"),
+    Training("Llama-2-7B", "A100 SXM 80GB", 128, "4M", "BF16"),
+    Training("Llama-3.1-8B", "B200", 64, "4M", "FP8"),
+    Training("Llama-3.1-8B", "H100 SXM", 1024, "16M", "BF16"),
+    Training("Llama-3.1-8B", "MI325X", 256, "4M", "BF16"),
+    Training("Qwen3-32B", "H200 SXM", 512, "4M", "FP8"),
+    Training("Qwen3-32B", "GB300", 64, "16M", "BF16"),
+    Training("Llama-3.1-70B", "H100 SXM", 256, "4M", "BF16"),
+    Training("Llama-3.1-70B", "GB300", 512, "16M", "FP8"),
+    Training("Llama-3.1-70B", "MI300X", 256, "4M", "BF16"),
+    Training("Llama-3.1-70B", "MI350X", 512, "4M", "FP8"),
+    Training("Llama-3.1-405B", "H100 SXM", 16_384, "16M", "BF16"),
+    Training("Llama-3.1-405B", "B200", 2048, "16M", "FP8"),
+    Training("Mixtral-8x7B", "H100 SXM", 256, "4M", "BF16"),
+    Training("Mixtral-8x7B", "B300", 128, "4M", "FP8"),
+    Training("DeepSeek-V3", "H200 SXM", 2048, "16M", "FP8"),
+]
+
+
+def choices(chapter: str) -> dict[str, tuple]:
+    """What the parameters of a chapter offer."""
+    return {parameter.name: tuple(parameter.choices) for parameter in declared(chapter, BOOK)}
+
+
+def computed(chapter: str, until: str | None = None, **case: Any) -> dict[str, Any]:
+    """What a chapter's cells have computed by the time of its answer, or until there is a name;
+    what they show is not.
+    """
+    given = declared(chapter, BOOK)
+    values = {parameter.name: parameter.default for parameter in given} | case
+    names: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parameters, "case", lambda: Case(given, values))
+        for cell in chapter_notebook(BOOK.text(chapter)).cells:
+            if cell.cell_type == "code":
+                lines = ast.parse(cell.source)
+                if isinstance(lines.body[-1], ast.Expr):
+                    del lines.body[-1]  # the display
+                exec(compile(lines, chapter, "exec"), names)
+            if until in names if until else "answer" in cell.metadata.get("tags", []):
+                return names
+    raise AssertionError(f"{chapter} has no {until or 'cell tagged answer'}")
+
+
+def cells(chapter: str, until: str | None = None, **case: Any) -> SimpleNamespace:
+    """The same as attributes."""
+    return SimpleNamespace(**computed(chapter, until, **case))
+
+
+def page_text(chapter: str) -> str:
+    """The prose of a chapter."""
+    found = chapter_notebook(BOOK.text(chapter)).cells
+    return "\n".join(cell.source for cell in found if cell.cell_type == "markdown")
