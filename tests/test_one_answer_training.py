@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from answer_cases import TRAINING, choices, computed
+from answer_cases import BOOK, TRAINING, choices, computed
+from press_cases import scaleright as command
 from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps
 from scaleright.costs.clusters import cluster_chips, goodput
@@ -29,17 +30,17 @@ def case_of(of: tuple) -> dict[str, Any]:
     return dict(zip(NAMES, of, strict=True))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pretraining():
     return computed("pretraining_cost")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def parallelism():
     return computed("parallelism")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hardware():
     return computed("hardware_compare", task="training")
 
@@ -215,3 +216,13 @@ def test_chips_that_no_cluster_is_built_of_say_why():
     assert set(why) | set(cluster_chips()) == set(catalog.accelerators())
     assert not set(why) & set(cluster_chips())
     assert "servers are joined" in why["H100 NVL"] and "listings" in why["GB200"]
+
+
+@pytest.mark.processes
+def test_a_run_of_the_chapter_says_what_its_page_says(pretraining, tmp_path):
+    of = TRAINING[2]
+    given = [word for name, value in case_of(of).items() for word in ("-p", f"{name}={value}")]
+    done = command(BOOK, "run", "pretraining_cost", *given, "--out", str(tmp_path / "run.ipynb"))
+    (usd,) = evaluate([pretraining["run"].usd], case_of(of))
+    assert done.returncode == 0, done.stderr
+    assert f"{charts.say(usd, 'usd')}" in done.stdout
