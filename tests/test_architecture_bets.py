@@ -15,6 +15,7 @@ from scaleright import catalog, mlperf
 from scaleright.costs.regret import chances, expected_cost, regret_usd, switch_probability
 from scaleright.decisions import architecture_bets as ab
 from scaleright.decisions import chip_gains
+from scaleright.decisions.bet_doubts import bet_or_rival
 from scaleright.decisions.bets import Bets
 from scaleright.decisions.bets_served import Served
 from scaleright.decisions.scale_up import domain, resources
@@ -324,3 +325,26 @@ def test_lengths_for_which_a_model_was_not_made_are_not_served():
     assert math.isnan(found.share.value) and math.isnan(found.tokens_per_s("bet").value)
     (within,) = evaluate([found.share], {"input_tokens": 1500})
     assert within > 0
+
+
+def test_how_sure_the_bet_is_against_its_rival_follows_odds_and_gains():
+    """A kind of model that cannot come is no doubt; the loss is in dollars of the work."""
+    sure = bet_or_rival(Bets.of(case_of()))
+    spreads = {name.split()[2]: of for name, of in sure.spreads.items()}
+    asked = [sure.cost, sure.other, sure.probability, sure.expected_loss, *spreads.values()]
+
+    def at_case(**case):
+        cost, other, likely, loss, *rest = evaluate(asked, case)
+        return cost, other, likely, loss, dict(zip(spreads, rest, strict=True))
+
+    cost, other, likely, loss, every = at_case()
+    assert 0 < likely < 1 and 0 < loss < min(cost, other) and all(of > 0 for of in every.values())
+    assert (likely > 0.5) == (cost < other)
+    for odds, none in ((1.0, "dense"), (0.0, "mixtures")):
+        rest = at_case(mixture_probability=odds, image_share=0.0)[-1]
+        assert rest[none] == rest["images"] == 0 < max(rest.values())
+    assert at_case(spend_usd_per_year=2e7)[3] == pytest.approx(2 * loss)
+    dear = at_case(bet_usd_per_hour=100.0)
+    assert dear[2] < 1e-3 and dear[3] < loss
+    nowhere = evaluate(asked[2:4], {"bet": "GB300", "rival": "GB300"})
+    assert all(math.isnan(of) for of in nowhere)

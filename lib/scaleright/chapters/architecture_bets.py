@@ -10,6 +10,7 @@ from scaleright.charts import Controls, Display
 from scaleright.decisions import bets, chip_gains
 from scaleright.decisions.architecture_bets import rents
 from scaleright.decisions.bets import Bets
+from scaleright.information import Choice
 from scaleright.mlperf import drift
 from scaleright.ops import where
 from scaleright.quantity import Quantity, look_up
@@ -30,10 +31,17 @@ def controls(declared: Any) -> Controls:
 
 
 def answer(
-    case: Any, found: Bets, best: Quantity, regret: Quantity, too_dear: Quantity, flip: Quantity
+    case: Any,
+    found: Bets,
+    sure: Choice,
+    best: Quantity,
+    regret: Quantity,
+    too_dear: Quantity,
+    flip: Quantity,
 ) -> Display:
     """The answer card: whether a chip is cheapest throughout, and the best bet.
 
+    sure : which of the two is the better bet [USD/year]
     regret, too_dear : of the best bet, and of the safest at worst [1]
     flip : odds of mixtures at which the two chips cost the same [1]
     """
@@ -42,9 +50,13 @@ def answer(
         where(found.either(kind), ", so that either may be the cheaper", "")
         for kind in ("mixture", "dense")
     )
+    known = charts.how_sure(sure, "the " + found.cheaper.now, " a year")
+    unknown = "none can be said to be the better, since one was not measured on all that may come"
+    known = where(sure.cost + sure.other > 0, known, unknown)
     span = charts.phrase(
         "{mixture.low:number} to {mixture.high:times} on {case.mixture}{mixture_open};"
-        " {dense.low:number} to {dense.high:times} on {case.dense}{dense_open} (90 %)"
+        " {dense.low:number} to {dense.high:times} on {case.dense}{dense_open} (90 %); of the two,"
+        " {known}"
     )
     span = where(found.possible, span, "none")
     cheapest = where(too_dear > 1e-9, "Yes: no chip is", "No: one chip is")
@@ -72,6 +84,8 @@ def answer(
         f" {drift('mixture of experts'):.2f} (90 %)",
         headline="regret",
         quantities={"regret": (regret, "percent"), "flip": (flip, "percent")}
+        | {"bet_cheaper_probability": (sure.probability, "percent")}
+        | {"expected_loss_usd_per_year": (sure.expected_loss, "usd")}
         | {"best_bet": (best.value, "")}
         | {name: (value, "number") for name, value in found.figures.items()},
     )
@@ -273,19 +287,10 @@ def served(within_20_ms: pd.DataFrame) -> Display:
     )
 
 
-def firmness(
-    case: Any, found: Bets, best: Quantity, lowest: Quantity, highest: Quantity
-) -> Display:
-    """The best bets if all gains lay at an end of their ranges."""
-    firm = charts.phrase("the {best} whatever happens within them")
-    closer = "the choice is closer than one figure makes it look"
-    firm = where((lowest == best) & (highest == best), firm, closer)
-    return charts.sentence(
-        "If all gains of the {case.bet} over the {case.rival} lay at the low ends of their ranges"
-        " the best bet would be the {lowest}, at the high ends the {highest}: {firm}.",
-        provided=found.possible,
-        otherwise="Without a bet there is nothing to be sure of.",
-    )
+def worth_of_knowing(case: Any, sure: Choice) -> Display:
+    """A chart of what it would save a year to know each gain before one of the two is taken."""
+    ways = charts.phrase("the {case.bet} and the {case.rival}")
+    return charts.worth_of_knowing(sure.worth(), "a year", sure, ways)
 
 
 def beside_measured(case: Any, seen: pd.DataFrame, times_off: pd.Series) -> Display:

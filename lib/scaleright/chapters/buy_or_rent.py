@@ -17,7 +17,6 @@ from scaleright.market import PaidHour, Rents, rent_or_buy_market
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.order import ordered
 from scaleright.quantity import Quantity
-from scaleright.ranges import Ends
 
 A_DAY = "hours of use a day"
 CAPPED = "break-even use [hours a day]"
@@ -307,19 +306,9 @@ def cards_on_power() -> Display:
     return charts.table(cards_and_a_chip(), words, formats)
 
 
-def tornado(
-    doubtful_hours: Quantity, ends: Mapping[str, Ends], break_even_hours: Quantity
-) -> Display:
-    """What moves the break-even hours a day, an input at a time.
-
-    doubtful_hours : as they follow from the inputs of `ends`
-    """
-    pays = _pays(break_even_hours)
-    return charts.show(
-        charts.tornado(ends, break_even_hours, "hours 2", CAPPED, result=doubtful_hours),
-        name="tornado",
-        alt="What moves the break-even, an input at a time, most of all first. {pays}",
-    )
+def worth_of_knowing(sure: Choice) -> Display:
+    """A chart of what it would save a year to know each input before choosing."""
+    return charts.worth_of_knowing(sure.worth(), "a year", sure, "owning and renting")
 
 
 def rents_that_fit(at_six: Quantity, at_four: Quantity) -> Display:

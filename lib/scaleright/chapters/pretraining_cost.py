@@ -11,7 +11,7 @@ from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.pretraining import PretrainingCost, published_runs
-from scaleright.costs.pretraining_doubts import Doubts, Spread, published_pace
+from scaleright.costs.pretraining_doubts import Spread, published_pace
 from scaleright.costs.pretraining_run import Cheapest, Run
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
@@ -284,13 +284,10 @@ def runs() -> Display:
     )
 
 
-def tornado(run: Run, doubt: Doubts, moving: Run) -> Display:
-    """What moves the cost of the run: a bar for each doubt, from end to end."""
-    return charts.show(
-        charts.tornado(doubt.ends, run.usd, "usd", USD_FOR, result=moving.usd),
-        name="tornado",
-        alt="What moves the cost of the run: price, time of real runs and failures.",
-    )
+def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
+    """A chart of what it would save to know each input before taking one of two platforms."""
+    choice, ways = doubts.choice, charts.phrase("the {best.platform} and the {doubts.other}")
+    return charts.worth_of_knowing(choice.worth(), "of the run", choice, ways)
 
 
 def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:

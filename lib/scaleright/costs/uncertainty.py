@@ -23,17 +23,18 @@ from scaleright.costs.ownership import (
     years_since_release,
 )
 from scaleright.costs.rent import rent_usd_per_year
+from scaleright.costs.serving_doubts import load_spread
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import PaidHour, electricity_price, fixed_years, yearly_drift
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, Range, interval, interval_of
-from scaleright.units import figures
+from scaleright.units import HOURS_PER_DAY, figures
 
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
-TYPICAL = "typical"
+TYPICAL, USE = "typical", "hours of use"
 TOGETHER = {
     "host, network and storage": (
         "host_usd",
@@ -213,7 +214,8 @@ def break_even_range(
 
 @lookup
 def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
-    """Owning or renting, by what a year costs [USD/year].
+    """Owning or renting, by what a year costs [USD/year]; nobody knows either how many hours of use
+    there will be, as far as of the load of a service.
 
     case : of quantities, as for `doubts`, with hours_per_day and contract too
     """
@@ -221,6 +223,8 @@ def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
     owned = chosen_terms(case, chip, groups).owned_usd_per_year(case.hours_per_day).total
     rented = rent_usd_per_year(hour.usd, hour.paid_hours(case.contract, case.hours_per_day))
     ends = doubts(case, chip, hour, fixed_years(case.contract))[1]
+    used, factor = case.hours_per_day, load_spread()
+    ends |= {USE: Ends(used, used / factor, minimum(used * factor, HOURS_PER_DAY))}
     return Choice.of(owned, rented, ends, **_ALL_TYPICAL)
 
 
