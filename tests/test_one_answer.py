@@ -28,8 +28,11 @@ from answer_cases import (
 )
 from press_cases import scaleright as command
 from scaleright import catalog, charts
+from scaleright.costs.ownership import Ownership
 from scaleright.decisions.architecture_bets import benchmarks
+from scaleright.footprint import machine
 from scaleright.quantity import evaluate
+from scaleright.transformer.parameters import parameters
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 PER_SECOND = TOKENS_PER_DAY / (HOURS_PER_DAY * SECONDS_PER_HOUR)
@@ -270,6 +273,8 @@ def test_each_chapter_is_asked_several_of_them(answers):
 
 
 SAID = {
+    "buy_or_rent": "Power at work is counted as the most that chip and server may draw",
+    "sustainability": "Serving uses measured power and speed of the chips",
     "token_cost": "the engine that costs least, of one node, in the format in which the model is"
     " usually served",
     "hardware_compare": "that of the engine of one node, or of the rack of a GB300",
@@ -285,6 +290,14 @@ SAID = {
 @pytest.mark.parametrize("chapter, words", SAID.items(), ids=SAID)
 def test_a_page_says_what_it_takes_otherwise(chapter, words):
     assert words in page_text(chapter)
+
+
+def test_what_owning_counts_as_power_is_no_less_than_what_is_drawn():
+    """The input that the pages on buying name, and the one on sustainability has from meters."""
+    for name in ("H100 SXM", "A100 SXM 80GB", "B200", "GB300", "MI300X", "L40S"):
+        drawn = machine(name)
+        at_work = drawn.chip_watts + drawn.host_watts + drawn.network_watts
+        assert Ownership.typical(name, "data center").busy_watts >= at_work
 
 
 def test_what_a_display_takes_otherwise_is_beside_its_answer(pages):
@@ -318,6 +331,21 @@ def test_beside_its_floor_a_step_takes_as_long_as_where_tokens_are_priced(pages,
     (seconds,) = at(there, step_s)
     assert seconds > floor.step.seconds.value
     assert f"it says {charts.say(seconds, 'duration')}," in said._repr_mimebundle_()["text/plain"]
+
+
+@pytest.mark.parametrize("chip", ["H100 SXM", "B200", "MI300X", "A100 SXM 80GB"])
+def test_a_token_in_service_costs_scaling_laws_what_it_costs_elsewhere(pages, chip):
+    """At the share of peak that follows the chip: of an 8B, with all its tokens counted."""
+    laws, case = (
+        cells("scaling_laws"),
+        Serving("Llama-3.1-8B", chip, "chat", 30.0, 1.0, "on demand"),
+    )
+    prompt, answer, _ = REQUESTS[case.request]
+    of, hour = laws.chips[chip], hour_of(pages, case)
+    here = {"accelerator": chip, "serving_mfu": of["serving_mfu"], "rent_usd_per_hour": hour}
+    flop = 2 * parameters(catalog.model(case.model)).total * (prompt + answer) / answer
+    (usd,) = at(here, laws.serve)
+    assert usd * flop * 1e6 == pytest.approx(by_token_cost(pages, case).usd, rel=1e-3)
 
 
 def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(pages):

@@ -19,9 +19,9 @@ ACROSS = "times compute-optimal size"
 
 
 def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
-    """The chapter's controls: rent and share of peak in training follow the chip."""
-    live = charts.controls(declared.filled(serving_mfu=laws.usual_serving_mfu()))
-    return live.follow("accelerator", chips, rent_usd_per_hour="rent_usd_per_hour", mfu="mfu")
+    """The chapter's controls: rent and shares of peak follow the chip."""
+    followed = {name: name for name in ("rent_usd_per_hour", "mfu", "serving_mfu")}
+    return charts.controls(declared).follow("accelerator", chips, **followed)
 
 
 def answer(

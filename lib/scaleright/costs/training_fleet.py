@@ -1,17 +1,20 @@
 """What a chip trains on in a cluster, failures counted, by the steps with which a pretraining run
-is costed; and why a chip is no platform of training.
+is costed, and what of its peak it keeps in service; and why a chip is no platform of training.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from scaleright.catalog import accelerators, model, shared
+from scaleright.catalog import accelerator, accelerators, model, shared
 from scaleright.costs.clusters import cluster_chips, goodput
 from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
 from scaleright.formulas import counting, lookup
+from scaleright.inference.curves import fastest
+from scaleright.inference.engine_tables import node_engines
+from scaleright.inference.lengths import Load
 from scaleright.market import listed_hour, matmul_terms
-from scaleright.transformer.flops import training_flop
+from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure
 
@@ -40,6 +43,8 @@ def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: floa
 
 MODEL, CHIPS, BATCH = "Llama-3.1-8B", 256, "4M"
 """The run whose share of the peak stands for others where a model has no shape yet."""
+REQUEST, PACE = Load(2000, 500), 30.0
+"""The request, and the tokens a second for each reader, at which `MODEL` is served likewise."""
 
 
 @lookup
@@ -63,12 +68,36 @@ def share_of_peak(accelerator_name: str) -> float:
 
 
 @lookup
+@shared
+def served_share_of_peak(accelerator_name: str) -> float:
+    """The dense BF16 peak of a chip that goes into 2 FLOP a parameter and token, read or written,
+    where the best engine of a node serves `MODEL` at full load [1].
+
+    Raises
+    ------
+    LookupError : no such chip.
+
+    >>> 0.3 < served_share_of_peak("H100 SXM") < 0.5
+    True
+    """
+    chip, shape = accelerator(accelerator_name), model(MODEL)
+    _, known = node_engines((MODEL,), (chip.name,))[MODEL, chip.name]
+    best = fastest(known, REQUEST, 1 / PACE)
+    tokens = best.tokens_per_s * (1 + REQUEST.new_tokens / REQUEST.output_tokens)
+    return figure(inference_flop(parameters(shape).total, tokens) / chip.peak_flops(), 4)
+
+
+@lookup
 def terms() -> dict[str, dict[str, Any]]:
-    """The chips that clusters are built of, as `market.matmul_terms` has them, with the share of
-    the peak that a run keeps (`mfu`, see `share_of_peak`), for `choose`.
+    """The chips that clusters are built of, as `market.matmul_terms` has them, with the shares of
+    the peak that a run and a service keep (`mfu` and `serving_mfu`, see `share_of_peak` and
+    `served_share_of_peak`), for `choose`.
     """
     known = matmul_terms()
-    return {name: known[name] | {"mfu": share_of_peak(name)} for name in cluster_chips()}
+    return {
+        name: known[name] | {"mfu": share_of_peak(name), "serving_mfu": served_share_of_peak(name)}
+        for name in cluster_chips()
+    }
 
 
 @lookup

@@ -45,7 +45,6 @@ from scaleright.scaling_laws.models import (
     named_first,
     ratios_by_age,
     trained_models,
-    usual_serving_mfu,
 )
 from scaleright.scaling_laws.optima import (
     Model,

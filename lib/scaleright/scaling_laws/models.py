@@ -1,14 +1,12 @@
 """Models as they were trained and served, beside what the law says of them."""
 
-from statistics import median
-
 import pandas as pd
 
-from scaleright.catalog import accelerator, model, table
+from scaleright.catalog import model, table
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.scaling_laws.laws import Law, compute_optimal_parameters, implied_lifetime_tokens
-from scaleright.transformer.flops import inference_flop, training_flop
+from scaleright.transformer.flops import training_flop
 from scaleright.transformer.parameters import active_parameters
 
 NAMED = (
@@ -104,22 +102,3 @@ def ratios_by_age(models: pd.DataFrame) -> tuple[float, float]:
     """
     years, ratio = models["year"], models["ratio"]
     return float(ratio[years <= 2022].median()), float(ratio[years >= 2024].median())
-
-
-@lookup
-def usual_serving_mfu() -> float:
-    """Share of the BF16 peak that service reaches: median of published measurements at full load,
-    the arithmetic of all tokens that a system reads and writes over the peak of its chips [1].
-
-    >>> usual_serving_mfu()
-    0.3
-    """
-    rate = "measured_output_tokens_per_s_per_accelerator"
-    rows = table("measured/serving").dropna(subset=rate)
-    rows = rows.query("scenario == 'maximum load' and held_out.isna()")
-    tokens = rows[rate] * (1 + rows["input_tokens"] / rows["output_tokens"])
-    shares = (
-        inference_flop(_used(name), per_s) / accelerator(chip).peak_flops("bf16")
-        for name, chip, per_s in zip(rows["model"], rows["accelerator"], tokens, strict=True)
-    )
-    return round(median(shares), 2)
