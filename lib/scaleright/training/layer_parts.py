@@ -49,9 +49,6 @@ LAUNCHES, LAUNCHES_ROUTED, LAUNCHES_EXPERT = 84, 270, 150
 """Kernels of a layer, forward and backward; more with routed experts; more for each expert on the
 chip.
 """
-HIDING = 1.2
-"""Time of computing in practice over that at measured peaks, where it decides what hides behind it.
-"""
 START_S = 1e-5
 """Launch and synchronization of an exchange between experts."""
 
@@ -252,7 +249,9 @@ def exchange_seconds(t: Transformer, links: Mapping[str, float], domain, tokens,
 def _layer(
     run: TrainingRun, of: Machine, stack: Stack, lay: Layout
 ) -> tuple[dict[str, Pair], dict[str, Pair]]:
-    """Time of a micro-batch by kind, in a mean layer and in the output head."""
+    """Time of a micro-batch by kind, in a mean layer and in the output head; launches and the ring
+    of context parallelism whole, whatever hides of them.
+    """
     t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
     outside = where(lay.sequence_parallel > 0, tp, 1.0)
     tokens, moe = lay.micro_batch * run.sequence / cp, share_of_mixtures(t)
@@ -280,12 +279,10 @@ def _layer(
             "expert": (exchange, exchange),
         }
         launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)
-    busy = sum(sum(layer[kind]) for kind in COMPUTE if kind in layer)
-    host = maximum(launches * of.low.launch_s - HIDING * busy, 0.0) / 3
+    host = launches * of.low.launch_s / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
     ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)
-    around = maximum(ring - core[0], 0.1 * ring), maximum(2 * ring - core[1], 0.2 * ring)
-    layer |= {"tensor": (tensor, tensor), "host": (host, 2 * host), "context": around}
+    layer |= {"tensor": (tensor, tensor), "host": (host, 2 * host), "context": (ring, 2 * ring)}
     logits = tokens * t.vocab / tp * LOGIT_BYTES / 2 / of.bandwidth
     head = {
         "matmul": of.products(tokens, t.vocab / tp, t.hidden, low=False),

@@ -2,19 +2,18 @@
 was measured to reach.
 
 All is worked out for one micro-batch of one pipeline stage: matrix products by their real shape on
-one rank, attention, memory-bound operations by the bytes they move, and communication as far as
-computing does not hide it. `step` repeats the work over micro-batches, adds the bubble, and
-multiplies each kind by a fitted slowdown.
+one rank, attention, memory-bound operations by the bytes they move, launches and communication.
+`hiding` says what of the latter computing hides; `step` repeats the work over micro-batches, adds
+the bubble, and multiplies each kind by a fitted slowdown.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.collectives import all_gather_seconds, exposed, send_recv_seconds
+from scaleright.collectives import all_gather_seconds, send_recv_seconds
 from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, maximum, where
 from scaleright.training.layer_parts import (
-    COMPUTE,
     Machine,
     Pair,
     Stack,
@@ -46,74 +45,53 @@ OPTIMIZER_TRAFFIC = 34.0
 """Bytes read and written for each weight by AdamW in FP32: gradient, master weight and two moments,
 and the 16-bit weight.
 """
-OVERLAP = 0.5
-"""Share of the traffic of weights and gradients that is issued beside computing."""
-
 # Runs and layouts are checked once, by `rules`.
 _gather, _send = unchecked(all_gather_seconds), unchecked(send_recv_seconds)
-_exposed = unchecked(exposed)
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Seconds by kind: of one micro-batch on the busiest stage, forward, backward and recomputed;
-    and once a step.
+class Work:
+    """Seconds of the work of one micro-batch at measured peaks, before anything hides.
 
-    mean_share : work of a mean stage over that of the busiest [1]
-    bubble : micro-batches' worth of a mean stage's work that a stage waits [1]
+    layer, head : of a mean layer and of the output heads, by kind, forward and backward [s]
+    again : share of a layer's forward work that the backward pass repeats, by kind [1]
+    full, last : layers of a full stage, and of the one with the output heads [1]
+    layers : of the model, those that predict further tokens included [1]
+    sent : activations from stage to stage, one way [s]
+    gathered : traffic of shared-out weights and gradients beside a forward pass, a backward pass,
+        and the last backward pass of a step [s]
+    optimizer : update of the weights, once a step [s]
+    pipeline, virtual : stages, and chunks of one [1]
     """
 
-    forward: dict[str, Any]
-    backward: dict[str, Any]
+    layer: dict[str, Pair]
+    head: dict[str, Pair]
     again: dict[str, Any]
-    once: dict[str, Any]
+    full: Any
+    last: Any
+    layers: Any
+    sent: Any
+    gathered: tuple[Any, Any, Any]
+    optimizer: Any
     micro_batches: Any
-    mean_share: Any
-    bubble: Any
-
-    def seconds(self, kind: str) -> tuple[Any, Any, Any]:
-        """Time that a kind of work takes in a step: useful, recomputed, and waited for in the
-        bubble.
-        """
-        work, again = (
-            self.forward.get(kind, 0.0) + self.backward.get(kind, 0.0),
-            self.again.get(kind, 0.0),
-        )
-        waits = (
-            0.0 if kind in ("data", "pipeline") else self.bubble * self.mean_share * (work + again)
-        )
-        return (
-            self.micro_batches * work + self.once.get(kind, 0.0),
-            self.micro_batches * again,
-            waits,
-        )
+    pipeline: Any
+    virtual: Any
 
 
-def _busiest_stage(
-    run: TrainingRun, lay: Layout, layer: dict[str, Pair], head: dict[str, Pair]
-) -> tuple[Any, Any]:
-    """Layers of the busiest stage, and 1 where it has the output head.
-
-    It is a full one, or the last, which has fewer layers where the pipeline counts other modules as
-    layers, but the head.
+def _stages(run: TrainingRun, lay: Layout) -> tuple[Any, Any]:
+    """Layers of a full stage and of the last, which has fewer where the pipeline counts other
+    modules as layers.
     """
-    busy, top = (sum(sum(part[kind]) for kind in COMPUTE if kind in part) for part in (layer, head))
     stage = ceil(run.model.layers / (lay.pipeline * lay.virtual)) * lay.virtual
     spare = stage * lay.pipeline - run.model.layers
-    last = stage - where(spare == 2, 1.0, spare) + run.mtp_modules
-    tail = where(last * busy + top >= stage * busy, 1.0, 0.0)
-    return maximum(tail * last + (1 - tail) * stage, 1.0), tail
+    return stage, stage - where(spare == 2, 1.0, spare) + run.mtp_modules
 
 
-def _recomputed(lay: Layout, stack: Stack, forward: dict[str, Any]) -> dict[str, Any]:
-    """What of the layers' forward pass runs a second time."""
+def _again(lay: Layout, stack: Stack, layer: dict[str, Pair]) -> dict[str, Any]:
+    """What of a layer's forward pass runs a second time, as shares."""
     full, core = where(lay.recompute > 1, 1.0, 0.0), where(lay.recompute == 1, 1.0, 0.0)
-    again = {kind: full * value for kind, value in forward.items()}
-    for kind, share in (
-        {"matmul": 0.5, "elementwise": 1.0}.items() if stack.by_op else [("attention", 1.0)]
-    ):
-        again[kind] = again[kind] + core * share * forward[kind]
-    return again
+    selected = {"matmul": 0.5, "elementwise": 1.0} if stack.by_op else {"attention": 1.0}
+    return {kind: full + core * selected.get(kind, 0.0) for kind in layer}
 
 
 def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
@@ -154,13 +132,9 @@ def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, depth: Any) -> t
     return gather, state
 
 
-def _shared_seconds(
-    of: Machine, lay: Layout, stack: Stack, gather: Any, ahead: Any, behind: Any
-) -> tuple[Any, Any, Any]:
-    """Gathering weights and reducing gradients as far as computing does not hide it: in the forward
-    and the backward pass of each micro-batch where they are sharded, and once a step.
-
-    ahead, behind : computing of a forward and a backward pass [s]
+def _gathered(of: Machine, lay: Layout, stack: Stack, gather: Any) -> tuple[Any, Any, Any]:
+    """Gathering weights and reducing gradients: beside the forward and the backward pass of each
+    micro-batch where they are sharded, and beside the last one of a step.
     """
     weights_sharded, gradients_sharded = (
         where(lay.zero > 2, 1.0, 0.0),
@@ -169,52 +143,31 @@ def _shared_seconds(
     weights_s = weights_sharded * gather * (of.element_bytes / 2 if stack.low_gather else 1.0)
     each = weights_s + gradients_sharded * of.trained * gather
     rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * of.trained * gather
-    return (
-        _exposed(weights_s, ahead, OVERLAP),
-        _exposed(each, behind, OVERLAP),
-        _exposed(rest, behind, OVERLAP),
-    )
+    return weights_s, each, rest
 
 
 @search
-def physical_parts(
-    run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = None
-) -> Parts:
-    """The parts of a run's step at measured peaks; the fields of the layout are numbers, arrays
+def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = None) -> Work:
+    """The work of a run's step at measured peaks; the fields of the layout are numbers, arrays
     that broadcast, or quantities.
 
     machine : the speeds of the run's chip, if they are at hand
     """
-    of, pp = machine or Machine.of(run), lay.pipeline
+    of = machine or Machine.of(run)
     layer, head = layer_seconds(run, of, stack, lay)
-    depth, tail = _busiest_stage(run, lay, layer, head)
-    forward, backward = (
-        {kind: depth * pair[way] for kind, pair in layer.items()} for way in (0, 1)
-    )
-    again = _recomputed(lay, stack, forward)
-    for kind, pair in head.items():
-        forward[kind], backward[kind] = (
-            forward[kind] + tail * pair[0],
-            backward[kind] + tail * pair[1],
-        )
-    forward["pipeline"] = backward["pipeline"] = _sent(run, of, lay)
-    ahead, behind = (sum(side.get(kind, 0.0) for kind in COMPUTE) for side in (forward, backward))
-    behind = behind + sum(again.get(kind, 0.0) for kind in COMPUTE)
-    gather, state = _shared_weights(run, of, lay, depth)
-    forward["data"], backward["data"], once_data = _shared_seconds(
-        of, lay, stack, gather, ahead, behind
-    )
-    once = {
-        "data": once_data,
-        "optimizer": of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth,
-    }
-    mean_share = (run.model.layers + run.mtp_modules) / pp / depth
-    return Parts(
-        forward,
-        backward,
-        again,
-        once,
+    full, last = _stages(run, lay)
+    gather, state = _shared_weights(run, of, lay, full)
+    return Work(
+        layer,
+        head,
+        _again(lay, stack, layer),
+        full,
+        last,
+        run.model.layers + run.mtp_modules,
+        _sent(run, of, lay),
+        _gathered(of, lay, stack, gather),
+        of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth,
         lay.micro_batches(run.global_batch),
-        mean_share,
-        (pp - 1) / lay.virtual,
+        lay.pipeline,
+        lay.virtual,
     )

@@ -14,10 +14,11 @@ from scaleright.formulas import Breakdown, counting, search
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.roofline import PEAK_NAMES
+from scaleright.training.hiding import shown_parts
 from scaleright.training.layer_parts import Machine
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
-from scaleright.training.parts import KINDS, physical_parts
+from scaleright.training.parts import KINDS, work
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import Slowdowns, borrowed, interval
 from scaleright.training.slowdowns import slowdowns as stored
@@ -109,7 +110,7 @@ def step_time(
         return StepTime(
             *(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named)
         )
-    parts = physical_parts(run, layout, slow.stack, machine)
+    parts = shown_parts(work(run, layout, slow.stack, machine), slow.by_kind)
     shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
     for kind in KINDS:
         useful, again, waits = parts.seconds(kind)

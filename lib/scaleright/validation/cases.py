@@ -14,7 +14,8 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
-from scaleright.training.parts import KINDS, physical_parts
+from scaleright.training.hiding import shown_parts
+from scaleright.training.parts import KINDS, Work, work
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import Stack, families, stack
 from scaleright.training.step import model_flop
@@ -58,10 +59,9 @@ class Configuration:
         return float(model_flop(self.run))
 
     @cached_property
-    def seconds(self) -> np.ndarray:
-        """Time of each kind of work at measured peaks [s]."""
-        parts = physical_parts(self.run, self.layout, self.software)
-        return np.array([float(sum(parts.seconds(kind))) for kind in KINDS])
+    def work(self) -> Work:
+        """The work of a step at measured peaks."""
+        return work(self.run, self.layout, self.software)
 
     @cached_property
     def families(self) -> dict[str, str]:
@@ -75,7 +75,7 @@ class Case:
     has a time if it could be worked out.
 
     flop : model FLOP of a step as its publisher counts them, ours (causal) where it does not say
-    seconds : time of each kind of work at measured peaks [s]
+    work : of a step, at measured peaks
     families : the family of each kind's constant
     """
 
@@ -84,8 +84,15 @@ class Case:
     measured_s: float = math.nan
     layout: Layout = UNDETERMINED
     flop: float = math.nan
-    seconds: np.ndarray = UNDETERMINED
+    work: Work = UNDETERMINED
     families: dict[str, str] = UNDETERMINED
+
+    def seconds(self, slow: Mapping[str, float]) -> np.ndarray:
+        """Time of each kind of work that shows, at measured peaks [s], where work takes so many
+        times as long in practice.
+        """
+        parts = shown_parts(self.work, slow)
+        return np.array([float(sum(parts.seconds(kind))) for kind in KINDS])
 
 
 def given(row: Mapping[str, Any], column: str, default: Any) -> Any:
@@ -198,7 +205,7 @@ def case(row: dict[str, Any], of: Configuration) -> Case:
         seconds,
         of.layout,
         flop if flop > 0 else of.flop,
-        of.seconds,
+        of.work,
         of.families,
     )
 
