@@ -15,7 +15,7 @@ from scaleright.ops import maximum, minimum, where
 from scaleright.training.layer_parts import COMPUTE, Pair
 from scaleright.training.parts import Work
 
-BUSY = (*COMPUTE, "tensor", "expert", "context")
+BUSY = (*COMPUTE, "tensor", "expert", "context", "sync")
 """Kinds that the chip is busy with: computing, and what shows of the exchanges that it waits for."""
 OVERLAP = 0.5
 """Share of the traffic of weights and gradients that is issued beside computing."""
@@ -69,6 +69,26 @@ def _around(work: Work, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
     return replace(work, layer=layer, again=work.again | {"context": 0.0}), (hidden[0], hidden[1])
 
 
+def _synced(work: Work, spent: Pair, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
+    """Work with launches that experts' own work does not hide: the host waits for the router before
+    it launches them.
+    """
+    if "after_sync" not in work.layer:
+        return work, spent
+    layer = dict(work.layer)
+    launches = layer.pop("after_sync")
+    shown, hidden = [], []
+    for way in (0, 1):
+        own = sum(slow[k] * (layer[k][way] + (work.again[k] * layer[k][0] if way else 0.0)) for k in ("grouped", "routing", "expert"))
+        whole = launches[way] + (work.again["after_sync"] * launches[0] if way else 0.0)
+        part = minimum(whole, own)
+        shown.append(whole - part)
+        hidden.append(part)
+    layer["sync"] = (shown[0], shown[1])
+    again = {k: v for k, v in work.again.items() if k != "after_sync"} | {"sync": 0.0}
+    return replace(work, layer=layer, again=again), (spent[0] + hidden[0], spent[1] + hidden[1])
+
+
 def _busiest(work: Work, slow: Mapping[str, Any]) -> tuple[Any, Any]:
     """Layers of the busiest stage, and 1 where it has the output heads."""
     layer, head = (
@@ -109,8 +129,9 @@ def _stage(
         launches = most * (back + work.again["host"] * there if way else there)
         for kind, whole, beside in (("host", launches, 1.0), ("data", traffic[way], OVERLAP)):
             seconds[kind], left = _behind(whole, beside, slow[kind], left)
+        seconds["host"] = seconds["host"] + seconds.pop("sync", 0.0)
         each = {kind: each.get(kind, 0.0) + value for kind, value in seconds.items()}
-    return each, {kind: value for kind, value in again.items() if kind != "host"}, left
+    return each, {kind: value for kind, value in again.items() if kind not in ("host", "sync")}, left
 
 
 def _behind(whole: Any, beside: Any, slow: Any, left: Any) -> tuple[Any, Any]:
@@ -129,7 +150,8 @@ def shown_parts(work: Work, slow: Mapping[str, Any]) -> Parts:
 
     slow : time in practice over time at measured peaks, by kind of work [1]
     """
-    work, spent = _around(work, slow)
+    slow = {**slow, "sync": slow["host"]}
+    work, spent = _synced(*_around(work, slow), slow)
     *beside, last = work.gathered
     stages, layers = work.pipeline, work.layers / work.pipeline
     each, again, left = _stage(work, *_busiest(work, slow), work.full, spent, tuple(beside), slow)

@@ -33,6 +33,17 @@ BACKWARD_ATTENTION = 3.5
 """
 EXPOSED_SOFTMAX = 0.5
 """Share of the exponentials that the matrix units wait for; the other half runs beside them."""
+BIAS_BYTES = 28.0, 40.0
+"""Bytes moved for each output of an expert, forward and backward, to add a bias weighted by the
+router's FP32 probability, operation by operation: product written (4); sum of output and product
+read and written (10); results of all experts joined (8); cast to 16 bit (6). Backward: cast (6), cast
+for the output (6), split (4), and for the gradients of bias and probability a product each, read,
+written and summed (24) [megatronexperts2025].
+"""
+CLAMP_BYTES = 8.0, 10.0
+"""Bytes moved for each input of a clamped activation: clamped (4) and joined again (4); backward:
+masked (6) and joined (4) [megatronexperts2025].
+"""
 UNFUSED_BYTES = 12.0
 """Bytes moved for each score of unfused attention: written, softmax, dropout with its mask, read
 again (each in 16 bit).
@@ -272,13 +283,19 @@ def _layer(
         expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
         permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
         exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, ep)
-        moving = _sum(expert[1], (permuted, 2 * permuted))
+        eager = t.ffn_bias and not stack.fused_experts
+        beside = [
+            eager * routed * (bias * t.hidden + clamp * (1 + t.gated_ffn) * t.expert_ffn) / of.bandwidth
+            for bias, clamp in zip(BIAS_BYTES, CLAMP_BYTES, strict=True)
+        ]
+        moving = _sum(expert[1], (permuted, 2 * permuted), (beside[0], beside[1]))
         layer |= {
             "grouped": _scaled(expert[0], moe),
             "routing": _scaled(moving, moe),
             "expert": (exchange, exchange),
         }
-        launches = launches + moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held)
+        routed_launches = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
+        layer["after_sync"] = (routed_launches, 2 * routed_launches)
     host = launches * of.low.launch_s / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
     ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)

@@ -33,7 +33,7 @@ PRIOR = dict.fromkeys(KINDS, 1.0) | {
 """Where the fit starts from: what is left of a peak in practice, before any row is seen."""
 TABLE = "training_constants"
 """Where the fitted constants are kept."""
-FIXED = ("optimizer", "host", "context")
+FIXED = ("optimizer", "context")
 """Kinds of work that are too small a share of any published run to be fitted."""
 
 
@@ -82,7 +82,8 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     """The family of each kind of work of a run: the first key of its constant."""
     chip = family(run.chip)
     low = {"FP8": " FP8", "MXFP8": " FP8"}.get(run.precision, "")
-    experts = "fused" if of.fused_experts and chip.startswith("Blackwell") else "plain"
+    fused = of.fused_experts and chip.startswith("Blackwell") and not run.model.ffn_bias
+    experts = "fused" if fused else "plain"
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
     attention = chip.split()[0] if of.fused_attention else "unfused"
     tensor = "overlapped" if of.fused_attention and not of.native else "in turn"
