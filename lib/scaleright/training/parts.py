@@ -102,7 +102,7 @@ def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
     return where(lay.pipeline > 1, sent, 0.0)
 
 
-def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, depth: Any) -> tuple[Any, Any]:
+def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, stack: Stack, depth: Any) -> tuple[Any, Any]:
     """Time of gathering a stage's weights from the ranks that share them out, and the weights whose
     optimizer state a rank keeps.
     """
@@ -115,7 +115,9 @@ def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, depth: Any) -> t
     )
     own = (depth * weights + t.vocab * t.embedding_width) / tp
     group = lay.data * lay.context
-    gather = _gather(2 * own, group, maximum(of.domain / tp, 1.0), **of.links)
+    near = maximum(of.domain / tp, 1.0)
+    blocks = depth + 1 if stack.by_op else 1.0
+    gather = blocks * _gather(2 * own / blocks, group, near, **of.links)
     state = own / where(lay.zero > 0, group, 1.0)
     if t.experts:
         own_experts = (
@@ -156,7 +158,7 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
     of = machine or Machine.of(run)
     layer, head = layer_seconds(run, of, stack, lay)
     full, last = _stages(run, lay)
-    gather, state = _shared_weights(run, of, lay, full)
+    gather, state = _shared_weights(run, of, lay, stack, full)
     return Work(
         layer,
         head,
