@@ -45,10 +45,11 @@ def _robust(
     prior: np.ndarray,
     ties: np.ndarray,
     among: np.ndarray,
+    aim: np.ndarray | float,
     rounds: int = 8,
 ) -> np.ndarray:
-    """Non-negative factors that bring the shares' sums near 1, tied to a prior; large errors, and
-    factors beyond twice the prior, count less (IRLS). As prior and ties, (fits, factors).
+    """Non-negative factors that bring the shares' sums near an aim, tied to a prior; large errors,
+    and factors beyond twice the prior, count less (IRLS). As prior and ties, (fits, factors).
 
     shares, places : what a row shows of each kind, and which factor that is of, (kinds, rows)
     among : the rows that each fit is of, (fits, rows)
@@ -70,8 +71,8 @@ def _robust(
         half = (curved @ weights.T).T.reshape(fits, many, many)
         curvature = half + half.transpose(0, 2, 1)
         curvature[:, own, own] = half[:, own, own] + held / prior**2
-        factors = _non_negative(curvature, (shown.T @ weights.T).T + held / prior)
-        error = np.abs((shown @ factors.T).T - 1)
+        factors = _non_negative(curvature, (shown.T @ (weights * aim).T).T + held / prior)
+        error = np.abs((shown @ factors.T).T - aim)
         weights = among * TOLERANCE / np.maximum(error, TOLERANCE)
     return factors
 
@@ -83,6 +84,7 @@ def _families(
     mean: np.ndarray,
     ties: np.ndarray,
     among: np.ndarray,
+    aim: np.ndarray | float = 1.0,
 ) -> list[Constants]:
     """One constant a family and kind, tied to the mean of all families, (fits, kinds), by so many
     rows.
@@ -100,7 +102,7 @@ def _families(
         keys += [(str(name), kind) for name in names]
         of += [place] * len(names)
     places = np.array(columns)
-    own = _robust(shares.T, places, mean[:, of], tied[:, of], among, rounds=10)
+    own = _robust(shares.T, places, mean[:, of], tied[:, of], among, aim, rounds=10)
     return [
         {(ANY, kind): float(value) for kind, value in zip(kinds, means, strict=True)}
         | dict(sorted((keys[at], float(found[at])) for at in np.unique(places[:, rows])))
@@ -151,12 +153,14 @@ def fit_pooled(
     prior: Mapping[str, float],
     among: np.ndarray,
     fixed: Sequence[str] = (),
+    aim: np.ndarray | float = 1.0,
 ) -> list[Constants]:
     """Constants from measurements as `fit` finds them, the mean of all families fitted first, tied
     to a prior.
 
     prior : where the fits start from, by kind, in the order of the columns
     fixed : kinds that are held at the prior
+    aim : what the shares times the constants are to come to, 1 or (fits, rows)
 
     >>> (found,) = fit_pooled(np.array([[0.5]] * 20), np.full((20, 1), "any"), {"matmul": 1.0},
     ...     np.ones((1, 20), bool))
@@ -170,9 +174,10 @@ def fit_pooled(
         np.tile(list(prior.values()), (len(among), 1)),
         np.where(held, FIRM, SHRINKAGE) * among.sum(axis=1, keepdims=True),
         among,
+        aim,
     )
     ties = np.where(held, FIRM, POOLING)
-    return _families(shares, named, list(prior), np.maximum(pooled, 0.05), ties, among)
+    return _families(shares, named, list(prior), np.maximum(pooled, 0.05), ties, among, aim)
 
 
 @lookup

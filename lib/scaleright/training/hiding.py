@@ -1,37 +1,43 @@
-"""What of a training step's launches and communication hides behind computing.
+"""What of a training step's launches and communication hides behind what a chip is busy with.
 
-A second of computing hides one second of other work, once: first the ring of context parallelism
-behind the attention that it feeds, then the launches of kernels, then the traffic of shared-out
-weights and gradients, as far as it is issued beside computing. All are seconds in practice, slowed
-as `slowdowns` says: a faster chip hides less, and is never slower for it.
+A busy second hides one second of other work, once: the ring of context parallelism behind the
+attention that it feeds, the launches of routed experts behind those experts, then all other
+launches, then the traffic of shared-out weights and gradients as far as it is issued beside
+computing. All are seconds in practice, slowed as `slowdowns` says, so that a faster chip hides less
+and is never slower for it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaleright.formulas import search
-from scaleright.ops import maximum, minimum, where
+from scaleright.collectives import exposed
+from scaleright.formulas import search, unchecked
+from scaleright.ops import maximum, where
 from scaleright.training.layer_parts import COMPUTE, Pair
 from scaleright.training.parts import Work
 
-BUSY = (*COMPUTE, "tensor", "expert", "context", "sync")
-"""Kinds that the chip is busy with: computing, and what shows of the exchanges that it waits for."""
 OVERLAP = 0.5
 """Share of the traffic of weights and gradients that is issued beside computing."""
 RING_OVERLAP = 0.9
 """Share of the ring of keys and values that is sent while attention computes: all but the first of
 a few turns.
 """
+ROUTED = ("grouped", "routing", "expert")
+"""Work of routed experts, which is launched once the host knows where the router sends tokens."""
+_BUSY = (*COMPUTE, "tensor", "expert", "context", "routed_host")
+"""Kinds that the chip is busy with or waits for: computing, exchanges, and what shows of the ring
+and of experts' launches.
+"""
 _LEAST = 1e-9
 """Stands for a slowdown of 0, of which a kind of work shows nothing."""
+_exposed = unchecked(exposed)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Seconds by kind at measured peaks, as far as computing does not hide them: of one micro-batch
-    on the busiest stage, useful and recomputed; once a step; and of one micro-batch on a mean
-    stage.
+    """Seconds by kind at measured peaks, as far as nothing hides them: of one micro-batch on the
+    busiest stage, useful and recomputed; once a step; and of one micro-batch on a mean stage.
 
     bubble : micro-batches' worth of a mean stage's work that a stage waits [1]
     """
@@ -54,51 +60,49 @@ class Parts:
         )
 
 
-def _around(work: Work, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
-    """Work with what shows of the ring of a layer, and what attention hides of it [s]."""
-    (there, back), factor = work.layer["context"], maximum(slow["context"], _LEAST)
-    core = [slow["attention"] * seconds for seconds in work.layer["attention"]]
-    twice = work.again["context"] * there, work.again["attention"] * core[0]
-    rings, cores = (there, back + twice[0]), (core[0], core[1] + twice[1])
-    hidden = [
-        minimum(RING_OVERLAP * factor * ring, over)
-        for ring, over in zip(rings, cores, strict=True)
-    ]
-    shown = [ring - part / factor for ring, part in zip(rings, hidden, strict=True)]
-    layer = work.layer | {"context": (shown[0], shown[1])}
-    return replace(work, layer=layer, again=work.again | {"context": 0.0}), (hidden[0], hidden[1])
-
-
-def _synced(work: Work, spent: Pair, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
-    """Work with launches that experts' own work does not hide: the host waits for the router before
-    it launches them.
+def _passes(work: Work, kind: str) -> Pair:
+    """Seconds of a kind of work in a layer's forward pass, and in its backward pass with what is
+    repeated there.
     """
-    if "after_sync" not in work.layer:
-        return work, spent
-    layer = dict(work.layer)
-    launches = layer.pop("after_sync")
-    shown, hidden = [], []
-    for way in (0, 1):
-        own = sum(slow[k] * (layer[k][way] + (work.again[k] * layer[k][0] if way else 0.0)) for k in ("grouped", "routing", "expert"))
-        whole = launches[way] + (work.again["after_sync"] * launches[0] if way else 0.0)
-        part = minimum(whole, own)
-        shown.append(whole - part)
-        hidden.append(part)
-    layer["sync"] = (shown[0], shown[1])
-    again = {k: v for k, v in work.again.items() if k != "after_sync"} | {"sync": 0.0}
-    return replace(work, layer=layer, again=again), (spent[0] + hidden[0], spent[1] + hidden[1])
+    there, back = work.layer[kind]
+    return there, back + work.again[kind] * there
+
+
+def _hide(whole: Any, beside: Any, slow: Any, left: Any) -> tuple[Any, Any]:
+    """What shows of work that may hide, at measured peaks, and the busy seconds that are left.
+
+    beside : share of it that is issued while the chip is busy [1]
+    left : busy seconds that have hidden nothing yet [s]
+    """
+    factor = maximum(slow, _LEAST)
+    shown = _exposed(factor * whole, maximum(left, 0.0), beside)
+    return shown / factor, left - (factor * whole - shown)
+
+
+def _in_layers(work: Work, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
+    """Work with what shows of each layer's ring and of its experts' launches, and the busy seconds
+    that hid the rest.
+    """
+    behind: dict[str, tuple[tuple[str, ...], float]] = {"context": (("attention",), RING_OVERLAP)}
+    if "routed_host" in work.layer:
+        behind["routed_host"] = ROUTED, 1.0
+    layer, spent = dict(work.layer), [0.0, 0.0]
+    for kind, (before, beside) in behind.items():
+        shown = []
+        for way, whole in enumerate(_passes(work, kind)):
+            over = sum(slow[busy] * _passes(work, busy)[way] for busy in before)
+            seconds, left = _hide(whole, beside, slow[kind], over)
+            shown.append(seconds)
+            spent[way] = spent[way] + over - left
+        layer[kind] = shown[0], shown[1]
+    again = work.again | dict.fromkeys(behind, 0.0)
+    return replace(work, layer=layer, again=again), (spent[0], spent[1])
 
 
 def _busiest(work: Work, slow: Mapping[str, Any]) -> tuple[Any, Any]:
     """Layers of the busiest stage, and 1 where it has the output heads."""
-    layer, head = (
-        sum(
-            slow[kind] * (ways[0] * (1 + work.again[kind] * repeats) + ways[1])
-            for kind, ways in part.items()
-            if kind in BUSY
-        )
-        for part, repeats in ((work.layer, 1.0), (work.head, 0.0))
-    )
+    layer = sum(slow[kind] * sum(_passes(work, kind)) for kind in _BUSY if kind in work.layer)
+    head = sum(slow[kind] * sum(ways) for kind, ways in work.head.items())
     top = where(work.last * layer + head >= work.full * layer, 1.0, 0.0)
     return maximum(top * work.last + (1 - top) * work.full, 1.0), top
 
@@ -106,42 +110,30 @@ def _busiest(work: Work, slow: Mapping[str, Any]) -> tuple[Any, Any]:
 def _stage(
     work: Work, depth: Any, heads: Any, most: Any, spent: Pair, traffic: Pair, slow: Mapping
 ) -> tuple[dict[str, Any], dict[str, Any], Any]:
-    """What shows of a stage, at measured peaks: useful seconds by kind, recomputed ones, and the
-    time of the backward pass that has hidden nothing yet.
+    """What shows of a stage's micro-batch, at measured peaks: useful seconds by kind, recomputed
+    ones, and the busy seconds of the backward pass that are left.
 
     depth, heads : layers of the stage, and how much of the output heads it has [1]
-    most : layers of the stage with most launches and most of the ring, for which all wait [1]
-    spent : what attention of a layer has hidden [s]
+    most : layers of the stage with most launches, for which all others wait [1]
+    spent : busy seconds of a layer that have hidden something [s]
     """
     again = {kind: share * depth * work.layer[kind][0] for kind, share in work.again.items()}
-    each, left = dict.fromkeys(("host", "data"), 0.0), 0.0
-    for way, repeats in ((0, 0.0), (1, 1.0)):
+    each, left = dict.fromkeys(("data", *work.layer), 0.0), 0.0
+    for way in (0, 1):
         seconds = {
             kind: depth * ways[way] + heads * work.head.get(kind, (0.0, 0.0))[way]
             for kind, ways in work.layer.items()
-            if kind != "host"
         }
         left = sum(
-            slow[kind] * (seconds[kind] + repeats * again[kind]) for kind in BUSY if kind in seconds
+            slow[kind] * (seconds[kind] + way * again[kind]) for kind in _BUSY if kind in seconds
         )
         left = left - most * spent[way]
-        there, back = work.layer["host"]
-        launches = most * (back + work.again["host"] * there if way else there)
-        for kind, whole, beside in (("host", launches, 1.0), ("data", traffic[way], OVERLAP)):
-            seconds[kind], left = _behind(whole, beside, slow[kind], left)
-        seconds["host"] = seconds["host"] + seconds.pop("sync", 0.0)
-        each = {kind: each.get(kind, 0.0) + value for kind, value in seconds.items()}
-    return each, {kind: value for kind, value in again.items() if kind not in ("host", "sync")}, left
-
-
-def _behind(whole: Any, beside: Any, slow: Any, left: Any) -> tuple[Any, Any]:
-    """What shows of work that may hide, at measured peaks, and the busy time that is left over.
-
-    beside : share of it that is issued while the chip is busy [1]
-    """
-    factor = maximum(slow, _LEAST)
-    hidden = minimum(beside * factor * whole, maximum(left, 0.0))
-    return whole - hidden / factor, left - hidden
+        launches = most * _passes(work, "host")[way]
+        seconds["host"], left = _hide(launches, 1.0, slow["host"], left)
+        seconds["data"], left = _hide(traffic[way], OVERLAP, slow["data"], left)
+        each = {kind: before + seconds[kind] for kind, before in each.items()}
+    each["host"] = each["host"] + each.pop("routed_host", 0.0)
+    return each, again | {"host": 0.0}, left
 
 
 @search
@@ -150,8 +142,8 @@ def shown_parts(work: Work, slow: Mapping[str, Any]) -> Parts:
 
     slow : time in practice over time at measured peaks, by kind of work [1]
     """
-    slow = {**slow, "sync": slow["host"]}
-    work, spent = _synced(*_around(work, slow), slow)
+    slow = {**slow, "routed_host": slow["host"]}
+    work, spent = _in_layers(work, slow)
     *beside, last = work.gathered
     stages, layers = work.pipeline, work.layers / work.pipeline
     each, again, left = _stage(work, *_busiest(work, slow), work.full, spent, tuple(beside), slow)
@@ -159,7 +151,7 @@ def shown_parts(work: Work, slow: Mapping[str, Any]) -> Parts:
     return Parts(
         each | {"pipeline": 2 * work.sent},
         again,
-        {"optimizer": work.optimizer, "data": _behind(last, OVERLAP, slow["data"], left)[0]},
+        {"optimizer": work.optimizer, "data": _hide(last, OVERLAP, slow["data"], left)[0]},
         {kind: seconds + repeated.get(kind, 0.0) for kind, seconds in mean.items()},
         work.micro_batches,
         (stages - 1) / work.virtual,

@@ -36,9 +36,9 @@ EXPOSED_SOFTMAX = 0.5
 BIAS_BYTES = 28.0, 40.0
 """Bytes moved for each output of an expert, forward and backward, to add a bias weighted by the
 router's FP32 probability, operation by operation: product written (4); sum of output and product
-read and written (10); results of all experts joined (8); cast to 16 bit (6). Backward: cast (6), cast
-for the output (6), split (4), and for the gradients of bias and probability a product each, read,
-written and summed (24) [megatronexperts2025].
+read and written (10); results of all experts joined (8); cast to 16 bit (6). Backward: cast (6),
+cast for the output (6), split (4), and for the gradients of bias and probability a product each,
+read, written and summed (24) [megatronexperts2025].
 """
 CLAMP_BYTES = 8.0, 10.0
 """Bytes moved for each input of a clamped activation: clamped (4) and joined again (4); backward:
@@ -236,6 +236,18 @@ def _attention(
     return products, core, _scaled(moved, tokens / of.bandwidth), keys
 
 
+def _biased(t: Transformer, of: Machine, stack: Stack, routed: Any) -> Pair:
+    """What biased, clamped experts move beyond others where nothing fuses it."""
+    if not t.ffn_bias or stack.fused_experts:
+        return 0.0, 0.0
+    width = (1 + t.gated_ffn) * t.expert_ffn
+    moved = (
+        bias * t.hidden + clamp * width for bias, clamp in zip(BIAS_BYTES, CLAMP_BYTES, strict=True)
+    )
+    forward, backward = (routed * each / of.bandwidth for each in moved)
+    return forward, backward
+
+
 @search
 def exchange_seconds(t: Transformer, links: Mapping[str, float], domain, tokens, ep):
     """Moving tokens to their experts, or back: once to each node and once to each rank, however
@@ -276,27 +288,21 @@ def _layer(
         "attention": core,
         "elementwise": _sum(moved, _scaled(dense[1], 1 - moe), _scaled(shared[1], moe)),
     }
-    launches = LAUNCHES
     if t.experts:
         local, held = tokens / tp, maximum(t.experts / ep, 1.0)
         routed = local * t.experts_per_token
         expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
         permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
         exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, ep)
-        eager = t.ffn_bias and not stack.fused_experts
-        beside = [
-            eager * routed * (bias * t.hidden + clamp * (1 + t.gated_ffn) * t.expert_ffn) / of.bandwidth
-            for bias, clamp in zip(BIAS_BYTES, CLAMP_BYTES, strict=True)
-        ]
-        moving = _sum(expert[1], (permuted, 2 * permuted), (beside[0], beside[1]))
+        moving = _sum(expert[1], (permuted, 2 * permuted), _biased(t, of, stack, routed))
         layer |= {
             "grouped": _scaled(expert[0], moe),
             "routing": _scaled(moving, moe),
             "expert": (exchange, exchange),
         }
-        routed_launches = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
-        layer["after_sync"] = (routed_launches, 2 * routed_launches)
-    host = launches * of.low.launch_s / 3
+        launched = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
+        layer["routed_host"] = launched, 2 * launched
+    host = LAUNCHES * of.low.launch_s / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
     ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)
     layer |= {"tensor": (tensor, tensor), "host": (host, 2 * host), "context": (ring, 2 * ring)}

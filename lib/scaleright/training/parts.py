@@ -102,9 +102,13 @@ def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
     return where(lay.pipeline > 1, sent, 0.0)
 
 
-def _shared_weights(run: TrainingRun, of: Machine, lay: Layout, stack: Stack, depth: Any) -> tuple[Any, Any]:
+def _shared_weights(
+    run: TrainingRun, of: Machine, lay: Layout, stack: Stack, depth: Any
+) -> tuple[Any, Any]:
     """Time of gathering a stage's weights from the ranks that share them out, and the weights whose
     optimizer state a rank keeps.
+
+    PyTorch gathers each block by itself, with the latency of every hop; Megatron and XLA join them.
     """
     t, tp = run.model, lay.tensor
     moe = share_of_mixtures(t)

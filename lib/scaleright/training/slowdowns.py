@@ -82,6 +82,7 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     """The family of each kind of work of a run: the first key of its constant."""
     chip = family(run.chip)
     low = {"FP8": " FP8", "MXFP8": " FP8"}.get(run.precision, "")
+    # fused products of experts take no biases [transformerengine2026groupedmlp]
     fused = of.fused_experts and chip.startswith("Blackwell") and not run.model.ffn_bias
     experts = "fused" if fused else "plain"
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
@@ -99,7 +100,9 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
 
 
 @search
-def fit(shares: np.ndarray, named: np.ndarray, among: np.ndarray) -> list[pooling.Constants]:
+def fit(
+    shares: np.ndarray, named: np.ndarray, among: np.ndarray, aim: np.ndarray | float = 1.0
+) -> list[pooling.Constants]:
     """Constants from measured runs, by (family, kind of work); family "any" holds the mean of all
     (see `pooling.fit_pooled`).
 
@@ -109,13 +112,14 @@ def fit(shares: np.ndarray, named: np.ndarray, among: np.ndarray) -> list[poolin
         kinds)
     named : family of each kind of each run, as `families` names them, of the same shape
     among : whether a fit is of a run, (fits, runs)
+    aim : what the shares times the constants are to come to, 1 or (fits, runs)
 
     >>> (found,) = fit(np.array([[0.5] + [0.0] * 11] * 20), np.full((20, 12), "any"),
     ...     np.ones((1, 20), bool))
     >>> found["any", "matmul"] > 1.9
     True
     """
-    return pooling.fit_pooled(shares, named, PRIOR, among, FIXED)
+    return pooling.fit_pooled(shares, named, PRIOR, among, FIXED, aim)
 
 
 @lookup

@@ -1,8 +1,8 @@
 """Time of a training step from its configuration alone, by parts.
 
 The physical parts (`parts`) run at the speeds a chip was measured to reach; a few slowdowns, fitted
-to published runs, say how much longer each kind of work takes in practice. The predicted time is
-linear in the slowdowns.
+to published runs, say how much longer each kind of work takes in practice, and `hiding` what of it
+shows.
 """
 
 from dataclasses import dataclass, fields

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.training.hiding import shown_parts
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
-from scaleright.training.hiding import shown_parts
 from scaleright.training.parts import KINDS, Work, work
 from scaleright.training.rules import check
 from scaleright.training.slowdowns import Stack, families, stack
@@ -87,12 +87,12 @@ class Case:
     work: Work = UNDETERMINED
     families: dict[str, str] = UNDETERMINED
 
-    def seconds(self, slow: Mapping[str, float]) -> np.ndarray:
+    def seconds(self, slow: Mapping[str, Any]) -> np.ndarray:
         """Time of each kind of work that shows, at measured peaks [s], where work takes so many
-        times as long in practice.
+        times as long in practice: numbers, or arrays of one shape, (kinds, ...).
         """
         parts = shown_parts(self.work, slow)
-        return np.array([float(sum(parts.seconds(kind))) for kind in KINDS])
+        return np.stack(np.broadcast_arrays(*(sum(parts.seconds(kind)) for kind in KINDS)))
 
 
 def given(row: Mapping[str, Any], column: str, default: Any) -> Any:

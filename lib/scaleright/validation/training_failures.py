@@ -14,8 +14,8 @@ from scaleright.validation.training_errors import judged_runs, scored_runs
 REASONS = {
     "25.09.*FP8-MX": "software: the first release with this format; by 26.02 the model is {first}"
     " times as fast on GB200",
-    "gpt-oss": "not found: work per token that the model lacks, perhaps its clamped activation with"
-    " biases, where it is not fused",
+    "gpt-oss": "kernels that add biases and clamp one operation at a time: their traffic is counted"
+    " at the speed of streaming, which they hardly reach",
     "nemo-automodel/lora": "adapters through PyTorch's own modules, which no run in the fit shows",
     "nemo-automodel": "PyTorch's expert parallelism, which no run in the fit shows",
     "(25.11|26.02)/.*Qwen3_30B_a3B/H100": "software: with release 26.02.01 such a run is {later}"

@@ -1,0 +1,147 @@
+"""What must hold for the time of a training step whatever is trained, on what and how: better chips
+and networks are never slower, more work never takes less time.
+"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
+from scaleright import catalog
+from scaleright.training.hiding import shown_parts
+from scaleright.training.layer_parts import Machine
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.parts import KINDS, work
+from scaleright.training.rules import check
+from scaleright.training.slowdowns import slowdowns
+from scaleright.training.step import step_time
+
+MODELS = (
+    "Llama-2-7B",
+    "Llama-3.1-70B",
+    "Llama-3.1-405B",
+    "GPT-3 175B",
+    "Mixtral-8x7B",
+    "Qwen3-30B-A3B",
+    "gpt-oss-20b",
+    "DeepSeek-V3",
+)
+CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "GB200", "MI300X")
+SOFTWARE = (None, "torchtitan", "llm-foundry", "MaxText", "Megatron-LM, 2021", "NeMo 24.09")
+NEVER = 1 + 1e-9
+"""Rounding of sums in another order."""
+
+
+def powers(most):
+    """Powers of two up to 2^most."""
+    return st.integers(0, most).map(lambda exponent: 2**exponent)
+
+
+@st.composite
+def cases(draw):
+    """A run, a layout that keeps the rules, and the constants of a software."""
+    model = catalog.model(draw(st.sampled_from(MODELS)))
+    chip = catalog.accelerator(draw(st.sampled_from(CHIPS)))
+    precision = draw(st.sampled_from(("BF16", "FP8") if "fp8" in chip.dense else ("BF16",)))
+    tensor, pipeline = draw(powers(3)), draw(powers(3))
+    layout = Layout(
+        tensor=tensor,
+        pipeline=pipeline,
+        context=draw(powers(1)),
+        expert=draw(powers(6)) if model.experts else 1,
+        data=draw(powers(6)),
+        micro_batch=draw(powers(3)),
+        zero=draw(st.integers(0, 3 if pipeline == 1 else 1)),
+        recompute=draw(st.integers(0, 2)),
+        sequence_parallel=int(tensor > 1),
+    )
+    batch = layout.data * layout.micro_batch * draw(powers(4))
+    run = TrainingRun(model, chip, layout.chips, 2 ** draw(st.integers(10, 14)), batch, precision)
+    try:
+        check(run, layout)
+    except ValueError:
+        reject()
+    return run, layout, slowdowns(run, draw(st.sampled_from(SOFTWARE)))
+
+
+def better(run, arithmetic=1.0, bandwidth=1.0, network=1.0):
+    """The chip of a run with faster units, memory or links."""
+    machine = Machine.of(run)
+
+    def faster(speeds):
+        return replace(
+            speeds,
+            matmul_flops=speeds.matmul_flops * arithmetic,
+            exponentials_per_s=speeds.exponentials_per_s * arithmetic,
+            memory_bytes_per_s=speeds.memory_bytes_per_s * bandwidth,
+        )
+
+    links = {
+        name: value * (network if name.endswith("bytes_per_s") else 1.0)
+        for name, value in machine.links.items()
+    }
+    return replace(machine, low=faster(machine.low), plain=faster(machine.plain), links=links)
+
+
+def seconds(case, run=None, machine=None, **layout):
+    mine, lay, slow = case
+    return float(step_time(run or mine, replace(lay, **layout), slow, machine).total)
+
+
+@pytest.mark.parametrize("what", ["arithmetic", "bandwidth", "network"])
+@given(case=cases(), factor=st.floats(1.01, 4.0))
+def test_a_better_chip_is_never_slower(what, case, factor):
+    assert seconds(case, machine=better(case[0], **{what: factor})) <= seconds(case) * NEVER
+
+
+@given(case=cases())
+def test_more_tokens_never_take_less_time(case):
+    run, layout, _ = case
+    now, twice = seconds(case), replace(run, global_batch=2 * run.global_batch)
+    assert now <= seconds(case, twice) * NEVER
+    assert now <= seconds(case, twice, micro_batch=2 * layout.micro_batch) * NEVER
+    assert now <= seconds(case, replace(run, sequence=2 * run.sequence)) * NEVER
+
+
+@given(case=cases())
+def test_recomputing_more_is_never_faster(case):
+    none, selective, full = (seconds(case, recompute=again) for again in (0, 1, 2))
+    assert none <= selective * NEVER and selective <= full * NEVER
+
+
+@given(case=cases())
+def test_eight_bits_are_slower_only_by_casts_and_tiles(case):
+    run, layout, _ = case
+    assume("fp8" in run.chip.dense)
+    short, plain = (
+        step_time(replace(run, precision=form), layout, case[2]).parts() for form in ("FP8", "BF16")
+    )
+    grown = {name for name, value in short.items() if value > plain[name] * NEVER}
+    # less computing hides less of the launches and of the traffic
+    allowed = {"elementwise_s", "recompute_s", "bubble_s", "host_s", "data_s", "context_s"}
+    assert grown <= allowed
+    casts = {"elementwise_s", "recompute_s", "bubble_s"}
+    if sum(short.values()) > sum(plain.values()) * NEVER:
+        assert any(short[name] > plain[name] for name in casts)
+
+
+@given(case=cases())
+def test_a_second_of_computing_hides_one_second_once(case):
+    """All that shows, and no less than the longest of computing, launches and traffic alone."""
+    run, layout, slow = case
+    whole = work(run, layout, slow.stack)
+    parts = shown_parts(whole, slow.by_kind)
+    shown = {kind: sum(parts.seconds(kind)) * slow.by_kind[kind] for kind in KINDS}
+    assert min(shown.values()) >= 0
+    batches = layout.micro_batches(run.global_batch)
+    launches = (
+        whole.full
+        * batches
+        * sum(
+            (1 + way * whole.again["host"]) * seconds_
+            for way, seconds_ in enumerate(whole.layer["host"])
+        )
+    )
+    hidden = launches * slow.by_kind["host"] - shown["host"]
+    busy = sum(shown[kind] for kind in KINDS if kind not in ("host", "data", "optimizer"))
+    assert hidden <= busy * NEVER
