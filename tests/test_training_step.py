@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scaleright import catalog
+from scaleright.collectives import START_S, network
+from scaleright.training.layer_parts import Machine, Stack, layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.parts import KINDS
+from scaleright.training.parts import KINDS, work
 from scaleright.training.slowdowns import Slowdowns, borrowed, interval, slowdowns, stack
 from scaleright.training.step import (
     estimate,
@@ -170,3 +172,27 @@ def test_software_is_read_by_its_name(software, native, fused_attention, fused_e
         fused_attention,
         fused_experts,
     )
+
+
+def test_biased_experts_move_what_their_kernels_read_and_write():
+    """68 bytes for each output that a bias is added to, 18 for each input of a clamped activation;
+    nothing where it is fused, and for experts without biases.
+    """
+    for name, per_token in (("gpt-oss-120b", 4 * (68 * 2880 + 18 * 2 * 2880)), ("Mixtral-8x7B", 0)):
+        run = TrainingRun(catalog.model(name), catalog.accelerator("H100 SXM"), 8, 4096, 8)
+        of, layout = Machine.of(run), Layout(data=8, expert=8)
+        plain, fused = (
+            sum(layer_seconds(run, of, Stack(fused_experts=flag), layout)[0]["routing"])
+            for flag in (False, True)
+        )
+        assert (plain - fused) * of.bandwidth == pytest.approx(4096 * per_token, abs=1)
+
+
+def test_sharded_pytorch_pays_the_latency_of_each_block():
+    """As many gathers as blocks: the latency of a larger cluster shows, that of one gather not."""
+    blocks, joined = (
+        work(LLAMA, SHARDED, Stack(native=True, by_op=flag)).gathered[0] for flag in (True, False)
+    )
+    near, far = (out.latency_s for out in network(LLAMA.chip))
+    hops = 56 * near + 7 * far + START_S
+    assert blocks - joined == pytest.approx(LLAMA.model.layers * hops, rel=1e-9)

@@ -70,7 +70,7 @@ def _unfitted(of: tuple[Case, ...]) -> tuple[np.ndarray, np.ndarray]:
         np.array([_shares(one, PRIOR | {kind: by * PRIOR[kind] for kind in COMPUTE}) for one in of])
         for by in (1.0, 0.5, 2.0)
     )
-    return shown, (np.abs(more - less) > 1e-9).any(axis=1)
+    return shown, np.any(np.abs(more - less) > 1e-9, axis=1)
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
@@ -84,10 +84,12 @@ def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
     aim = np.ones(among.shape)
     found = fit(shares, named, among)
     for _ in range(TURNS):
-        for place in np.flatnonzero(moves):
-            each = [_slow(of[place], by) for by in found]
+        for place, one in enumerate(of):
+            if not moves[place]:
+                continue
+            each = [_slow(one, by) for by in found]
             slow = {kind: np.array([its[kind] for its in each]) for kind in KINDS}
-            moved = _shares(of[place], slow) - shares[place, :, None]
+            moved = _shares(one, slow) - shares[place, :, None]
             aim[:, place] = 1 - sum(slow[kind] * by for kind, by in zip(KINDS, moved, strict=True))
         found = fit(shares, named, among, aim)
     return found
