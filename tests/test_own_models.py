@@ -2,13 +2,17 @@
 
 import json
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import pytest
 from scaleright import catalog
-from scaleright.catalog.configs import ConfigError, config_of
-from scaleright.catalog.own import read_config
+from scaleright.catalog import ConfigError, read_config
+from scaleright.catalog.configs import config_of
+from scaleright.press.parameters import declared, validate
 from scaleright.transformer.parameters import parameters
+from scaleright.validation import validate as validate_rows
+from settings_tried import BOOK, computed
 
 PUBLISHED = json.loads((Path(__file__).parent / "fixtures" / "configs.json").read_text())
 """Fields of published configurations, with the parameters of the published weights where their
@@ -137,3 +141,115 @@ def test_a_file_names_its_model(tmp_path):
         "\n".join(f"{k}: {v}" for k, v in SHAPE.items()) + "\nname: A"
     )
     assert read_config(folder / "named.yaml").shape.name == "A"
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """The path of an own model, of the shape of Llama-3.1-8B; none is known afterwards."""
+    (folder := tmp_path / "my-8b").mkdir()
+    (path := folder / "config.json").write_text(json.dumps(SHAPE | {"max_context": 131072}))
+    yield path
+    catalog.drop_models()
+
+
+def test_an_own_model_is_found_by_name_and_is_no_evidence(mine):
+    shape = catalog.add_model(mine)
+    assert catalog.model("MY-8b") is shape and "my-8b" in catalog.decoders()
+    assert "my-8b" not in catalog.models(own=False)
+    assert catalog.release_format("my-8b") == "BF16"
+    with pytest.raises(LookupError, match="nearest: my-8b"):
+        catalog.model("my-8bb")
+
+
+def test_an_own_model_takes_no_name_of_the_catalog(mine):
+    named = SHAPE | {"name": "Llama-3-8B"}  # an alias there
+    assert catalog.add_model(named).name == "Llama-3-8B (own)"
+    assert catalog.model("Llama-3-8B").name == "Llama-3.1-8B"
+
+
+def test_two_own_models_of_one_name_are_refused_and_a_changed_file_is_read_again(mine):
+    catalog.add_model(mine)
+    with pytest.raises(ConfigError, match="two models are called my-8b"):
+        catalog.add_model(SHAPE | {"layers": 3}, "my-8b")
+    mine.write_text(json.dumps(SHAPE | {"layers": 3}))
+    assert catalog.add_model(mine).layers == catalog.model("my-8b").layers == 3
+
+
+def test_what_is_remembered_of_an_own_model_is_not_that_of_another_of_its_name(mine):
+    layers = catalog.remembered(lambda name: catalog.model(name).layers)
+    catalog.add_model(mine)
+    assert layers("my-8b") == 32
+    mine.write_text(json.dumps(SHAPE | {"layers": 3}))
+    catalog.add_model(mine)
+    assert layers("my-8b") == 3
+
+
+def test_code_makes_own_models_known_elsewhere(mine):
+    shapes = [catalog.add_model(mine)]
+    shapes += [
+        catalog.add_model(PUBLISHED[of]["config"], f"own {of}")
+        for of in ("DeepSeek-V3", "gpt-oss-20b", "Gemma-3-12B", "GPT-2 XL", "Llama-4-Maverick")
+    ]
+    told = catalog.own_models()
+    code = catalog.retold([*told, "Llama-3.1-8B", 7])
+    catalog.drop_models()
+    exec(code, {})
+    known = catalog.own_models()
+    assert [known[of.name].shape for of in shapes] == shapes
+    assert [of.precision for of in known.values()] == [of.precision for of in told.values()]
+    assert catalog.retold(["Llama-3.1-8B"]) == ""
+
+
+def _of_models(of) -> bool:
+    choices = {*of.choices}
+    return of.type == "str" and bool(choices) and choices <= {*spoken()}
+
+
+@cache
+def spoken() -> frozenset[str]:
+    """Names and aliases of the models of the catalog."""
+    rows = catalog.table("models")
+    aliases = rows["aliases"].dropna().str.split(";").explode().str.strip()
+    return frozenset((*rows["name"], *aliases))
+
+
+@pytest.mark.parametrize("chapter", BOOK.chapters())
+def test_an_own_model_is_taken_where_a_model_is_or_refused_with_the_nearest(chapter, mine):
+    for of in filter(_of_models, declared(chapter, BOOK)):
+        if of.own:
+            assert of.accept(str(mine)) == of.accept("my-8b") == "my-8b"
+            with pytest.raises(ValueError, match=r"or the path of a config\.json"):
+                of.accept("Lama")
+            mine.with_name("other.json").write_text('{"layers": 2, "depth": 3}')
+            with pytest.raises(ValueError, match=rf"{of.name} = .*unknown field 'depth'"):
+                of.accept(str(mine.with_name("other.json")))
+        else:
+            with pytest.raises(ValueError, match=r"no model of your own is taken here.*; nearest"):
+                of.accept(str(mine))
+
+
+@pytest.mark.parametrize("chapter", ["scaling_math", "memory_wall", "token_cost"])
+def test_an_own_model_is_answered_as_one_of_its_shape(chapter, mine):
+    own, twin = (
+        computed(chapter, validate(declared(chapter, BOOK), {"model": name}), whole=False)
+        for name in (str(mine), "Llama-3.1-8B")
+    )
+    apart = {"model", "api", "even", "cheaper", "loss"}  # by its name, or by what an API asks
+    both = twin["quantities"].keys() & own["quantities"].keys()
+    same = [name for name in both if not apart & {*name.split("_")}]
+    assert len(same) >= 4
+    assert [own["quantities"][name] for name in same] == [twin["quantities"][name] for name in same]
+    if chapter == "token_cost":
+        assert "nobody lists an API price of my-8b, and none of your own is given" in own["text"]
+        assert "nan" not in own["text"].casefold()
+
+
+def test_rows_of_a_file_may_name_an_own_model(mine, tmp_path):
+    rows = "model,quantity,published,digits\nmy-8b/config.json,total_parameters,8030261248,10\n"
+    (tmp_path / "counts.csv").write_text(rows)
+    report = validate_rows("counts", tmp_path / "counts.csv")
+    assert report.rows["model"].tolist() == ["my-8b"]
+    assert report.rows["within_rounding"].all()
+    (tmp_path / "counts.csv").write_text(rows.replace("config.json", "confg.json"))
+    with pytest.raises(catalog.DataError, match=r"line 2.*no such file; nearest: config\.json"):
+        validate_rows("counts", tmp_path / "counts.csv")

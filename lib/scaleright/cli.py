@@ -130,7 +130,8 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 
     place = Book.find()
     values = validate(declared(chapter, place), _case(assignments))
-    case = json.dumps([chapter, values], sort_keys=True).encode()
+    own = _say_own()
+    case = json.dumps([chapter, values, *own], sort_keys=True).encode()
     case_hash = hashlib.sha256(case).hexdigest()[:8]
     out = out or place.build / "runs" / f"{chapter}-{case_hash}.ipynb"
     require_writable(out, "--out")
@@ -140,6 +141,15 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     click.echo(answer(done[0].content) or f"{chapter} has no cell tagged answer")
     click.echo(f"notebook: {out}")
     _warn(dates(json.loads(done[0].content)))
+
+
+def _say_own() -> list[str]:
+    """Say of each model of the reader's own how it was read, and return these lines."""
+    from scaleright.press.parameters.own_models import read_as
+
+    for line in (lines := read_as()):
+        click.echo(line)
+    return lines
 
 
 def _warn(tables: Iterable[Dated]) -> None:

@@ -8,7 +8,10 @@ source, license and date of every table it has read.
 
 from scaleright.catalog import chips as _chips
 from scaleright.catalog import shapes as _shapes  # both register their judges
+from scaleright.catalog.config_formats import ConfigError
+from scaleright.catalog.configs import Config
 from scaleright.catalog.memory import fitted, remembered, shared
+from scaleright.catalog.own import SUFFIXES, add_model, drop_models, own_models, read_config, retold
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reach import architecture, best_matmul, of_kin
 from scaleright.catalog.reading import read_csv
@@ -25,22 +28,28 @@ from scaleright.catalog.specs import (
     decoders,
     model,
     models,
+    release_format,
 )
 from scaleright.catalog.tables import examine, fact, forget, judges, sealed, table, unnoted
 
 __all__ = [
     "DATED",
+    "SUFFIXES",
     "Accelerator",
+    "Config",
+    "ConfigError",
     "DataError",
     "DataRecord",
     "Problem",
     "accelerator",
     "accelerators",
+    "add_model",
     "architecture",
     "best_matmul",
     "data_dir",
     "data_record",
     "decoders",
+    "drop_models",
     "examine",
     "fact",
     "fitted",
@@ -50,10 +59,14 @@ __all__ = [
     "model",
     "models",
     "of_kin",
+    "own_models",
     "package",
+    "read_config",
     "read_csv",
+    "release_format",
     "remembered",
     "resource",
+    "retold",
     "sealed",
     "shared",
     "table",

@@ -17,6 +17,7 @@ import pandas as pd
 
 from scaleright import REMEMBERED
 from scaleright.catalog import tables
+from scaleright.catalog.own import own_told
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.tables import table
 
@@ -67,15 +68,18 @@ def _remembering(function: Callable, find: Callable) -> Callable:
 
 
 def _told(given: tuple, named: Mapping) -> Any:
-    """What tells arguments from others: themselves, or their content where they can be changed."""
+    """What tells arguments from others: themselves, or their content where they can be changed; and
+    the reader's own models that they name, since a name says nothing of one.
+    """
     told = (given, *named.items())
     try:
         hash(told)
     except TypeError:
         from joblib import hash as content
 
-        return content(told)
-    return told
+        return content((told, own_told()))
+    mine = own_told(told)
+    return (told, mine) if mine else told
 
 
 def _find(

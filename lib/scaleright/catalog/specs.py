@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 import pandas as pd
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.catalog.own import own_models
 from scaleright.catalog.package import DataError, data_dir
 from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import nearest, one_of
@@ -165,7 +166,7 @@ def _spoken(folder: Path, table: str) -> dict[str, str]:
 def _lookup(name: str, known: Mapping[str, Any], table: str, what: str) -> Any:
     if name in known:
         return known[name]
-    spoken = _spoken(data_dir(), table)
+    spoken = {name: name for name in known} | _spoken(data_dir(), table)
     folded = {alias.casefold(): key for alias, key in spoken.items()}
     key = folded.get(str(name).strip().casefold())
     return known[key] if key else nearest(name, spoken, what)
@@ -202,10 +203,13 @@ def _models(folder: Path) -> dict[str, Transformer]:
     }
 
 
-def models() -> dict[str, Transformer]:
-    """Every model architecture of the catalog by name, in the table's order."""
+def models(own: bool = True) -> dict[str, Transformer]:
+    """Every model architecture of the catalog by name, in the table's order, then the reader's own
+    unless they are to be left out: they are no evidence.
+    """
     noted("models")
-    return dict(_models(data_dir()))
+    mine = {name: of.shape for name, of in own_models().items()} if own else {}
+    return _models(data_dir()) | mine
 
 
 def decoders() -> dict[str, Transformer]:
@@ -218,7 +222,8 @@ def decoders() -> dict[str, Transformer]:
 
 
 def model(name: str) -> Transformer:
-    """A model architecture by name or alias, upper or lower case.
+    """A model architecture by name or alias, upper or lower case; the reader's own by the name that
+    `add_model` gave it.
 
     Raises
     ------
@@ -228,6 +233,30 @@ def model(name: str) -> Transformer:
     96
     """
     return _lookup(name, models(), "models", "model")
+
+
+def release_format(name: str) -> str:
+    """The format in which the weights of a model were published; of the reader's own that which its
+    configuration names.
+
+    Raises
+    ------
+    LookupError : unknown; the nearest names are offered.
+
+    >>> release_format("gpt-oss-120b")
+    'MXFP4'
+    """
+    known, own = model(name).name, own_models()
+    if known in own:
+        return own[known].precision
+    noted("models")
+    return _formats(data_dir())[known]
+
+
+@kept
+def _formats(folder: Path) -> dict[str, str]:
+    rows = unnoted("models")
+    return dict(zip(rows["name"], rows["precision"], strict=True))
 
 
 def prepare() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import charts
+from scaleright import catalog, charts
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.pretraining_doubts import published_pace
@@ -17,6 +17,7 @@ from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
 from scaleright.decisions.hardware_tables import HardwareTables
+from scaleright.decisions.hardware_training import NOT_FOUND
 from scaleright.decisions.two_chips import ChipDoubts
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
@@ -29,7 +30,8 @@ NOTHING = "None of the chips considered can run it."
 def controls(case: Any) -> tuple[Controls, HardwareTables]:
     """The controls of the page, and the rows of what they choose; demand follows the task."""
     live = charts.controls(case).follow("task", choice.usual())
-    trained = case.model if case.task == "training" else ""
+    own = case.model in catalog.own_models()  # a page cannot choose it: found for this run alone
+    trained = case.model if case.task == "training" or own else ""
     return live, HardwareTables.of(case["model"].choices, trained)
 
 
@@ -366,6 +368,8 @@ def worth_of_knowing(
 
 def training(who: str, usd: float, many: float) -> Display:
     """Which chip would train the model, and why that one."""
+    if not who:
+        return charts.sentence(f"None: {NOT_FOUND}.")
     return charts.sentence(
         f"The {who}, for {charts.say(usd, 'usd')} a million tokens on {many:g} chips: training"
         " reads each weight for thousands of tokens at once, so that cheap arithmetic wins and"

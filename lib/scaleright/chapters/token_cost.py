@@ -43,7 +43,20 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     )
     at_api = where(asked.there, at_api, "")
     span = _span(doubts, where(rented < api, "renting", "the API"))
-    span = where(found.known, span, "none, since nothing is served at a price")
+    alone = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
+    alone = where(found.alone, alone, "none, since nothing is served at a price")
+    span = where(found.known, span, alone)
+    unserved = charts.phrase(
+        "cannot be served at a price on {case.accelerator} with {case.pace_tokens_per_s:number 2}"
+        " tokens a second for each reader: {refusal}{at_api}"
+    )
+    alone = charts.phrase(
+        "costs {rented:usd} per million output tokens with their prompts on rented"
+        " {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
+        " ({hour.counted}), and {owned:usd} on owned ones; {asked.why}, so that it cannot be said"
+        " when that is cheaper."
+    )
+    unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
         "Serving <strong>{case.model}</strong> on rented <strong>{case.accelerator}</strong> at"
         " {case.utilization:percent} utilization, each reader getting"
@@ -53,9 +66,7 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
         " ({asked.counted}). Renting is cheaper than the API <strong>{even:load}</strong>, owning"
         " {own_even:load}.",
         provided=found.known,
-        otherwise="<strong>{case.model}</strong> cannot be served at a price on"
-        " <strong>{case.accelerator}</strong> with {case.pace_tokens_per_s:number 2} tokens a"
-        " second for each reader: {refusal}{at_api}",
+        otherwise="<strong>{case.model}</strong> {unserved}",
         range="{span}",
         as_of="{hour.age} (rents), {asked.age} (APIs)",
         model_error="{judged}",
@@ -114,6 +125,8 @@ def cost_by_load(case: Any, found: Found) -> Display:
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
     meets = where(found.known, meets, where(found.short == "", "no API", found.short))
     even_at = where(even < 1, even, 1.0)
+    meeting = charts.phrase("costs as much as the API {even:load}")
+    meeting = where(found.alone, "is compared with no API", meeting)
     return charts.show(
         charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
         + charts.rule(price.api, UP, "API", horizontal=True, log=True)
@@ -123,7 +136,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
         name="cost_by_load",
         alt="Cost of a million output tokens with their prompts against utilization, falling in"
         " proportion to it for rented and owned hardware, with the band of API prices; rented,"
-        " {case.model} on {case.accelerator} costs as much as the API {even:load}.",
+        " {case.model} on {case.accelerator} {meeting}.",
     )
 
 
@@ -189,14 +202,14 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
 
 def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
     """The prices of input and of output, rented and at APIs."""
-    paid = found.paid
+    paid, what = found.paid, _unpriced(found)
     return charts.sentence(
         "On the rented accelerator a million input tokens cost <strong>{own.input:usd}</strong> and"
         " a million output tokens <strong>{own.output:usd}</strong>, {own.ratio:number 2} times as"
         " much. APIs ask {theirs.input:usd} and {theirs.output:usd} ({paid.asked.counted}),"
         " {theirs.ratio:number 2} times as much.",
         provided=found.known,
-        otherwise="Nothing is served at a price, so there are no kinds of tokens to compare.",
+        otherwise="{what}, so there are no kinds of tokens to compare.",
     )
 
 
@@ -245,7 +258,7 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
         "rented": price.rented,
         "renting wins": where(found.short == "", evens.rented, np.nan),
         "owned": price.owned,
-        "owning wins": where(speed.served, evens.owned, np.nan),
+        "owning wins": where(speed.served & found.paid.asked.there, evens.owned, np.nan),
         "format": speed.precision,
         "answers at once": speed.batch,
         "tokens/s each": speed.tokens_per_s,
@@ -263,6 +276,11 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
     )
 
 
+def _unpriced(found: Found) -> Any:
+    """What has no price where there is nothing to compare."""
+    return where(found.alone, "No API sells it", "Nothing is served at a price")
+
+
 def offers(case: Any) -> Display:
     """A folded table of all who sell the model's tokens, cheapest first for the request."""
     request = case.input_tokens, case.output_tokens, case.cached_share
@@ -274,7 +292,7 @@ def bill(
     case: Any, found: Found, bills: tuple[Ways, Ways, Ways], needed: Any, busy: Any
 ) -> Display:
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
-    (one, thousand, month), speed = bills, found.speed
+    (one, thousand, month), speed, what = bills, found.speed, _unpriced(found)
     return charts.sentence(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
@@ -283,7 +301,7 @@ def bill(
         " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
         " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
         provided=found.known,
-        otherwise="Nothing is served at a price, so there is no bill to compare.",
+        otherwise="{what}, so there is no bill to compare.",
     )
 
 
@@ -380,14 +398,19 @@ def fair_rent(found: Found, rent: Any) -> Display:
 def with_cache(even: float, before: Quantity) -> Display:
     """Solution 2: the break-even with a cache that the API gives no discount for."""
     now = before.value
+    if np.isnan(now):
+        return charts.sentence("There is none: no API has a price to compare.")
     return charts.sentence(
         "At {even:percent} for the chapter's case instead of {now:percent}: what is not read again"
         " takes the accelerator no time, while the API charges for it as before."
     )
 
 
-def winning(grid: np.ndarray, share: float) -> Display:
+def winning(grid: np.ndarray, api: float) -> Display:
     """Solution 3: the share of scenarios that beat the API."""
+    if np.isnan(api):
+        return charts.sentence("None of them can be told: no API has a price to compare.")
+    share = (grid < api).mean()
     return charts.sentence(
         f"{100 * share:.0f} % of {grid.size:,}: cost is rent over load, so those below a straight"
         " line through the origin win."

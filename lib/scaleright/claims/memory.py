@@ -49,7 +49,7 @@ def _largest(name: str, zero: int, ranks: int = MANY, task: str = "pretrain") ->
     train.
     """
     room = accelerator(name).require("memory_bytes")
-    dense = [key for key, shape in models().items() if shape.causal and not shape.experts]
+    dense = [key for key, shape in models(own=False).items() if shape.causal and not shape.experts]
     return max(_size(key) for key in dense if _memory(key, ranks, zero, task=task).total <= room)
 
 

@@ -242,7 +242,7 @@ def best_published_mfu(
 @shared
 def _most_published_mfu() -> Mapping[tuple[bool, str, str], Mapping[str, Any]]:
     """What `best_published_mfu` returns, by whether the model has experts, chip and format."""
-    rows, known = table("measured/training"), models()
+    rows, known = table("measured/training"), models(own=False)
     rows = rows[rows["model"].isin(known)].query(
         "task == 'pretrain' and sequence > 0 and routing != 'token drop'"
     )

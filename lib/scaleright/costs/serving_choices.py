@@ -55,6 +55,12 @@ class Found(NamedTuple):
         return self.speed.served & self.paid.there
 
     @property
+    def alone(self) -> Any:
+        """Whether it is served at a price, and no API has one to compare."""
+        hour, asked = self.paid
+        return self.speed.served & hour.there & (asked.why != "")
+
+    @property
     def short(self) -> Any:
         """Why it has no price on rented accelerators, in a word or two; empty where it has."""
         unpriced = where(self.paid.hour.there, "", "no such price is listed")

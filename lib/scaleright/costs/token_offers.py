@@ -56,6 +56,8 @@ def offers_sheet(
 ) -> Sheet:
     """`offers_for` as a table, and how far hosts' offers lie apart."""
     offers = offers_for(model, input_tokens, output_tokens, cached_share)
+    if offers.empty:
+        return Sheet(offers, f"Nobody lists an API price of {model}", f"No offers of {model}")
     asked = offers.loc[offers["offer"] != "gateway", "this mix"]
     return Sheet(
         offers,

@@ -207,7 +207,7 @@ def published() -> pd.DataFrame:
     source and the share of candidates that is faster.
     """
     known, ran = published_layouts("measured/layouts"), published_layouts("measured/training")
-    dense = [name for name, of in models().items() if not of.experts]
+    dense = [name for name, of in models(own=False).items() if not of.experts]
     nemo = known["model"].isin(dense) & (known["accelerator"] == "H100 SXM")
     short = ran["run"].str.startswith("nemo-performance") & (ran["sequence"] <= 8192)
     sets = {

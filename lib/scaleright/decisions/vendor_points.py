@@ -4,7 +4,7 @@ own model of serving, and what an hour of each chip takes.
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, model, shared, table
+from scaleright.catalog import accelerator, fact, model, release_format, shared, table
 from scaleright.formulas import lookup, search
 from scaleright.inference.frontier import frontier
 from scaleright.inference.lengths import Load
@@ -127,8 +127,7 @@ def serving_points(
     Columns: those of `inference.frontier`, and tokens_per_s (output, of one chip) [token/s].
     """
     one_of(drafts, DRAFTS, "drafts")
-    published = str(table("models").set_index("name").loc[model(name).name, "precision"])
-    form = precision or ("MXFP4" if published.startswith("MXFP4") else None)
+    form = precision or ("MXFP4" if release_format(name).startswith("MXFP4") else None)
     guesses = (
         drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from scaleright.catalog import remembered, resource, shared, table
+from scaleright.catalog import own_models, remembered, resource, shared, table
 from scaleright.market.hours import CHEAPEST, MEDIAN
 from scaleright.market.rentals import as_day
 from scaleright.names import nearest, one_of
@@ -48,7 +48,8 @@ def api_prices(
 
     Parameters
     ----------
-    model : published weights such as "Llama-3.3-70B"; all models if None
+    model : published weights such as "Llama-3.3-70B"; all models if None; of the reader's own
+        nobody lists a price
     offers : kinds of offer, of "first_party", "reseller", "gateway", "free" and "subscription"
     day : by default the day of the table
 
@@ -62,7 +63,11 @@ def api_prices(
     True
     """
     prices = _offers(tuple(offers), day)
-    return prices if model is None else prices[prices["release"] == _release(model)]
+    if model is None:
+        return prices
+    if model in own_models():
+        return prices.iloc[:0]
+    return prices[prices["release"] == _release(model)]
 
 
 @shared
@@ -206,6 +211,9 @@ def api_terms(model: str) -> Mapping[str, Any]:
     True
     """
     offers = api_prices(model)
+    if offers.empty:
+        none = dict.fromkeys(("companies", "offers", "discounted"), 0)
+        return MappingProxyType(none | {"discount": float("nan")})
     asked = offers["input_usd_per_million"]
     share = (offers["cache_read_usd_per_million"] / asked)[lambda ratio: ratio < 1]
     found = {"companies": api_price(model).companies, "offers": len(offers)}
@@ -259,16 +267,23 @@ class Hosts:
     def asked(self, model: Any, host: Any, own: Mapping[str, Any] | None = None) -> PaidTokens:
         """What a case pays.
 
-        own : prices of the reader's own for "input", "cached" and "output", 0 for those of the host
+        own : prices of the reader's own for "input", "cached" and "output", 0 for those of the
+            host; cached input of a model that nobody hosts costs as much as input unless given
         """
         row, spans, every = self._prices.row(model, host), {}, True
+        sold = self._hosts.row(model).words
+        mine = dict(own or {})
+        if mine:
+            mine["cached"] = where((sold == "") & (own["cached"] == 0), own["input"], own["cached"])
         for kind in _KINDS:
-            given = (own or {}).get(kind, 0.0) > 0
+            given = mine.get(kind, 0.0) > 0
             listed = Span(*(row[kind + end] for end in ("_low", "", "_high")))
-            spans[kind] = Span(*(where(given, own[kind], of) for of in listed)) if own else listed
+            spans[kind] = Span(*(where(given, mine[kind], of) for of in listed)) if own else listed
             every = given & every
         known = every | row.there
-        why = "no such host sells " + model + "; it is sold at " + self._hosts.row(model).words
+        why = "no such host sells " + model + "; it is sold at " + sold
+        nobody = "nobody lists an API price of " + model + ", and none of your own is given"
+        why = where(sold == "", nobody, why)
         return PaidTokens(
             **spans,
             counted=where(every, "your own prices", row.counted),

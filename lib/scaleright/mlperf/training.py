@@ -335,7 +335,7 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     >>> mfu.precision, round(mfu.mfu, 2)
     ('FP8', 0.37)
     """
-    shape = catalog.models().get(row["model"])
+    shape = catalog.models(own=False).get(row["model"])
     if shape is None or pd.isna(row["sequence"]):
         return ImpliedMfu(
             reason=(

@@ -80,6 +80,22 @@ def load(text: Path):
     return notebook
 
 
+def with_own_models(notebook: Any, values: Mapping[str, Any]) -> Any:
+    """A notebook in which the reader's own models among some values are known, by a cell before
+    that of the parameters; without any, as it is.
+    """
+    import nbformat
+
+    from scaleright.catalog import retold
+    from scaleright.press.parameters import tagged
+
+    parameters = tagged(notebook.cells, "parameters")
+    if parameters is not None and (source := retold(values.values())):
+        place = notebook.cells.index(parameters)
+        notebook.cells.insert(place, nbformat.v4.new_code_cell(source))
+    return notebook
+
+
 def _name_cells(cells: Iterable[Any]) -> None:
     seen: Counter[str] = Counter()
     for cell in cells:

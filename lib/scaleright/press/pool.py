@@ -13,7 +13,14 @@ from typing import Any
 
 from scaleright import REMEMBERED
 from scaleright.press import Book, PressError
-from scaleright.press.execute import ChapterError, Job, Run, kernel_environment, load
+from scaleright.press.execute import (
+    ChapterError,
+    Job,
+    Run,
+    kernel_environment,
+    load,
+    with_own_models,
+)
 from scaleright.press.parameters import declared
 from scaleright.press.processes import Child, workplace
 
@@ -85,7 +92,7 @@ class Pool:
             while waiting and len(busy) < self._limit:
                 job = waiting.popleft()
                 try:
-                    notebook = self._notebook(job.chapter)
+                    notebook = with_own_models(self._notebook(job.chapter), job.values)
                 except PressError as error:
                     yield job, str(error)
                     continue

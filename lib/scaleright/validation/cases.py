@@ -173,7 +173,7 @@ def configuration(row: dict[str, Any]) -> Configuration:
 
 def _published(row: dict[str, Any]) -> Configuration:
     """What a row of the book ran; one that cannot be says why."""
-    if row["model"] not in catalog.models():
+    if row["model"] not in catalog.models(own=False):
         return Configuration("its model's shape is not published")
     try:
         return configuration(row)

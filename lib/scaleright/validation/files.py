@@ -65,6 +65,9 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
     for column in header:
         typed[column], found = _typed(raw[column], known[column])
         problems += found
+    if "model" in typed:
+        typed["model"], found = _own_models(typed["model"], path.parent)
+        problems += found
     rows, ragged = pd.DataFrame(typed), {problem.line for problem in problems if not problem.column}
     problems = [p for p in problems if not p.column or p.line not in ragged]
     rows = rows.assign(
@@ -81,6 +84,21 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
         problems += definition.check(sound)
     refuse(path.name, problems)
     return rows
+
+
+def _own_models(column: pd.Series, folder: Path) -> tuple[pd.Series, list[Problem]]:
+    """Names of models, where a cell may be the path of a model of the reader's own from the folder
+    of the file, and what is wrong with such a one.
+    """
+    names, problems = {}, []
+    for text in column.dropna().unique():
+        if text.casefold().endswith(catalog.SUFFIXES):
+            try:
+                names[text] = catalog.add_model(folder / text).name
+            except ValueError as error:
+                line = int(column.index[column == text][0]) + FIRST_LINE
+                problems.append(Problem(line, "model", str(error)))
+    return column.replace(names), problems
 
 
 def _left_out(

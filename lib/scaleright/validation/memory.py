@@ -65,7 +65,7 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
     rows = rows[
         rows["global_batch"].notna()
         & rows["micro_batch"].notna()
-        & rows["model"].isin(list(catalog.models()))
+        & rows["model"].isin(list(catalog.models(own=False)))
     ]
     shares = {}
     for row in rows.to_dict("records"):

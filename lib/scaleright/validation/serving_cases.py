@@ -233,7 +233,9 @@ def of_row(
     values = {name: float(given(row, FIGURES[name], math.nan)) for name in figures}
     stated = [name for name, value in values.items() if not math.isnan(value)] or ["throughput"]
     why = _undetermined(row) or (
-        "" if own or row["model"] in catalog.models() else "its model's shape is not published"
+        ""
+        if own or row["model"] in catalog.models(own=False)
+        else "its model's shape is not published"
     )
     served: dict[str, Any] = {}
     try:

@@ -9,7 +9,9 @@ A comment line right below continues it, since a line of code has at most 100 co
 `type` is float, int, str or bool, with `| None` where the value may be left out. The parenthesis
 holds the bounds of a number, or the choices of a text (`a | b`), or `accelerators` or `models` for
 any name in that table, or the bounds of a day (`date 2022-09-01..today`), which is a text such as
-"2026-09-29". What no value can say by itself stands below, in comments of the form
+"2026-09-29". Choices that end in `, or a config.json` are of models, and the path of a file with a
+model of the reader's own is taken as well. What no value can say by itself stands below, in
+comments of the form
 
     # check: rule(name, other), rule(name)
 

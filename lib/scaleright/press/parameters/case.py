@@ -5,10 +5,11 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scaleright.names import MOST_SAID, brief, suggestion
-from scaleright.press.parameters.declaration import looks_declared, parse
+from scaleright.press.parameters.declaration import Declared, looks_declared, parse
 from scaleright.press.parameters.nearby import what_works, with_offer
 from scaleright.press.parameters.parameter import Parameter, show
 
@@ -126,7 +127,7 @@ class Case:
     """
 
     def __init__(self, parameters: tuple[Parameter, ...], values: Mapping[str, Any]):
-        self.parameters = parameters
+        self.parameters = _with_own(parameters, values)
         self.values = dict(values)
 
     def __getattr__(self, name: str) -> Any:
@@ -195,6 +196,22 @@ def case() -> Case:
     if said := refusal(parameters, values, alone=True):
         raise ParameterError([said])
     return Case(parameters, values)
+
+
+def _with_own(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Any:
+    """The parameters, with models of the reader's own among their choices where one is the value;
+    their rules stay.
+    """
+    mine = {
+        of.name: replace(of, choices=(*of.choices, values[of.name]))
+        for of in parameters
+        if of.own and values.get(of.name, of.default) not in of.choices
+    }
+    if not mine:
+        return parameters
+    found = Declared(mine.get(of.name, of) for of in parameters)
+    found.rules = getattr(parameters, "rules", ())
+    return found
 
 
 def _cells_run(shell: Any) -> Iterator[str]:

@@ -20,7 +20,8 @@ from scaleright.press.parameters.parameter import CATALOG, Parameter
 
 FORM = (
     "name: float|int|str|bool [| None] = default  # meaning [unit] "
-    "(low..high, or a | b, or accelerators, or models, or date first..last)"
+    "(low..high, or a | b, or accelerators, or models, or date first..last; models may end in"
+    " , or a config.json)"
 )
 _LINE = re.compile(
     r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?"
@@ -31,6 +32,7 @@ _ANNOTATED = re.compile(r"[A-Za-z]\w*\s*:[^=]+=[^=]")
 _BOUNDS = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 _DAYS = re.compile(r"\s*date\s+(\d{4}-\d\d-\d\d)\s*\.\.\s*(today|\d{4}-\d\d-\d\d)\s*")
 _CHECK = re.compile(r"#\s*check:(.*)", re.DOTALL)
+_OWN = re.compile(r"(.*\S)\s*,\s+or\s+a\s+config\.json\s*", re.DOTALL)
 _RESERVED = {"filled", "parameters", "table", "values"}
 
 
@@ -132,6 +134,8 @@ def _allowed(kind: str, allowed: str | None) -> dict[str, Any]:
         for day in days:
             day == "today" or date.fromisoformat(day)
         return {"days": days}
+    if kind == "str" and allowed and (found := _OWN.fullmatch(allowed)):
+        return {**_allowed(kind, found[1]), "own": True}
     if kind == "str" and allowed in CATALOG:
         from scaleright import catalog
 

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 from scaleright.names import brief, suggestion
+from scaleright.press.parameters import own_models
 from scaleright.units import MINUS
 
 _OTHER_MONEY = re.compile(r"[€£¥₹]|\b(EUR|GBP|JPY|CNY|CHF|INR|CAD|AUD)\b", re.IGNORECASE)
@@ -48,8 +49,8 @@ class Parameter:
     else.
 
     `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count
-    as well. `days` are the first and the last day of a date, the last as "today" where it is that
-    of the reader.
+    as well. `own` is whether a model of the reader's own is taken. `days` are the first and the
+    last day of a date, the last as "today" where it is that of the reader.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Parameter:
     catalog: str = ""
     optional: bool = False
     days: tuple[str, str] | None = None
+    own: bool = False
 
     @property
     def allowed(self) -> str:
@@ -77,6 +79,7 @@ class Parameter:
             text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(
                 self.type, "any text"
             )
+        text += ", or a config.json" if self.own else ""
         return text + (", or none" if self.optional else "")
 
     def accept(self, given: Any) -> Any:
@@ -107,6 +110,8 @@ class Parameter:
             )
         if self.days:
             return self._day(value, *self.days)
+        if own_models.is_file(self, value):
+            return own_models.accepted(self, value)
         if self.catalog:
             from scaleright import catalog
 
@@ -115,13 +120,18 @@ class Parameter:
             except LookupError as error:
                 said = brief(value)
                 reason = error.args[0].replace(f" {said}", "", 1)
-                raise ValueError(f"{self.name} = {said}: {reason}") from None
+                raise ValueError(f"{self.name} = {said}: {reason}{self._or_own()}") from None
         if self.choices and value not in self.choices:
+            if self.own and own_models.known(value):
+                return value
             raise ValueError(
                 f"{self.name} = {brief(value)}: not among the choices;"
-                f" {suggestion(value, self.choices)}"
+                f" {suggestion(value, self.choices)}{self._or_own()}"
             )
         return value
+
+    def _or_own(self) -> str:
+        return "; or the path of a config.json" if self.own else ""
 
     def _within(self, value: Any) -> bool:
         return self.low is None or self.high is None or self.low <= value <= self.high

@@ -33,10 +33,12 @@ def for_sale(accelerator: str, chip_usd: float | None) -> None:
 
 
 def hosted(model: str, api_host: str, *own_usd: float) -> None:
-    """A model that a host sells, or prices of the reader's own; 0 is none."""
-    from scaleright import market
+    """A model that a host sells, or prices of the reader's own; 0 is none. Of the reader's own
+    model nobody lists a price, and the chapter says so.
+    """
+    from scaleright import catalog, market
 
-    if not all(own_usd):
+    if not all(own_usd) and model not in catalog.own_models():
         one_of(api_host, market.hosts(model), f"host of {model}")
 
 

@@ -28,9 +28,9 @@ class Sweep:
     drawn: str | None
 
 
-def _program(book: Book, chapter: str) -> scenario.Program:
+def _program(book: Book, chapter: str, own: str) -> scenario.Program:
     """The chapter's code up to its parameters, and from there to its answer; what comes after, no
-    scenario needs.
+    scenario needs. Code that makes the reader's own models known goes before it.
     """
     from scaleright.outputs import ANSWER_MIME
     from scaleright.press.execute import CELL_TIMEOUT_S, load
@@ -50,6 +50,7 @@ def _program(book: Book, chapter: str) -> scenario.Program:
         tuple(cell.source for cell in part)
         for part in (cells[: first + 1], cells[first + 1 : last + 1])
     )
+    before = (own, *before) if own else before
     return scenario.Program(
         uuid.uuid4().hex, before, after, ANSWER_MIME, str(book.root / "notebooks"), CELL_TIMEOUT_S
     )
@@ -86,7 +87,9 @@ def sweep(
         finished kept.
     LookupError : the answer has no quantity `shown`.
     """
+    from scaleright.catalog import retold
     from scaleright.press.parameters import declared
+    from scaleright.press.parameters.own_models import read_as
 
     parameters = declared(chapter, book)
     swept = grid.read_grid(parameters, assignments)
@@ -94,14 +97,17 @@ def sweep(
         dict(zip(swept, values, strict=True)) for values in itertools.product(*swept.values())
     ]
     refused = grid.impossible(parameters, scenarios)
-    program = _program(book, chapter)
+    own = retold(value for values in swept.values() for value in values)
+    for line in read_as():
+        say(line)
+    program = _program(book, chapter, own)
     if scheduler is not None:
         cluster.check_address(scheduler)
     identity = {
         "chapter": chapter,
         "grid": swept,
         "text": hashlib.sha256(book.text(chapter).read_bytes()).hexdigest(),
-    }
+    } | ({"own models": own} if own else {})
     with results.Journal(out, identity | scenario.fingerprint(), fresh) as journal:
         keep = functools.partial(_tabulate, out, scenarios, journal, parameters, chapter)
         todo = _todo(scenarios, refused, journal, shown, say)

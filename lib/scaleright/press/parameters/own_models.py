@@ -1,0 +1,92 @@
+"""A model of the reader's own where a parameter is a model: the path of its file, then its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scaleright.names import brief
+
+if TYPE_CHECKING:
+    from scaleright.press.parameters.parameter import Parameter
+
+_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+"""Those of `catalog.SUFFIXES`, which takes long to import."""
+
+
+def is_file(of: Parameter, value: str) -> bool:
+    """Whether a text is meant as the path of a file with a model: where a model is asked for, one
+    that ends as such files do, or that is there and no name.
+    """
+    if of.type != "str" or value in of.choices or of.catalog == "accelerators":
+        return False
+    path = value.strip()
+    if not path.casefold().endswith(_SUFFIXES) and not ("/" in path and Path(path).exists()):
+        return False
+    if of.own or of.catalog:
+        return True
+    from scaleright import catalog
+
+    return not catalog.models(own=False).keys().isdisjoint(of.choices)
+
+
+def known(name: str) -> bool:
+    """Whether the reader has a model of this name."""
+    from scaleright import catalog
+
+    return name in catalog.own_models()
+
+
+def accepted(of: Parameter, path: str) -> str:
+    """The name of the model that a file has, known from now on.
+
+    Raises
+    ------
+    ValueError : the parameter takes none, with what it takes of about the size; or the file cannot
+        be read, with what is wrong.
+    """
+    from scaleright import catalog
+
+    said = f"{of.name} = {brief(path)}"
+    try:
+        if of.own:
+            return catalog.add_model(path).name
+        near = nearest_in_size(catalog.read_config(path).shape, of.choices)
+    except ValueError as error:
+        raise ValueError(f"{said}: {error}") from None
+    raise ValueError(
+        f"{said}: no model of your own is taken here ({of.meaning}){near and f'; nearest: {near}'}"
+    )
+
+
+def nearest_in_size(shape: Any, choices: Iterable[Any]) -> str:
+    """The choice with the nearest number of parameters, as dense or as sparse; empty where none
+    is a model.
+    """
+    from scaleright import catalog
+    from scaleright.transformer.parameters import parameters
+
+    def size(of: Any) -> float:
+        return float(parameters(of).total)
+
+    found = catalog.models(own=False)
+    named = [name for name in choices if name in found]
+    alike = [name for name in named if bool(found[name].experts) == bool(shape.experts)] or named
+    return min(alike, key=lambda name: abs(log(size(found[name]) / size(shape))), default="")
+
+
+def read_as() -> list[str]:
+    """A line for each of the reader's own models: what it was read as."""
+    from scaleright import catalog
+    from scaleright.transformer.parameters import active_parameters, parameters
+
+    lines = []
+    for name, of in catalog.own_models().items():
+        total, active = (float(count(of.shape).total) for count in (parameters, active_parameters))
+        used = f", {active / 1e9:.4g} billion active" if of.shape.experts else ""
+        left = f"; left out: {', '.join(of.left_out)}" if of.left_out else ""
+        size = f"{total / 1e9:.4g} billion parameters{used}, {of.shape.layers} layers"
+        lines.append(f"your model {name}: {size}, weights in {of.precision}{left}")
+    return lines
