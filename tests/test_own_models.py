@@ -234,7 +234,7 @@ def test_an_own_model_is_answered_as_one_of_its_shape(chapter, mine):
         computed(chapter, validate(declared(chapter, BOOK), {"model": name}), whole=False)
         for name in (str(mine), "Llama-3.1-8B")
     )
-    apart = {"model", "api", "even", "cheaper", "loss"}  # by its name, or by what an API asks
+    apart = {"model", "api", "asked", "even", "cheaper", "loss", "span"}  # of its name, of APIs
     both = twin["quantities"].keys() & own["quantities"].keys()
     same = [name for name in both if not apart & {*name.split("_")}]
     assert len(same) >= 4

@@ -112,13 +112,8 @@ def _span(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
     """How well the speed of runs that no fit had seen was predicted."""
-    low, high = best.of["low"], best.of["high"]
     lent = choose(tables.engines, case.model, best.chip, otherwise="none").lent
-    lent = where(lent == "", "", "; " + lent)
-    serving = charts.phrase(
-        "of published runs of models that no fit had seen, nine of ten wrote {low:number 2} to"
-        " {high:number 2} of the predicted tokens{lent}"
-    )
+    serving = charts.predicted_within(best.of["low"], best.of["high"], lent)
     trained = choose(tables.trained, case.model, case.precision, best.chip, otherwise="none")
     real = published_pace()
     judged = trained.basis + (

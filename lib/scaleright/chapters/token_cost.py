@@ -24,8 +24,7 @@ ACROSS, UP = "utilization", "USD per million output tokens"
 
 def controls(case: Any) -> tuple[Controls, ServingChoices]:
     """The controls of the page, and the rows of what they choose."""
-    options = [case[name].choices for name in ("model", "accelerator", "setting")]
-    tables = ServingChoices.of(*options)
+    tables = ServingChoices.of(*(case[of].choices for of in ("model", "accelerator", "setting")))
     live = charts.controls(case)
     live.follow("accelerator", tables.chips, chip_usd="chip_usd")
     live.follow("setting", tables.settings, usd_per_kwh="usd_per_kwh")
@@ -36,7 +35,8 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     """The answer card: the price, the loads from which own hardware beats the API, how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
-    (hour, asked), judged = paid, _judged(speed)
+    (hour, asked), judged = paid, charts.predicted_within(speed.low, speed.high, speed.lent)
+    judged = where(speed.served, judged, "none, since nothing is predicted")
     refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
     at_api = charts.phrase(
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
@@ -44,8 +44,8 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     at_api = where(asked.there, at_api, "")
     span = _span(doubts, where(rented < api, "renting", "the API"))
     alone = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
-    alone = where(found.alone, alone, "none, since nothing is served at a price")
-    span = where(found.known, span, alone)
+    nothing = where(found.alone, alone, "none, since nothing is served at a price")
+    span = where(found.known, span, nothing)
     unserved = charts.phrase(
         "cannot be served at a price on {case.accelerator} with {case.pace_tokens_per_s:number 2}"
         " tokens a second for each reader: {refusal}{at_api}"
@@ -53,8 +53,8 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     alone = charts.phrase(
         "costs {rented:usd} per million output tokens with their prompts on rented"
         " {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
-        " ({hour.counted}), and {owned:usd} on owned ones; {asked.why}, so that it cannot be said"
-        " when that is cheaper."
+        " ({hour.counted}), {owned:usd} on owned ones. When that is cheaper than an API cannot be"
+        " said: {asked.why}."
     )
     unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
@@ -106,16 +106,6 @@ def _refusal(speed: NodeSpeed) -> Any:
     return first_case([(speed.slow, too_slow), (speed.held, too_long)], no_node)
 
 
-def _judged(speed: NodeSpeed) -> Any:
-    """How well the speed of models that no fit had seen was predicted."""
-    borrowed = where(speed.lent == "", "", "; " + speed.lent)
-    judged = charts.phrase(
-        "of published runs of models that no fit had seen, nine of ten wrote {speed.low:number 2}"
-        " to {speed.high:number 2} of the predicted tokens{borrowed}"
-    )
-    return where(speed.served, judged, "none, since nothing is predicted")
-
-
 def cost_by_load(case: Any, found: Found) -> Display:
     """A chart of the price rented and owned against utilization, beside that of APIs."""
     speed, price, evens, service, paid = found
@@ -125,8 +115,6 @@ def cost_by_load(case: Any, found: Found) -> Display:
     meets = where(even > 1, "never", "even at " + charts.say(even, "percent"))
     meets = where(found.known, meets, where(found.short == "", "no API", found.short))
     even_at = where(even < 1, even, 1.0)
-    meeting = charts.phrase("costs as much as the API {even:load}")
-    meeting = where(found.alone, "is compared with no API", meeting)
     return charts.show(
         charts.band(*service.api_interval(price.api), UP, "what APIs ask", log=True)
         + charts.rule(price.api, UP, "API", horizontal=True, log=True)
@@ -136,7 +124,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
         name="cost_by_load",
         alt="Cost of a million output tokens with their prompts against utilization, falling in"
         " proportion to it for rented and owned hardware, with the band of API prices; rented,"
-        " {case.model} on {case.accelerator} {meeting}.",
+        " {case.model} on {case.accelerator} costs as much as the API {even:load}.",
     )
 
 
@@ -202,14 +190,14 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
 
 def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
     """The prices of input and of output, rented and at APIs."""
-    paid, what = found.paid, _unpriced(found)
+    paid, nothing = found.paid, found.nothing
     return charts.sentence(
         "On the rented accelerator a million input tokens cost <strong>{own.input:usd}</strong> and"
         " a million output tokens <strong>{own.output:usd}</strong>, {own.ratio:number 2} times as"
         " much. APIs ask {theirs.input:usd} and {theirs.output:usd} ({paid.asked.counted}),"
         " {theirs.ratio:number 2} times as much.",
         provided=found.known,
-        otherwise="{what}, so there are no kinds of tokens to compare.",
+        otherwise="{nothing}, so there are no kinds of tokens to compare.",
     )
 
 
@@ -276,11 +264,6 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
     )
 
 
-def _unpriced(found: Found) -> Any:
-    """What has no price where there is nothing to compare."""
-    return where(found.alone, "No API sells it", "Nothing is served at a price")
-
-
 def offers(case: Any) -> Display:
     """A folded table of all who sell the model's tokens, cheapest first for the request."""
     request = case.input_tokens, case.output_tokens, case.cached_share
@@ -292,7 +275,7 @@ def bill(
     case: Any, found: Found, bills: tuple[Ways, Ways, Ways], needed: Any, busy: Any
 ) -> Display:
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
-    (one, thousand, month), speed, what = bills, found.speed, _unpriced(found)
+    (one, thousand, month), speed, nothing = bills, found.speed, found.nothing
     return charts.sentence(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
@@ -301,7 +284,7 @@ def bill(
         " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
         " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
         provided=found.known,
-        otherwise="{what}, so there is no bill to compare.",
+        otherwise="{nothing}, so there is no bill to compare.",
     )
 
 

@@ -61,6 +61,11 @@ class Found(NamedTuple):
         return self.speed.served & hour.there & (asked.why != "")
 
     @property
+    def nothing(self) -> Any:
+        """What there is not, where nothing can be compared."""
+        return where(self.alone, "No API sells it", "Nothing is served at a price")
+
+    @property
     def short(self) -> Any:
         """Why it has no price on rented accelerators, in a word or two; empty where it has."""
         unpriced = where(self.paid.hour.there, "", "no such price is listed")

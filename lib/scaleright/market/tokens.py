@@ -274,11 +274,12 @@ class Hosts:
         sold = self._hosts.row(model).words
         mine = dict(own or {})
         if mine:
-            mine["cached"] = where((sold == "") & (own["cached"] == 0), own["input"], own["cached"])
+            as_input = (sold == "") & (mine["cached"] == 0)
+            mine["cached"] = where(as_input, mine["input"], mine["cached"])
         for kind in _KINDS:
             given = mine.get(kind, 0.0) > 0
             listed = Span(*(row[kind + end] for end in ("_low", "", "_high")))
-            spans[kind] = Span(*(where(given, mine[kind], of) for of in listed)) if own else listed
+            spans[kind] = Span(*(where(given, mine[kind], of) for of in listed)) if mine else listed
             every = given & every
         known = every | row.there
         why = "no such host sells " + model + "; it is sold at " + sold

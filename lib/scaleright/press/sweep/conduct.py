@@ -87,9 +87,7 @@ def sweep(
         finished kept.
     LookupError : the answer has no quantity `shown`.
     """
-    from scaleright.catalog import retold
     from scaleright.press.parameters import declared
-    from scaleright.press.parameters.own_models import read_as
 
     parameters = declared(chapter, book)
     swept = grid.read_grid(parameters, assignments)
@@ -97,9 +95,7 @@ def sweep(
         dict(zip(swept, values, strict=True)) for values in itertools.product(*swept.values())
     ]
     refused = grid.impossible(parameters, scenarios)
-    own = retold(value for values in swept.values() for value in values)
-    for line in read_as():
-        say(line)
+    own = _own_models(swept, say)
     program = _program(book, chapter, own)
     if scheduler is not None:
         cluster.check_address(scheduler)
@@ -118,6 +114,16 @@ def sweep(
         moved = [p for name in swept for p in parameters if p.name == name]
         drawn = picture.draw(out, frame, kinds, moved, chapter, shown)
         return Sweep(len(scenarios), tuple(frame["error"].dropna()), drawn)
+
+
+def _own_models(swept: dict[str, list[Any]], say: Callable[[str], None]) -> str:
+    """Code that makes models of the reader's own known, each said as it was read."""
+    from scaleright.catalog import retold
+    from scaleright.press.parameters.own_models import read_as
+
+    for line in read_as():
+        say(line)
+    return retold(value for values in swept.values() for value in values)
 
 
 def _todo(
