@@ -262,14 +262,20 @@
     return (page.judged = page.judge.last);
   }
 
-  /** Tell of a menu which options are ruled out, and why. Where all are, it is not this menu that can help: none is grayed out. */
+  const RULED_OUT = " (n/a)";
+
+  /** Tell of a menu which options are ruled out, and why; they stay to be picked, and the card then says what would help. Where all are, it is not this menu that can help: none is grayed out. */
   function rule(box, control, reasons) {
     if (reasons.every(Boolean)) reasons = reasons.map(() => "");
     const menu = box.querySelector("select"), note = box.querySelector(".sr-ruled");
-    reasons.forEach((reason, at) => { menu.options[at].disabled = Boolean(reason); menu.options[at].title = reason; });
-    const out = reasons.filter(Boolean).length, first = reasons.findIndex(Boolean);
-    const why = out && `${control.choices[first]}: ${reasons[first].split(/(?<=\.) (?=[A-Z])/)[0]}`;
-    note.textContent = out ? `${out} of ${reasons.length} do not go with the rest of your case. ${why}` : "";
+    reasons.forEach((reason, at) => {
+      const option = menu.options[at];
+      option.className = reason ? "sr-out" : "";
+      option.textContent = `${control.choices[at]}${reason ? RULED_OUT : ""}`;
+      option.title = reason;
+    });
+    const out = reasons.filter(Boolean).length;
+    note.textContent = out ? `${out} of ${reasons.length} have no answer in your case; pick one to see why.` : "";
   }
 
   const startHub = async () => { page.hub = await computing(); };

@@ -12,11 +12,6 @@ KEYS = {
 }
 
 
-RULED_OUT = """(name) => [...document.querySelectorAll(`[data-control="${name}"] option`)]
-    .every((option) => option.disabled || option.selected)"""
-"""Whether the rest of the case rules out all options of a menu but its own."""
-
-
 def stops(control: dict) -> list:
     """Values to try of a control: up to six others of a choice; both ends and the middle."""
     if control["kind"] == "flag":
@@ -34,21 +29,9 @@ def rounds(controls: dict[str, dict], *kinds: str) -> list[dict]:
     return [{name: of[at] for name, of in tried.items() if at < len(of)} for at in range(most)]
 
 
-def held(opened: Visit, name: str) -> bool:
-    """Whether the rest of the case rules out all other options, which the page finds out after all
-    else.
-    """
-    for _ in range(30):
-        if opened.ask(RULED_OUT, name):
-            return True
-        opened.page.wait_for_timeout(100)
-    return False
-
-
 def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     """Every control that the Tab key reaches in the page's text, with its focus; which of them
-    another key then moves or the rest of the case holds, and which of those change what a reader
-    sees.
+    another key then moves, and which of those change what a reader sees.
     """
     controls = opened.controls()
     reached, moved, followed, before = {}, set(), set(), None
@@ -70,8 +53,6 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
             if now["value"] != focus["value"]:
                 moved.add(name)
                 break
-        if name not in moved and controls[name]["kind"] == "choice" and held(opened, name):
-            moved.add(name)
         if set(controls) <= set(reached):
             break
     return reached, moved, followed
