@@ -11,14 +11,13 @@ from scaleright import market
 from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.decisions.cloud_choice import cloud_options, egress_by_segment
 from scaleright.decisions.cloud_offers import CloudMonths, cloud_offers
-from scaleright.market.listed import PRICINGS, listed_chips, listed_prices, usual_prices
 from scaleright.press import Book
 from scaleright.press.parameters import declared
 from scaleright.quantity import evaluate, given
 
 USUAL = {
     "accelerator": "H100 SXM",
-    "pricing": "on demand",
+    "contract": "on demand",
     "region": "any",
     "accelerators": 8,
     "used_share": 0.6,
@@ -37,11 +36,11 @@ def listings(case: dict):
         case["accelerator"],
         case["accelerators"],
         region=None if case["region"] == "any" else case["region"],
-        pricing=PRICINGS[case["pricing"]],
+        pricing=market.CONTRACTS[case["contract"]],
     )
 
 
-@pytest.mark.parametrize("changed", [{}, ONE, {"region": "us-east-1"}, {"pricing": "spot"}])
+@pytest.mark.parametrize("changed", [{}, ONE, {"region": "us-east-1"}, {"contract": "spot"}])
 def test_the_cheapest_by_the_hour_is_that_of_the_listings(months, changed):
     case, egress = USUAL | changed, egress_by_segment()
     use = case["used_share"], case["moved_gb_per_month"]
@@ -49,7 +48,7 @@ def test_the_cheapest_by_the_hour_is_that_of_the_listings(months, changed):
         cloud_usd_per_month(row.usd_per_accelerator_hour, row.accelerators, 1, *use, egress[of])
         for row, of in ((row, row.segment) for row in listings(case).itertuples())
     ]
-    assert evaluate(months.by_the_hour, case)[1] == pytest.approx(min(bills))
+    assert evaluate(months.listed, case)[1] == pytest.approx(min(bills))
 
 
 @pytest.mark.parametrize("changed", [{}, ONE, {"accelerator": "B200", "used_share": 1.0}])
@@ -62,7 +61,7 @@ def test_with_commitments_it_is_the_first_of_all_ways_to_pay(months, changed):
 
 
 def test_what_nobody_lists_has_no_cheapest(months):
-    name, bill = evaluate(months.by_the_hour, {"accelerator": "RTX 3090", "pricing": "spot"})
+    name, bill = evaluate(months.listed, {"accelerator": "RTX 3090", "contract": "spot"})
     assert name == "" and np.isnan(bill)
 
 
@@ -72,9 +71,15 @@ def test_every_region_of_a_listing_can_be_chosen():
     assert {*offers["listed_in"]} - {*region.choices} <= {"global", "all", "not stated"}
 
 
-def test_a_chip_that_nobody_lists_on_spot_starts_from_its_price_on_demand():
-    spot = {chip for chip, kind in listed_prices() if kind == "spot"}
-    for chip in listed_chips():
-        found = usual_prices()[chip]
-        same = found["spot_usd_per_hour"] == found["on_demand_usd_per_hour"]
-        assert same or chip in spot
+def test_a_month_of_a_listed_commitment_pays_all_hours(months):
+    case = USUAL | {"contract": "three years", "moved_gb_per_month": 0.0}
+    listing = market.cheapest("H100 SXM", 8, pricing="reserved_3y").iloc[0]
+    for used in (0.2, 0.9):
+        name, bill = evaluate(months.listed, case | {"used_share": used})
+        assert name == "Google Cloud"
+        assert bill == pytest.approx(listing["usd_per_hour"] * 730.5, rel=1e-6)
+
+
+def test_a_price_of_nobody_by_name_has_no_month(months):
+    name, bill = evaluate(months.listed, {"contract": "reserved"})
+    assert name == "" and np.isnan(bill)

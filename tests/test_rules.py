@@ -59,8 +59,8 @@ def test_every_rule_is_used_by_a_chapter():
         ),
         (
             "gpu_prices",
-            {"accelerator": "RTX 3090", "pricing": "spot"},
-            "no spot listing of 'RTX 3090'",
+            {"accelerator": "RTX 3090", "contract": "spot"},
+            "no spot price of RTX 3090; nearest contract that has one: on demand",
         ),
         ("hardware_compare", {"pace_tokens_per_s": 300}, "allow a slower pace"),
         ("hardware_compare", {"vendor": "AMD", "segment": "consumer"}, "AMD has: data center"),

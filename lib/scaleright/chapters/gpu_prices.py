@@ -9,9 +9,9 @@ from scaleright import charts, claims
 from scaleright.charts import Display
 from scaleright.costs.commitment import Commitment
 from scaleright.decisions.cloud_choice import RULE
-from scaleright.decisions.cloud_offers import CloudMonths, hourly_offers
+from scaleright.decisions.cloud_offers import CloudMonths, listed_offers
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import history, listed, rebuilt, series
+from scaleright.market import PaidHour, history, listed, rebuilt, series
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 from scaleright.quantity.rows import Row
@@ -21,40 +21,38 @@ from scaleright.units import usd
 HOUR, HOURLY = "usd_per_accelerator_hour", "USD per accelerator-hour"
 
 
-def _kind(case: Any) -> Quantity:
-    return where(case.pricing == "spot", "on spot", "on demand")
-
-
 def _place(case: Any) -> Quantity:
     return where(case.region == "any", "", " in " + case.region)
 
 
 def _asked(case: Any) -> dict[str, Quantity]:
-    """What columns of listings equal that are of the chip and the way of paying."""
-    return {"accelerator": case.accelerator, "pricing": case.pricing}
+    """What columns of listings equal that are of the chip and the contract."""
+    return {"accelerator": case.accelerator, "contract": case.contract}
 
 
 def answer(
-    case: Any, chip: Any, here: Any, months: CloudMonths, agreement: pd.DataFrame
+    case: Any, chip: Any, here: PaidHour, months: CloudMonths, agreement: pd.DataFrame
 ) -> Display:
-    """The answer card: the median rent and the cheapest offer.
+    """The answer card: the rent and the cheapest offer.
 
-    chip, here : rows of `usual_prices` and of `listed_prices`
+    chip : a row of `usual_prices`
     """
-    kind, place, (cheapest, bill) = _kind(case), _place(case), months.by_the_hour
+    place, (cheapest, bill), apart = _place(case), months.listed, here.high / here.low
     regions = where(case.region == "any", "", ", over all regions")
-    day = where(here.there, here.age, chip.age)
-    span = where(here.there, here.span + regions, "none, since nobody lists it so")
+    span = charts.phrase(
+        "{here.low:usd} to {here.high:usd} an hour, {apart:number 2} times apart{regions}"
+    )
+    span = where(apart > 1, span, where(here.there, "one price only", "none"))
+    month = charts.phrase("the cheapest of all sellers is {cheapest}, at {bill:usd} a month")
+    month = where(bill > 0, month, "no seller with such a price is named, so a month has none")
     return charts.answer_card(
-        "One <strong>{case.accelerator}</strong> rents for <strong>{here.median:usd}</strong> an"
-        " hour {kind}, {here.counted}{regions}. Its monthly series of on-demand prices"
-        " {chip.trend}. For your case{place} the cheapest is <strong>{cheapest}</strong>, at"
-        " <strong>{bill:usd}</strong> a month.",
-        provided=bill > 0,
-        otherwise="<strong>Nobody lists</strong> the {case.accelerator} {kind}{place}. Choose"
-        " another accelerator, another kind of listing or any region.",
+        "One <strong>{case.accelerator}</strong> rents for <strong>{here.usd:usd}</strong> an hour"
+        " ({here.counted}{regions}). Its monthly series of on-demand prices {chip.trend}. For your"
+        " case{place} {month}.",
+        provided=here.there,
+        otherwise="<strong>Nobody lists</strong> the {case.accelerator} so: {here.why}.",
         range="{span}",
-        as_of="{day}",
+        as_of="{here.age}",
         model_error="list prices, so what you can negotiate is lower; an index made elsewhere lies"
         f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
         headline="bill",
@@ -64,12 +62,12 @@ def answer(
 
 def providers(case: Any, cards: pd.DataFrame) -> Display:
     """A chart of what each provider asks for an hour of the chip."""
-    kind, most = _kind(case), listed.most_cards()
+    most = listed.most_cards()
     look = {"tips": {"as of": "day", "region": "region"}, "otherwise": "nobody lists it so"}
     return charts.show(
         charts.spread(cards, "provider", HOUR, "usd", HOURLY, only=_asked(case), most=most, **look),
         name="providers",
-        alt="What each provider asks for an hour of one {case.accelerator} {kind}.",
+        alt="What each provider asks for an hour of one {case.accelerator}, {case.contract}.",
     )
 
 
@@ -78,9 +76,9 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
 
     offer, bill : that of a row, and what a month of it costs [USD]
     """
-    kind, place = _kind(case), _place(case)
+    place = _place(case)
     ranking = charts.ranking(
-        hourly_offers(),
+        listed_offers(),
         "option",
         bill,
         "usd",
@@ -94,14 +92,14 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
     return charts.show(
         ranking,
         name="bills",
-        alt="A month of your case {kind} at each provider that lists the {case.accelerator}{place},"
-        " the cheapest on top.",
+        alt="A month of your case, {case.contract}, at each provider that lists the"
+        " {case.accelerator}{place}, the cheapest on top.",
     )
 
 
 def cheapest_cloud(case: Any, months: CloudMonths) -> Display:
     """The cheapest of all ways to pay, beside the source's rule."""
-    kind, place, (best, best_bill) = _kind(case), _place(case), months.any_way
+    place, (best, best_bill) = _place(case), months.any_way
     of_large, of_others = (
         where(
             bill > 0, "the cheapest is " + name + " at " + charts.say(bill, "usd"), "none offers it"
@@ -110,13 +108,14 @@ def cheapest_cloud(case: Any, months: CloudMonths) -> Display:
     )
     agrees = where(best == months.large[0], "differs", "agrees")
     return charts.sentence(
-        "With commitments for one and three years among the options, at today's prices, the"
-        " cheapest is <strong>{best}</strong> at <strong>{best_bill:usd}</strong> a month. Of large"
+        "With the discounts for commitments that are stated on prices on demand among the options,"
+        " at today's prices, the cheapest is <strong>{best}</strong> at"
+        " <strong>{best_bill:usd}</strong> a month. Of large"
         f" public clouds {{of_large}}, of the others {{of_others}}. The source's rule says: {RULE}."
         " The computed answer <strong>{agrees}</strong>.",
         provided=best_bill > 0,
-        otherwise="Nobody offers the {case.accelerator} {kind}{place}, so no cloud is the"
-        " cheapest.",
+        otherwise="No seller is named who offers the {case.accelerator} {case.contract}{place}, so"
+        " no cloud is the cheapest.",
     )
 
 
@@ -160,14 +159,17 @@ def two_ways() -> Display:
     )
 
 
-def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantity]) -> Display:
+def commitment(
+    case: Any, plain: Quantity, bets: Sequence[Commitment], per_hour: Sequence[Quantity]
+) -> Display:
     """A chart of the cost of a used hour against the share of hours used.
 
+    plain : an hour on demand [USD]
     bets, per_hour : for one year and for three, and a used hour under each [USD]
     """
     used, hours = "share of the hours that you use", {"used": [i / 50 for i in range(10, 51)]}
     one_hour, three_hour = per_hour
-    lines = {"on demand": case.on_demand_usd_per_hour, "1 year": one_hour, "3 years": three_hour}
+    lines = {"on demand": plain, "1 year": one_hour, "3 years": three_hour}
     look = {"x_kind": "percent", "along": case.used_share}
     year, years = (
         where(bet.price_ratio > 0, charts.say(bet.price_ratio, "percent"), "not offered")
@@ -186,7 +188,11 @@ def commitment(case: Any, bets: Sequence[Commitment], per_hour: Sequence[Quantit
 
 
 def commitment_pays(
-    case: Any, ratio: Row, even: Sequence[Quantity], saved: Sequence[Quantity]
+    case: Any,
+    by_hour: PaidHour,
+    ratio: Row,
+    even: Sequence[Quantity],
+    saved: Sequence[Quantity],
 ) -> Display:
     """From which share of use commitments of one and of three years pay, and what they save.
 
@@ -194,6 +200,8 @@ def commitment_pays(
     even, saved : for one year and for three [1], [USD]
     """
     change, load = case.price_change_per_year, case.used_share
+    why = charts.phrase("{case.commit_with} {ratio.why} {case.accelerator}")
+    why = where(by_hour.there, why, by_hour.why)
     one_pays, three_pays = (
         where(share > 1, "at no use", "above " + charts.say(share, "percent") + " of use")
         for share in even
@@ -206,9 +214,9 @@ def commitment_pays(
         " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
         " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
         " term, the second <strong>{three_saves}</strong>.",
-        provided=ratio.there,
-        otherwise="There is no commitment to weigh: {case.commit_with} {ratio.why}"
-        " {case.accelerator}. Choose another provider or accelerator.",
+        provided=ratio.there & by_hour.there,
+        otherwise="There is no commitment to weigh: {why}. Choose another provider, seller or"
+        " accelerator.",
     )
 
 
@@ -228,10 +236,10 @@ def commitment_risk(case: Any, even: Sequence[Quantity]) -> Display:
     )
 
 
-def spot(case: Any, training: Quantity, serving: Quantity) -> Display:
+def spot(case: Any, plain: Quantity, training: Quantity, serving: Quantity) -> Display:
     """A chart of the price of an hour of work that is kept against interruptions."""
     often, kept = "interruptions a day", "USD per hour of work kept"
-    plain, per_day = case.on_demand_usd_per_hour, case.interruptions_per_day
+    per_day = case.interruptions_per_day
     rates = {"a_day": [0.1 * 960 ** (i / 60) for i in range(61)]}
     kinds = {"on demand": plain, "spot, training": training, "spot, serving": serving}
     return charts.show(
@@ -244,32 +252,42 @@ def spot(case: Any, training: Quantity, serving: Quantity) -> Display:
 
 
 def spot_kept(
-    case: Any, every: Quantity, training: Quantity, serving: Quantity, too_often: Quantity
+    case: Any,
+    asked: listed.Asked,
+    every: Quantity,
+    training: Quantity,
+    serving: Quantity,
+    too_often: Quantity,
 ) -> Display:
     """What an hour of kept work costs on spot and on demand.
 
     every : work between two checkpoints [s]
     too_often : interruptions up to which serving is cheaper on spot [1/day]
     """
+    by_hour, spot = asked.by_hour, asked.spot
+    why = where(spot.there, by_hour.why, spot.why)
     until = charts.phrase("cheaper on spot up to {too_often:number 2} interruptions a day")
     until = where(too_often > 0, until, "no cheaper on spot even if it is never interrupted")
     return charts.sentence(
         "At {case.interruptions_per_day:number 2} interruptions a day a kept hour of training costs"
         " <strong>{training:usd}</strong> on spot, with a checkpoint after every {every:duration 2}"
         " of work, one of serving <strong>{serving:usd}</strong>, and on demand"
-        " {case.on_demand_usd_per_hour:usd}. Serving is {until}."
+        " {by_hour.usd:usd}. Serving is {until}.",
+        provided=by_hour.there & spot.there,
+        otherwise="There are no two prices to compare: {why}.",
     )
 
 
-def cheapest_on_spot(case: Any, plain_now: Any, spot_now: Any) -> Display:
-    """The cheapest on spot and on demand; both : rows of `listed_prices`."""
+def cheapest_on_spot(case: Any, asked: listed.Asked) -> Display:
+    """The cheapest on demand and on spot, of all sellers."""
+    by_hour, spot = asked.all_by_hour, asked.all_spot
     return charts.sentence(
-        "The cheapest {case.accelerator} on spot is <strong>{spot_now.low:usd}</strong> at"
-        " {spot_now.low_at}, the cheapest on demand <strong>{plain_now.low:usd}</strong> at"
-        " {plain_now.low_at}.",
-        provided=spot_now.there,
-        otherwise="Nobody lists the {case.accelerator} on spot, so both prices start alike; the"
-        " cheapest on demand is <strong>{plain_now.low:usd}</strong> at {plain_now.low_at}.",
+        "Of all sellers the cheapest {case.accelerator} on spot asks"
+        " <strong>{spot.low:usd}</strong> an hour, the cheapest on demand"
+        " <strong>{by_hour.low:usd}</strong>.",
+        provided=spot.there,
+        otherwise="Nobody lists the {case.accelerator} on spot; the cheapest on demand asks"
+        " <strong>{by_hour.low:usd}</strong> an hour.",
     )
 
 

@@ -2,7 +2,7 @@
 commitments counted in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -132,18 +132,15 @@ def committed_ratio(provider: Any, chip: Any) -> Row:
     return choose(rows, provider, chip, otherwise="does not list the")
 
 
-def with_commitment(usual: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Rows of chips with the provider whose commitment a page starts from, `commit_with`: the first
-    that lists the chip, the first of all where none does.
+def with_commitment(chips: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Of chips the provider whose commitment a page starts from, `commit_with`: the first that
+    lists the chip, the first of all where none does.
 
-    >>> with_commitment({"H100 NVL": {}, "RTX 4090": {}})
+    >>> with_commitment(["H100 NVL", "RTX 4090"])
     {'H100 NVL': {'commit_with': 'Microsoft Azure'}, 'RTX 4090': {'commit_with': 'AWS'}}
     """
     first = next(iter(commitment_terms()))
-    return {
-        chip: {**row, "commit_with": next(iter(commits(chip)), first)}
-        for chip, row in usual.items()
-    }
+    return {chip: {"commit_with": next(iter(commits(chip)), first)} for chip in chips}
 
 
 def _prices(

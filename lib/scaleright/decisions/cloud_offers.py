@@ -14,8 +14,9 @@ from scaleright.catalog import remembered
 from scaleright.costs.commitment import committed_usd_per_used_hour
 from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.decisions.cloud_choice import commitments, egress_by_segment
-from scaleright.market import cheapest
-from scaleright.market.listed import ANYWHERE, PRICINGS, listed_chips, listed_prices
+from scaleright.market import CONTRACTS, STEADY, cheapest, contracts
+from scaleright.market.listed import ANYWHERE, REGION_OF, listed_chips
+from scaleright.market.paid import binds
 from scaleright.market.rentals import EVERYWHERE
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given, least_of
@@ -36,49 +37,47 @@ WEIGHED = (
 @remembered
 def cloud_offers() -> pd.DataFrame:
     """Every way to rent each listed chip: each provider's cheapest listing by size of the instance
-    and region, by the hour, and with its commitments.
+    and region under each contract, and with the discounts for a commitment that it states.
 
-    Columns: accelerator, pricing, option (its name), segment, those `WEIGHED`:
+    Columns: accelerator, contract, option (its name), segment, those `WEIGHED`:
     usd_per_accelerator_hour [USD/h], per_instance [1], usd_per_gb (of data moved out) [USD/GB],
     ratio (of the price to that on demand) [1], committed (1 where all hours are paid), first (1 for
     the provider's cheapest region), listed_in (a region), everywhere (1 for a listing that holds in
-    all regions); and large (1 for a large public cloud).
+    all regions); large (1 for a large public cloud), and stated (1 for what follows from a discount
+    that is stated, 0 for a price that is listed).
 
     >>> offers = cloud_offers()
-    >>> h100 = offers[(offers["accelerator"] == "H100 SXM") & (offers["pricing"] == "on demand")]
+    >>> h100 = offers[(offers["accelerator"] == "H100 SXM") & (offers["contract"] == "on demand")]
     >>> h100.loc[h100["usd_per_accelerator_hour"].idxmin(), "option"]
     'RunPod Community Cloud'
     """
     listed = [
-        _listings(chip, said) for chip in listed_chips() for said in PRICINGS if _has(chip, said)
+        _listings(chip, of) for chip in listed_chips() for of in contracts(chip) if of != STEADY
     ]
-    plain = pd.concat(listed, ignore_index=True).assign(ratio=1.0, committed=0)
+    plain = pd.concat(listed, ignore_index=True).assign(ratio=1.0, stated=0)
     committed = [
-        plain[(plain["provider"] == provider) & (plain["pricing"] == "on demand")].assign(
+        plain[(plain["provider"] == provider) & (plain["contract"] == "on demand")].assign(
             ratio=ratio,
             committed=1,
+            stated=1,
             option=lambda f, y=years: f["option"] + f", {y} year{'s' * (y > 1)} committed",
         )
         for provider, terms in commitments().items()
         for years, ratio in terms.items()
     ]
-    columns = ["accelerator", "pricing", "option", "segment", *WEIGHED, "large"]
+    columns = ["accelerator", "contract", "option", "segment", *WEIGHED, "large", "stated"]
     return pd.concat([plain, *committed], ignore_index=True)[columns]
 
 
-def hourly_offers() -> pd.DataFrame:
-    """Those by the hour."""
+def listed_offers() -> pd.DataFrame:
+    """Those that are listed as they are."""
     offers = cloud_offers()
-    return offers[offers["committed"] == 0]
+    return offers[offers["stated"] == 0]
 
 
-def _has(chip: str, pricing: str) -> bool:
-    return (chip, pricing) in listed_prices()
-
-
-def _listings(chip: str, pricing: str) -> pd.DataFrame:
-    """The listings of a chip by the hour, each provider's cheapest of a size and region."""
-    rows = cheapest(chip, pricing=PRICINGS[pricing]).rename(
+def _listings(chip: str, contract: str) -> pd.DataFrame:
+    """The listings of a chip under a contract, each provider's cheapest of a size and region."""
+    rows = cheapest(chip, pricing=CONTRACTS[contract]).rename(
         columns={"accelerators": "per_instance"}
     )
     rows = rows.sort_values("usd_per_accelerator_hour", kind="stable")
@@ -87,11 +86,12 @@ def _listings(chip: str, pricing: str) -> pd.DataFrame:
     size = rows["per_instance"].map(lambda n: f", {n} a node" if n > 1 else ", singly")
     return rows.assign(
         accelerator=chip,
-        pricing=pricing,
+        contract=contract,
+        committed=int(binds(contract)),
         option=rows["provider"] + size.where(several, ""),
         usd_per_gb=rows["segment"].map(egress_by_segment()),
         first=(~rows.duplicated(["provider", "per_instance"])).astype(int),
-        listed_in=rows["region"],
+        listed_in=rows["region"].replace(REGION_OF),
         everywhere=rows["region"].isin(EVERYWHERE).astype(int),
         large=(rows["segment"] == "hyperscaler").astype(int),
     )
@@ -117,19 +117,20 @@ def month_usd(case: Any, offer: Any) -> Quantity:
 @dataclass(frozen=True)
 class CloudMonths:
     """The cheapest month of a case, its name and its bill [USD/month], no word and NaN where there
-    is none: by the hour, in any way of paying, and in any way at large public clouds and at others.
+    is none: as it is listed under the contract, with commitments that are stated beside, and the
+    latter at large public clouds and at others.
     """
 
-    by_the_hour: tuple[Quantity, Quantity]
+    listed: tuple[Quantity, Quantity]
     any_way: tuple[Quantity, Quantity]
     large: tuple[Quantity, Quantity]
     others: tuple[Quantity, Quantity]
 
     @classmethod
     def of(cls, case: Any) -> Self:
-        """Of a chip and a way of paying that are chosen; `case` as in `month_usd`, with both."""
+        """Of a chip and a contract that are chosen; `case` as in `month_usd`, with both."""
         table, many = _columns()
-        chosen = choose(table, case.accelerator, case.pricing, otherwise="not listed")
+        chosen = choose(table, case.accelerator, case.contract, otherwise="not listed")
         months = [(offer, month_usd(case, offer)) for offer in _each(chosen, many)]
 
         def least(condition: Any) -> tuple[Quantity, Quantity]:
@@ -137,7 +138,7 @@ class CloudMonths:
             return least_of(chosen.option, bills)
 
         return cls(
-            least(lambda offer: offer.committed == 0),
+            least(lambda offer: offer.stated == 0),
             least_of(chosen.option, (month for _, month in months)),
             least(lambda offer: offer.large > 0),
             least(lambda offer: offer.large == 0),
@@ -146,16 +147,19 @@ class CloudMonths:
 
 @remembered
 def _columns() -> tuple[dict[tuple[str, str], dict[str, list]], int]:
-    """The offers of each chip and way of paying as lists by column, and how many the most are."""
-    groups = cloud_offers().groupby(["accelerator", "pricing"], sort=False)
-    table = {key: rows[["option", "large", *WEIGHED]].to_dict("list") for key, rows in groups}
+    """The offers of each chip and contract as lists by column, and how many the most are."""
+    groups = cloud_offers().groupby(["accelerator", "contract"], sort=False)
+    columns = ["option", "large", "stated", *WEIGHED]
+    table = {key: rows[columns].to_dict("list") for key, rows in groups}
     return table, max(map(len, groups.groups.values()))
 
 
 def _each(chosen: Any, many: int) -> Iterator[SimpleNamespace]:
     """The offers of a row whose columns are lists, one after the other."""
     for place in range(many):
-        yield SimpleNamespace(**{name: chosen[name][place] for name in ("large", *WEIGHED)})
+        yield SimpleNamespace(
+            **{name: chosen[name][place] for name in ("large", "stated", *WEIGHED)}
+        )
 
 
 def offer_of_a_row() -> SimpleNamespace:

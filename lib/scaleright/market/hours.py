@@ -212,6 +212,17 @@ def sellers(
     return (*groups, *names)
 
 
+def offered(contract: str) -> pd.DataFrame:
+    """What each provider asks for each chip under a contract, one figure each, as `hour` counts
+    them; columns as of `rentals.spread`.
+
+    >>> offered("three years")["provider"].unique().tolist()
+    ['Microsoft Azure', 'AWS', 'Google Cloud']
+    """
+    one_of(contract, CONTRACTS, "contract")
+    return _each(contract, str(as_day(None, rental_prices()).date())).copy()
+
+
 @shared
 def _cards(contract: str, day: str) -> pd.DataFrame:
     """The newest card of each provider of each chip under a contract, as of a day."""

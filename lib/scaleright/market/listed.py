@@ -1,16 +1,17 @@
-"""What is listed now: each chip's ends by kind of pricing, the cards behind them, and the tables
+"""What is listed now: each chip's ends by contract, the cards behind them, and the tables
 that a page shows of them.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from scaleright.catalog import accelerators, remembered
+from scaleright.catalog import remembered
 from scaleright.market.compare import price_ends, require_card
 from scaleright.market.history import SERIES
-from scaleright.market.hours import Hour, listed_hour, listing_age
+from scaleright.market.hours import CONTRACTS, hour, offered
+from scaleright.market.paid import Hours, PaidHour
 from scaleright.market.quotes import cheapest
 from scaleright.market.rentals import EVERYWHERE, rental_prices, spread
 from scaleright.market.series import MONTHS, WAYS, rose_or_fell
@@ -18,12 +19,14 @@ from scaleright.names import nearest
 from scaleright.outputs import Sheet
 from scaleright.units import usd
 
-PRICINGS = {"on demand": "on_demand", "spot": "spot"}
-"""Kinds of pricing as a person says them, with their names in the table of rents."""
+REGION_OF = {
+    "East US": "eastus",
+    "Iowa (us-central1)": "us-central1",
+    "US East (Northern Virginia)": "us-east-1",
+}
+"""Regions by what older cards call them."""
 ANYWHERE = "any"
 """The choice of a region that asks for none."""
-PRICES = {name: name for name in ("on_demand_usd_per_hour", "spot_usd_per_hour")}
-"""Parameters that follow a chip, by their columns of `usual_prices`."""
 
 
 def listed_chips() -> list[str]:
@@ -35,8 +38,8 @@ def listed_chips() -> list[str]:
     return price_ends(spread())["accelerator"].tolist()
 
 
-def require_listed(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
-    """Refuse a chip that nobody lists in a way of paying and in a region, or not on demand.
+def require_listed(accelerator: str, accelerators: int, contract: str, region: str) -> None:
+    """Refuse a chip that nobody lists on demand, or under a contract in a region.
 
     Raises
     ------
@@ -46,104 +49,85 @@ def require_listed(accelerator: str, accelerators: int, pricing: str, region: st
     >>> require_listed("A10", 1, "on demand", "eastus")
     Traceback (most recent call last):
     LookupError: unknown region of A10 listings 'eastus'; allowed: not stated (1 known)
+    >>> require_listed("H100 SXM", 8, "reserved", "eastus")
+    Traceback (most recent call last):
+    LookupError: no region of reserved prices is stated; choose any region
     """
-    of = PRICINGS[pricing]
-    regions = set(cheapest(accelerator, accelerators, pricing=of)["region"])
-    if region != ANYWHERE and regions.isdisjoint((region, *EVERYWHERE)):
+    require_card(accelerator, spread())
+    hour(accelerator, contract)
+    if region == ANYWHERE:
+        return
+    of = CONTRACTS[contract]
+    if rental_prices(accelerator, of).empty:
+        raise LookupError(f"no region of {contract} prices is stated; choose any region")
+    regions = set(cheapest(accelerator, accelerators, pricing=of)["region"].replace(REGION_OF))
+    if regions.isdisjoint((region, *EVERYWHERE)):
         nearest(region, sorted(regions), f"region of {accelerator} listings")
-    for kind in dict.fromkeys((of, "on_demand")):
-        require_card(accelerator, spread(None, kind), kind)
+
+
+class Asked(NamedTuple):
+    """What an hour of a case's chip costs: under its contract from its seller; by the hour and on
+    spot, from its seller or at the reader's own prices; and both from all sellers.
+    """
+
+    here: PaidHour
+    by_hour: PaidHour
+    spot: PaidHour
+    all_by_hour: PaidHour
+    all_spot: PaidHour
+
+
+def asked(case: Any) -> Asked:
+    """The hours of a case: accelerator, contract, seller, on_demand_usd_per_hour and
+    spot_usd_per_hour, the last two 0 for listed prices.
+    """
+    hours, chip, seller = Hours(listed_chips()), case.accelerator, case.seller
+    return Asked(
+        hours.paid(chip, case.contract, seller),
+        hours.paid(chip, "on demand", seller, case.on_demand_usd_per_hour),
+        hours.paid(chip, "spot", seller, case.spot_usd_per_hour),
+        hours.paid(chip, "on demand"),
+        hours.paid(chip, "spot"),
+    )
 
 
 def cards() -> pd.DataFrame:
-    """What each provider asks for each listed chip, by kind of pricing.
+    """What each provider asks for each listed chip, by contract.
 
-    Columns: accelerator, pricing, provider, segment, usd_per_accelerator_hour [USD/h], day, region.
+    Columns: accelerator, contract, provider, segment, usd_per_accelerator_hour [USD/h], day,
+    region.
 
-    >>> set(cards()["pricing"]) == set(PRICINGS)
+    >>> set(cards()["contract"]) == set(CONTRACTS)
     True
     """
-    both = pd.concat([spread(None, of).assign(pricing=said) for said, of in PRICINGS.items()])
-    both = both.assign(day=both["date"].dt.strftime("%Y-%m-%d"))
-    columns = ["accelerator", "pricing", "provider", "segment", "usd_per_accelerator_hour"]
-    return both.loc[both["accelerator"].isin(listed_chips()), [*columns, "day", "region"]]
+    every = pd.concat([offered(of).assign(contract=of) for of in CONTRACTS])
+    every = every.assign(day=every["date"].dt.strftime("%Y-%m-%d"))
+    columns = ["accelerator", "contract", "provider", "segment", "usd_per_accelerator_hour"]
+    return every.loc[every["accelerator"].isin(listed_chips()), [*columns, "day", "region"]]
 
 
 def most_cards() -> int:
-    """How many cards a chip has at most in one way of paying."""
-    return int(cards().groupby(["accelerator", "pricing"]).size().max())
-
-
-@remembered
-def listed_prices() -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    """What providers ask for a chip in a way of paying, as rows for `choose`; none where nobody
-    lists it so.
-
-    Returns
-    -------
-    low, median, high : of the providers [USD/h]
-    low_at, high_at, age : words, the last one the day of the newest card
-    counted, span : words, of how many providers the median is, and from which to which price
-    """
-    found = {
-        (chip, said): priced
-        for said in PRICINGS
-        for chip in accelerators()
-        if (priced := listed_hour(chip, said))
-    }
-    return {of: _row(priced) for of, priced in found.items()}
-
-
-def _row(priced: Hour) -> dict[str, Any]:
-    """A row of `listed_prices`."""
-    sold = priced.rows  # the cheapest first
-    usd_each, names = sold["usd_per_accelerator_hour"], sold["provider"]
-    low, high, low_at, high_at = usd_each.min(), usd_each.max(), names.iloc[0], names.iloc[-1]
-    several = priced.providers > 1
-    span = f"{usd(low)} at {low_at} to {usd(high)} at {high_at}, {high / low:.2g} times apart"
-    counted = f"the median of {priced.providers} providers"
-    return {
-        "low": low,
-        "median": priced.usd,
-        "high": high,
-        "low_at": low_at,
-        "high_at": high_at,
-        "counted": counted if several else "at its only provider",
-        "span": span if several else "one provider only",
-        "age": priced.age,
-    }
+    """How many cards a chip has at most under one contract."""
+    return int(cards().groupby(["accelerator", "contract"]).size().max())
 
 
 @remembered
 def usual_prices() -> Mapping[str, Mapping[str, Any]]:
-    """Of each listed chip the prices that a page starts from and how its monthly rent moved, as
-    rows for `choose`.
+    """How the monthly rent of each listed chip moved, as rows for `choose`.
 
     Returns
     -------
-    on_demand_usd_per_hour, spot_usd_per_hour : medians of the providers, that on demand for both
-        where nobody lists it on spot [USD/h]
     trend : how the monthly rent moved over `MONTHS`, with cards scaled to one contract and as
         listed, in words
     series : the chip whose series stands for it where series are drawn, a word
-    age : the day of its newest listing, in words
 
-    >>> chip = usual_prices()["RTX 4090"]
-    >>> chip["spot_usd_per_hour"] == chip["on_demand_usd_per_hour"], chip["series"]
-    (True, 'H100 SXM')
+    >>> usual_prices()["RTX 4090"]["series"]
+    'H100 SXM'
     """
-    prices = listed_prices()
-    rows = {}
-    for chip in listed_chips():
-        plain = prices[chip, "on demand"]["median"]
-        rows[chip] = {
-            "on_demand_usd_per_hour": plain,
-            "spot_usd_per_hour": prices.get((chip, "spot"), {"median": plain})["median"],
-            "trend": _trend(chip),
-            "series": chip if chip in SERIES else "H100 SXM",
-            "age": listing_age(chip),
-        }
-    return rows
+    return {
+        chip: {"trend": _trend(chip), "series": chip if chip in SERIES else "H100 SXM"}
+        for chip in listed_chips()
+    }
 
 
 def _trend(chip: str) -> str:
@@ -163,7 +147,7 @@ def listed_sheet() -> Sheet:
 
 def often_listed(cards: pd.DataFrame) -> pd.DataFrame:
     """Cards on demand of the chips that four providers or more list so."""
-    plain = cards[cards["pricing"] == "on demand"]
+    plain = cards[cards["contract"] == "on demand"]
     return plain[plain.groupby("accelerator")["provider"].transform("size") >= 4]
 
 
@@ -204,13 +188,14 @@ def spot_sheet() -> Sheet:
 
 def behind_sheet() -> Sheet:
     """Five figures of the market and their rows in the table of rents."""
-    h100 = listed_prices()["H100 SXM", "on demand"]
-    cheapest = f"cheapest H100 on demand: {usd(h100['low'])}"
-    dearest = f"dearest H100 on demand: {usd(h100['high'])}, the median of its card"
+    h100 = hour("H100 SXM")
+    low_at, *_, high_at = h100.rows["provider"]  # the cheapest first
+    cheapest = f"cheapest H100 on demand: {usd(h100.low)}"
+    dearest = f"dearest H100 on demand: {usd(h100.high)}, the median of its card"
     found = pd.concat(
         [
-            _newest(cheapest, "H100 SXM", h100["low_at"]),
-            _newest(dearest, "H100 SXM", h100["high_at"]),
+            _newest(cheapest, "H100 SXM", low_at),
+            _newest(dearest, "H100 SXM", high_at),
             _newest("H100 on spot", "H100 SXM", "CoreWeave", "spot"),
             _newest("A100 40GB in April 2023", "A100 SXM 40GB", "Lambda", until="2023-04-30"),
             _newest(

@@ -49,11 +49,15 @@ def sold_as(shape: str, api_host: str, *own_usd: float) -> None:
     hosted(release(shape), api_host, *own_usd)
 
 
-def on_the_market(accelerator: str, accelerators: int, pricing: str, region: str) -> None:
-    """A chip that is listed in a region, in a way of paying, and on demand."""
+def on_the_market(
+    accelerator: str, accelerators: int, contract: str, seller: str, region: str
+) -> None:
+    """A chip that is listed on demand, and under a contract by a seller and in a region."""
+    from scaleright import market
     from scaleright.market.listed import require_listed
 
-    require_listed(accelerator, accelerators, pricing, region)
+    require_listed(accelerator, accelerators, contract, region)
+    market.hour(accelerator, contract, seller)
 
 
 def committed(accelerator: str, commit_with: str | None) -> None:
