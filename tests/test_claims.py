@@ -323,7 +323,7 @@ def test_bigger_models_do_not_break_even_earlier(found):
     def asked(prices: tuple[float, float], prompt: int, answer: int) -> float:
         return prices[0] * prompt / answer + prices[1]
 
-    rent_per_million = 4.275e6 / 3600  # of an H100, at one token a second
+    rent_per_million = 2.24e6 / 3600  # of a reserved H100, at one token a second
     seven = (
         rent_per_million / 28312 / asked(small, 128, 128),
         rent_per_million / 1351 / asked(small, 20000, 2000),

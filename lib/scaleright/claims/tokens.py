@@ -20,7 +20,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
 from scaleright.inference.serving import steady
 from scaleright.inference.slowdowns import interval
-from scaleright.market import TokenPrice, api_price, hour, open_models
+from scaleright.market import STEADY, TokenPrice, api_price, hour, open_models
 
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
 """The chip, and the smallest model with a measured throughput on it: S2's 7B."""
@@ -39,11 +39,14 @@ def _deployed(shape: str) -> Deployment:
     return Deployment(model(shape), accelerator(CHIP), "FP8", software="TensorRT-LLM 1.0")
 
 
-def _break_even(shape: str, price: TokenPrice, end: str = "best", like: str = "") -> list[float]:
-    """Load at which a rented chip beats an API at each measured shape of request [%]; of a model
-    that nobody measured, at those of another and at the predicted throughput.
+def _break_even(
+    shape: str, price: TokenPrice, end: str = "best", like: str = "", contract: str = STEADY
+) -> list[float]:
+    """Load at which a rented chip beats an API at each measured shape of request [%], by default
+    under the contract of what runs around the clock; of a model that nobody measured, at those of
+    another and at the predicted throughput.
     """
-    points, usd = operating_points(like or shape, CHIP), hour(CHIP).usd
+    points, usd = operating_points(like or shape, CHIP), hour(CHIP, contract).usd
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
     lengths = points["input_tokens"].to_numpy(float), points["output_tokens"].to_numpy(float)
@@ -75,10 +78,11 @@ def _ends(loads: dict[str, list[float]]) -> Iterator[float]:
 def s2_7b_load() -> Recomputed:
     points = operating_points(SMALL, CHIP)
     shapes = points[points["flag"] == ""][["input_tokens", "output_tokens"]]
+    by_the_hour = _break_even(SMALL, api_price(SMALL), contract="on demand")
+    prompt, answer = shapes.iloc[by_the_hour.index(max(by_the_hour))]
+    words = f"rented on demand, requests of {prompt:,.0f} tokens in and {answer:,.0f} out"
     loads = _break_even(SMALL, api_price(SMALL))
-    prompt, answer = shapes.iloc[loads.index(max(loads))]
-    words = f"requests of {prompt:,.0f} tokens in and {answer:,.0f} out"
-    return span(*loads, Condition(words, max(loads)))
+    return span(*loads, Condition(words, max(by_the_hour)))
 
 
 def s2_13b_load() -> Recomputed:
