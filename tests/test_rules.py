@@ -152,3 +152,30 @@ def test_a_sweep_names_impossible_scenarios_and_refuses_only_impossible_ones():
     with pytest.raises(ParameterError, match="first = 'b', second = 'b': the same twice"):
         impossible(PAIR, cases[1:])
     assert validate(PAIR, {"first": "c"}) == {"first": "c"}
+
+
+ONE_YEAR = {"accelerator": "MI300X", "contract": "one year"}
+NOBODY = {"contract": "three years", "seller": "Lambda"}
+UNSOLD = {
+    "buy_or_rent": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "gpu_prices": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "hardware_compare": (NOBODY, "Lambda sells none of these chips three years"),
+    "hardware_radar": (NOBODY, "unknown seller of H100 SXM three years, 'Lambda'"),
+    "inference_ladder": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "inference_roofline": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "pretraining_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "token_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "vendor_claims": ({"contract": "one year"}, "nearest contract that has one: on demand"),
+}
+"""A contract, or a seller under it, that has no price, and what is said of it."""
+
+
+@pytest.mark.parametrize("chapter", BOOK.chapters())
+def test_an_hour_that_nobody_sells_so_is_refused_wherever_one_is_paid(chapter):
+    parameters = declared(chapter, BOOK)
+    assert (chapter in UNSOLD) == any(of.name == "contract" for of in parameters)
+    if chapter in UNSOLD:
+        case, words = UNSOLD[chapter]
+        with pytest.raises(ParameterError, match=words) as caught:
+            validate(parameters, case)
+        assert "nearest that works" in str(caught.value)
