@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scaleright import market
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month, utilization_at
+from scaleright.costs.tokens import owned_break_even_utilization
 from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
 
@@ -191,9 +192,9 @@ def test_at_the_break_even_both_cost_the_same(rent, load):
     one, terms = _case(rent, load), Ownership.typical("H100 SXM", "data center")
     if one.break_even <= 1:
         assert one.rented_usd_per_million(one.break_even) == pytest.approx(one.api_usd_per_million)
-    assert one.owned_usd_per_million(terms, one.owned_break_even(terms)).total == pytest.approx(
-        one.api_usd_per_million
-    )
+    of_owning = terms.fixed_usd_per_year, one.tokens_per_s, one.api_usd_per_million
+    even = owned_break_even_utilization(*of_owning, **terms.power)
+    assert one.owned_usd_per_million(terms, even).total == pytest.approx(one.api_usd_per_million)
     assert one.rented_usd_per_million(load / 2) == pytest.approx(2 * one.rented_usd_per_million())
 
 

@@ -18,7 +18,6 @@ from scaleright.costs.tokens import (
     TokenBill,
     break_even_utilization,
     mix_usd_per_million,
-    owned_break_even_utilization,
     owned_usd_per_million_tokens,
     request_usd,
     usd_per_million_tokens,
@@ -185,12 +184,6 @@ class Serving:
         """Utilization above which renting is cheaper than the API [1]."""
         return break_even_utilization(
             self.usd_per_hour, self.tokens_per_s, self.api_usd_per_million
-        )
-
-    def owned_break_even(self, terms: Ownership) -> Any:
-        """Utilization above which owning is cheaper than the API [1]."""
-        return owned_break_even_utilization(
-            terms.fixed_usd_per_year, self.tokens_per_s, self.api_usd_per_million, **terms.power
         )
 
     def kinds(self, usd_per_million: Any) -> Kinds:
