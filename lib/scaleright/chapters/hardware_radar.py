@@ -50,7 +50,7 @@ def answer(
     by = where(weight > 0, charts.phrase(", and the score by {moved:number 2} points"), "")
     return charts.answer_card(
         "For {case.benchmark} {case.scenario}, by your weights, the <strong>{winner}</strong>"
-        "{guess} leads with <strong>{best:number 3}</strong> of 10 points{then}, of chips {terms}.",
+        "{guess} leads those {terms} with <strong>{best:number 3}</strong> of 10 points{then}.",
         provided=winner != "",
         otherwise="For {case.benchmark} {case.scenario} {refusal}.",
         range="{won}",
