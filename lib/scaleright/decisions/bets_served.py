@@ -4,7 +4,6 @@ quantities of a reader's case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from scaleright.decisions.architecture_bets import RACKS, benchmarks, rents
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
 from scaleright.ops import where
-from scaleright.quantity import at, choose
+from scaleright.quantity import choose, evaluate
 
 
 @shared
@@ -101,18 +100,15 @@ def served_table(case: Any, limit_s: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shares_on_racks(shares: Mapping[str, Any], limit_ms: float) -> pd.DataFrame:
-    """What a chip of a server does over one of a rack within a limit on a token, on each model [1].
-
-    Parameters
-    ----------
-    shares : by kind of model, from `Served.share` with a limit of the quantity `limit_ms` [ms]
+def shares_on_racks(case: Any, limit_s: float) -> pd.DataFrame:
+    """What a chip of a server does over one of a rack within a limit on a token [s], on each model
+    with the requests of the case [1].
     """
     rack, server = RACKS[-1]
-    sides = {"bet": rack, "rival": server, "limit_ms": limit_ms}
-    kinds = benchmarks()["kind"]
+    shares = {kind: Served.of(kind, case, limit_s).share for kind in ("mixture", "dense")}
+    sides, kinds = {"bet": rack, "rival": server}, benchmarks()["kind"]
     found = {
-        name: at(shares[kind], **sides, **{kind: name})
+        name: evaluate([shares[kind]], sides | {kind: name})[0]
         for name, kind in kinds.items()
         if kind in shares
     }
