@@ -46,6 +46,7 @@ def answer(
     flip : odds of mixtures at which the two chips cost the same [1]
     """
     mixture, dense, premium = found.meetings["mixture"], found.meetings["dense"], found.premium
+    on_mixture, on_dense = found.met_on("mixture"), found.met_on("dense")
     mixture_open, dense_open = (
         where(found.either(kind), ", so that either may be the cheaper", "")
         for kind in ("mixture", "dense")
@@ -54,9 +55,9 @@ def answer(
     unknown = "none can be said to be the better, since one was not measured on all that may come"
     known = where(sure.cost + sure.other > 0, known, unknown)
     span = charts.phrase(
-        "{mixture.low:number} to {mixture.high:times} on {case.mixture}{mixture_open};"
-        " {dense.low:number} to {dense.high:times} on {case.dense}{dense_open} (90 %); of the two,"
-        " {known}"
+        "{mixture.low:number} to {mixture.high:times} on {mixture.benchmark}{mixture_open};"
+        " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %); of the"
+        " two, {known}"
     )
     span = where(found.possible, span, "none")
     cheapest = where(too_dear > 1e-9, "Yes: no chip is", "No: one chip is")
@@ -65,14 +66,14 @@ def answer(
     dearer = charts.phrase("{regret:percent} dearer than knowing in advance")
     dearer = where(regret < NO_DEARER, "as cheap as knowing in advance", dearer)
     refusal = charts.phrase(
-        "on one of your models MLPerf has the {case.bet} and the {case.rival} in no round together;"
-        " choose other models or chips"
+        "on one kind of model MLPerf has the {case.bet} and the {case.rival} in no round together;"
+        " choose other chips or less of a hurry"
     )
     refusal = where(case.bet == case.rival, "choose two different chips", refusal)
     return charts.answer_card(
         "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
         " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
-        " {case.mixture}, and {dense.gain:number} times on {case.dense}, for {premium:number} times"
+        " {on_mixture}, and {dense.gain:number} times on {on_dense}, for {premium:number} times"
         " the price. At {case.mixture_probability:percent} odds of mixtures the {best} is the best"
         " bet, {dearer}.",
         provided=found.possible,
@@ -192,8 +193,8 @@ def payoffs(found: Bets) -> Display:
     """The payoff matrix."""
     return charts.table(
         found.table(),
-        "The payoff matrix: cost of the work over that of the cheapest, on the models that you"
-        " chose; a dash was not submitted in the round in which your two chips meet, or is not"
+        "The payoff matrix: cost of the work over that of the cheapest, on the models of the answer"
+        " above; a dash was not submitted in the round in which your two chips meet, or is not"
         " listed",
         name="payoffs",
     )

@@ -22,15 +22,13 @@ from scaleright.decisions.architecture_bets import (
     rents,
     source_rule,
 )
-from scaleright.decisions.meetings import Meeting
+from scaleright.decisions.meetings import KINDS, Meeting
 from scaleright.decisions.scale_up import domain
 from scaleright.mlperf.gains import gain_ratio
 from scaleright.ops import INFINITY, first_case, where
 from scaleright.quantity import at, evaluate, least, look_up, pick
 
 TERMS = {"1 year": 1, "3 years": 3}
-KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "images and video"}
-"""The kinds of model of `ARCHITECTURES`, in words."""
 
 
 @shared
@@ -216,6 +214,11 @@ class Bets:
             below=where(above, rival, bet),
             flips=(self.flip > 0) & (self.flip < 1),
         )
+
+    def met_on(self, kind: str) -> Any:
+        """What the two met on, and if that is not the model that was asked for, so."""
+        asked, of = getattr(self.case, kind), self.meetings[kind].benchmark
+        return of + where(of == asked, "", " (they did not meet on " + asked + ")")
 
     def either(self, kind: str) -> Any:
         """Whether the range of the gain on a kind of model leaves open which of the two is cheaper

@@ -179,13 +179,13 @@ def bets_meet(
     images: str,
     image_share: float,
 ) -> None:
-    """Two chips that were measured together on every kind of model that is bet on."""
-    from scaleright.decisions.architecture_bets import matched_rates
+    """Two chips that were measured together on some model of every kind that is bet on."""
+    from scaleright.decisions.meetings import require_meeting
 
-    for benchmark in (mixture, dense):
-        matched_rates(bet, rival, benchmark, scenario)
+    for kind, benchmark in {"mixture": mixture, "dense": dense}.items():
+        require_meeting(kind, benchmark, scenario, bet, rival)
     if image_share > 0:
-        matched_rates(bet, rival, images, "Offline")
+        require_meeting("images", images, "Offline", bet, rival)
 
 
 @_rule
