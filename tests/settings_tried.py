@@ -1,7 +1,11 @@
 """Settings of chapters' parameters, tried: `python -P tests/settings_tried.py 200 [CHAPTER ...]`.
 
-A setting is validated as the command line does, and if the rules accept it, all cells of the
-chapter run in this process. Either there is an answer then, or its card says why there is none.
+A setting is validated as the command line does, and if the rules accept it, the cells of the
+chapter run in this process, without a kernel. A setting that is refused must name a nearest that
+works, and that one runs as well. What else happens is a failure: an error in a cell, a card that
+has no answer to what the rules accept, a number that is none in its words. Random settings are
+drawn in two ways, one in turn with the other: freely, of all parameters; and as a reader of the
+page moves a few controls, whose menus gray out what the rest of the case rules out.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ import ast
 import contextlib
 import io
 import math
+import re
 import sys
 import time
 import traceback
@@ -24,28 +29,40 @@ from unittest.mock import patch
 import numpy as np
 from scaleright.outputs import ANSWER_MIME
 from scaleright.press import Book, parameters
-from scaleright.press.parameters import Case, Parameter, ParameterError, declared, validate
-from scaleright.press.parameters.declaration import chapter_notebook
+from scaleright.press.parameters import (
+    Case,
+    Parameter,
+    ParameterError,
+    declared,
+    refusal,
+    validate,
+)
+from scaleright.press.parameters.declaration import Declared, chapter_notebook
 from scaleright.units import figure
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-WHOLE = 5
+WHOLE = 10
 """One setting in so many runs all cells of its chapter, the others those up to the answer."""
 _WIDE = 50
 """Ends that differ by this factor or more are drawn between in ratios, as sliders move."""
 _LEFT_OPEN = 0.3
 """The share of draws in which a parameter that may be left to the book is."""
+_LEAST = 1 / 400
+"""The least number that is drawn where 0 leaves a parameter to the book, over the greatest."""
 _MOVED = 0.3
-"""The share of parameters that move in every other random setting: of all at once few go together
-where rules are many.
-"""
+"""The share of controls that a reader of the page moves."""
+_LOOKS = 40
+"""Options of a menu that such a reader looks at to find one that is not grayed out."""
+_NO_NUMBER = re.compile(r"\b(nan|inf|none|undefined|null)\b", re.IGNORECASE)
+"""What no card says of an answer; ranges and limits that there are none are said in the facts."""
 
 
 @dataclass(frozen=True)
 class Tried:
     """What became of a setting.
 
-    outcome : "ran", "said" (the card says why there is no answer), "refused" or "failed"
+    outcome : "ran", "said" (the card says that there is no answer to what the rules accept),
+        "refused" or "failed"
     reason : what the rules, the card or the error said
     works : the values that the refusal offers instead
     """
@@ -106,7 +123,34 @@ def tried(chapter: str, values: Mapping[str, Any], whole: bool = True) -> Tried:
         return Tried(values, "failed", f"{type(error).__name__}: {error} ({', '.join(places)})")
     headline = next(iter(answer["quantities"].values()))["value"]
     there = isinstance(headline, (str, bool)) or (headline is not None and math.isfinite(headline))
-    return Tried(values, "ran" if there and headline != "" else "said", answer["text"])
+    if not there or headline == "":
+        return Tried(values, "said", answer["text"])
+    if found := _NO_NUMBER.search(answer["text"]):
+        return Tried(values, "failed", f"the card says {found[0]!r}: {answer['text']}")
+    return Tried(values, "ran", answer["text"])
+
+
+def judged(chapter: str, values: Mapping[str, Any], whole: bool = True) -> tuple[Tried, str]:
+    """What becomes of a setting, and what is wrong with that; empty if nothing is."""
+    found = tried(chapter, values, whole)
+    if found.outcome in ("ran", "failed"):
+        return found, found.reason if found.outcome == "failed" else ""
+    if found.outcome == "said":
+        return found, f"the rules accept what the card has no answer to: {found.reason}"
+    if " = " not in found.reason:
+        return found, f"no value is named in {found.reason!r}"
+    if not found.works:
+        return found, f"nothing that works is offered: {found.reason}"
+    instead = _works(chapter, frozenset({**values, **found.works}.items()))
+    if instead.outcome != "ran":
+        return found, f"{found.reason}: that does not work either: {instead.reason}"
+    return found, ""
+
+
+@cache
+def _works(chapter: str, values: frozenset) -> Tried:
+    """What becomes of a setting that a refusal offers; many offer the same."""
+    return tried(chapter, dict(values), whole=False)
 
 
 def each_alone(chapter: str) -> Iterator[dict[str, Any]]:
@@ -133,10 +177,14 @@ def drawn(of: Parameter, generator: np.random.Generator) -> Any:
     """A value that a reader may give a parameter: an end in one of four draws of a number."""
     if of.optional and generator.random() < _LEFT_OPEN:
         return None
+    left_to_book = of.low == of.default == 0 and "0 for " in of.meaning
+    if left_to_book and generator.random() < _LEFT_OPEN:
+        return of.default
     if of.low is None or generator.random() < 0.25:
         options = ends(of)
         return options[generator.integers(len(options))]
     low, high = of.low, of.high
+    low = _LEAST * high if left_to_book else low
     if low > 0 and high / low >= _WIDE:
         value = figure(math.exp(generator.uniform(math.log(low), math.log(high))), 4)
     else:
@@ -146,35 +194,56 @@ def drawn(of: Parameter, generator: np.random.Generator) -> Any:
 
 
 def at_random(chapter: str, many: int, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """So many random settings: of all parameters, and in every other one of a few."""
+    """So many random settings: drawn freely, and in turn with them as a reader of the page does."""
     generator = np.random.default_rng([seed, *chapter.encode()])
+    given = declared(chapter, BOOK)
     for number in range(many):
-        every = {of.name: drawn(of, generator) for of in declared(chapter, BOOK)}
-        moved = generator.random(len(every)) < (_MOVED if number % 2 else 1)
-        yield {
-            name: value for (name, value), is_in in zip(every.items(), moved, strict=True) if is_in
-        }
+        if number % 2 == 0:
+            yield {of.name: drawn(of, generator) for of in given}
+        else:
+            yield _on_page(given, generator)
+
+
+def _on_page(given: Declared, generator: np.random.Generator) -> dict[str, Any]:
+    """A few controls moved, one after the other: of a menu an option that is not grayed out."""
+    values: dict[str, Any] = {}
+    for at in generator.permutation(len(given)):
+        if generator.random() > _MOVED:
+            continue
+        of = given[int(at)]
+        menu = of.type == "bool" or bool(of.choices)
+        for _ in range(_LOOKS if menu else 1):
+            value = drawn(of, generator)
+            if not menu or not refusal(given, {**values, of.name: value}):
+                values[of.name] = value
+                break
+    return values
+
+
+def settings(chapter: str, many: int) -> dict[str, list[dict[str, Any]]]:
+    """What is tried of a chapter, by how it was found."""
+    random = [*at_random(chapter, many)]
+    return {
+        "alone": [*each_alone(chapter)],
+        "drawn freely": random[::2],
+        "drawn on the page": random[1::2],
+    }
 
 
 def report(many: int, chapters: list[str]) -> Iterator[str]:
     """Lines on what became of each choice alone and of so many random settings."""
     for chapter in chapters or BOOK.chapters():
-        began = time.process_time()
-        for name, settings in (
-            ("alone", each_alone(chapter)),
-            ("random", at_random(chapter, many)),
-        ):
-            found = [
-                tried(chapter, values, whole=number % WHOLE == 0)
-                for number, values in enumerate(settings)
-            ]
-            counts = Counter(one.outcome for one in found)
-            told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-            seconds, began = time.process_time() - began, time.process_time()
+        for name, each in settings(chapter, many).items():
+            began = time.process_time()
+            found = [judged(chapter, of, number % WHOLE == 0) for number, of in enumerate(each)]
+            counts = Counter("failed" if wrong else one.outcome for one, wrong in found)
+            told = ", ".join(f"{counts[of]} {of}" for of in ("ran", "refused", "failed"))
+            seconds = time.process_time() - began
             yield f"{chapter}, {name}: {len(found)} tried, {told}; {seconds:.0f} s"
-            for one in found:
-                if one.outcome != "ran":
-                    yield f"  {one.outcome}: {one.reason} | {one.values}".replace("\n", " / ")
+            for one, wrong in found:
+                if wrong or one.outcome == "refused":
+                    what = f"FAILED: {wrong}" if wrong else f"refused: {one.reason}"
+                    yield f"  {what} | {one.values}".replace("\n", " / ")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from scaleright.quantity import choose, look_up
 from scaleright.roofline import PEAK_NAMES, speeds
 from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack
 from scaleright.training.layout import TrainingRun
+from scaleright.training.rules import peak_needed
 from scaleright.training.slowdowns import KINDS, Slowdowns, borrowed, interval, slowdowns
 
 SPEEDS = ("matmul_flops", "memory_bytes_per_s", "units", "exponentials_per_s", "launch_s")
@@ -34,7 +35,7 @@ def machines(
     for chip in chips:
         name = chip.name
         for form in precisions:
-            if PEAK_NAMES[form] not in chip.dense:
+            if peak_needed(form) not in chip.dense:
                 rows[name, form] = f"{name} has no tensor cores for {form}"
                 continue
             run = TrainingRun(model(model_name), chip, 1, 1, 1, form)

@@ -8,7 +8,6 @@ published run crosses it, so its constants are not known beyond. A sequence of u
 `LONGEST_WHOLE_SEQUENCE` tokens stays on one rank, as in published runs.
 """
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -59,9 +58,7 @@ def _axes(run: TrainingRun) -> dict[str, Any]:
     }
     return {
         "tensor": [
-            d
-            for d in of_chips
-            if model.heads % d == 0 and d <= (run.chip.scale_up_chips or math.inf)
+            d for d in of_chips if model.heads % d == 0 and d <= (run.chip.scale_up_chips or 1)
         ],
         "pipeline": [d for d in of_chips if d in stages],
         "context": [d for d in ranks if d == 1 or 2 * d * LEAST_CHUNK <= run.sequence],

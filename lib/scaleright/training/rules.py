@@ -96,6 +96,16 @@ def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     )
 
 
+def peak_needed(precision: str) -> str | None:
+    """The dense peak that a chip must have to compute in a format: formats whose values share a
+    scale in small blocks came with the tensor cores that know FP4.
+
+    >>> peak_needed("FP8"), peak_needed("MXFP8")
+    ('fp8', 'fp4')
+    """
+    return "fp4" if precision.startswith(("MX", "NV")) else PEAK_NAMES.get(precision)
+
+
 def _run_rules(run: TrainingRun) -> Iterator[Rule]:
     for name, low, high in (
         ("chips", 1, INFINITY),
@@ -109,8 +119,7 @@ def _run_rules(run: TrainingRun) -> Iterator[Rule]:
         run.precision in PEAK_NAMES,
         lambda _: f"unknown precision {run.precision!r}; {suggestion(run.precision, PEAK_NAMES)}",
     )
-    # Formats whose values share a scale in small blocks came with the tensor cores that know FP4.
-    needed = "fp4" if run.precision.startswith(("MX", "NV")) else PEAK_NAMES.get(run.precision)
+    needed = peak_needed(run.precision)
     has = ", ".join(run.chip.dense) or "no dense peak in the catalog"
     yield (
         needed in run.chip.dense,

@@ -10,6 +10,7 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,26 @@ def parse(source: str, where: str = "parameters cell", check_defaults: bool = Tr
             declared.rules += rules.read(check, found)
         except (ValueError, LookupError) as error:
             raise DeclarationError(f"{where}, line {number}: check: {check}: {error}") from None
-    return declared
+    return _offered(declared)
+
+
+def _offered(declared: Declared) -> Declared:
+    """Parameters that offer of a catalog what the rules about them alone accept: nothing else can
+    ever be answered. Who names another entry is told by the rule what it lacks.
+    """
+    alone = [rule for rule in declared.rules if len(rule.parameters) == 1]
+    kept = []
+    for of in declared:
+        rules_of = [rule for rule in alone if of.catalog and rule.parameters == (of.name,)]
+        told = (
+            choice
+            for choice in of.choices
+            if not any(rule.refusal({of.name: choice}, {of.name: None}) for rule in rules_of)
+        )
+        kept.append(replace(of, choices=tuple(told)) if rules_of else of)
+    offered = Declared(kept)
+    offered.rules = declared.rules
+    return offered
 
 
 def _declarations(source: str) -> Iterator[tuple[int, str]]:

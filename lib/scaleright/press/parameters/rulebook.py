@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scaleright.names import nearest, one_of
-from scaleright.press.parameters import price_rules
+from scaleright.press.parameters import catalog_rules, price_rules
 
-RULES: dict[str, Callable[..., None]] = {rule.__name__: rule for rule in price_rules.RULES}
+RULES: dict[str, Callable[..., None]] = {
+    rule.__name__: rule for rule in (*catalog_rules.RULES, *price_rules.RULES)
+}
 """Every rule by its name."""
 
 
@@ -47,34 +48,6 @@ def within_context(model: str, *tokens: int) -> None:
     longest = catalog.model(model).max_context
     if catalog.model(model).name == model and 0 < longest < sum(tokens):
         raise ValueError(f"longer than the {longest:,} tokens that {model} was made for")
-
-
-@_rule
-def decoder(model: str) -> None:
-    """A model that writes tokens."""
-    from scaleright import catalog
-
-    decoders = [name for name, shape in catalog.models().items() if shape.causal]
-    if model not in decoders:
-        nearest(model, decoders, "model that writes tokens (an encoder only reads them)")
-
-
-@_rule
-def computes(accelerator: str) -> None:
-    """A chip with a BF16 peak, a bandwidth and a memory."""
-    from scaleright import market
-
-    one_of(
-        accelerator, market.matmul_chips(), "accelerator with a BF16 peak, a bandwidth and a memory"
-    )
-
-
-@_rule
-def of_a_cluster(accelerator: str) -> None:
-    """A chip of which clusters are rented out."""
-    from scaleright.costs.pretraining import cluster_chip
-
-    cluster_chip(accelerator)
 
 
 @_rule
@@ -328,14 +301,6 @@ def runs_somewhere(
             "no node of these chips serves such requests at that pace: allow a slower pace, shorter"
             " requests, other chips or fewer clouds"
         )
-
-
-@_rule
-def made(accelerator: str) -> None:
-    """A chip whose power and making are known."""
-    from scaleright.footprint import machine
-
-    machine(accelerator)
 
 
 @_rule
