@@ -8,7 +8,7 @@ import pandas as pd
 from scaleright import charts, claims
 from scaleright.charts import Display
 from scaleright.costs.commitment import Commitment
-from scaleright.decisions.cloud_choice import RULE
+from scaleright.decisions.cloud_choice import RULE, committed_ratio, uncommitted
 from scaleright.decisions.cloud_offers import CloudMonths, listed_offers
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import PaidHour, history, listed, rebuilt, series
@@ -45,6 +45,7 @@ def answer(
     span = where(apart > 1, span, where(here.there, "one price only", "none"))
     month = charts.phrase("the cheapest of all sellers is {cheapest}, at {bill:usd} a month")
     month = where(bill > 0, month, "no seller with such a price is named, so a month has none")
+    none, terms = uncommitted(case.accelerator), committed_ratio(case.commit_with, case.accelerator)
     return charts.answer_card(
         "One <strong>{case.accelerator}</strong> rents for <strong>{here.usd:usd}</strong> an hour"
         " ({here.counted}{regions}). Its monthly series of on-demand prices {chip.trend}. For your"
@@ -57,6 +58,7 @@ def answer(
         f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
         headline="bill",
         quantities={"bill": (bill, "usd"), "low": (here.low, "usd"), "high": (here.high, "usd")},
+        besides=(terms.there | none, "{case.commit_with} {terms.why} {case.accelerator}."),
     )
 
 

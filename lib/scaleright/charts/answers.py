@@ -9,6 +9,7 @@ from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.machine import answer
 from scaleright.charts.templates import callers_names, filled, slots
 from scaleright.names import nearest
+from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, PAGE_MIME
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
@@ -89,6 +90,7 @@ def answer_card(
     provided: Quantity | None = None,
     otherwise: str = "",
     always: bool = False,
+    besides: tuple[Quantity, str] | None = None,
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the
     model's error.
@@ -105,6 +107,8 @@ def answer_card(
     provided, otherwise : as in `sentence`; where a choice would lead to `otherwise`, the page grays
         it out and says why.
     always : whether `otherwise` is an answer as well, and rules out no choice.
+    besides : whether another answer of the page is there, and why it is not: a choice that would
+        lead to that is grayed out as well, while the card stays.
 
     >>> from types import SimpleNamespace as N
     >>> from scaleright.charts.live import controls
@@ -119,8 +123,9 @@ def answer_card(
     texts = {label: fill(text, told) for label, text in texts.items()}
     numbers = {**found.slots, **told}
     model = live_model([*found.numbers, *told.values(), *unsaid])
-    if provided is not None and not always:
-        model += _judge(provided, plain_text(otherwise), names)
+    judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
+    if asked := [*judged, *([besides] if besides else [])]:
+        model += _judge(asked, names)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(found.now), numbers, others, headline)
     words = " ".join([plain_text(found.now), *_spoken(texts)])
@@ -131,11 +136,14 @@ def answer_card(
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
 
 
-def _judge(there: Quantity, otherwise: str, names: Mapping[str, Any]) -> str:
-    """What the page's script needs to ask of each option of a choice whether there is an answer
-    with it, and why there is none.
+def _judge(answers: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) -> str:
+    """What the page's script needs to ask of each option of a choice whether there are these
+    answers with it, and why the first that is missing is not there.
     """
-    controls, why = page(), filled(otherwise, names)
+    controls, there, why = page(), True, ""
+    for one, otherwise in reversed(answers):
+        why = where(one, why, filled(otherwise, names))
+        there = one & there
     asked = {
         name: controls.signal(of) if isinstance(of, Quantity) else literal(of)
         for name, of in (("there", there), ("why", why))

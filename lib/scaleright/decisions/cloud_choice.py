@@ -20,7 +20,7 @@ from scaleright.market.listed import listed_chips
 from scaleright.market.rentals import spread
 from scaleright.names import one_of
 from scaleright.order import ordered
-from scaleright.quantity import choose
+from scaleright.quantity import choose, look_up
 from scaleright.quantity.rows import Row
 from scaleright.units import MONTHS_PER_YEAR, usd
 
@@ -130,6 +130,15 @@ def committed_ratio(provider: Any, chip: Any) -> Row:
     terms = commitment_terms()
     rows = {(name, card): terms[name] for card in listed_chips() for name in commits(card)}
     return choose(rows, provider, chip, otherwise="does not list the")
+
+
+def uncommitted(chip: Any) -> Any:
+    """Whether no provider of `commitment_terms` lists a chip, so that each has as little to offer.
+
+    >>> bool(uncommitted("RTX 4090").value), bool(uncommitted("H100 SXM").value)
+    (True, False)
+    """
+    return look_up({card: not commits(card) for card in listed_chips()}, chip)
 
 
 def with_commitment(chips: Iterable[str]) -> dict[str, dict[str, Any]]:
