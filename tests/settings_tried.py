@@ -1,9 +1,11 @@
 """Settings of chapters' parameters, tried: `python -P tests/settings_tried.py 200 [CHAPTER ...]`.
 
-A setting is validated as the command line does, and if the rules accept it, the cells of the
-chapter run in this process, without a kernel. A setting that is refused must name a nearest that
-works, and that one runs as well. What else happens is a failure: an error in a cell, a card that
-has no answer to what the rules accept, a number that is none in its words. Random settings are
+A setting is validated as the command line does. If the rules accept it, it is answered: where the
+page can show it by the graph of the chapter's quantities, built once, and one in so many, and all
+that the page does not offer, by the cells of the chapter, which run in this process without a
+kernel. A setting that is refused must name a nearest that works, and that one is answered as well.
+What else happens is a failure: an error in a cell, a card that has no answer to what the rules
+accept, a number that is none in its words. Random settings are
 drawn in two ways, one in turn with the other: freely, of all parameters; and as a reader of the
 page moves a few controls, whose menus gray out what the rest of the case rules out.
 """
@@ -14,19 +16,24 @@ import ast
 import contextlib
 import io
 import math
+import operator
 import re
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from scaleright.charts import answers
+from scaleright.charts.displays import plain_text
+from scaleright.charts.templates import filled
+from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME
 from scaleright.press import Book, parameters
 from scaleright.press.parameters import (
@@ -38,11 +45,13 @@ from scaleright.press.parameters import (
     validate,
 )
 from scaleright.press.parameters.declaration import Declared, chapter_notebook
+from scaleright.quantity import evaluate
+from scaleright.quantity.graph import Quantity, in_order, parameter
 from scaleright.units import figure
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 WHOLE = 10
-"""One setting in so many runs all cells of its chapter, the others those up to the answer."""
+"""One setting in so many runs all cells of its chapter."""
 _WIDE = 50
 """Ends that differ by this factor or more are drawn between in ratios, as sliders move."""
 _LEFT_OPEN = 0.3
@@ -90,12 +99,15 @@ def _cells(chapter: str) -> tuple[tuple[Any, Any, bool], ...]:
     return tuple(found)
 
 
-def computed(chapter: str, values: Mapping[str, Any], whole: bool = True) -> dict:
+def computed(
+    chapter: str, values: Mapping[str, Any], whole: bool = True, left: dict | None = None
+) -> dict:
     """What the answer of a chapter tells machines, after all its cells or those up to the answer
-    have run with these values.
+    have run with these values; what they name is left in `left`.
     """
     given, answer = declared(chapter, BOOK), {}
-    names = {"display": lambda *shown: None}  # as a notebook has it
+    names = {} if left is None else left
+    names["display"] = lambda *shown: None  # as a notebook has it
     case = Case(given, {of.name: of.default for of in given} | dict(values))
     quiet = contextlib.redirect_stdout(io.StringIO())
     with patch.object(parameters, "case", lambda: case), quiet:
@@ -109,28 +121,95 @@ def computed(chapter: str, values: Mapping[str, Any], whole: bool = True) -> dic
     return answer
 
 
-def tried(chapter: str, values: Mapping[str, Any], whole: bool = True) -> Tried:
-    """What becomes of a setting."""
+@dataclass(frozen=True)
+class Page:
+    """What a chapter's page says, as quantities that follow its controls.
+
+    live : its controls
+    there, words : whether there is an answer, where some choices rule out others, and what its card
+        says
+    """
+
+    live: Any
+    there: Any
+    words: Any
+
+    def answers(self, values: Mapping[str, Any]) -> str:
+        """What the card says if the controls are set so; empty if they cannot be, or if it has no
+        answer.
+        """
+        at: dict[str, Any] = {}
+        for name, value in values.items():
+            control = self.live.describe(name)
+            if value is None or control is None or value not in control.get("choices", [value]):
+                if value is not None:
+                    return ""
+                continue
+            at |= {
+                of: there
+                for of, there in self.live._follow.get(name, {}).get(value, {}).items()
+                if values.get(of) is None
+            }
+            at[name] = value
+        wanted = [of for of in (self.there, self.words) if isinstance(of, Quantity)]
+        behind = {parameter(node) for node in in_order(wanted)}
+        found = evaluate(wanted, {of: value for of, value in at.items() if of in behind})
+        return str(found[-1]) if all(found) else ""
+
+
+@cache
+def page(chapter: str) -> Page:
+    """The page of a chapter, as its cells up to the answer make it at the declared case."""
+    made: dict[str, Any] = {}
+
+    def noted(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Any:
+        words, instead = (filled(plain_text(of), names) for of in (text, otherwise))
+        made["words"] = words if when is None else where(when, words, instead)
+        return said(text, when, otherwise, names)
+
+    def weighed(asked: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) -> str:
+        made["there"] = reduce(operator.and_, [there for there, _ in asked])
+        return judge(asked, names)
+
+    said, judge = answers.said, answers._judge
+    with patch.multiple(answers, said=noted, _judge=weighed):
+        computed(chapter, {}, whole=False, left=made)
+    return Page(made["live"], made.get("there", True), made["words"])
+
+
+def tried(chapter: str, values: Mapping[str, Any], whole: bool | None = None) -> Tried:
+    """What becomes of a setting.
+
+    whole : whether all cells run, or those up to the answer; by default none where the page's graph
+        has an answer
+    """
     try:
         given = validate(declared(chapter, BOOK), values)
     except ParameterError as error:
         return Tried(values, "refused", str(error), error.works)
+    if whole is None and (words := page(chapter).answers(given)):
+        return _read(values, words)
     try:
-        answer = computed(chapter, given, whole)
+        answer = computed(chapter, given, bool(whole))
     except Exception as error:  # noqa: BLE001, whatever a cell raises is what is looked for
         at = [f for f in traceback.extract_tb(error.__traceback__) if f.filename[0] != "<"]
         places = [f"{Path(f.filename).name}:{f.lineno}" for f in (at[-1], at[-2])]
         return Tried(values, "failed", f"{type(error).__name__}: {error} ({', '.join(places)})")
     headline = next(iter(answer["quantities"].values()))["value"]
     there = isinstance(headline, (str, bool)) or (headline is not None and math.isfinite(headline))
-    if not there or headline == "":
+    if page(chapter).there is not True and (not there or headline == ""):
         return Tried(values, "said", answer["text"])
-    if found := _NO_NUMBER.search(answer["text"]):
-        return Tried(values, "failed", f"the card says {found[0]!r}: {answer['text']}")
-    return Tried(values, "ran", answer["text"])
+    return _read(values, answer["text"])
 
 
-def judged(chapter: str, values: Mapping[str, Any], whole: bool = True) -> tuple[Tried, str]:
+def _read(values: Mapping[str, Any], words: str) -> Tried:
+    """An answer, unless one of its numbers is none."""
+    if found := _NO_NUMBER.search(words):
+        return Tried(values, "failed", f"the card says {found[0]!r}: {words}")
+    return Tried(values, "ran", words)
+
+
+def judged(chapter: str, values: Mapping[str, Any], whole: bool | None = None) -> tuple[Tried, str]:
     """What becomes of a setting, and what is wrong with that; empty if nothing is."""
     found = tried(chapter, values, whole)
     if found.outcome in ("ran", "failed"):
@@ -150,7 +229,7 @@ def judged(chapter: str, values: Mapping[str, Any], whole: bool = True) -> tuple
 @cache
 def _works(chapter: str, values: frozenset) -> Tried:
     """What becomes of a setting that a refusal offers; many offer the same."""
-    return tried(chapter, dict(values), whole=False)
+    return tried(chapter, dict(values))
 
 
 def each_alone(chapter: str) -> Iterator[dict[str, Any]]:
@@ -235,7 +314,10 @@ def report(many: int, chapters: list[str]) -> Iterator[str]:
     for chapter in chapters or BOOK.chapters():
         for name, each in settings(chapter, many).items():
             began = time.process_time()
-            found = [judged(chapter, of, number % WHOLE == 0) for number, of in enumerate(each)]
+            found = [
+                judged(chapter, of, True if number % WHOLE == 0 else None)
+                for number, of in enumerate(each)
+            ]
             counts = Counter("failed" if wrong else one.outcome for one, wrong in found)
             told = ", ".join(f"{counts[of]} {of}" for of in ("ran", "refused", "failed"))
             seconds = time.process_time() - began

@@ -1,46 +1,53 @@
-"""What chapters offer can be answered: each choice alone and random settings run, or are refused
-before anything runs, with what would work. `settings_tried.py` tries more of them.
+"""What chapters offer can be answered: settings drawn freely and as on the page are answered, or
+are refused before anything runs, with what would work; and each choice alone goes through the
+rules. `settings_tried.py` tries two hundred of a chapter, and each choice alone, to their answers.
 """
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
-from scaleright.press.parameters import declared, refusal
-from settings_tried import BOOK, at_random, each_alone, tried
+from scaleright.press.parameters import ParameterError, declared, refusal, validate
+from settings_tried import BOOK, at_random, each_alone, judged, page
 
 RANDOM = 6
-"""Random settings of a chapter that the suite tries."""
-ALONE = 6
-"""Choices alone that it tries, taken evenly from all."""
-
-
-def held(chapter: str, values: dict, whole: bool) -> str:
-    """What is wrong with the outcome of a setting; empty if nothing is."""
-    found = tried(chapter, values, whole)
-    if found.outcome == "failed":
-        return f"{values}: {found.reason}"
-    if found.outcome == "said" and not found.reason.rstrip().endswith("."):
-        return f"{values}: the card says {found.reason!r}"
-    if found.outcome != "refused":
-        return ""
-    works = refusal(declared(chapter, BOOK), {**values, **found.works})
-    if not found.works or works:
-        return f"{values}: {found.reason}: what is offered instead does not work either: {works}"
-    return "" if " = " in found.reason else f"{values}: no value is named in {found.reason!r}"
+"""Random settings of a chapter that the suite tries; every other one is drawn freely."""
+BY_CELLS = 1
+"""Those among them that run the cells of the chapter, of what its page does not offer: a model of
+its own is searched for seconds."""
+ACCEPTED = 0.25
+"""Share of the choices alone that the rules of each chapter accept at least: many need another one
+beside them, since few chips are sold under one contract and few were submitted on one benchmark.
+"""
 
 
 @pytest.mark.parametrize("chapter", BOOK.chapters())
-def test_random_settings_run_or_are_refused_with_what_works(chapter):
-    settings = at_random(chapter, RANDOM, seed=1)
-    wrong = [held(chapter, values, whole=number == 1) for number, values in enumerate(settings)]
-    assert [*filter(None, wrong)] == []
+def test_random_settings_are_answered_or_refused_with_what_works(chapter):
+    by_cells, tried, wrong, answered = 0, 0, [], 0
+    for values in at_random(chapter, RANDOM, seed=1):
+        tried += 1
+        if not refusal(declared(chapter, BOOK), values) and not page(chapter).answers(values):
+            by_cells += 1
+            if by_cells > BY_CELLS:
+                continue
+        found, why = judged(chapter, values)
+        wrong += [why] if why else []
+        answered += found.outcome == "ran"
+    assert (tried, wrong) == (RANDOM, [])
+    assert answered > 0
 
 
 @pytest.mark.parametrize("chapter", BOOK.chapters())
-def test_each_choice_alone_runs_or_is_refused_with_what_works(chapter):
-    every = [*each_alone(chapter)]
-    step = max(len(every) // ALONE, 1)
-    wrong = [held(chapter, values, whole=False) for values in islice(every, step // 2, None, step)]
-    assert [*filter(None, wrong)] == []
+def test_each_choice_alone_is_accepted_or_refused_with_what_works(chapter):
+    given, accepted, tried = declared(chapter, BOOK), 0, 0
+    for values in each_alone(chapter):
+        tried += 1
+        if not (said := refusal(given, values)):
+            accepted += 1
+            continue
+        with pytest.raises(ParameterError) as caught:
+            validate(given, values)
+        works = caught.value.works
+        assert works and " = " in said, f"{values}: {said}"
+        assert refusal(given, {**values, **works}) == "", f"{values}: {said}: {works}"
+    assert tried >= sum(max(len(of.choices), 2) - 1 for of in given)
+    assert accepted >= ACCEPTED * tried, (accepted, tried)

@@ -109,14 +109,15 @@ def commits(chip: str) -> list[str]:
 
 
 def require_commitment(chip: str, provider: str | None) -> None:
-    """Refuse a commitment at a provider that does not list the chip; None is any that does.
+    """Refuse a commitment at a provider that does not list the chip, where another one does; None
+    is any that does.
 
     Raises
     ------
     LookupError : the provider does not list it; those that do are offered.
     """
-    if provider is not None:
-        one_of(provider, commits(chip), f"provider with a commitment for {chip}")
+    if provider is not None and (sold := commits(chip)):
+        one_of(provider, sold, f"provider with a commitment for {chip}")
 
 
 def committed_ratio(provider: Any, chip: Any) -> Row:

@@ -87,6 +87,28 @@ def serving_rates(
     return found
 
 
+@search
+def require_speed(
+    model: str, request: str, drafts: str, chips: tuple[str, ...], speed: float
+) -> None:
+    """Refuse a speed per user at which one of some chips does not write [token/s].
+
+    Raises
+    ------
+    ValueError : with the fastest that it writes.
+
+    >>> require_speed("gpt-oss-120b", "1K/1K", "none", ("GB300", "H200 SXM"), 100)
+    """
+    points = serving_points(model, *REQUESTS[request], drafts, chips)
+    for chip in chips:
+        if not _at_speeds(points, chip, [speed])[0] > 0:
+            fastest = points.loc[points["accelerator"] == chip, "interactivity"].max()
+            raise ValueError(
+                f"no layout of {chip} writes so fast; the fastest gives each user {fastest:.3g}"
+                " tokens a second"
+            )
+
+
 @lookup
 def chip_terms(name: str) -> dict[str, float]:
     """What a chip takes beside its price, as a row for `choose`.

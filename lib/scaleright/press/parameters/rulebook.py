@@ -162,6 +162,14 @@ def bets_meet(
 
 
 @_rule
+def as_fast(model: str, request: str, drafts: str, newer: str, older: str, speed: int) -> None:
+    """Two chips that both write at a speed per user."""
+    from scaleright.decisions.vendor_evidence import require_speed
+
+    require_speed(model, request, drafts, (newer, older), speed)
+
+
+@_rule
 def serves(
     model: str,
     accelerator: str,
