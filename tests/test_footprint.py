@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, validation
+from scaleright.costs.serving_doubts import LOAD
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.footprint import (
     Footprint,
@@ -30,6 +31,7 @@ from scaleright.inference.energy import chat_energy_at
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose
 from scaleright.quantity import given as parameter
+from scaleright.quantity.graph import value_of
 
 watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
 
@@ -334,9 +336,15 @@ def test_what_is_uncertain_lies_around_the_carbon():
     carbon, ends, (low, high) = eco.uncertain(deployed())
     assert low.value < carbon.value < high.value
     assert all(low < 1 < high for low, high in (values([e.low, e.high]) for e in ends.values()))
-    # nobody measured the chip of a training run: its power is uncertain as well
-    _, _, (less, more) = eco.uncertain(deployed("training"))
-    assert more.value / less.value > high.value / low.value
+    known, _, (set_low, set_high) = eco.uncertain(deployed(), own_grid=True, own_making=True)
+    assert low.value < set_low.value < known.value < set_high.value < high.value
+    # nobody measured the chip of a training run: its power is uncertain as well, its load is not
+    _, trained, _ = eco.uncertain(deployed("training"))
+    wider, narrower = ([of[name] for name in ("unmeasured power", LOAD)] for of in (trained, ends))
+    widths = [
+        [math.log(value_of(e.high) / value_of(e.low)) for e in of] for of in (wider, narrower)
+    ]
+    assert widths[0][0] > widths[1][0] and widths[0][1] == 0 < widths[1][1]
 
 
 def test_the_source_says_93_percent_and_hardware_two_thirds():

@@ -213,7 +213,7 @@ def software() -> Display:
 
 
 def tornado(case: Any, chip_total: Quantity) -> Display:
-    """A chart of what moves the memory of each chip most."""
+    """A chart of what the reader's choices do to the memory of each chip."""
     halved = {
         LENGTH: case.sequence,
         "sequences at once": case.micro_batch,
@@ -224,7 +224,8 @@ def tornado(case: Any, chip_total: Quantity) -> Display:
     return charts.show(
         charts.tornado(ends, chip_total, "si B", EACH),
         name="tornado",
-        alt="What moves the {chip_total:si B} of each chip most: tokens, sequences, chips or loss.",
+        alt="What your choices do to the {chip_total:si B} of each chip: tokens, sequences, chips"
+        " or loss.",
     )
 
 

@@ -33,7 +33,10 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     gain, low, high, per = found.value, found.low, found.high, look_up(METRICS, case.metric)
     reliable, known = say(tested.mean(), "percent"), why_not == ""
     at_rents = where(case.metric == "dollar", ", at these rents", "")
-    span = where(known, charts.phrase("{low:number} to {high:times}{at_rents}"), "none")
+    sure, ahead = found.choice, where(gain >= 1, case.new_chip, case.old_chip)
+    likely = charts.how_sure(sure, "the " + ahead, kind="percent", does="does more")
+    span = charts.phrase("{low:number} to {high:times}{at_rents}; {likely}")
+    span = where(known, span, "none")
     return charts.answer_card(
         "On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong> does"
         " <strong>{gain:times}</strong> the work of one <strong>{case.old_chip}</strong> {per}.",
@@ -50,6 +53,8 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
             "range_low": (low, "times"),
             "range_high": (high, "times"),
             "round": (found.in_round, ""),
+            "new_ahead_probability": (sure.probability, "percent"),
+            "expected_loss": (sure.expected_loss, "percent"),
         },
     )
 
@@ -290,7 +295,7 @@ def tornado(ends: Mapping[str, Ends], gain: Quantity, result: Quantity) -> Displ
     return charts.show(
         charts.tornado(ends, gain, "number", words, result=result),
         name="tornado",
-        alt="What moves the gain: the teams, another round, and the rents of both chips.",
+        alt="What moves the gain: the teams on both chips, and another round.",
     )
 
 

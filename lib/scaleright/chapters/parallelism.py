@@ -11,13 +11,19 @@ from scaleright import catalog, charts
 from scaleright.decisions import parallelism_selector as selector
 from scaleright.decisions.parallelism_shortlist import Split, Way, within_context
 from scaleright.decisions.verdict import Verdict
+from scaleright.information import Choice
 from scaleright.ops import first_case, where
 from scaleright.training.chosen import Chosen
 from scaleright.training.layout import TrainingRun
 
 
-def answer(case: Any, run: TrainingRun, of: Chosen, split: Split) -> charts.Display:
-    """How to split the run, and how long a step takes; or why there is no way."""
+def answer(
+    case: Any, run: TrainingRun, of: Chosen, split: Split, rival: tuple[Any, Choice]
+) -> charts.Display:
+    """How to split the run, and how long a step takes; or why there is no way.
+
+    rival : the next way to split, and the choice between both [s]
+    """
     runs, within, no_format = split.seconds > 0, within_context(run), charts.phrase("{of.why}.")
     too_long = charts.phrase(
         "it was made for sequences of up to {run.model.max_context:whole} tokens."
@@ -36,7 +42,7 @@ def answer(case: Any, run: TrainingRun, of: Chosen, split: Split) -> charts.Disp
         " what pretraining costs is counted with that one."
     )
     faster = where(fastest < 0.9995 * seconds, faster, "")
-    span = where(runs, charts.phrase("{low_s:duration} to {high_s:duration} a step (90 %)"), "none")
+    span = where(runs, _span(split, *rival), "none")
     return charts.answer_card(
         "Train <strong>{case.model}</strong> on {case.chips:whole} {case.accelerator} with"
         " <strong>{what} parallelism</strong>: {said}. A step of {tokens:si } tokens takes"
@@ -56,8 +62,20 @@ def answer(case: Any, run: TrainingRun, of: Chosen, split: Split) -> charts.Disp
             "memory_bytes": (split.memory, "si B"),
             "range_low": (low_s, "duration"),
             "range_high": (high_s, "duration"),
+            "faster_than_next_probability": (rival[1].probability, "percent"),
+            "expected_loss_seconds": (rival[1].expected_loss, "duration"),
         },
     )
+
+
+def _span(split: Split, other: Any, sure: Choice) -> Any:
+    """The ends of the time of a step, and how sure the way to split is, in words."""
+    first = where(sure.cost <= sure.other, split.way, other)
+    then = where(sure.cost <= sure.other, other, split.way)
+    words = {"kind": "duration", "does": "parallelism is faster"}
+    known = charts.how_sure(sure, first, " a step", than=then, **words)
+    known = where(sure.other > 0, known, "no other way to split fits")
+    return charts.phrase("{split.low_s:duration} to {split.high_s:duration} a step (90 %); {known}")
 
 
 def step(ways: Mapping[str, Way]) -> charts.Display:

@@ -354,8 +354,8 @@ def swings(ends: Mapping[str, Ends], size: Quantity, result: Quantity) -> Displa
     return charts.show(
         charts.tornado(ends, size, "count", up, result=result),
         name="tornado",
-        alt="What moves the {size:count} parameters of the compute-optimal model: rent, share of"
-        " peak and the fit, largest first.",
+        alt="What the range of the {size:count} parameters of the compute-optimal model comes from:"
+        " rents, share of peak and the fit, largest first.",
     )
 
 

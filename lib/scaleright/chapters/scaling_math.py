@@ -276,8 +276,8 @@ def swings(ends: Mapping[str, Ends], least_seconds: Quantity) -> Display:
     return charts.show(
         charts.tornado(ends, least_seconds, "duration", "time of a step"),
         name="tornado",
-        alt="What moves the floor of {least_seconds:duration} a step: the speeds of arithmetic and"
-        " memory, the context and the batch, largest first.",
+        alt="What the range of the floor of {least_seconds:duration} a step comes from: the speeds"
+        " of arithmetic and of memory, largest first.",
     )
 
 

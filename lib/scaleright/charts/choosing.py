@@ -14,7 +14,14 @@ NEXT_TO_NOTHING = 1e-3
 """Share of the cost below which an expected loss is not told in dollars [1]."""
 
 
-def how_sure(choice: Choice, taken: Any, per: str = "", than: Any = "") -> Any:
+def how_sure(
+    choice: Choice,
+    taken: Any,
+    per: str = "",
+    than: Any = "",
+    kind: str = "usd",
+    does: str = "is cheaper",
+) -> Any:
     """With what probability the way that seems cheaper is so, and what taking it is expected to
     cost, in words.
 
@@ -23,6 +30,7 @@ def how_sure(choice: Choice, taken: Any, per: str = "", than: Any = "") -> Any:
     taken : that way, as the subject of a sentence
     per : what the costs are of, such as " per million"
     than : the other way, where it is to be named
+    kind, does : how `say` says the costs, and what the better way does
 
     >>> from scaleright.quantity import given
     >>> sure = Choice(given("rent", 1.0), 2.0, {"rent": 0.5})
@@ -34,12 +42,12 @@ def how_sure(choice: Choice, taken: Any, per: str = "", than: Any = "") -> Any:
     little = choice.expected_loss < NEXT_TO_NOTHING * minimum(choice.cost, choice.other)
     return (
         taken
-        + " is cheaper"
+        + f" {does}"
         + other
         + " with "
         + say(choice.sureness, "chance")
         + " probability, and taking it is expected to cost "
-        + where(little, "less than a thousandth", say(choice.expected_loss, "usd") + per)
+        + where(little, "less than a thousandth", say(choice.expected_loss, kind) + per)
         + " too much"
     )
 

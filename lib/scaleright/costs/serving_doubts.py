@@ -13,7 +13,7 @@ from scaleright.formulas import lookup
 from scaleright.information import Choice
 from scaleright.market import unfixed, yearly_drift
 from scaleright.ops import minimum, sqrt, where
-from scaleright.quantity import at, given
+from scaleright.quantity import Quantity, at, given
 from scaleright.ranges import Ends, interval_of
 
 SPEED, LOAD, RENT = "speed in practice", "utilization", "rents of the year ahead"
@@ -45,6 +45,37 @@ class ServingDoubts:
     break_even: tuple[Any, Any]
 
 
+BEST = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
+"""Inputs that no control gives, at their best estimates: speed over the predicted, and the rent of
+the year ahead over today's [1].
+"""
+
+
+@lookup
+def unknowns(case: Any, low: Any, high: Any) -> tuple[Quantity, Quantity, dict[str, Ends]]:
+    """What nobody knows of a price on rented accelerators: speed and rent as inputs of their own,
+    see `BEST`, and the ends of both and of the load.
+
+    Parameters
+    ----------
+    case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
+    low, high : bounds of measured over predicted speed [1]
+    """
+    speed, ahead = (given(name, value) for name, value in BEST.items())
+    load, factor = case.utilization, load_spread()
+    loose = unfixed(case.contract, case.rent_usd_per_hour)
+    cheap, dear = yearly_drift().mean_over(1.0)
+    return (
+        speed,
+        ahead,
+        {
+            SPEED: Ends(speed, low, high),
+            LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
+            RENT: Ends(ahead, where(loose, cheap, 1.0), where(loose, dear, 1.0)),
+        },
+    )
+
+
 @lookup
 def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
     """The doubts of a case of quantities.
@@ -54,21 +85,12 @@ def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
     service : the case at its best estimates; its `spread` holds speed_low and speed_high
     case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
     """
-    speed, ahead = given("speed_in_practice", 1.0), given("rent_ahead", 1.0)
-    best = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
+    within = (service.spread[f"speed_{end}"] for end in ("low", "high"))
+    speed, ahead, ends = unknowns(case, *within)
     free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
-    factor = load_spread()
-    loose = unfixed(case.contract, case.rent_usd_per_hour)
-    low, high = yearly_drift().mean_over(1.0)
-    load = case.utilization
-    ends = {
-        SPEED: Ends(speed, service.spread["speed_low"], service.spread["speed_high"]),
-        LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
-        RENT: Ends(ahead, where(loose, low, 1.0), where(loose, high, 1.0)),
-    }
     rented, even = free.rented_usd_per_million(), free.break_even
-    choice = Choice.of(rented, service.api_usd_per_million, ends, **best)
+    choice = Choice.of(rented, service.api_usd_per_million, ends, **BEST)
     of_price = interval_of(rented, ends.values())
     of_even = interval_of(even, [ends[SPEED], ends[RENT]])
-    settled = (tuple(at(end, **best) for end in both) for both in (of_price, of_even))
+    settled = (tuple(at(end, **BEST) for end in both) for both in (of_price, of_even))
     return ServingDoubts(choice, *settled)

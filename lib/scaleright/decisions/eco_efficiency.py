@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import fact
+from scaleright.costs.serving_doubts import LOAD, load_spread
 from scaleright.decisions.eco_deployment import (
     TOKENS,
     USUAL_UTILIZATION,
@@ -227,14 +228,22 @@ def savings(
     return pd.DataFrame({"what": what} | gone)
 
 
-def uncertain(of: Deployment) -> tuple[Quantity, dict[str, Ends], tuple[Quantity, Quantity]]:
+def uncertain(
+    of: Deployment, own_grid: Any = False, own_making: Any = False
+) -> tuple[Quantity, dict[str, Ends], tuple[Quantity, Quantity]]:
     """Carbon of the work with all that is uncertain as ratios to the best [kg CO2e], the ends of
     these ratios, and the range of the carbon that follows.
 
-    In serving the chip was measured, so that of the power only its host's is uncertain.
+    In serving the chip was measured, so that of the power only its host's is uncertain; how busy
+    the service will be nobody knows. A training run is as busy as its owner makes it.
+
+    Parameters
+    ----------
+    own_grid, own_making : whether the reader has set the carbon of the grid, and that of making the
+        machine: what is set has no spread
     """
-    names = ("power", "network", "grid", "making")
-    power, network, grid, making = (given(f"uncertain_{name}", 1.0) for name in names)
+    names = ("power", "network", "grid", "making", "load")
+    power, network, grid, making, load = (given(f"uncertain_{name}", 1.0) for name in names)
     chip, machine = of.chip, of.machine
     moved = replace(
         machine,
@@ -244,15 +253,19 @@ def uncertain(of: Deployment) -> tuple[Quantity, dict[str, Ends], tuple[Quantity
         machine_kg=machine.machine_kg * making,
     )
     here = replace(of.place, kg_co2e_per_kwh=of.place.kg_co2e_per_kwh * grid)
-    carbon = replace(of, machine=moved, place=here).footprint.carbon.total
+    busy = {"utilization": of.utilization * load}
+    carbon = replace(of, machine=moved, place=here, **busy).footprint.carbon.total
     power_ends = (
         where(of.training, chip[f"power_{end}"], chip[f"host_{end}"]) for end in ("low", "high")
     )
+    grids, makings = intensity_spread(), (chip.making_low, chip.making_high)
+    loads = 1 / load_spread(), minimum(load_spread(), 1 / of.utilization)
     ends = {
         "unmeasured power": Ends(power, *power_ends),
         "power of the network": Ends(network, chip.network_low, chip.network_high),
-        "carbon of the grid": Ends(grid, *intensity_spread()),
-        "hardware's making": Ends(making, chip.making_low, chip.making_high),
+        "carbon of the grid": Ends(grid, *(where(own_grid, 1.0, end) for end in grids)),
+        "hardware's making": Ends(making, *(where(own_making, 1.0, end) for end in makings)),
+        LOAD: Ends(load, *(where(of.training, 1.0, end) for end in loads)),
     }
     best = {f"uncertain_{name}": 1.0 for name in names}
     low, high = (at(end, **best) for end in interval_of(carbon, ends.values()))

@@ -14,8 +14,9 @@ from scaleright.costs import fastest_steps
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, strategy, words
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
+from scaleright.information import Choice, spread_between
 from scaleright.ops import first_case, floor, item, minimum, where
-from scaleright.quantity import Quantity, choose, over
+from scaleright.quantity import Quantity, choose, least, over
 from scaleright.quantity.lists import place_of_least
 from scaleright.training.chosen import machines
 from scaleright.training.layout import Layout, TrainingRun
@@ -287,6 +288,18 @@ def simplest(ways: Mapping[str, Way]) -> tuple[Any, Way]:
         chosen({name: of.which for name, of in ways.items()}, nan),
     )
     return chosen({name: name for name in ways}, ""), way
+
+
+def rival(
+    ways: Mapping[str, Way], way: Any, best: Way, error: tuple[float, float]
+) -> tuple[Any, Choice]:
+    """The fastest of the other strategies, and the choice between that and the one taken, by the
+    time of a step [s]; no word and NaN where no other fits.
+
+    error : measured over predicted ratio of two layouts, low and high end of nine of ten [1]
+    """
+    other, seconds = least({name: of.seconds for name, of in ways.items()}, after=way)
+    return other, Choice(best.seconds, seconds, {"time of two layouts": spread_between(*error)})
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from typing import Any, Self
 import pandas as pd
 
 from scaleright.catalog import accelerators
+from scaleright.information import Choice, spread_between
 from scaleright.market import listed_hour
 from scaleright.mlperf.compare import RATES, drift, entry, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
 from scaleright.mlperf.results import ROUNDS
-from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, Table, at, choose, given, look_up
 from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends
@@ -68,6 +69,14 @@ class Versus:
     low: Any
     high: Any
 
+    @property
+    def choice(self) -> Choice:
+        """The new chip or the old one, by what as much work takes of each, over the old one's
+        [1].
+        """
+        spreads = {"teams and rounds": spread_between(self.low, self.high)}
+        return Choice(1 / self.value, 1.0, spreads)
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -77,8 +86,8 @@ class Bench:
 
     results : by benchmark with its accuracy target, scenario, round and chip: the columns of
         `FIGURES`, rates per accelerator
-    chips : of each chip watts (power limit) [W]; usd, usd_low and usd_high (median, lowest and
-        highest rent of its listings) [USD/h]; 0 where it is not known
+    chips : of each chip watts (power limit) [W] and usd (median rent of its listings) [USD/h]; 0
+        where it is not known
     kinds, moves : of the model of each benchmark, see `compare.drift`
     """
 
@@ -101,9 +110,7 @@ class Bench:
         watts, rents = prices("watt"), {}
         for chip in sorted(rows["accelerator"].unique()):
             rent = listed_hour(chip)
-            usd = (rent.usd, rent.low, rent.high) if rent else (0.0, 0.0, 0.0)
-            about = dict(zip(("usd", "usd_low", "usd_high"), usd, strict=True))
-            rents[chip] = {"watts": watts.get(chip, 0.0)} | about
+            rents[chip] = {"watts": watts.get(chip, 0.0), "usd": rent.usd if rent else 0.0}
         of = rows.groupby("entry")["architecture"].first()
         return cls(results, rents, of.replace(MAIN_KINDS).to_dict(), of.map(drift).to_dict())
 
@@ -170,7 +177,8 @@ class Bench:
 
     def swings(self, case: Any, of: Versus) -> tuple[Quantity, Quantity, dict[str, Ends]]:
         """The gain per dollar of rent, or per chip where a rent is not known; the same if other
-        teams had submitted, or in another round; and the ends between which these and rents move.
+        teams had submitted, or in another round; and the ends between which these move. Whom to
+        pay is chosen.
         """
         paid, plain = (at(of.value, metric=name) for name in ("dollar", "chip"))
         factors = {name: given(name, 1.0) for name in ("new_team", "old_team", "another_round")}
@@ -183,10 +191,6 @@ class Bench:
         ):
             least, most = row.tail_low / rate, maximum(row.tail_high / rate, 1.0)
             ends[f"team on the {side} chip"] = Ends(team, least, most)
-            rent, chip = vars(case)[f"rent_{side}"], vars(case)[f"{side}_chip"]
-            listed = choose(self.chips, chip)
-            low = where(listed.usd_low > 0, minimum(listed.usd_low, rent), rent)
-            ends[f"rent of the {side} chip"] = Ends(rent, low, maximum(listed.usd_high, rent))
         gain = where(paid > 0, paid, plain)
         return gain, gain * new_team / old_team * another_round, ends
 

@@ -52,6 +52,6 @@ from scaleright.scaling_laws.optima import (
     cheapest_for_life,
     data_constrained,
     scarce_data,
-    size_ends,
+    size_doubts,
     spread,
 )

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from scaleright.formulas import lookup, search, simulation
-from scaleright.ops import exp, log, maximum, minimum
-from scaleright.quantity import Quantity
+from scaleright.ops import exp, log, where
+from scaleright.quantity import Quantity, at, given
 from scaleright.quantity.graph import value_of
-from scaleright.ranges import Ends
+from scaleright.ranges import Ends, interval_of
 from scaleright.scaling_laws.laws import (
     Law,
     balance_step,
@@ -157,33 +157,48 @@ def spread(draws: Law) -> dict[str, float]:
 
 
 @lookup
-def size_ends(
-    rent: Quantity,
-    rents: tuple[Any, Any],
-    mfu: Quantity,
+def size_doubts(
+    size: Quantity,
+    case: Any,
+    chip: Any,
+    drift: tuple[float, float],
     paces: tuple[float, float],
-    fit: Quantity,
     off: Any,
-) -> dict[str, Ends]:
-    """What may be off in a compute-optimal size: the rent from the lowest to the highest listing,
-    the share of peak by what real runs took, and the fit within its range of nine in ten.
+) -> tuple[Quantity, dict[str, Ends], tuple[Any, Any]]:
+    """What nobody knows of a compute-optimal size: rents until the run is made, the share of peak
+    that real runs get, and the fit. What the reader has set has no spread.
 
     Parameters
     ----------
-    rents : lowest and highest listing [USD/h]
+    size : as it follows from the case
+    case : rent_usd_per_hour [USD/h] and mfu [1], quantities
+    chip : what both are where the reader leaves them
+    drift : 5th and 95th percentile of the rents ahead over today's [1]
     paces : time of the shortest and the longest of nine in ten real runs over what is thought [1]
-    fit : factor of the size
-    off : how many times it may be off, see `range_factor`
+    off : how many times it may be off by the fit, see `range_factor`
 
+    Returns
+    -------
+    the size as it follows from a fit that may be off too, the ends of each input, and the range of
+    the size (90 %)
+
+    >>> from types import SimpleNamespace as N
     >>> from scaleright.quantity import given
-    >>> rent, mfu, fit = given("rent", 1.0), given("mfu", 0.6), given("fit", 1.0)
-    >>> ends = size_ends(rent, (2.0, 4.0), mfu, (1.0, 2.0), fit, 1.1)
-    >>> [(float(end.low.value), float(end.high.value)) for end in list(ends.values())[:2]]
-    [(1.0, 4.0), (0.3, 0.6)]
+    >>> case = N(rent_usd_per_hour=given("rent", 1.0), mfu=given("mfu", 0.6))
+    >>> chip, size = N(rent_usd_per_hour=2.0, mfu=0.6), case.mfu / case.rent_usd_per_hour
+    >>> _, ends, (low, high) = size_doubts(size, case, chip, (0.5, 2.0), (1.0, 2.0), 1.0)
+    >>> [(float(of.low.value), float(of.high.value)) for of in list(ends.values())[:2]]
+    [(1.0, 1.0), (0.3, 0.6)]
+    >>> round(low.value, 9), round(high.value, 9)
+    (0.3, 0.6)
     """
-    (low, high), (short, long) = rents, paces
-    return {
-        "rent": Ends(rent, minimum(low, rent), maximum(high, rent)),
-        "share of peak": Ends(mfu, mfu / long, mfu / short),
+    fit, rent, mfu = given("fit", 1.0), case.rent_usd_per_hour, case.mfu
+    left, usual = rent == chip.rent_usd_per_hour, mfu == chip.mfu
+    ends = {
+        "rents of the year ahead": Ends(rent, *(where(left, rent * of, rent) for of in drift)),
+        "share of peak": Ends(mfu, *(where(usual, mfu / of, mfu) for of in reversed(paces))),
         "the fit": Ends(fit, 1 / off, off),
     }
+    unsure = size * fit
+    low, high = (at(end, fit=1.0) for end in interval_of(unsure, ends.values()))
+    return unsure, ends, (low, high)

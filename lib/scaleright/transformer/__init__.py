@@ -13,7 +13,6 @@ from scaleright.transformer.decode import (
     decode_intensity,
     decode_step,
     efficiency_ends,
-    workload_ends,
 )
 from scaleright.transformer.flops import (
     ForwardFlop,

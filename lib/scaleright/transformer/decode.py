@@ -10,7 +10,7 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import counting, lookup
-from scaleright.ops import ceil, floor, maximum, minimum
+from scaleright.ops import ceil, minimum, where
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
 from scaleright.transformer.flops import (
@@ -129,33 +129,24 @@ def decode_intensity(t: Transformer, context, batch, precision):
 
 
 @lookup
-def efficiency_ends(
-    compute_efficiency: Quantity, bandwidth_efficiency: Quantity
-) -> dict[str, Ends]:
-    """How far the achieved shares of the two peaks may be off, the peaks as limits.
+def efficiency_ends(shares: tuple[Quantity, Quantity], usual: tuple[Any, Any]) -> dict[str, Ends]:
+    """How far the achieved shares of the two peaks may be off, the peaks as limits; not at all
+    where the reader has set them.
+
+    Parameters
+    ----------
+    shares, usual : of arithmetic and of bandwidth [1], and what they are where nobody sets them
 
     >>> from scaleright.quantity import given
-    >>> ends = efficiency_ends(given("compute", 0.8), given("bandwidth", 0.9))
+    >>> ends = efficiency_ends((given("compute", 0.8), given("bandwidth", 0.9)), (0.8, 0.7))
     >>> round(ends["speed of arithmetic"].low.value, 2), ends["speed of memory"].high.value
-    (0.56, 1.0)
-    """
-    shares = (compute_efficiency, bandwidth_efficiency)
-    return {
-        name: Ends(share, low * share, minimum(high * share, 1.0))
-        for share, (name, (low, high)) in zip(shares, REACH.items(), strict=True)
-    }
-
-
-@lookup
-def workload_ends(context: Quantity, batch: Quantity) -> dict[str, Ends]:
-    """Context and batch from a quarter, at least 1, to four times.
-
-    >>> from scaleright.quantity import given
-    >>> ends = workload_ends(given("context", 2048), given("batch", 2))
-    >>> float(ends["context"].low.value), float(ends["batch"].low.value)
-    (512.0, 1.0)
+    (0.56, 0.9)
     """
     return {
-        name: Ends(given, maximum(floor(given / 4), 1), given * 4)
-        for name, given in {"context": context, "batch": batch}.items()
+        name: Ends(
+            share,
+            where(share == left, low * share, share),
+            where(share == left, minimum(high * share, 1.0), share),
+        )
+        for share, left, (name, (low, high)) in zip(shares, usual, REACH.items(), strict=True)
     }
