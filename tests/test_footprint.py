@@ -31,7 +31,7 @@ from scaleright.inference.energy import chat_energy_at
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose
 from scaleright.quantity import given as parameter
-from scaleright.quantity.graph import value_of
+from scaleright.ranges import interval_of
 
 watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
 
@@ -339,12 +339,12 @@ def test_what_is_uncertain_lies_around_the_carbon():
     known, _, (set_low, set_high) = eco.uncertain(deployed(), own_grid=True, own_making=True)
     assert low.value < set_low.value < known.value < set_high.value < high.value
     # nobody measured the chip of a training run: its power is uncertain as well, its load is not
-    _, trained, _ = eco.uncertain(deployed("training"))
-    wider, narrower = ([of[name] for name in ("unmeasured power", LOAD)] for of in (trained, ends))
-    widths = [
-        [math.log(value_of(e.high) / value_of(e.low)) for e in of] for of in (wider, narrower)
-    ]
-    assert widths[0][0] > widths[1][0] and widths[0][1] == 0 < widths[1][1]
+    _, of_run, (less, more) = eco.uncertain(deployed("training"))
+    rest = [of for name, of in ends.items() if name != LOAD]
+    narrow_low, narrow_high = interval_of(carbon, rest)
+    assert more.value / less.value > narrow_high.value / narrow_low.value
+    assert of_run[LOAD].low.value == of_run[LOAD].high.value == 1
+    assert high.value / low.value > narrow_high.value / narrow_low.value
 
 
 def test_the_source_says_93_percent_and_hardware_two_thirds():

@@ -108,3 +108,19 @@ def test_answers_of_the_rule_mean_their_strategies():
 def test_what_a_pipeline_saves():
     flat, longer = without_pipeline(run_at())
     assert " PP" not in flat and 0 < longer < 0.2
+
+
+def test_the_way_taken_is_compared_with_the_fastest_other_that_fits():
+    """Errors that two layouts share cancel; without another way nothing can be said."""
+    none = math.nan
+    tensor, hybrid = given("tensor_s", 10.0), given("hybrid_s", 11.0)
+    seconds = {"data": none, "tensor": tensor, "hybrid": hybrid}
+    ways = {name: shortlists.Way(of, {}, 0.0, 0) for name, of in seconds.items()}
+    taken = given("way", "tensor")
+    other, sure = shortlists.rival(ways, taken, ways["tensor"], (0.9, 1.1))
+    asked = [other, sure.probability, sure.expected_loss]
+    then, likely, loss = evaluate(asked, {})
+    assert then == "hybrid" and 0.5 < likely < 1 and 0 < loss < 1
+    assert evaluate(asked[1:2], {"hybrid_s": 9.0})[0] < 0.5
+    alone = evaluate(asked, {"hybrid_s": none})
+    assert alone[0] == "" and math.isnan(alone[1]) and math.isnan(alone[2])

@@ -298,7 +298,8 @@ def rival(
 
     error : measured over predicted ratio of two layouts, low and high end of nine of ten [1]
     """
-    other, seconds = least({name: of.seconds for name, of in ways.items()}, after=way)
+    fits = {name: where(of.seconds > 0, of.seconds, float("nan")) for name, of in ways.items()}
+    other, seconds = least(fits, after=way)
     return other, Choice(best.seconds, seconds, {"time of two layouts": spread_between(*error)})
 
 
