@@ -9,6 +9,7 @@ import pytest
 from scaleright import catalog
 from scaleright.catalog import ConfigError, read_config
 from scaleright.catalog.configs import config_of
+from scaleright.charts.inputs import described
 from scaleright.press.parameters import declared, validate
 from scaleright.transformer.parameters import parameters
 from scaleright.validation import validate as validate_rows
@@ -216,6 +217,7 @@ def spoken() -> frozenset[str]:
 @pytest.mark.parametrize("chapter", BOOK.chapters())
 def test_an_own_model_is_taken_where_a_model_is_or_refused_with_the_nearest(chapter, mine):
     for of in filter(_of_models, declared(chapter, BOOK)):
+        assert described(of, of.default).get("own", False) == of.own  # said beside the menu
         if of.own:
             assert of.accept(str(mine)) == of.accept("my-8b") == "my-8b"
             with pytest.raises(ValueError, match=r"or the path of a config\.json"):

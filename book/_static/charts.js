@@ -330,7 +330,11 @@
     if (control.kind === "choice") {
       const menu = make("select", { id, "aria-describedby": `${id}-ruled` }, ...control.choices.map((c) => make("option", { value: String(c), selected: c === value }, String(c))));
       menu.addEventListener("input", () => change(control.choices[menu.selectedIndex]));
-      return make("div", { class: "sr-control", "data-control": control.name }, label, menu, make("p", { class: "sr-ruled", id: `${id}-ruled` }));
+      const box = make("div", { class: "sr-control", "data-control": control.name }, label, menu, make("p", { class: "sr-ruled", id: `${id}-ruled` }));
+      // What was computed beforehand knows the models of the menu alone.
+      const chapter = (location.pathname.match(/\/notebooks\/([^/.]+)/) || [])[1];
+      if (control.own && chapter && prefix === "sr1") box.append(make("p", { class: "sr-own" }, "One of your own: ", make("code", {}, `scaleright run ${chapter} -p ${control.name}=config.json`)));
+      return box;
     }
     const [before, after] = units(control);
     const field = make("input", { type: "text", inputmode: "decimal", class: "sr-field", size: 6, "aria-label": `${control.label}, exact value` });

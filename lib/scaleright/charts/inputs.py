@@ -24,10 +24,15 @@ def described(parameter: Any, value: Any, options: Sequence | None = None) -> di
     if isinstance(value, bool):
         return entry | {"kind": "flag"}
     if parameter.choices:
-        return entry | {
-            "kind": "choice",
-            "choices": list(parameter.choices if options is None else options),
-        }
+        own = {"own": True} if getattr(parameter, "own", False) else {}
+        return (
+            entry
+            | own
+            | {
+                "kind": "choice",
+                "choices": list(parameter.choices if options is None else options),
+            }
+        )
     if isinstance(value, (int, float)) and parameter.low is not None and parameter.high is not None:
         low, high = parameter.low, parameter.high
         span = {"low": low, "high": high, "whole": parameter.type in (int, "int")}
