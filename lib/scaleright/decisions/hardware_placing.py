@@ -262,7 +262,7 @@ def wins(points: Mapping[str, Any], chips: Sequence[str]) -> Won:
     ----------
     points : on each of the `AXES`, quantities of any `chip`, nan where nothing is known
     """
-    weights = {axis: given(f"weighting_{axis}", 1 / len(AXES)) for axis in AXES}
+    weights = {axis: given(f"w_{axis}", 1 / len(AXES)) for axis in AXES}
     each = [[at(points[axis], chip=name) for axis in AXES] for name in chips]
     lost = [-sum(w * p for w, p in zip(weights.values(), of, strict=True)) for of in each]
     drawn = {weights[axis]: of for axis, of in zip(AXES, weightings().T.round(4), strict=True)}
