@@ -20,7 +20,7 @@ from refresh.tables import RefreshError, sift, table_text
 DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
 DEGREES = ["tensor_parallel", "pipeline_parallel", "context_parallel", "data_parallel"]
-SHAPELESS = {"Nemotron-3-Nano", "Nemotron-3-Super"} | {
+SHAPELESS = {"Nemotron-3-Nano", "Nemotron-3-Super", "Modalities-28B"} | {
     f"MaxText {size}B" for size in (16, 22, 32, 52, 64, 128, 256, 512, 1024)
 }
 

@@ -238,7 +238,9 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         run = of[place].run
         return interval(run, software[place]) if run else (math.nan, math.nan)
 
-    return with_ranges(judged, kinds, judged["scored"], own | held_out(rows), readers)
+    return with_ranges(
+        judged, kinds, judged["scored"] & ~held_out(rows), own | held_out(rows), readers
+    )
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:

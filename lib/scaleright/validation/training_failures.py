@@ -25,6 +25,8 @@ REASONS = {
     "Kimi_K2": "trained with Muon, which the model counts as AdamW",
     "26.02.01.*LLAMA3_70B/GB300": "the layout is printed without the interleaving of the releases"
     " before and after",
+    "moe-model-zoo.*/(16384|32768|65536|131072)": "context parallelism over long sequences, of"
+    " which few runs were published",
     "Qwen3|DeepSeekV3|Kimi": "experts across hosts: how much of their exchange is hidden changes"
     " with every release",
     "torchtitan-2024.*405B.*FP8": "traffic of tensor parallelism in FP8, which the model counts in"
@@ -37,6 +39,9 @@ REASONS = {
     "llm-foundry": "small matrices: launches and the loss decide",
     "paxml|maxtext": "what is recomputed is not printed",
     "fms-fsdp|bloom": "a slower network than the chip's usual one",
+    "internevo|modalities": "a slow network between hundreds of hosts: the model knows no"
+    " congestion",
+    "neuron/": "a chip and a compiler that no run in the fit shows",
     "narayanan2021/1.7B": "no FlashAttention, and a micro-batch that Table 1 leaves to the scripts",
 }
 """Why a run is far off, by the first pattern that its name holds."""
