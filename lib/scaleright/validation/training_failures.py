@@ -39,6 +39,8 @@ REASONS = {
     "llm-foundry": "small matrices: launches and the loss decide",
     "paxml|maxtext": "what is recomputed is not printed",
     "fms-fsdp|bloom": "a slower network than the chip's usual one",
+    "modalities.*hybrid": "sharded within hosts alone, which the model takes as sharded over all"
+    " chips",
     "internevo|modalities": "a slow network between hundreds of hosts: the model knows no"
     " congestion",
     "neuron/": "a chip and a compiler that no run in the fit shows",
