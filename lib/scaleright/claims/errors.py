@@ -19,7 +19,7 @@ Error = tuple[float, float]
 STEPS = {
     "layout": (
         ["tensor_parallel", "pipeline_parallel", "data_parallel", "sharding"],
-        ["model", "accelerator", "accelerators"],
+        ["model", "accelerator", "accelerators", "sequence"],
     ),
     "number of chips": (
         ["accelerators"],
