@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scaleright.information import NINETY, Choice, expected_loss, probability_cheaper
+from scaleright.information import (
+    NINETY,
+    Choice,
+    expected_loss,
+    expected_shortfall,
+    probability_ahead,
+    probability_cheaper,
+)
 from scaleright.quantity import at, given
 from scaleright.ranges import Ends
 
@@ -74,3 +81,13 @@ def test_what_cannot_be_computed_is_no_probability():
         for spread in (0.0, 0.3):
             choice = Choice(given("here", costs[0]), given("there", costs[1]), {"a": spread})
             assert np.isnan(choice.probability.value) and np.isnan(choice.expected_loss.value)
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.4, 1.5])
+def test_a_difference_that_is_normal_is_lost_as_often_and_as_much_as_in_draws(ahead):
+    apart = ahead + 0.7 * np.random.default_rng(0).standard_normal(DRAWS)
+    assert probability_ahead(ahead, 0.7) == pytest.approx((apart > 0).mean(), abs=0.003)
+    lost = np.maximum(-apart, 0).mean()
+    assert expected_shortfall(ahead, 0.7) == pytest.approx(lost, rel=0.03)
+    assert probability_ahead(ahead, 0.0) == (1.0 if ahead else 0.5)
+    assert expected_shortfall(ahead, 0.0) == 0.0

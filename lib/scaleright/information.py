@@ -9,10 +9,11 @@ spread and belongs in no `Ends`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import pi
 from typing import Any, Self
 
 from scaleright.formulas import Domain, closed_form
-from scaleright.ops import INFINITY, log, maximum, minimum, normal_cdf, sqrt, where
+from scaleright.ops import INFINITY, exp, log, maximum, minimum, normal_cdf, sqrt, where
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.ranges import Ends
@@ -24,6 +25,7 @@ CERTAIN = 4.0
 distribution has fewer digits than the library's.
 """
 _COST = Domain(0.0, INFINITY, (0.5, 2.0), open_low=True)
+_AHEAD = Domain(0.0, INFINITY, (0.1, 3.0))
 _SPREAD = Domain(0.0, INFINITY, (0.1, 1.0))
 
 
@@ -71,6 +73,39 @@ def expected_loss(cost, other, spread):
     ahead = log(taken / left) / some
     loss = taken * _below(ahead + some / 2) - left * _below(ahead - some / 2)
     return where(spread > 0, maximum(loss, 0.0), 0 * abs(ahead + spread))
+
+
+@closed_form(ahead=_AHEAD, spread=_SPREAD)
+def probability_ahead(ahead, spread):
+    """Probability that a way that seems better by a difference is better [1].
+
+    Parameters
+    ----------
+    ahead : by how much it seems better
+    spread : standard deviation of the difference, in the same unit
+
+    >>> round(probability_ahead(1.0, 1.0), 3), probability_ahead(1.0, 0.0)
+    (0.841, 1.0)
+    """
+    known = where(ahead > 0, 1.0, 0.5 + 0 * ahead)
+    return where(spread > 0, _below(ahead / where(spread > 0, spread, 1.0)), known + 0 * spread)
+
+
+@closed_form(ahead=_AHEAD, spread=_SPREAD)
+def expected_shortfall(ahead, spread):
+    """How much worse than the better one the way is expected to be that seems better by a
+    difference, in its unit; arguments as in `probability_ahead`.
+
+    It is the unit normal loss, what perfect knowledge is worth of a difference that is normal
+    [raiffa1961, section 5.4].
+
+    >>> round(expected_shortfall(0.0, 1.0), 3), expected_shortfall(1.0, 0.0)
+    (0.399, 0.0)
+    """
+    some = where(spread > 0, spread, 1.0)
+    far = minimum(ahead / some, CERTAIN)
+    lost = exp(-(far**2) / 2) / sqrt(2 * pi) - far * normal_cdf(-far)
+    return where(spread > 0, some * maximum(lost, 0.0), 0 * abs(ahead + spread))
 
 
 def spread_between(low: Any, high: Any) -> Any:

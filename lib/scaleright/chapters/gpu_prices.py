@@ -349,8 +349,8 @@ def what_moves(month: Quantity, ends: Mapping[str, Ends], free: Quantity) -> Dis
     return charts.show(
         charts.tornado(ends, month, "usd", "USD a month", result=free),
         name="tornado",
-        alt="What moves a monthly bill of {month:usd}: the provider, the use and the price of data"
-        " out.",
+        alt="What may move a monthly bill of {month:usd}: the use, and the rents of the year"
+        " ahead.",
     )
 
 

@@ -14,6 +14,7 @@ from scaleright.decisions import hardware_maturity as maturity
 from scaleright.decisions import hardware_placing as placing
 from scaleright.decisions import hardware_radar as radar
 from scaleright.decisions.hardware_figures import placeable
+from scaleright.information import NINETY, expected_shortfall, probability_ahead
 from scaleright.ops import item, where
 from scaleright.quantity import at, given
 
@@ -35,8 +36,13 @@ def answer(
     winner, best, next_best, second = lead.chip, lead.points, lead.next_chip, lead.next_points
     weights = placing.weights(case)
     drift, weight = work.drift, sum(weights)
-    close = where(lead.gap < moved, ", too close to call", "")
-    then = charts.phrase("; next comes the {next_best} with {second:number 3}{close}")
+    then = charts.phrase("; next comes the {next_best} with {second:number 3}")
+    likely, short = _sure(lead, moved)
+    sure = charts.phrase(
+        "; after another round's software it is still ahead of the next with {likely:chance}"
+        " probability, and taking it is expected to cost {short:number 2} points"
+    )
+    sure = where(next_best == "", "", sure)
     then = where(next_best == "", "", then)
     guess = where(at(on.measured, chip=winner) > 0, "", ", placed by its datasheet alone,")
     each = [
@@ -53,13 +59,25 @@ def answer(
         "{guess} leads those {terms} with <strong>{best:number 3}</strong> of 10 points{then}.",
         provided=winner != "",
         otherwise="For {case.benchmark} {case.scenario} {refusal}.",
-        range="{won}",
+        range="{won}{sure}",
         as_of="{ages}",
         model_error="software moves the speed of two chips over each other by up to"
         " {drift:number 3} times from one round to the next (90 %){by}",
         headline="points",
-        quantities={"points": (best, "number 3")},
+        quantities={
+            "points": (best, "number 3"),
+            "ahead_of_next_probability": (likely, "percent"),
+            "expected_loss_points": (short, "number"),
+        },
     )
+
+
+def _sure(lead: placing.Lead, moved: Any) -> tuple[Any, Any]:
+    """Probability that the first stays ahead of the next [1], and the points that taking it is
+    expected to cost, by what a round's software moves, nine of ten.
+    """
+    spread = moved / NINETY
+    return probability_ahead(lead.gap, spread), expected_shortfall(lead.gap, spread)
 
 
 def _terms(case: SimpleNamespace) -> Any:
@@ -294,10 +312,8 @@ def source_in_short(span: float) -> Display:
     return charts.sentence(evidence.tpus_ahead(evidence.source_words(span)))
 
 
-def doubts(
-    case: SimpleNamespace, on: placing.Placed, lead: placing.Lead, wins: placing.Won, moved: Any
-) -> Display:
-    """What moves the answer: weights, a round's software, prices."""
+def doubts(case: SimpleNamespace, lead: placing.Lead, wins: placing.Won, moved: Any) -> Display:
+    """What moves the answer: weights, and a round's software."""
     weights, never = placing.weights(case), wins.never
     apart = where(lead.gap < moved, "less", "more")
     two = charts.phrase(
@@ -305,19 +321,11 @@ def doubts(
         " which one round's software moves a score."
     )
     two = where(lead.next_chip == "", "", two)
-    rents = placing.at_its_rents(lead, on.hour.rent, weights, case.span)
-    prices = charts.phrase(
-        " Prices move it as well: at the ends of its own listings, {rents.low:usd} to"
-        " {rents.high:usd} an hour, the {lead.chip} has {rents.points_at_high:number 3} to"
-        " {rents.points_at_low:number 3} points."
-    )
-    rented = (case.paid == "rent") & (rents.points_at_high < rents.points_at_low)
-    prices = where(rented, prices, "")
     with_speed = placing.share(placing.OVER_SPEED, weights)
     some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
     losers = where(never > 0, some, "Each of these chips wins under some weighting")
     return charts.sentence(
-        "{losers}.{two}{prices}"
+        "{losers}.{two} Whom to pay is yours to choose."
         " Speed counts more than its weight: cost and energy are prices and watts over speed, so"
         " {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
         " you buy work and not chips.",

@@ -52,6 +52,24 @@ the year ahead over today's [1].
 
 
 @lookup
+def load_and_rent(load: Quantity, loose: Any) -> tuple[Quantity, dict[str, Ends]]:
+    """The rent of the year ahead over today's as an input of its own, see `BEST`, and the ends of
+    it and of the load.
+
+    Parameters
+    ----------
+    load : how much of the time is used [1]
+    loose : whether the rent may be another next year [truth value]
+    """
+    ahead, factor = given("rent_ahead", 1.0), load_spread()
+    drift = yearly_drift().mean_over(1.0)
+    return ahead, {
+        LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
+        RENT: Ends(ahead, *(where(loose, end, 1.0) for end in drift)),
+    }
+
+
+@lookup
 def unknowns(case: Any, low: Any, high: Any) -> tuple[Quantity, Quantity, dict[str, Ends]]:
     """What nobody knows of a price on rented accelerators: speed and rent as inputs of their own,
     see `BEST`, and the ends of both and of the load.
@@ -61,19 +79,9 @@ def unknowns(case: Any, low: Any, high: Any) -> tuple[Quantity, Quantity, dict[s
     case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
     low, high : bounds of measured over predicted speed [1]
     """
-    speed, ahead = (given(name, value) for name, value in BEST.items())
-    load, factor = case.utilization, load_spread()
-    loose = unfixed(case.contract, case.rent_usd_per_hour)
-    cheap, dear = yearly_drift().mean_over(1.0)
-    return (
-        speed,
-        ahead,
-        {
-            SPEED: Ends(speed, low, high),
-            LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
-            RENT: Ends(ahead, where(loose, cheap, 1.0), where(loose, dear, 1.0)),
-        },
-    )
+    speed, loose = given("speed_in_practice", 1.0), unfixed(case.contract, case.rent_usd_per_hour)
+    ahead, ends = load_and_rent(case.utilization, loose)
+    return speed, ahead, {SPEED: Ends(speed, low, high)} | ends
 
 
 @lookup

@@ -22,7 +22,6 @@ from scaleright.decisions.hardware_figures import (
 from scaleright.decisions.hardware_radar import (
     AXES,
     WEIGHTINGS,
-    shift,
     weighted,
     weightings,
 )
@@ -272,25 +271,3 @@ def wins(points: Mapping[str, Any], chips: Sequence[str]) -> Won:
     shares = [(name, count / WEIGHTINGS) for name, count in most_of(counts, NAMED)]
     some = sum(where(count > 0, 1, 0) for count in counts.values())
     return Won(placed > 0, shares, placed, placed - some)
-
-
-@dataclass(frozen=True)
-class Rents:
-    """The ends of a chip's own listings [USD/h], and the points that it has there."""
-
-    low: Any
-    high: Any
-    points_at_low: Any
-    points_at_high: Any
-
-
-def at_its_rents(lead: Lead, paid: PaidHour, weights: Sequence[Any], span: Any) -> Rents:
-    """The chip that leads, at the ends of its listings.
-
-    Parameters
-    ----------
-    paid : for any chip, the quantity `chip`
-    """
-    rent, low, high = (at(of, chip=lead.chip) for of in (paid.usd, paid.low, paid.high))
-    points = (lead.points + shift(rent / end, weights, ["cost"], span) for end in (low, high))
-    return Rents(low, high, *points)
