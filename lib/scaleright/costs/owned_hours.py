@@ -50,6 +50,7 @@ def owned_terms(name: str, setting: str) -> Mapping[str, Any]:
     return figures(found | power) | {"place": place}
 
 
+@lookup
 @shared
 def owned_rows(names: tuple[str, ...]) -> dict[tuple[str, str], Mapping[str, Any]]:
     """`owned_terms` of some chips in every setting, for `choose`.

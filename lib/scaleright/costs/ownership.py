@@ -179,6 +179,7 @@ def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
     )
 
 
+@lookup
 def stands(setting: Any, server: Any) -> Any:
     """Where an owned chip stands that is to stand in a setting: no home houses one that is made for
     servers, so that it stands in a data center; words or quantities.
@@ -191,6 +192,7 @@ def stands(setting: Any, server: Any) -> Any:
     return where((setting == "home") & server, "data center", setting)
 
 
+@lookup
 def place_in_words(setting: Any, server: Any) -> Any:
     """Where a chip `stands`, in words.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from scaleright.formulas import counting
+from scaleright.formulas import counting, lookup
 from scaleright.names import suggestion
 from scaleright.ops import INFINITY
 from scaleright.roofline import PEAK_NAMES
@@ -96,6 +96,7 @@ def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:
     )
 
 
+@lookup
 def peak_needed(precision: str) -> str | None:
     """The dense peak that a chip must have to compute in a format: formats whose values share a
     scale in small blocks came with the tensor cores that know FP4.
