@@ -283,7 +283,7 @@ class Hosts:
             every = given & every
         known = every | row.there
         why = "no such host sells " + model + "; it is sold at " + sold
-        nobody = "nobody lists an API price of " + model + ", and none of your own is given"
+        nobody = "nobody lists an API price of " + model + "; give your own"
         why = where(sold == "", nobody, why)
         return PaidTokens(
             **spans,

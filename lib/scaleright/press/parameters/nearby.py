@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from scaleright.press.parameters.own_models import by_size, own_shape
 from scaleright.press.parameters.parameter import Parameter, show
 from scaleright.units import figure
 
@@ -67,6 +68,8 @@ def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterat
     if of.choices or of.type == "bool":
         options = [o for o in of.choices or (False, True) if o != value]
         options.sort(key=lambda option: _distance(option, value))
+        if of.own and (shape := own_shape(value)):
+            options = by_size(shape, options)
         tried = options[:_OPTIONS] + [o for o in options[_OPTIONS:] if o == of.default]
         yield from islice((o for o in tried if not refused(o)), 1)
     elif of.low is not None and of.default is not None and value is not None:

@@ -53,28 +53,32 @@ def accepted(of: Parameter, path: str) -> str:
     try:
         if of.own:
             return catalog.add_model(path).name
-        near = nearest_in_size(catalog.read_config(path).shape, of.choices)
+        near = next(iter(by_size(catalog.read_config(path).shape, of.choices)), "")
     except ValueError as error:
-        raise ValueError(f"{said}: {error}") from None
+        raise ValueError(f"{said}: {str(error).removeprefix(f'{brief(path)}: ')}") from None
     raise ValueError(
         f"{said}: no model of your own is taken here ({of.meaning}){near and f'; nearest: {near}'}"
     )
 
 
-def nearest_in_size(shape: Any, choices: Iterable[Any]) -> str:
-    """The choice with the nearest number of parameters, as dense or as sparse; empty where none
-    is a model.
-    """
+def by_size(shape: Any, choices: Iterable[Any]) -> list[str]:
+    """The choices that are models, those as dense or as sparse first, nearest in parameters first."""
     from scaleright import catalog
     from scaleright.transformer.parameters import parameters
 
-    def size(of: Any) -> float:
-        return float(parameters(of).total)
+    def away(of: Any) -> tuple[bool, float]:
+        ratio = float(parameters(of).total) / float(parameters(shape).total)
+        return bool(of.experts) != bool(shape.experts), abs(log(ratio))
 
     found = catalog.models(own=False)
-    named = [name for name in choices if name in found]
-    alike = [name for name in named if bool(found[name].experts) == bool(shape.experts)] or named
-    return min(alike, key=lambda name: abs(log(size(found[name]) / size(shape))), default="")
+    return sorted((n for n in choices if n in found), key=lambda name: away(found[name]))
+
+
+def own_shape(name: Any) -> Any | None:
+    """The shape of a model of the reader's own; None if it is none."""
+    from scaleright import catalog
+
+    return of.shape if (of := catalog.own_models().get(name)) else None
 
 
 def read_as() -> list[str]:
