@@ -62,7 +62,7 @@ def accepted(of: Parameter, path: str) -> str:
 
 
 def by_size(shape: Any, choices: Iterable[Any]) -> list[str]:
-    """The choices that are models, those as dense or as sparse first, nearest in parameters first."""
+    """The choices that are models, the nearest in parameters first, of those as dense or sparse."""
     from scaleright import catalog
     from scaleright.transformer.parameters import parameters
 
