@@ -30,7 +30,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from scaleright.charts import answers
+from scaleright.charts import answers as card
 from scaleright.charts.displays import plain_text
 from scaleright.charts.templates import filled
 from scaleright.ops import where
@@ -46,7 +46,7 @@ from scaleright.press.parameters import (
 )
 from scaleright.press.parameters.declaration import Declared, chapter_notebook
 from scaleright.quantity import evaluate
-from scaleright.quantity.graph import Quantity, in_order, parameter
+from scaleright.quantity.graph import Quantity, in_order, parameter, value_of
 from scaleright.units import figure
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -62,8 +62,8 @@ _MOVED = 0.3
 """The share of controls that a reader of the page moves."""
 _LOOKS = 40
 """Options of a menu that such a reader looks at to find one that is not grayed out."""
-_NO_NUMBER = re.compile(r"\b(nan|inf|none|undefined|null)\b", re.IGNORECASE)
-"""What no card says of an answer; ranges and limits that there are none are said in the facts."""
+_NO_NUMBER = re.compile(r"–|∞|\b(nan|inf|undefined|None)\b")
+"""What no card says, in its sentence or the line beneath."""
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,27 @@ def computed(
     chapter: str, values: Mapping[str, Any], whole: bool = True, left: dict | None = None
 ) -> dict:
     """What the answer of a chapter tells machines, after all its cells or those up to the answer
-    have run with these values; what they name is left in `left`.
+    have run with these values; what they name is left in `left`, and as `there` whether there is an
+    answer, where some choices rule out others.
     """
     given, answer = declared(chapter, BOOK), {}
     names = {} if left is None else left
     names["display"] = lambda *shown: None  # as a notebook has it
     case = Case(given, {of.name: of.default for of in given} | dict(values))
-    quiet = contextlib.redirect_stdout(io.StringIO())
-    with patch.object(parameters, "case", lambda: case), quiet:
+
+    def weighed(asked: Sequence[tuple[Quantity, str]], known: Mapping[str, Any]) -> str:
+        names["there"] = reduce(operator.and_, [there for there, _ in asked])
+        return judge(asked, known)
+
+    quiet, judge = contextlib.redirect_stdout(io.StringIO()), card._judge
+    read = patch.object(parameters, "case", lambda: case)
+    with read, quiet, patch.object(card, "_judge", weighed):
         for code, last, answers in _cells(chapter):
             exec(code, names)
             shown = eval(last, names) if last else None
             if answers:
-                answer = shown._repr_mimebundle_()[ANSWER_MIME]
+                told = shown._repr_mimebundle_()
+                answer = told[ANSWER_MIME] | {"text": told["text/plain"]}
                 if not whole:
                     break
     return answer
@@ -127,7 +135,7 @@ class Page:
 
     live : its controls
     there, words : whether there is an answer, where some choices rule out others, and what its card
-        says
+        says, the line beneath the sentence included
     """
 
     live: Any
@@ -167,12 +175,13 @@ def page(chapter: str) -> Page:
         made["words"] = words if when is None else where(when, words, instead)
         return said(text, when, otherwise, names)
 
-    def weighed(asked: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) -> str:
-        made["there"] = reduce(operator.and_, [there for there, _ in asked])
-        return judge(asked, names)
+    def beneath(texts: Mapping[str, str], names: Mapping[str, Any]) -> Any:
+        for label in texts.keys() & {"Range", "Data as of", "Model error"}:
+            made["words"] += f" {label}: " + filled(plain_text(texts[label]), names)
+        return slots(texts, names)
 
-    said, judge = answers.said, answers._judge
-    with patch.multiple(answers, said=noted, _judge=weighed):
+    said, slots = card.said, card.slots
+    with patch.multiple(card, said=noted, slots=beneath):
         computed(chapter, {}, whole=False, left=made)
     return Page(made["live"], made.get("there", True), made["words"])
 
@@ -189,15 +198,14 @@ def tried(chapter: str, values: Mapping[str, Any], whole: bool | None = None) ->
         return Tried(values, "refused", str(error), error.works)
     if whole is None and (words := page(chapter).answers(given)):
         return _read(values, words)
+    made: dict[str, Any] = {}
     try:
-        answer = computed(chapter, given, bool(whole))
+        answer = computed(chapter, given, bool(whole), made)
     except Exception as error:  # noqa: BLE001, whatever a cell raises is what is looked for
         at = [f for f in traceback.extract_tb(error.__traceback__) if f.filename[0] != "<"]
         places = [f"{Path(f.filename).name}:{f.lineno}" for f in (at[-1], at[-2])]
         return Tried(values, "failed", f"{type(error).__name__}: {error} ({', '.join(places)})")
-    headline = next(iter(answer["quantities"].values()))["value"]
-    there = isinstance(headline, (str, bool)) or (headline is not None and math.isfinite(headline))
-    if page(chapter).there is not True and (not there or headline == ""):
+    if not value_of(made.get("there", True)):
         return Tried(values, "said", answer["text"])
     return _read(values, answer["text"])
 
@@ -303,9 +311,9 @@ def settings(chapter: str, many: int) -> dict[str, list[dict[str, Any]]]:
     """What is tried of a chapter, by how it was found."""
     random = [*at_random(chapter, many)]
     return {
-        "alone": [*each_alone(chapter)],
         "drawn freely": random[::2],
         "drawn on the page": random[1::2],
+        "alone": [*each_alone(chapter)],
     }
 
 

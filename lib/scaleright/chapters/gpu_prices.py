@@ -13,7 +13,7 @@ from scaleright.decisions.cloud_offers import CloudMonths, listed_offers
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import PaidHour, history, listed, rebuilt, series
 from scaleright.ops import where
-from scaleright.quantity import Quantity
+from scaleright.quantity import Quantity, at
 from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends
 from scaleright.units import usd
@@ -45,6 +45,7 @@ def answer(
     span = where(apart > 1, span, where(here.there, "one price only", "none"))
     month = charts.phrase("the cheapest of all sellers is {cheapest}, at {bill:usd} a month")
     month = where(bill > 0, month, "no seller with such a price is named, so a month has none")
+    in_region = (bill > 0) | ~(at(bill, region="any") > 0)
     none, terms = uncommitted(case.accelerator), committed_ratio(case.commit_with, case.accelerator)
     return charts.answer_card(
         "One <strong>{case.accelerator}</strong> rents for <strong>{here.usd:usd}</strong> an hour"
@@ -58,7 +59,10 @@ def answer(
         f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
         headline="bill",
         quantities={"bill": (bill, "usd"), "low": (here.low, "usd"), "high": (here.high, "usd")},
-        besides=(terms.there | none, "{case.commit_with} {terms.why} {case.accelerator}."),
+        besides=[
+            (terms.there | none, "{case.commit_with} {terms.why} {case.accelerator}."),
+            (in_region, "No such price of the {case.accelerator} is of {case.region}."),
+        ],
     )
 
 

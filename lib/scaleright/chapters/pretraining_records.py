@@ -39,7 +39,7 @@ def answer(case: Any, asked: Any, run: Any, spent: tables.Spent) -> Display:
             "rent_high": (rent_high, "usd"),
             "meter_kwh": (spent.meter_kwh, "kWh"),
         },
-        besides=(asked.there, "Nobody ran {case.benchmark} in {case.round}."),
+        besides=[(asked.there, "Nobody ran {case.benchmark} in {case.round}.")],
     )
 
 

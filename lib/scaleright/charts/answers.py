@@ -90,7 +90,7 @@ def answer_card(
     provided: Quantity | None = None,
     otherwise: str = "",
     always: bool = False,
-    besides: tuple[Quantity, str] | None = None,
+    besides: Sequence[tuple[Quantity, str]] = (),
 ) -> Display:
     """The answer, first on the page: one sentence with the number, its range, its data's date, the
     model's error.
@@ -107,8 +107,8 @@ def answer_card(
     provided, otherwise : as in `sentence`; where a choice would lead to `otherwise`, the page grays
         it out and says why.
     always : whether `otherwise` is an answer as well, and rules out no choice.
-    besides : whether another answer of the page is there, and why it is not: a choice that would
-        lead to that is grayed out as well, while the card stays.
+    besides : whether other answers of the page are there, and why not: a choice that would lead to
+        that is grayed out as well, while the card stays.
 
     >>> from types import SimpleNamespace as N
     >>> from scaleright.charts.live import controls
@@ -124,7 +124,7 @@ def answer_card(
     numbers = {**found.slots, **told}
     model = live_model([*found.numbers, *told.values(), *unsaid])
     judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
-    if asked := [*judged, *([besides] if besides else [])]:
+    if asked := [*judged, *besides]:
         model += _judge(asked, names)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(found.now), numbers, others, headline)
