@@ -95,6 +95,7 @@ REFUSED = {
     "shape without width": ({"layers": 3}, "missing: hidden, heads, vocab, ffn"),
     "truth in a shape": (SHAPE | {"kv_heads": True}, "kv_heads = True: needs a whole number"),
     "unknown architecture": (SHAPE | {"architecture": "lama"}, "architecture = 'lama': nearest"),
+    "unknown precision": (SHAPE | {"precision": "FP9"}, "precision = 'FP9': nearest: FP"),
     "negative": (SHAPE | {"ffn": -1}, "ffn = -1: allowed: 0 or more"),
     "markup in its name": (SHAPE | {"name": "<b>"}, "name = '<b>': allowed"),
     "text part of a hybrid": (
@@ -226,6 +227,11 @@ def test_an_own_model_is_taken_where_a_model_is_or_refused_with_the_nearest(chap
             mine.with_name("other.json").write_text('{"layers": 2, "depth": 3}')
             with pytest.raises(ValueError, match=rf"{of.name} = .*unknown field 'depth'"):
                 of.accept(str(mine.with_name("other.json")))
+            encoder = json.dumps(SHAPE | {"architecture": "bert", "kv_heads": 32})
+            mine.with_name("reads.json").write_text(encoder)
+            if not of.catalog:
+                with pytest.raises(ValueError, match="reads tokens and writes none"):
+                    of.accept(str(mine.with_name("reads.json")))
         else:
             with pytest.raises(ValueError, match=r"no model of your own is taken here.*; nearest"):
                 of.accept(str(mine))

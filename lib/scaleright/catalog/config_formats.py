@@ -16,6 +16,10 @@ _FORMATS = {
 }
 
 
+PRECISIONS = ("FP32", "FP16", "BF16", "FP8", "FP8-block", "INT8", "INT4", "NVFP4", "MXFP4")
+"""What a shape in a few numbers may say of its weights."""
+
+
 class ConfigError(ValueError):
     """A configuration that cannot be read; names the file or model and every reason."""
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.catalog.architectures import architectures, complete
-from scaleright.catalog.config_formats import ConfigError, weights_format
+from scaleright.catalog.config_formats import PRECISIONS, ConfigError, weights_format
 from scaleright.catalog.package import data_dir, resource
 from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import brief, suggestion
@@ -285,9 +285,11 @@ def _few_numbers(config: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     kind = given.pop("architecture", "llama")
     if kind not in (known := architectures()):
         problems.append(f"architecture = {brief(kind)}: {suggestion(kind, known)}")
+    precision = given.pop("precision", "")
+    if precision and precision not in PRECISIONS:
+        problems.append(f"precision = {brief(precision)}: {suggestion(precision, PRECISIONS)}")
     if problems:
         raise ConfigError("; ".join(problems))
-    precision = given.pop("precision", "")
     if given.get("experts"):
         given.setdefault("moe_layers", given["layers"])
         given.setdefault("expert_ffn", given.get("ffn", 0))

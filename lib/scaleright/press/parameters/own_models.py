@@ -52,6 +52,9 @@ def accepted(of: Parameter, path: str) -> str:
     said = f"{of.name} = {brief(path)}"
     try:
         if of.own:
+            shape = catalog.read_config(path).shape
+            if not (shape.causal or of.catalog):  # whoever takes encoders has a rule for them
+                raise ValueError(f"{shape.name} reads tokens and writes none, as encoders do")
             return catalog.add_model(path).name
         near = next(iter(by_size(catalog.read_config(path).shape, of.choices)), "")
     except ValueError as error:
