@@ -212,7 +212,7 @@ def test_models_without_layouts_are_not_trained_on_the_page_unless_asked_for(any
 
 
 def test_a_pace_of_training_that_no_cluster_keeps_is_refused_with_the_fastest():
-    with pytest.raises(ValueError, match=r"tokens_per_s = 1e\+12: .* nearest: [\d,]+, on 8,192 B"):
+    with pytest.raises(ValueError, match=r"tokens_per_s = 1e\+12: .* nearest: [\d,]+, on 16,384 B"):
         require_pace("Llama-3.1-8B", "BF16", ["H100 SXM", "B200"], 1e12)
     with pytest.raises(ValueError, match="no cluster of these chips trains Llama"):
         require_pace("Llama-3.1-8B", "BF16", ["RTX 4090", "H100 NVL"], 1e3)

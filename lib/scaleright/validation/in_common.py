@@ -13,6 +13,7 @@ import pandas as pd
 
 from scaleright.catalog import model, shared, table
 from scaleright.inference.slowdowns import generation
+from scaleright.information import NINETY, spread_between
 from scaleright.names import one_of
 
 ALIKE: Mapping[str, Sequence[str]] = MappingProxyType(
@@ -74,7 +75,8 @@ def runs_of_chips(task: str) -> pd.DataFrame:
 
 @shared
 def error_in_common(task: str, kind: str) -> float:
-    """Correlation of the errors of two chips on like runs [1]; 0 where it is below.
+    """Correlation of the errors of two chips on like runs [1], but no more than leaves nine of ten
+    of the measured ratios within what it says of them; 0 where it is below.
 
     Parameters
     ----------
@@ -97,4 +99,25 @@ def error_in_common(task: str, kind: str) -> float:
             f"{len(of) // 2} pairs of chips with like runs of {kind} models; it takes {FEWEST} to"
             " say what their errors have in common"
         )
-    return max(float(np.corrcoef(of["off"], of["off of other"])[0, 1]), 0.0)
+    alike = float(np.corrcoef(of["off"], of["off of other"])[0, 1])
+    return max(min(alike, _leaving_nine_of_ten(runs[runs["kind"] == kind], columns)), 0.0)
+
+
+def ratios_of_chips(runs: pd.DataFrame, alike: Sequence[str]) -> pd.DataFrame:
+    """Every two runs that differ in the chip, each pair both ways around.
+
+    Columns: apart, by how much their errors differ, and spread and spread_of_other, what was stated
+    of either [1].
+    """
+    stated = spread_between(runs["low"].to_numpy(), runs["high"].to_numpy())
+    runs = runs.assign(spread=stated)
+    both = runs.merge(runs, on=list(alike), suffixes=("", "_of_other"))
+    both = both[both["accelerator"] != both["accelerator_of_other"]]
+    return both.assign(apart=both["off"] - both["off_of_other"])
+
+
+def _leaving_nine_of_ten(runs: pd.DataFrame, alike: Sequence[str]) -> float:
+    """The correlation at which the stated spreads leave nine of ten ratios within [1]."""
+    of = ratios_of_chips(runs, alike)
+    squares = of["spread"] ** 2 + of["spread_of_other"] ** 2 - (of["apart"] / NINETY) ** 2
+    return float((squares / (2 * of["spread"] * of["spread_of_other"])).quantile(0.1))
