@@ -93,7 +93,7 @@ def bars(
         chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
-    y = row_axis(category, order)
+    y = row_axis(category, order, labelLimit=180)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
     if color:
