@@ -135,7 +135,7 @@ def _kept_in(folder: str) -> Callable:
 def fitted(name: str) -> Mapping[tuple[str, str], tuple[float, float, float]]:
     """Value, low and high of every row of a table of fitted constants, by family and constant.
 
-    >>> fitted("training_constants")["any", "host"]
+    >>> fitted("training_constants")["any", "context"]
     (1.0, 1.0, 1.0)
     """
     return {
