@@ -153,16 +153,26 @@ class Page:
                 if value is not None:
                     return ""
                 continue
-            at |= {
-                of: there
-                for of, there in self.live._follow.get(name, {}).get(value, {}).items()
-                if values.get(of) is None
-            }
+            follow = self.following(name, value)
+            at |= {of: there for of, there in follow.items() if values.get(of) is None}
             at[name] = value
-        wanted = [of for of in (self.there, self.words) if isinstance(of, Quantity)]
-        behind = {parameter(node) for node in in_order(wanted)}
-        found = evaluate(wanted, {of: value for of, value in at.items() if of in behind})
+        found = self._read(at, self.there, self.words)
         return str(found[-1]) if all(found) else ""
+
+    def grays_out(self, name: str, option: Any) -> bool:
+        """Whether the page grays out an option of a menu at the declared case."""
+        return not all(self._read({name: option} | self.following(name, option), self.there))
+
+    def following(self, name: str, option: Any) -> dict[str, Any]:
+        """What other controls are set to when a menu is."""
+        return dict(self.live._follow.get(name, {}).get(option, {}))
+
+    @staticmethod
+    def _read(at: Mapping[str, Any], *wanted: Any) -> list[Any]:
+        """What quantities are where controls are set so; what no control moves is left out."""
+        live = [of for of in wanted if isinstance(of, Quantity)]
+        behind = {parameter(node) for node in in_order(live)}
+        return evaluate(live, {of: value for of, value in at.items() if of in behind})
 
 
 @cache

@@ -51,3 +51,18 @@ def test_each_choice_alone_is_accepted_or_refused_with_what_works(chapter):
         assert refusal(given, {**values, **works}) == "", f"{values}: {said}: {works}"
     assert tried >= sum(max(len(of.choices), 2) - 1 for of in given)
     assert accepted >= ACCEPTED * tried, (accepted, tried)
+
+
+@pytest.mark.parametrize("chapter", BOOK.chapters())
+def test_the_page_grays_out_what_the_rules_refuse_and_nothing_else(chapter):
+    given, shown, wrong, weighed = declared(chapter, BOOK), page(chapter), [], 0
+    menus = {of.name: shown.live.describe(of.name) for of in given if of.choices}
+    for name, menu in menus.items():
+        for option in menu["choices"]:
+            with_it = {of: at for of, at in shown.following(name, option).items() if of in menus}
+            said = refusal(given, {name: option} | with_it)
+            weighed += 1
+            if bool(said) != shown.grays_out(name, option):
+                wrong.append((name, option, said or "the rules accept it"))
+    assert weighed == sum(len(menu["choices"]) for menu in menus.values()) > 1
+    assert wrong == []

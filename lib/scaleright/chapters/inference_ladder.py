@@ -58,6 +58,7 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
             "range_high": (range_high, "percent"),
             "chips": (end.chips, "whole"),
         },
+        besides=[(hour.there, "{hour.why}.")],
     )
 
 

@@ -52,7 +52,8 @@ def answer(
     beyond = charts.phrase(
         " No context beyond {shape.max_context:whole} tokens is published for it."
     )
-    beyond = where((shape.max_context > 0) & (case.context > shape.max_context), beyond, "")
+    within = (shape.max_context == 0) | (case.context <= shape.max_context)
+    beyond, beyond_it = where(within, "", beyond), beyond
     span = charts.phrase("{range_low:duration} to {range_high:duration} a step (90 %)")
     span = where(fits, span, "none, since it does not fit")
     work = (
@@ -77,6 +78,7 @@ def answer(
             "range_low": (range_low, "duration"),
             "range_high": (range_high, "duration"),
         },
+        besides=[(within, "{case.model}: {beyond_it}")],
     )
 
 

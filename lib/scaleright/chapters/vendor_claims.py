@@ -81,6 +81,11 @@ def answer(
             "times_megawatt": (per_megawatt, "times"),
             "most": (every.most, "times"),
         },
+        besides=[
+            (paid.newer.there, "{paid.newer.why}."),
+            (paid.older.there, "{paid.older.why}."),
+            (paid.asked.there, "{paid.asked.why}."),
+        ],
     )
 
 
