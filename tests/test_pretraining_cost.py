@@ -171,6 +171,13 @@ def test_published_runs_took_longer_than_predicted_but_not_much(published):
     )
 
 
+def test_runs_that_the_pace_has_not_seen_took_longer_than_the_fastest_layout_too(published):
+    unseen = pretraining.published_runs(unseen=True)
+    assert len(unseen) >= 15 and not set(unseen["run"]) & set(published["run"])
+    alone = unseen[unseen["covers"] == "pretraining"]["ratio"]
+    assert 1.3 < alone.median() < 2.1 and alone.between(0.9, 2.6).all()
+
+
 @pytest.mark.parametrize(
     "chip, precision", [("H100 SXM", "BF16"), ("A100 SXM 80GB", "BF16"), ("H100 SXM", "FP8")]
 )

@@ -270,9 +270,12 @@ def _most_published_mfu() -> Mapping[tuple[bool, str, str], Mapping[str, Any]]:
 
 
 @search
-def published_runs() -> pd.DataFrame:
+def published_runs(unseen: bool = False) -> pd.DataFrame:
     """Runs whose chip-hours were published, beside those of the fastest layout on as many of the
     same chips.
+
+    unseen : those that are held out from the pace of a usual run (`pretraining_doubts`), instead of
+        those that make it
 
     A run that states no chips is predicted on `USUAL_CHIPS`, one that states no batch at
     `USUAL_BATCH_TOKENS`.
@@ -283,6 +286,7 @@ def published_runs() -> pd.DataFrame:
     [1], label (words for a dot).
     """
     runs = table("measured/pretraining")
+    runs = runs[runs["held_out"].eq(True).fillna(False) == unseen].reset_index(drop=True)
     predicted = []
     for run in runs.fillna(
         {"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS}
