@@ -35,6 +35,7 @@ class Serving(NamedTuple):
     pace : tokens a second for each reader [token/s]
     load : tokens served over those that the paid hours could serve [1]
     paid : a contract, or "own"
+    form : of the weights
     """
 
     model: str
@@ -43,6 +44,7 @@ class Serving(NamedTuple):
     pace: float
     load: float
     paid: str
+    form: str = "usual"
 
 
 class Training(NamedTuple):
@@ -87,6 +89,12 @@ SERVING = [
     Serving("DeepSeek-R1-0528", "GB300", "1K/1K", 50.0, 0.4, "on demand"),
     Serving("MiniMax-M2.5", "MI300X", "agent", 30.0, 0.4, "own"),
     Serving("Kimi-K2.5", "L40S", "chat", 30.0, 0.4, "on demand"),  # no node holds it
+    Serving("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "on demand", "INT4"),
+    Serving("Llama-3.3-70B", "A100 SXM 80GB", "chat", 30.0, 0.4, "on demand", "INT8"),
+    Serving("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "on demand", "FP8"),
+    Serving("Llama-3.1-8B", "H100 SXM", "1K/1K", 50.0, 0.4, "on demand", "BF16"),
+    Serving("Qwen3-30B-A3B-Instruct-2507", "B200", "chat", 80.0, 0.7, "own", "BF16"),
+    Serving("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "on demand", "NVFP4"),  # not there
 ]
 TRAINING = [
     Training("Llama-2-7B", "H100 SXM", 256, "4M", "BF16"),

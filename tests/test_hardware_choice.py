@@ -40,7 +40,8 @@ CASE = {
     "setting": "data center",
     "contract": "on demand",
     "least_providers": 1,
-    "precision": "BF16",
+    "precision": "usual",
+    "training_precision": "BF16",
 }
 
 
@@ -58,10 +59,11 @@ def any_chip(given) -> hw.Priced:
     spec = quantities.choose(tables.chips, chip)
     training, own = case.task == "training", case.paid == "own"
     load = Load(case.input_tokens, case.output_tokens)
-    served = node_speed(tables.engines, case.model, chip, load, case.pace_tokens_per_s)
-    asked = case.model, chip, case.precision, case.tokens_per_s
+    node = case.model, chip, case.precision
+    served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s)
+    asked = case.model, chip, case.training_precision, case.tokens_per_s
     trained = training_speed(tables.trained, *asked)
-    speed = hw.Speed.of(training, served, trained, tables.least(case.model, chip))
+    speed = hw.Speed.of(training, served, trained, tables.least(*node))
     paid = tables.hours.paid(chip, case.contract)
     hour = ChipHour.of(spec, paid, tables.owned_hour(chip, case.setting, case.utilization), own)
     listed = considered(spec, "all", "any", case.least_providers, own)
@@ -75,7 +77,7 @@ def test_those_that_serve_it_are_those_with_an_engine_that_keeps_the_pace(any_ch
     for model, pace in (("Llama-3.3-70B", 30.0), ("gpt-oss-120b", 120.0), ("Llama-3.1-8B", 5.0)):
         rows = any_chip.at(model=model, pace_tokens_per_s=pace)
         load = Load(CASE["input_tokens"], CASE["output_tokens"])
-        keeping = {chip for chip in serving_chips() if serves(model, chip, load, pace)}
+        keeping = {chip for chip in serving_chips() if serves(model, chip, "usual", load, pace)}
         assert set(rows.index) == keeping
         assert rows["usd"].is_monotonic_increasing and (rows["least"] <= rows["group"]).all()
 
@@ -89,11 +91,9 @@ def test_the_model_of_serving_knows_what_is_no_tpu(monkeypatch):
         lambda: dict.fromkeys(("H100 SXM", "TPU v4"), rows["H100 SXM"]),
     )
     assert serving_chips() == ("H100 SXM",)
-    engines = hardware_tables.candidate_engines.__wrapped__(("Llama-3.1-8B",))
-    assert (
-        engines["Llama-3.1-8B", "TPU v4"] == "no engine of TPU v4 is known to the model of serving"
-    )
-    assert engines["Llama-3.1-8B", "H100 SXM"]["chips 0"] == 1
+    engines = hardware_tables.candidate_engines(("Llama-3.1-8B",)).rows
+    assert engines.row("Llama-3.1-8B", "TPU v4", "usual").why.value == "no engine of it is known"
+    assert engines.row("Llama-3.1-8B", "H100 SXM", "usual")["chips 0"].value == 1
 
 
 def test_a_quicker_answer_and_half_the_utilization_cost_more(any_chip):

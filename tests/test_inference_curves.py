@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.inference.curves import curves, engines, fastest, usual_format
+from scaleright.inference.curves import curves, fastest
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.formats import usual_format
 from scaleright.inference.lengths import Load
+from scaleright.inference.nodes import engines
 from scaleright.inference.serving import slots, steady
 
 LOADS = [
@@ -130,5 +132,5 @@ def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
     )
     assert engines(catalog.model("DeepSeek-V3"), chip) == []  # 1.3 TB of weights on 640 GB
     assert {d.attention_data for d in engines(model, chip)} == {1, 8}
-    with pytest.raises(ValueError, match="FP8 needs a chip with dense fp8"):
+    with pytest.raises(ValueError, match="in FP8; nearest: MXFP4"):
         engines(model, chip, "FP8")

@@ -18,7 +18,8 @@ from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_sou
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import DEGREES, Service, chips, fleet_chips, groups
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import LEVERS, by_order, climb, quality_loss
+from scaleright.inference.levers import LEVERS, by_order, climb
+from scaleright.inference.quality import quality_loss
 from scaleright.inference.speculation import Speculation
 from scaleright.press import Book, execute
 

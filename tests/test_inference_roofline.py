@@ -137,11 +137,16 @@ def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, sa
     [
         (
             "inference_roofline",
-            {"accelerator": "A100 SXM 80GB"},
-            "precision FP8 needs a chip with dense fp8",
+            {"accelerator": "A100 SXM 80GB", "precision": "FP8"},
+            "nearest that works: precision = INT8",
         ),
         ("inference_roofline", {"model": "Llama-3.1-405B", "precision": "BF16"}, "FP8"),
         ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),
+        (
+            "token_cost",
+            {"accelerator": "H100 SXM", "precision": "NVFP4"},
+            "nearest that works: precision = INT4",
+        ),
     ],
 )
 def test_a_case_that_no_engine_serves_is_refused_with_what_is_achievable(chapter, case, said):

@@ -56,6 +56,7 @@ CASES = [
     {"accelerator": "A100 SXM 80GB", "allowed_loss": 0.2},
     {"services": 1, "variants": 1, "prefix_share": 0.0, "repeated_share": 0.0},
     {"precision": "FP8", "input_tokens": 6000.0, "length_spread": 0.0},
+    {"precision": "INT4", "accelerator": "A100 SXM 80GB"},
     {"batching": "static", "static_batch": 16},
     {"batching": "one at a time", "model": "Llama-3.1-8B"},
 ]

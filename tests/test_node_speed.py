@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.inference.curves import curves, engines, fastest
+from scaleright.inference.curves import curves, fastest
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import writing_seconds
+from scaleright.inference.formats import offered
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import engine_rows, node_speed
+from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.inference.nodes import engines
 from scaleright.quantity import evaluate, given
 from scaleright.transformer import decode_step
 
@@ -28,20 +30,27 @@ CASES = (
 def speed():
     """Of any of the models on any of the chips."""
     now = {name: given(name, value) for name, value in CASES[0].items()}
-    model, chip = given("model", MODELS[0]), given("chip", CHIPS[0])
+    model, chip, form = given("model", MODELS[0]), given("chip", CHIPS[0]), given("form", "usual")
     load = Load(now["reads"], now["writes"], now["kept"])
-    return node_speed(engine_rows(MODELS, CHIPS), model, chip, load, now["pace"])
+    return node_speed(Engines.of(MODELS, CHIPS), model, chip, form, load, now["pace"])
 
 
+@pytest.mark.parametrize("form", ["usual", "INT4", "NVFP4"])
 @pytest.mark.parametrize("case", CASES)
-def test_each_pair_has_the_speed_of_its_fastest_engine(speed, case):
+def test_each_pair_has_the_speed_of_its_fastest_engine(speed, case, form):
     pairs = [(model, chip) for model in MODELS for chip in CHIPS]
     at = dict(zip(("model", "chip"), map(np.array, zip(*pairs, strict=True)), strict=True))
     wanted = speed.tokens_per_s, speed.ttft_s, speed.chips, speed.served, speed.why_not
-    found = zip(*evaluate(wanted, case | at), strict=True)
+    found = zip(*evaluate(wanted, case | at | {"form": form}), strict=True)
     load = Load(case["reads"], case["writes"], case["kept"])
     for (model, chip), (*numbers, served, why) in zip(pairs, found, strict=True):
-        of = engines(catalog.model(model), catalog.accelerator(chip))
+        pair = catalog.model(model), catalog.accelerator(chip)
+        if form not in ("usual", *offered(*pair)):
+            assert not served and why == "not served in this format"
+            with pytest.raises(ValueError, match=r"nearest: (MXFP4|INT4)"):
+                engines(*pair, form)
+            continue
+        of = engines(*pair, form)
         best = fastest(curves(of), load, 1 / case["pace"]) if of else None
         if best and best.kept:
             assert numbers == pytest.approx([best.tokens_per_s, best.ttft_s, best.chips], rel=1e-6)
@@ -59,9 +68,18 @@ def test_each_pair_has_the_speed_of_its_fastest_engine(speed, case):
 
 
 def test_bounds_and_lent_constants_are_those_of_the_pair(speed):
-    wanted = speed.low, speed.high, speed.lent, speed.fitted, speed.precision
+    wanted = speed.low, speed.high, speed.lent, speed.fitted, speed.weights.precision
     low, high, lent, fitted, form = evaluate(wanted, {"model": "gpt-oss-120b", "chip": "RTX 5090"})
     assert low < 1 < high and form == "MXFP4" and fitted == (lent == "")
+
+
+def test_a_format_in_which_no_run_was_fitted_is_less_sure_and_says_so(speed):
+    at = {"model": "Llama-3.1-8B", "chip": "H100 SXM"}
+    wanted = speed.low, speed.high, speed.lent
+    low, high, lent = evaluate(wanted, at | {"form": "FP8"})
+    assert lent == ""
+    wide_low, wide_high, why = evaluate(wanted, at | {"form": "INT4"})
+    assert wide_high / wide_low > high / low and "no run in INT4" in why
 
 
 def test_a_step_takes_longer_than_its_floor_and_the_longer_the_more_it_has_to_do():

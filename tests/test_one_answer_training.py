@@ -93,7 +93,7 @@ def compared(pretraining, hardware, of: tuple, page: str) -> None:
     row, run = hardware["tables"].trained[page, form, chip], pretraining["run"]
     fewer = [n * row[f"at {n}"] for n in fastest_steps.SIZES if n < chips and row[f"at {n}"] > 0]
     pace = (max(fewer, default=1.0) + chips * row[f"at {chips}"]) / 2  # which just so many keep
-    priced, asked = hardware["any_chip"], {"model": page, "precision": form, "chip": chip}
+    priced, asked = hardware["any_chip"], {"model": page, "training_precision": form, "chip": chip}
     asked |= {"tokens_per_s": pace, "least_providers": 1, "utilization": 1.0}
     asked |= {"contract": "on demand"}
     group, hour, usd = evaluate([priced.speed.group, priced.hour.usd, priced.usd], asked)
@@ -188,7 +188,7 @@ def test_the_cheapest_chip_is_the_platform_that_is_cheapest_to_pretrain_on(
     pretraining, hardware, pace, form
 ):
     """Each on as many chips as it takes for the pace; whatever the fit has seen, and apart."""
-    asked = {"model": "Llama-3.3-70B", "precision": form, "tokens_per_s": pace}
+    asked = {"model": "Llama-3.3-70B", "training_precision": form, "tokens_per_s": pace}
     asked |= {"least_providers": 1, "utilization": 1.0}
     asked |= {"contract": pretraining["case"].contract.value}
     rows, best = hardware["any_chip"].at(**asked), hardware["best"]

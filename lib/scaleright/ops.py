@@ -171,7 +171,7 @@ def item(values, index):
     """
     if isinstance(values, Quantity) or isinstance(index, Quantity):
         listed = tuple(values) if isinstance(values, (list, np.ndarray)) else values
-        return graph.apply(graph.ELEMENT, listed, index)
+        return graph.element_of(listed, index)
     return (
         np.asarray(values)[index.astype(int)]
         if isinstance(index, np.ndarray)

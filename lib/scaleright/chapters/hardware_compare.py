@@ -44,13 +44,14 @@ def answer(
     """The cheapest chip for the workload, the next, and how sure that is."""
     low, high, sure = doubts.low, doubts.high, doubts.choice
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
+    weights = tables.engines.weights(case.model, winner, case.precision)
     training, there = case.task == "training", best.chip != ""
     refusal = choice.why_none(training)
     work = where(
         training,
         charts.phrase("training {case.model}"),
         charts.phrase(
-            "serving {case.model}, each reader getting"
+            "serving {case.model} in {weights.precision}, each reader getting"
             " {case.pace_tokens_per_s:number 2} tokens a second or more,"
         ),
     )
@@ -112,9 +113,10 @@ def _span(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
     """How well the speed of runs that no fit had seen was predicted."""
-    lent = choose(tables.engines, case.model, best.chip, otherwise="none").lent
+    lent = tables.engines.rows.row(case.model, best.chip, case.precision).lent
     serving = charts.predicted_within(best.of["low"], best.of["high"], lent)
-    trained = choose(tables.trained, case.model, case.precision, best.chip, otherwise="none")
+    learns = case.model, case.training_precision, best.chip
+    trained = choose(tables.trained, *learns, otherwise="none")
     real = published_pace()
     judged = trained.basis + (
         f"; whole published runs took {charts.say(real.median, 'times')} as long (median of"
@@ -124,8 +126,8 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
     return where(best.chip == "", "none, since nothing is predicted", judged)
 
 
-def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Priced) -> Any:
-    """The price of a million tokens on each chip, as a chart [USD]."""
+def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
+    """The price of a million tokens on each chip, as a chart [USD], and the form of its weights."""
     speed = any_chip.speed
     group = charts.say(speed.group, "whole chips")
     star = where(speed.fitted > 0, "", " *")
@@ -137,22 +139,20 @@ def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Price
             "usd",
             MILLION,
             color="vendor",
-            words=charts.phrase("{group}{star}"),
+            words=charts.phrase("{group} {form}{star}"),
             otherwise="cannot run it",
             along=any_chip.chip,
         ),
         name="ranking",
         alt="Cost of a million tokens by chip, the cheapest on top, with the chips that share a"
-        " copy of the model; no run was fitted on one with an asterisk. {best.chip} at"
-        " {best.usd:usd}.",
+        " copy of the model and its format; no run was fitted on one with an asterisk. {best.chip}"
+        " at {best.usd:usd}.",
     )
 
 
 def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display:
-    """How a group of the cheapest chip runs the model, what the demand takes, and what the source
-    says.
-
-    weights : bytes of the model as it is usually served [B]
+    """How a group of the cheapest chip runs the model of so many bytes, what the demand takes, and
+    what the source says.
     """
     of, training = best.of, case.task == "training"
     group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]

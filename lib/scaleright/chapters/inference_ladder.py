@@ -40,12 +40,12 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
     )
     money = where(hour.there, money, charts.phrase("; in dollars nobody knows: {hour.why}"))
     return charts.answer_card(
-        "The ladder takes <strong>{case.model}</strong> from {today.chips:whole} {case.accelerator}"
-        " to <strong>{end.chips:whole}</strong>: <strong>{saving:percent}</strong>"
-        " less{money}. The source promises"
+        "The ladder takes <strong>{case.model}</strong> in {ladder.form} from {today.chips:whole}"
+        " {case.accelerator} to <strong>{end.chips:whole}</strong>:"
+        " <strong>{saving:percent}</strong> less{money}. The source promises"
         f" {PROMISED} to everyone.",
         provided=possible,
-        otherwise="<strong>{case.model}</strong> in {case.precision} cannot be served on"
+        otherwise="<strong>{case.model}</strong> in {ladder.form} cannot be served on"
         " {case.accelerator} with {case.tpot_ms:number} ms between two tokens: {refusal}.",
         range="{span}",
         as_of=f"{catalog.resource('serving_constants')['as_of']} (speed), {{hour.age}} (rents)",

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
-from scaleright.charts import Controls, Display
+from scaleright.charts import Display
 from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
-from scaleright.inference.nodes import RELEASED_IN
+from scaleright.inference.node_speed import Weights
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
 from scaleright.ops import maximum, where
 from scaleright.quantity import Quantity, given
@@ -21,14 +21,9 @@ _PER_MILLION = "USD per million output tokens"
 _LOGS = {"log_x": True, "log_y": True}
 
 
-def controls(case: Any) -> Controls:
-    """The controls: the format follows the model, as it was released."""
-    models = case.parameters[0].choices
-    released = {name: {"precision": RELEASED_IN.get(name, "FP8")} for name in models}
-    return charts.controls(case).follow("model", released)
-
-
-def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, hour: Any) -> Display:
+def answer(
+    case: Any, weights: Weights, many: Batch, alone: Batch, low: Any, high: Any, hour: Any
+) -> Display:
     """The answer: pace and price of many at once, beside one request alone."""
     server, pace, price = many.server, many.pace, many.usd_per_million
     alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
@@ -43,15 +38,15 @@ def answer(case: Any, many: Batch, alone: Batch, low: Any, high: Any, hour: Any)
     why_not = where(served, charts.phrase("{hour.why}."), why_not)
     return charts.answer_card(
         "With <strong>{crowd}</strong> at once on <strong>{server.chips:whole}"
-        " {case.accelerator}</strong>, <strong>{case.model}</strong> in {case.precision} gives each"
-        " reader <strong>{pace:number} tokens a second</strong>, and a million output tokens with"
-        " their prompts cost <strong>{price:usd}</strong> at {case.utilization:percent}"
+        " {case.accelerator}</strong>, <strong>{case.model}</strong> in {weights.precision} gives"
+        " each reader <strong>{pace:number} tokens a second</strong>, and a million output tokens"
+        " with their prompts cost <strong>{price:usd}</strong> at {case.utilization:percent}"
         " utilization and {hour.usd:usd} an hour ({hour.counted}). One request at a time would be"
         " answered at {alone_pace:number} a second and cost {single:usd}, <strong>{more}</strong>."
         " Arithmetic overtakes the reading of weights"
         " from {first}; memory holds {room:whole}.{wait}",
         provided=priced,
-        otherwise="<strong>{case.model}</strong> in <strong>{case.precision}</strong> is not"
+        otherwise="<strong>{case.model}</strong> in <strong>{weights.precision}</strong> is not"
         " served at a price on <strong>{case.accelerator}</strong> like this: {why_not}",
         range="{span}",
         as_of="{hour.age} (rents)",

@@ -47,20 +47,20 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     nothing = where(found.alone, alone, "none, since nothing is served at a price")
     span = where(found.known, span, nothing)
     unserved = charts.phrase(
-        "cannot be served at a price on {case.accelerator} with {case.pace_tokens_per_s:number 2}"
-        " tokens a second for each reader: {refusal}{at_api}"
+        "cannot be served at a price on {case.accelerator} in {speed.precision} with"
+        " {case.pace_tokens_per_s:number 2} tokens a second for each reader: {refusal}{at_api}"
     )
     alone = charts.phrase(
-        "costs {rented:usd} per million output tokens with their prompts on rented"
-        " {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
+        "in {speed.precision} costs {rented:usd} per million output tokens with their prompts on"
+        " rented {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
         " ({hour.counted}), {owned:usd} on owned ones. When that is cheaper than an API cannot be"
         " said: {asked.why}."
     )
     unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
-        "Serving <strong>{case.model}</strong> on rented <strong>{case.accelerator}</strong> at"
-        " {case.utilization:percent} utilization, each reader getting"
-        " {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
+        "Serving <strong>{case.model}</strong> in {speed.precision} on rented"
+        " <strong>{case.accelerator}</strong> at {case.utilization:percent} utilization, each"
+        " reader getting {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
         " <strong>{rented:usd}</strong> per million output tokens with their prompts, at"
         " {hour.usd:usd} an hour ({hour.counted}); APIs ask {api:usd} for the same"
         " ({asked.counted}). Renting is cheaper than the API <strong>{even:load}</strong>, owning"
@@ -99,11 +99,12 @@ def _span(doubts: ServingDoubts, cheaper: Any) -> Any:
 
 def _refusal(speed: NodeSpeed) -> Any:
     """Why nothing is served, and what helps."""
-    quickest = charts.phrase("the quickest engine of one node gives {speed.best_pace:number}.")
-    too_slow = quickest + " Choose a slower pace or another accelerator."
+    quickest = charts.phrase("the quickest engine of a node gives {speed.best_pace:number}. Choose")
+    too_slow = quickest + " a slower pace or another accelerator."
     too_long = "such requests do not fit in a node's memory. Shorten them or change the chip."
-    no_node = "no node of this accelerator holds the model. Choose another."
-    return first_case([(speed.slow, too_slow), (speed.held, too_long)], no_node)
+    no_node = "no node of this accelerator holds the model. Choose another, or fewer bits."
+    lacking = where(speed.weights.refused, speed.weights.instead, no_node)
+    return first_case([(speed.slow, too_slow), (speed.held, too_long)], lacking)
 
 
 def cost_by_load(case: Any, found: Found) -> Display:

@@ -41,4 +41,5 @@ from scaleright.charts.tables import (
     table,
 )
 from scaleright.charts.templates import phrase
+from scaleright.charts.weights import every_format, weights_format
 from scaleright.charts.words import listed, say, unit_words

@@ -16,7 +16,7 @@ from scaleright.costs.ownership import (
     years_since_release,
 )
 from scaleright.costs.serving import BreakEvens, Serving, Ways
-from scaleright.inference.node_speed import NodeSpeed, engine_rows
+from scaleright.inference.node_speed import Engines, NodeSpeed
 from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
 from scaleright.ops import where
 from scaleright.quantity import choose
@@ -76,7 +76,7 @@ class Found(NamedTuple):
 class ServingChoices:
     """Rows by what is chosen.
 
-    engines : by model and accelerator, see `engine_rows`
+    engines : by model, accelerator and format
     chips : by accelerator, see `market.sale_terms`, its age_years since its release, and whether
         it is made for servers (server)
     hours, hosts : what an hour of each accelerator costs, and the tokens of each model at an API
@@ -84,7 +84,7 @@ class ServingChoices:
     settings : by setting, see `ownership.setting_factors`, and its usd_per_kwh
     """
 
-    engines: Mapping[tuple[str, str], Any]
+    engines: Engines
     chips: Mapping[str, Mapping[str, Any]]
     hours: Hours
     hosts: Hosts
@@ -102,7 +102,7 @@ class ServingChoices:
         (['H100 SXM', 'L40S'], ['home'])
         """
         return cls(
-            engine_rows(models, accelerators),
+            Engines.of(models, accelerators),
             {
                 name: {
                     **sale_terms(name),

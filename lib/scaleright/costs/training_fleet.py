@@ -11,7 +11,7 @@ from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
 from scaleright.formulas import counting, lookup
 from scaleright.inference.curves import fastest
-from scaleright.inference.engine_tables import node_engines
+from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
 from scaleright.market import listed_hour, matmul_terms
 from scaleright.transformer.flops import inference_flop, training_flop
@@ -81,7 +81,7 @@ def served_share_of_peak(accelerator_name: str) -> float:
     True
     """
     chip, shape = accelerator(accelerator_name), model(MODEL)
-    _, known = node_engines((MODEL,), (chip.name,))[MODEL, chip.name]
+    _, known = engines_in(MODEL, chip.name)
     best = fastest(known, REQUEST, 1 / PACE)
     tokens = best.tokens_per_s * (1 + REQUEST.new_tokens / REQUEST.output_tokens)
     return figure(inference_flop(parameters(shape).total, tokens) / chip.peak_flops(), 4)

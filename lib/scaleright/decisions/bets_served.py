@@ -9,26 +9,24 @@ from typing import Any, Self
 
 import pandas as pd
 
-from scaleright.catalog import model, shared
+from scaleright.catalog import model, remembered
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.architecture_bets import RACKS, benchmarks, rents
+from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
+from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.ops import where
 from scaleright.quantity import choose, evaluate
 
 
-@shared
-def engines() -> dict[tuple[str, str], Any]:
-    """Rows for `choose`, see `inference.node_speed.engine_rows`: by benchmark and chip, of the
-    language models and the chips that may be chosen.
+@remembered
+def engines() -> Engines:
+    """The engines of the language models, by benchmark, on the chips that may be chosen.
 
-    >>> engines()["deepseek-r1", "GB300"]["chips 2"]
+    >>> engines().rows.row("deepseek-r1", "GB300", "usual")["chips 2"].value
     64.0
     """
-    shapes, chips = _shapes(), tuple(rents().index)
-    rows = engine_rows(tuple(dict.fromkeys(shapes.values())), chips)
-    return {(name, chip): rows[of, chip] for name, of in shapes.items() for chip in chips}
+    return Engines.of(_shapes(), tuple(rents().index), formats=())
 
 
 def _shapes() -> dict[str, str]:
@@ -57,8 +55,10 @@ class Served:
         limit, length = choose(limits, name).tokens, load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
 
+        known = engines()
+
         def speed(chip: Any) -> NodeSpeed:
-            return node_speed(engines(), name, chip, load, 1 / limit_s)
+            return node_speed(known, name, chip, USUAL, load, 1 / limit_s)
 
         return cls(speed(case.bet), speed(case.rival), within)
 

@@ -4,7 +4,7 @@ rows for `choose`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from itertools import product
 from typing import Any, Self
 
 from scaleright import catalog
@@ -14,12 +14,12 @@ from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
 from scaleright.inference.curves import fastest
-from scaleright.inference.engine_tables import node_engines
+from scaleright.inference.engine_tables import engines_in
+from scaleright.inference.formats import FORMATS, USUAL, released_in
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import engine_rows
-from scaleright.inference.nodes import RELEASED_IN
+from scaleright.inference.node_speed import Engines
 from scaleright.market import Hours
-from scaleright.quantity import choose, look_up
+from scaleright.quantity import choose
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 
 
@@ -34,31 +34,26 @@ def serving_chips() -> tuple[str, ...]:
     return tuple(name for name in candidate_rows() if known[name].kind == "GPU")
 
 
-@catalog.shared
-def candidate_engines(models: tuple[str, ...]) -> Mapping[tuple[str, str], Any]:
-    """`node_speed.engine_rows` of models on every candidate; why there are none on those that the
-    model of serving does not know.
+def candidate_engines(models: Sequence[str]) -> Engines:
+    """The engines of models on every candidate; why there are none on those that the model of
+    serving does not know.
 
-    >>> candidate_engines(("Llama-3.1-8B",))["Llama-3.1-8B", "H100 SXM"]["chips 0"]
+    >>> engines = candidate_engines(("Llama-3.1-8B",))
+    >>> engines.rows.row("Llama-3.1-8B", "H100 SXM", "usual")["chips 0"].value
     1.0
     """
     chips = serving_chips()
-    rows = engine_rows(models, chips)
-    for name in candidate_rows():
-        if name not in chips:
-            why = f"no engine of {name} is known to the model of serving"
-            rows |= {(of, name): why for of in models}
-    return MappingProxyType(rows)
+    others = [name for name in candidate_rows() if name not in chips]
+    return Engines.of(models, chips, unknown=dict.fromkeys(others, "no engine of it is known"))
 
 
-def serves(model: str, chip: str, load: Load, pace: float) -> bool:
+def serves(model: str, chip: str, precision: str, load: Load, pace: float) -> bool:
     """Whether an engine of one node of a chip gives each reader so many tokens a second.
 
-    >>> serves("Llama-3.3-70B", "H100 SXM", Load(2000, 500), 30.0)
+    >>> serves("Llama-3.3-70B", "H100 SXM", "usual", Load(2000, 500), 30.0)
     True
     """
-    shape = catalog.model(model).name
-    _, known = node_engines((shape,), (chip,))[shape, chip]
+    _, known = engines_in(model, chip, precision)
     return bool(known) and bool(fastest(known, load, 1 / pace).kept)
 
 
@@ -66,7 +61,7 @@ def serves(model: str, chip: str, load: Load, pace: float) -> bool:
 class HardwareTables:
     """Rows by what is chosen.
 
-    engines : by model and candidate, see `candidate_engines`
+    engines : by model, candidate and format
     chips : by candidate, see `hardware_candidates.candidates`
     trained : by model, format and candidate, see `hardware_training.training_rows`
     hours : what an hour of each candidate costs under every contract
@@ -74,7 +69,7 @@ class HardwareTables:
     models : shapes by name
     """
 
-    engines: Mapping[tuple[str, str], Any]
+    engines: Engines
     chips: Mapping[str, Mapping[str, Any]]
     trained: Rows
     hours: Hours
@@ -88,13 +83,13 @@ class HardwareTables:
         trained : one whose training is asked for, see `training_rows`
 
         >>> tables = HardwareTables.of(("Llama-3.1-8B",))
-        >>> tables.least("Llama-3.1-8B", "H100 SXM").value
+        >>> tables.least("Llama-3.1-8B", "H100 SXM", "usual").value
         1.0
         """
         shapes = {name: catalog.model(name) for name in models}
         chips, rows = candidate_rows(), training_rows(tuple(models), trained)
         return cls(
-            candidate_engines(tuple(models)),
+            candidate_engines(models),
             chips,
             rows,
             Hours([*chips]),
@@ -110,18 +105,20 @@ class HardwareTables:
         """What an hour of a chip costs that is bought and stands in a setting."""
         return OwnedHour.of(choose(self.owned, chip, setting), utilization)
 
-    def least(self, model: Any, chip: Any) -> Any:
-        """Chips of the smallest engine that serves a model [1]."""
-        return choose(self.engines, model, chip)["chips 0"]
+    def least(self, model: Any, chip: Any, precision: Any) -> Any:
+        """Chips of the smallest engine that serves a model in a format [1]."""
+        return self.engines.rows.row(model, chip, precision)["chips 0"]
 
-    def weights(self, model: Any) -> Any:
-        """Weights of a model as it is usually served, in eight bits or in the four of its release
-        [B].
+    def weights(self, model: Any, precision: Any) -> Any:
+        """Weights of a model in a format [B]; usually in eight bits, or in the four of its
+        release.
         """
-        sizes = {
-            name: weight_bytes(
-                parameters(shape).total, bytes_per_parameter(RELEASED_IN.get(shape.name, "FP8"))
-            )
-            for name, shape in self.models.items()
-        }
-        return look_up(sizes, model)
+        sizes = {}
+        for (name, shape), form in product(self.models.items(), (USUAL, *FORMATS)):
+            stored = form
+            if form == USUAL:
+                released = released_in(shape)
+                stored = "FP8" if released == "BF16" else released
+            count = parameters(shape).total
+            sizes[name, form] = {"bytes": weight_bytes(count, bytes_per_parameter(stored))}
+        return choose(sizes, model, precision).bytes

@@ -13,7 +13,7 @@ import pandas as pd
 from scaleright.catalog import Accelerator, accelerator, fact
 from scaleright.formulas import search
 from scaleright.inference.curves import fastest
-from scaleright.inference.engine_tables import node_engines
+from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
 from scaleright.market import matmul_chips
 
@@ -83,11 +83,9 @@ def explained(rows: pd.DataFrame, load: Load) -> pd.DataFrame:
     """
     rows = explainable(rows)
     sides = ("new", "old")
-    shapes, chips = set(rows["model"]), set(rows["new"]) | set(rows["old"])
-    engines = node_engines(tuple(sorted(shapes)), tuple(sorted(chips)))
 
     def rate(shape: str, chip: str, token_s: float) -> float:
-        _, known = engines[shape, chip]
+        _, known = engines_in(shape, chip)
         if not known:
             return 0.0
         best = fastest(known, load, min(token_s, NO_HURRY_S))

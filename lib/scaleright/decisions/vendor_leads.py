@@ -13,8 +13,9 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.vendor_economics import LeadErrors
 from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
 from scaleright.decisions.vendor_paid import VendorPaid
+from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import NodeSpeed, engine_rows, node_speed
+from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, probability_cheaper, spread_between
 from scaleright.market import rents_apart, unfixed
 from scaleright.ops import exp, where
@@ -78,11 +79,11 @@ class Usual:
         """Those of a case of the chapter `vendor_claims` and what it pays; chips are those that may
         be chosen.
         """
-        of, rows = choose(LENGTHS, case.request), engine_rows(MODELS, chips)
+        of, engines = choose(LENGTHS, case.request), Engines.of(MODELS, chips, formats=())
         load = Load(of.prompt, of.answer)
 
         def speed(chip: Any) -> NodeSpeed:
-            return node_speed(rows, case.model, chip, load, case.speed)
+            return node_speed(engines, case.model, chip, USUAL, load, case.speed)
 
         def usd(rent: Any, served: NodeSpeed) -> Any:
             return usd_per_million_tokens(rent, served.tokens_per_s, case.utilization)

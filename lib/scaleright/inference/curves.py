@@ -19,14 +19,12 @@ from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
-from scaleright.inference.nodes import engines, usual_format
 from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
 from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import FRONT_S, SEQUENCES
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import floor, item, log2, maximum, minimum, where
-
-__all__ = ["Curve", "CurvePoint", "Paced", "curves", "engines", "fastest", "usual_format"]
+from scaleright.quantity.packed import graded
 
 BATCHES = tuple(8.0**power for power in range(5))
 """Sequences between which the batch of a pace is looked for."""
@@ -36,9 +34,10 @@ DECODING, READING = (
 """Tokens of the steps in the tables: without prompts up to 4,096, with prompts from 90 to 92,160
 (no multiples of a tile, which flatter).
 """
+_TABLES, _DIGITS, _NOTHING_S = ("decoding", "reading", "grouped"), 4, 1e-6
+"""Tables of a curve, digits of its other numbers, and what a table has for no time."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
-_DIGITS = 4
 
 
 def _between(table: Any, points: Sequence[float], x: Any) -> Any:
@@ -232,17 +231,11 @@ def curves(
     d = _together(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
-    cut = [list(map(_cut, columns[name].astype(float))) for name in Curve.__dataclass_fields__]
-    tables = ("decoding", "reading", "grouped", "look", "read", "hold")
-    return [
-        Curve(
-            **{
-                name: of if name in tables else of[0]
-                for name, of in zip(Curve.__dataclass_fields__, row, strict=True)
-            }
-        )
-        for row in zip(*cut, strict=True)
-    ]
+    kept = {name: graded if name in _TABLES else _cut for name in Curve.__dataclass_fields__}
+    cut = [[[of(float(v)) for v in row] for row in columns[name]] for name, of in kept.items()]
+    many = [name in (*_TABLES, "look", "read", "hold") for name in kept]
+    rows = zip(*cut, strict=True)
+    return [Curve(*(of if m else of[0] for of, m in zip(row, many, strict=True))) for row in rows]
 
 
 def _together(found: Sequence[Deployment]) -> Deployment:
@@ -253,8 +246,8 @@ def _together(found: Sequence[Deployment]) -> Deployment:
     return replace(found[0], **degrees)
 
 
-def _cut(values: np.ndarray) -> list[float]:
-    return [float(f"{value:.{_DIGITS}g}") for value in values]
+def _cut(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 @search
@@ -271,7 +264,10 @@ def writing_parts(found: Sequence[Deployment], *groups: Sequence[str]) -> list[l
     parts, slow = step_parts(d, np.array(DECODING), 0.0), stored(d)
     none = np.zeros((len(found), len(DECODING)))
     return [
-        [_cut(of) for of in sum((slow[kind] * parts[kind] for kind in kinds), none)]
+        [
+            [graded(float(value)) for value in of]
+            for of in sum((slow[kind] * parts[kind] for kind in kinds), none)
+        ]
         for kinds in groups
     ]
 
@@ -288,6 +284,8 @@ def _columns(
     none = np.zeros_like(slowed[kinds[0]])
     grouped = sum((slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise")), none)
     grouped = grouped[:, ends[0] : ends[1]]
+    if not t.experts:  # all tokens are in one group: one table is enough, and this one nothing
+        grouped = np.full_like(grouped, _NOTHING_S)
     scores = slowed.get("attention", none)[:, ends[2] : ends[3]]
     waiting = d.attention_data if t.experts else np.ones_like(d.attention_data)
     wide = replicas * busiest_prompt(_LONG / replicas, 2 * contexts, waiting, d.chunk_tokens)

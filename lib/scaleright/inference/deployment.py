@@ -35,6 +35,7 @@ NEEDS = {
 scale in small blocks came with the tensor cores that know FP4; INT4 and MXFP4 weights are expanded
 to 16 bit where a chip cannot multiply them: any chip serves them.
 """
+_OF_NVIDIA = ("NVFP4",)
 CACHE_FORMATS = ("BF16", "FP16", "FP8", "INT8", "NVFP4")
 DEGREES = ("tensor", "pipeline", "expert", "attention_data")
 CHUNK_TOKENS = 8192
@@ -45,6 +46,22 @@ MEMORY_SHARE = 0.9
 """Share of a chip's memory that an engine takes: the default of vLLM (`gpu_memory_utilization`),
 nearly that of TensorRT-LLM, which takes 0.9 of what the weights leave (`free_gpu_memory_fraction`).
 """
+
+
+@lookup
+def formats_of(chip: Accelerator) -> tuple[str, ...]:
+    """The formats of `NEEDS` in which a chip serves a model; NVFP4 is NVIDIA's own.
+
+    >>> from scaleright import catalog
+    >>> formats_of(catalog.accelerator("MI355X"))
+    ('BF16', 'FP16', 'FP8', 'MXFP8', 'INT8', 'INT4', 'MXFP4')
+    """
+    nvidia = chip.vendor == "NVIDIA"
+    return tuple(
+        form
+        for form, peak in NEEDS.items()
+        if peak in chip.dense and (nvidia or form not in _OF_NVIDIA)
+    )
 
 
 @dataclass(frozen=True)
@@ -203,16 +220,13 @@ def _format_rules(d: Deployment) -> Iterator[Rule]:
                 f"unknown {of[0]} {of[1]!r}; {suggestion(of[1], of[2])}"
             ),
         )
-    able = (
-        ", ".join(name for name, peak in NEEDS.items() if peak in chip.dense)
-        or "no format of the catalog"
-    )
+    able = ", ".join(formats_of(chip)) or "no format of the catalog"
     needed, has = NEEDS.get(d.precision), ", ".join(chip.dense)
     wants = (
         f"precision {d.precision} needs a chip with dense {needed}; {chip.name} has {has}, so it"
         f" serves {able}"
     )
-    yield needed in chip.dense, lambda _: wants
+    yield d.precision in formats_of(chip), lambda _: wants
 
 
 def _degree_rules(d: Deployment) -> Iterator[Rule]:

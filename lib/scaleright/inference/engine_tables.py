@@ -15,10 +15,11 @@ from scaleright.inference.curves import (
     READING,
     Curve,
     curves,
-    engines,
     writing_parts,
 )
 from scaleright.inference.deployment import Deployment, check, shared_by
+from scaleright.inference.formats import USUAL, offered, usual_format
+from scaleright.inference.nodes import engines
 from scaleright.inference.phases import KINDS
 from scaleright.inference.server import SOFTWARE, holding
 
@@ -79,22 +80,34 @@ def servers(
 @search
 @shared
 def node_engines(
-    models: tuple[str, ...], accelerators: tuple[str, ...]
-) -> Mapping[tuple[str, str], tuple[tuple[Deployment, ...], tuple[Curve, ...]]]:
-    """The `engines` of each model on each accelerator, and their curves; none where no node holds
-    it.
+    name: str, chip: str
+) -> Mapping[str, tuple[tuple[Deployment, ...], tuple[Curve, ...]]]:
+    """The `engines` of a model on an accelerator in each format in which it may be served there,
+    and their curves; none where no node holds it.
 
-    >>> found, known = node_engines(("Llama-3.1-70B",), ("H100 SXM",))["Llama-3.1-70B", "H100 SXM"]
+    >>> found, known = node_engines("Llama-3.1-70B", "H100 SXM")["FP8"]
     >>> [d.chips for d in found], len(known)
     ([2, 4, 8], 3)
     """
-    found = {
-        pair: tuple(engines(model(pair[0]), accelerator(pair[1])))
-        for pair in product(models, accelerators)
-    }
+    shape, of = model(name), accelerator(chip)
+    found = {form: tuple(engines(shape, of, form)) for form in offered(shape, of)}
     return MappingProxyType(
-        {pair: (of, tuple(curves(of)) if of else ()) for pair, of in found.items()}
+        {form: (every, tuple(curves(every)) if every else ()) for form, every in found.items()}
     )
+
+
+@search
+def engines_in(
+    name: str, chip: str, precision: str = USUAL
+) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
+    """Those in one format, or in the usual one; none where the chip does not serve it.
+
+    >>> [len(engines_in("Llama-3.1-8B", "A100 SXM 80GB", of)[0]) for of in ("usual", "FP8")]
+    [3, 0]
+    """
+    shape, of = model(name), accelerator(chip)
+    form = usual_format(shape, of) if precision == USUAL else precision
+    return node_engines(shape.name, of.name).get(form, ((), ()))
 
 
 @search

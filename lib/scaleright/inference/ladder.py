@@ -20,17 +20,16 @@ from scaleright.formulas import lookup, search
 from scaleright.inference.curves import Curve, fastest
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import DEGREES, fleet_chips
+from scaleright.inference.formats import FORMATS, USUAL, offered, usual_format
 from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import by_order, can_be_sparse, quality_loss
+from scaleright.inference.levers import by_order, can_be_sparse
+from scaleright.inference.quality import quality_loss
 from scaleright.inference.slowdowns import borrowed
 from scaleright.ops import exp, floor, item, log, minimum, sqrt, where
 from scaleright.quantity import at, choose, evaluate, given, least, look_up
 from scaleright.transformer import bytes_per_parameter, parameters
 
-FORMATS = ("BF16", "FP8", "INT8")
-"""Of the weights before any lever is taken."""
-_FORMS = (*FORMATS, "NVFP4", "INT4")
 CHANGES = {
     "smaller model": "model",
     "8-bit weights": "form",
@@ -128,7 +127,7 @@ class Groups:
     """
 
     def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
-        steps, cache = group_rows(tuple(models), tuple(chips), FORMATS)
+        steps, cache = group_rows(tuple(models), tuple(chips))
         now = {name: given(f"group {name}", value) for name, value in _GROUPS.items()}
         key = now["model"], of.accelerator, now["form"]
         none = "no such group"
@@ -219,10 +218,15 @@ class Levers:
         self.pairs = {
             pair: {
                 "sparse": can_be_sparse(one),
-                "lent": borrowed(one),
                 "context": one.model.max_context,
+                "usual": usual_format(one.model, one.chip),
             }
             for pair, one in served.items()
+        }
+        self.lent = {
+            (*pair, form): {"words": borrowed(replace(one, precision=form))}
+            for pair, one in served.items()
+            for form in offered(one.model, one.chip)
         }
         self.of, self.chip, self.losses = of, choose(told, of.accelerator), _losses(models, chips)
 
@@ -231,7 +235,7 @@ class Levers:
         to which it brings what it changes.
         """
         of, chip = self.of, self.chip
-        size = look_up({form: bytes_per_parameter(form) for form in _FORMS}, state["form"])
+        size = look_up({form: bytes_per_parameter(form) for form in FORMATS}, state["form"])
         if name == "2:4 pruning":
             return choose(self.pairs, state["model"], of.accelerator).sparse, False, SPARSE
         return {
@@ -298,6 +302,7 @@ class Ladder:
     allowed, and the fleet gets no larger.
 
     steps : the service as it is, and a step for each lever
+    form : of the weights today, in words
     quickest_s : least time of a token today, NaN where no group holds a request [s]
     lent : whose constants the groups of today borrow, in words; empty where none
     context : tokens for which the model of today was made, 0 if that is not published [token]
@@ -309,11 +314,13 @@ class Ladder:
         """models, chips : that may be chosen, the smaller models among them."""
         self.fleet, self.groups = of, Groups(of, models, chips)
         self.levers = Levers(of, models, chips)
-        self.today = {"model": of.model, "form": of.precision, "products": DENSE, "cache": "BF16"}
+        pair = choose(self.levers.pairs, of.model, of.accelerator)
+        self.form = where(of.precision == USUAL, pair.usual, of.precision)
+        self.today = {"model": of.model, "form": self.form, "products": DENSE, "cache": "BF16"}
         self.today |= {"cached": 0.0, "continuous": of.continuous}
         self.today |= dict.fromkeys(("adapters", "answers", "pooled"), 0.0)
-        pair = choose(self.levers.pairs, of.model, of.accelerator)
-        self.lent, self.context = pair.lent, pair.context
+        key, self.context = (of.model, of.accelerator, self.form), pair.context
+        self.lent = choose(self.levers.lent, *key, otherwise="no such group").words
         self.quickest_s = self.groups.quickest_s(self.today)
         served = self.groups.at(self.today)
         count = of.chips(served, self.today)

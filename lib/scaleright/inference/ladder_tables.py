@@ -17,6 +17,7 @@ from scaleright.formulas import lookup, search
 from scaleright.inference.curves import Curve, curves
 from scaleright.inference.deployment import NEEDS, Deployment, shared_by, valid
 from scaleright.inference.fleet import DEGREES
+from scaleright.inference.formats import offered
 from scaleright.inference.levers import can_be_sparse
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.units import figure
@@ -72,27 +73,24 @@ def _row(found: Sequence[Curve], columns: Sequence[str], fits: np.ndarray) -> di
 @search
 @shared
 def group_rows(
-    models: tuple[str, ...], accelerators: tuple[str, ...], formats: tuple[str, ...]
+    models: tuple[str, ...], accelerators: tuple[str, ...]
 ) -> tuple[Mapping[tuple[str, ...], dict], Mapping[tuple[str, ...], dict]]:
     """Rows for `choose` of groups of 1, 2, 4 and 8 chips, each number of a `Curve` with the chips
     in its name.
-
-    formats : in which a model may be served before any lever is taken
 
     Returns
     -------
     steps : by model, accelerator, format of the weights, and whether products are sparse
     cache : by model, accelerator, format of the weights, and that of the cache
 
-    >>> steps, cache = group_rows(("Llama-3.1-8B",), ("H100 SXM",), ("BF16",))
+    >>> steps, cache = group_rows(("Llama-3.1-8B",), ("H100 SXM",))
     >>> [key[2:] for key in steps][:3], len(steps["Llama-3.1-8B", "H100 SXM", "FP8", "2:4"])
     ([('BF16', 'dense'), ('BF16', '2:4'), ('FP8', 'dense')], 16)
     """
     steps, cache = {}, {}
     for name, chip_name in product(models, accelerators):
         shape, chip = model(name), accelerator(chip_name)
-        forms = dict.fromkeys((*formats, *lever_formats(chip_name).values()))
-        for form in (form for form in forms if NEEDS[form] in chip.dense):
+        for form in dict.fromkeys((*offered(shape, chip), *lever_formats(chip_name).values())):
             one = Deployment(shape, chip, form, software=SOFTWARE, kv_precision="BF16")
             fits = np.broadcast_to(valid(shared_by(one, np.array(DEGREES))), len(DEGREES))
             group = [shared_by(one, n) for n in DEGREES]

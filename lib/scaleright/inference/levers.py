@@ -19,8 +19,8 @@ from scaleright import catalog
 from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import NEEDS, Deployment
 from scaleright.inference.fleet import Service, chips, groups
+from scaleright.inference.quality import quality_loss
 from scaleright.names import one_of
-from scaleright.order import noiseless
 from scaleright.transformer import bytes_per_parameter, parameters
 
 
@@ -78,44 +78,6 @@ LEVERS: dict[str, Callable[[Service], Any]] = {
 """The levers by the names of data/levers.csv, which says what they need: each gives the changed
 service, or nothing if it cannot be.
 """
-
-
-@lookup
-def published_losses() -> pd.DataFrame:
-    """Published scores before and after a lever, with `loss`, over the score before [1].
-
-    >>> published_losses()["loss"].between(0, 0.2).all()
-    np.True_
-    """
-    rows = catalog.table("lever_quality")
-    return rows.assign(loss=1 - rows["after"] / rows["before"])
-
-
-@lookup
-@catalog.remembered
-def quality_loss(lever: str, precision: str, size: float) -> float:
-    """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0
-    where no loss is to be expected.
-
-    Parameters
-    ----------
-    lever : of `LEVERS`
-    precision : format of the weights once it is taken
-    size : parameters of the model [1]
-
-    >>> round(quality_loss("4-bit weights", "INT4", 8e9),
-    ...     3), round(quality_loss("4-bit weights", "INT4", 70e9), 3)
-    (0.025, 0.002)
-    """
-    rows = published_losses()
-    rows = rows[
-        (rows["lever"] == one_of(lever, LEVERS, "lever"))
-        & (rows["form"].isna() | (rows["form"] == precision))
-    ]
-    nearest = rows.iloc[
-        np.argsort(noiseless(np.abs(np.log(rows["parameters"] / size))), kind="stable")[:1]
-    ]
-    return float(nearest["loss"].sum())
 
 
 @dataclass(frozen=True)

@@ -6,30 +6,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from itertools import product
+from typing import Any, Self
 
-from scaleright.catalog import model as shape_of
-from scaleright.formulas import lookup, search
+from scaleright import catalog
+from scaleright.formulas import search
 from scaleright.inference.curves import DECODING, Curve, Paced, fastest
+from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import figures, node_engines
+from scaleright.inference.formats import FORMATS, USUAL, either, offered, usual
 from scaleright.inference.lengths import Load
+from scaleright.inference.quality import quality_words
 from scaleright.inference.slowdowns import borrowed, interval
 from scaleright.ops import first_case, maximum, where
-from scaleright.quantity import choose
+from scaleright.quantity import Table
+from scaleright.quantity.packed import graded
 
 _COLUMNS = tuple(Curve.__dataclass_fields__)
 _ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near")
 _FULL = Curve(
     **dict.fromkeys(_ONES, 1.0),
-    decoding=[1.0] * len(DECODING),
-    reading=[1.0],
-    grouped=[1.0],
+    decoding=[graded(1.0)] * len(DECODING),
+    reading=[graded(1.0)],
+    grouped=[graded(1.0)],
     look=[0.0, 0.0],
     read=[0.0, 0.0],
     hold=[1e9, 0.0],
 )
 """An engine that holds no request."""
-_TOLD = ("low", "high", "lent", "fitted", "precision")
+_TOLD = ("low", "high", "lent", "fitted")
+NO_NODE, NO_FORMAT = "no node holds the model", "not served in this format"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """In which format a model is served on a chip; words.
+
+    precision : the format that is asked for
+    usual, why_usual : the format that is usual there, and by which evidence
+    formats : those in which the chip serves the model
+    quality : what the format costs in quality, as published
+    lacking : why no node holds the model in the format; empty where one does
+    """
+
+    precision: Any
+    usual: Any
+    why_usual: Any
+    formats: Any
+    quality: Any
+    lacking: Any
+
+    @property
+    def refused(self) -> Any:
+        """Whether the chip does not serve the model in the format [truth value]."""
+        return self.lacking == NO_FORMAT
+
+    @property
+    def instead(self) -> Any:
+        """What to choose where that is so, in words."""
+        return "the chip does not serve it in this format. Choose " + self.formats + "."
 
 
 @dataclass(frozen=True)
@@ -42,7 +77,7 @@ class NodeSpeed(Paced):
     low, high : bounds of measured over predicted speed [1]
     lent : whose constants the speed is by, if not its own, in words
     fitted : whether runs of such an engine on such chips were fitted [truth value]
-    precision : format of the weights
+    weights : in which format
     """
 
     fits: Any
@@ -52,7 +87,7 @@ class NodeSpeed(Paced):
     high: Any
     lent: Any
     fitted: Any
-    precision: Any
+    weights: Weights
 
     @property
     def served(self) -> Any:
@@ -71,65 +106,144 @@ class NodeSpeed(Paced):
             (self.served, ""),
             (self.held, where(self.fits, "too slow for this pace", "too long for its memory")),
         ]
-        return first_case(short, "no node holds the model")
+        return first_case(short, self.weights.lacking)
+
+    @property
+    def precision(self) -> Any:
+        """Format of the weights."""
+        return self.weights.precision
 
 
-@lookup
-def engine_rows(
-    models: Sequence[str], accelerators: Sequence[str]
-) -> dict[tuple[str, str], dict[str, Any] | str]:
-    """Rows for `choose`: by model and accelerator, the curves of its engines, each number of a
-    `Curve` with the engine's place in its name; the bounds of the predicted speed, and whose
-    constants it borrows.
+@dataclass(frozen=True)
+class Engines:
+    """The engines of one node that may be chosen.
 
-    A pair with fewer engines than others has some with room for nothing; one whose node does not
-    hold the model says so.
-
-    >>> rows = engine_rows(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
-    >>> rows["Llama-3.3-70B", "H100 SXM"]["chips 2"], rows["Kimi-K2.5", "RTX 5090"]
-    (8.0, 'no node of RTX 5090 holds Kimi-K2.5')
+    rows : by model, accelerator and format: the curves of its engines, each number of a `Curve`
+        with the engine's place in its name; the bounds of the predicted speed, and whose constants
+        it borrows
+    formats : by model and accelerator: the usual format, by which evidence, and all in which the
+        model is served there, in words
+    quality : by model and format: what it costs in quality, see `quality_words`
     """
-    shapes = {name: shape_of(name).name for name in models}
-    found = node_engines(tuple(dict.fromkeys(shapes.values())), tuple(accelerators))
-    most = max(len(known) for _, known in found.values())
-    rows: dict[tuple[str, str], dict[str, Any] | str] = {}
-    for name, shape in shapes.items():
-        for chip in accelerators:
-            engines, known = found[shape, chip]
-            if not engines:
-                rows[name, chip] = f"no node of {chip} holds {name}"
-                continue
-            low, high = interval(engines[0], "throughput")
-            numbers = {
-                f"{column} {place}": value
-                for place in range(most)
-                for column, value in figures(known[place] if known[place:] else _FULL).items()
-            }
-            lent = borrowed(engines[0])
-            of = {"low": low, "high": high, "lent": lent, "fitted": not lent}
-            rows[name, chip] = numbers | of | {"precision": engines[0].precision}
-    return rows
+
+    rows: Table
+    formats: Table
+    quality: Table
+
+    @classmethod
+    def of(
+        cls,
+        models: Sequence[str] | Mapping[str, str],
+        accelerators: Sequence[str],
+        formats: Sequence[str] = FORMATS,
+        unknown: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Those of some models on some accelerators, in the usual format and in some.
+
+        A node with fewer engines than others has some with room for nothing; one that does not hold
+        the model says so.
+
+        Parameters
+        ----------
+        models : by name, or shapes by what they are called
+        unknown : why the engines of further accelerators are not known
+
+        >>> engines = Engines.of(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
+        >>> engines.rows.row("Llama-3.3-70B", "H100 SXM", "usual")["chips 0"].value
+        2.0
+        >>> engines.rows.row("Kimi-K2.5", "RTX 5090", "usual").why.value
+        'no node holds the model'
+        """
+        named = models if isinstance(models, Mapping) else {name: name for name in models}
+        shapes = {name: catalog.model(of).name for name, of in named.items()}
+        told = {
+            (name, chip): usual(catalog.model(of), catalog.accelerator(chip))
+            for name, of in shapes.items()
+            for chip in accelerators
+        }
+        found = {
+            (name, chip, form): node_engines(shapes[name], chip).get(form)
+            for name, chip in told
+            for form in {told[name, chip].precision: 0, **dict.fromkeys(formats)}
+        }
+        most = max(len(of[1]) for of in found.values() if of)
+        rows = {key: _row(of, most) for key, of in found.items()}
+        rows |= {(*pair, USUAL): rows[*pair, form] for pair, (form, _) in told.items()}
+        words = {
+            pair: {"usual": form, "why_usual": why, "formats": _served(shapes[pair[0]], pair[1])}
+            for pair, (form, why) in told.items()
+        }
+        for name, (chip, why) in product(named, (unknown or {}).items()):
+            rows |= {(name, chip, form): why for form in (USUAL, *formats)}
+        quality = {
+            (name, form): {"words": quality_words(of, form)}
+            for name, of in named.items()
+            for form in FORMATS
+        }
+        return cls(*(Table(of, "none") for of in (rows, words, quality)))
+
+    def weights(self, model: Any, accelerator: Any, precision: Any) -> Weights:
+        """In which format a model is served on a chip, of what is chosen."""
+        told = self.formats.row(model, accelerator)
+        form = where(precision == USUAL, told.usual, precision)
+        return Weights(
+            form,
+            told.usual,
+            told.why_usual,
+            told.formats,
+            self.quality.row(model, form).words,
+            self.rows.row(model, accelerator, precision).why,
+        )
+
+
+def _served(shape: str, chip: str) -> str:
+    """The formats in which a model is served on an accelerator, in words."""
+    return either(offered(catalog.model(shape), catalog.accelerator(chip)))
+
+
+def _row(
+    found: tuple[Sequence[Deployment], Sequence[Curve]] | None, most: int
+) -> dict[str, Any] | str:
+    """The row of the engines in a format, so many; or why there are none."""
+    if not found:
+        return NO_FORMAT
+    engines, known = found
+    if not engines:
+        return NO_NODE
+    low, high = interval(engines[0], "throughput")
+    lent = borrowed(engines[0])
+    numbers = {
+        f"{column} {place}": value
+        for place in range(most)
+        for column, value in figures(known[place] if known[place:] else _FULL).items()
+    }
+    return numbers | {"low": low, "high": high, "lent": lent, "fitted": not lent}
 
 
 @search
-def node_speed(rows: Mapping, model: Any, accelerator: Any, load: Load, pace: Any) -> NodeSpeed:
+def node_speed(
+    engines: Engines, model: Any, accelerator: Any, precision: Any, load: Load, pace: Any
+) -> NodeSpeed:
     """The speed of the engine of one node, or of a rack, that writes most tokens per chip, of those
     that give each reader so many tokens a second; see `nodes.engines`.
 
     Parameters
     ----------
-    rows : of the models and accelerators that may be chosen, see `engine_rows`
-    model, accelerator : words, quantities or not
+    engines : of the models and accelerators that may be chosen
+    model, accelerator, precision : words, quantities or not; the format may be "usual"
     load, pace : requests, and tokens a second for each reader [token/s]; quantities or not
 
-    >>> rows = engine_rows(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
+    >>> engines = Engines.of(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
     >>> from scaleright.quantity import evaluate, given
-    >>> chip, pace = given("chip", "H100 SXM"), given("pace", 30.0)
-    >>> speed = node_speed(rows, given("model", "Llama-3.3-70B"), chip, Load(2000, 500), pace)
-    >>> speed.chips.value, evaluate([speed.why_not], {"pace": 900.0})
-    (2.0, ['too slow for this pace'])
+    >>> chip, form, pace = given("chip", "H100 SXM"), given("form", "usual"), given("pace", 30.0)
+    >>> load = Load(2000, 500)
+    >>> speed = node_speed(engines, given("model", "Llama-3.3-70B"), chip, form, load, pace)
+    >>> speed.chips.value, speed.precision.value, evaluate([speed.why_not], {"pace": 900.0})
+    (2.0, 'FP8', ['too slow for this pace'])
+    >>> evaluate([speed.why_not, speed.weights.formats], {"form": "NVFP4"})
+    ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """
-    row = choose(rows, model, accelerator)
+    row = engines.rows.row(model, accelerator, precision)
     many = sum(name.startswith(f"{_COLUMNS[0]} ") for name in row)
     known = [
         Curve(**{column: row[f"{column} {place}"] for column in _COLUMNS}) for place in range(many)
@@ -148,4 +262,5 @@ def node_speed(rows: Mapping, model: Any, accelerator: Any, load: Load, pace: An
         held=row.there,
         best_pace=1 / best.tpot_s,
         **{name: row[name] for name in _TOLD},
+        weights=engines.weights(model, accelerator, precision),
     )

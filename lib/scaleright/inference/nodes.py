@@ -1,18 +1,17 @@
-"""Engines that are usual for a model on a chip: its format, and a few of one node, or of a rack
-whose fabric joins more chips, from cheap to quick.
+"""Engines that are usual for a model on a chip: a few of one node, or of a rack whose fabric
+joins more chips, from cheap to quick.
 """
 
 from __future__ import annotations
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
-from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import Deployment, check, valid
+from scaleright.formulas import search
+from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.formats import USUAL, resolved
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots
 
-RELEASED_IN = {"gpt-oss-20b": "MXFP4", "gpt-oss-120b": "MXFP4", "Kimi-K2.5": "INT4"}
-"""Models whose weights were published in four bits [gptoss; kimik2]."""
 _USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
 RACK = (16, 64)
 """Chips of a rack that share the experts of a mixture: of all splits those that write most for
@@ -20,17 +19,9 @@ readers in some hurry, and in most. No pace makes more than eight share a dense 
 """
 
 
-@lookup
-def usual_format(model: Transformer, chip: Accelerator) -> str:
-    """Format in which hosts serve a model on a chip: that of its release where it has four bits,
-    FP8 where the chip has it, else 16 bit.
-    """
-    return RELEASED_IN.get(model.name, "FP8" if "fp8" in chip.dense else "BF16")
-
-
 @search
 def engines(
-    model: Transformer, chip: Accelerator, precision: str | None = None, software: str = "vLLM"
+    model: Transformer, chip: Accelerator, precision: str = USUAL, software: str = "vLLM"
 ) -> list[Deployment]:
     """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
     hold it, and all eight, which share every layer; between them half as many in ratio, or of a
@@ -38,9 +29,11 @@ def engines(
 
     None where no node holds it.
 
+    precision : one of `FORMATS`, or the usual one
+
     Raises
     ------
-    ValueError : the chip cannot serve the format; those that it can are named.
+    ValueError : see `resolved`.
 
     >>> from scaleright import catalog
     >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
@@ -48,8 +41,7 @@ def engines(
     >>> [d.chips for d in engines(catalog.model("gpt-oss-120b"), catalog.accelerator("GB300"))]
     [1, 16, 64, 8]
     """
-    form = precision or usual_format(model, chip)
-    check(Deployment(model, chip, form))
+    form = resolved(model, chip, precision)
 
     def fits(tensor: int = 1, attention_data: int = 1) -> list[Deployment]:
         d = Deployment(

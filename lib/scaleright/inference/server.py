@@ -9,8 +9,9 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
-from scaleright.formulas import lookup, search
-from scaleright.inference.deployment import Deployment, check, shared_by, valid
+from scaleright.formulas import search
+from scaleright.inference.deployment import Deployment, shared_by, valid
+from scaleright.inference.formats import offered, published_in, resolved
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots
 
@@ -18,18 +19,8 @@ DEGREES = (1, 2, 4, 8)
 """Chips of a node that may share a model."""
 ROOM, LEAST_ROOM = 128, 8
 """Requests of the usual lengths that a server has room for, and at least if no node has that."""
-FORMATS = ("BF16", "FP8", "INT8", "INT4", "NVFP4", "MXFP4")
-"""Formats of weights, the widest first."""
 SOFTWARE = "vLLM"
 _USUAL = Load(2000, 500)
-_FOUR_BITS, ONLY_IN = "gpt-oss", "MXFP4"
-"""Models that were published in this format, and in nothing else; the others were not."""
-
-
-@lookup
-def published_in(model: Transformer, precision: str) -> bool:
-    """Whether anyone published a model in a format."""
-    return model.name.startswith(_FOUR_BITS) == (precision == ONLY_IN)
 
 
 @search
@@ -61,7 +52,7 @@ def holding(
     >>> [one.chips for one, _ in found]
     [2, 4, 8]
     """
-    if not published_in(model, precision):
+    if not published_in(model, chip, precision):
         return []
 
     def of(degree: Any) -> Deployment:
@@ -87,15 +78,11 @@ def require_server(
     ValueError : the chip lacks the format, nobody published the model in it, or model or request do
         not fit; says what would.
     """
-    check(Deployment(model, chip, precision))
-    if not published_in(model, precision):
-        only = f"{'not' if precision == ONLY_IN else 'only'} in {ONLY_IN}"
-        raise ValueError(f"{model.name} was published {only}")
+    precision = resolved(model, chip, precision)
     found = server(model, chip, precision, chips)
     if found is None:
         fewest = server(model, chip, precision)
-        others = [form for form in FORMATS if valid(Deployment(model, chip, form))]
-        lean = [form for form in others if server(model, chip, form, chips)]
+        lean = [form for form in offered(model, chip) if server(model, chip, form, chips)]
         hint = f"chips = {fewest.chips}" if fewest else f"precision {', '.join(lean) or 'none'}"
         raise ValueError(
             f"{model.name} in {precision} with room for {LEAST_ROOM} requests does not fit on"

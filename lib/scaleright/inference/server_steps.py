@@ -13,8 +13,9 @@ from scaleright.inference.curves import Curve, CurvePoint
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.engine import chip_speeds
 from scaleright.inference.engine_tables import figures, servers
+from scaleright.inference.formats import either, offered
 from scaleright.inference.lengths import Load
-from scaleright.inference.server import FORMATS, LEAST_ROOM, ONLY_IN, SOFTWARE, published_in, server
+from scaleright.inference.server import LEAST_ROOM, SOFTWARE, server
 from scaleright.inference.slowdowns import borrowed, interval
 from scaleright.ops import where
 from scaleright.quantity import choose
@@ -153,7 +154,7 @@ class Servers:
     parts : two parts of its table `decoding`, by the same
     usual : by model, accelerator and format: the chips of the usual `server`, the least that hold
         the model, its balance and its ridge; or what keeps all servers from it, in words
-    sure : by model and accelerator: bounds of the speed, and the same in words
+    sure : by model, accelerator and format: bounds of the speed, and the same in words
     """
 
     curves: Figures
@@ -176,7 +177,7 @@ class Servers:
         ...     ("gpt-oss-120b", "Llama-3.1-70B"), ("H100 SXM",), ("FP8",), ("fewest", "8")
         ... )
         >>> [key[-1] for key in found.curves], found.usual["gpt-oss-120b", "H100 SXM", "FP8"]
-        (['4', '8'], 'it was published only in MXFP4. Choose that format.')
+        (['4', '8'], 'the chip does not serve it in this format. Choose MXFP4.')
         """
         held = servers(tuple(models), tuple(accelerators), tuple(formats))
         least: dict[tuple[str, ...], str] = {}
@@ -195,7 +196,7 @@ class Servers:
             {key: figures(of.curve) for key, of in held.items()},
             {key: {"network": of.network, "engine": of.engine} for key, of in held.items()},
             usual,
-            {key: _sure(Deployment(*_named(*key))) for key in product(models, accelerators)},
+            {key: _sure(Deployment(*_named(*key))) for key in usual},
         )
 
     def chosen(self, model: Any, accelerator: Any, form: Any, chips: Any) -> ServerSteps:
@@ -218,7 +219,7 @@ class Servers:
         usual = choose(self.usual, model, accelerator, form)
         key = model, accelerator, form, where(chips == FEWEST, usual.chips, chips)
         curve, parts = (choose(of, *key, otherwise="no room") for of in (self.curves, self.parts))
-        sure = choose(self.sure, model, accelerator)
+        sure = choose(self.sure, model, accelerator, form)
         least = f"its weights and {LEAST_ROOM} requests take " + usual.least
         lacking = where(usual.there, least + " chips or more. Choose as many.", usual.why)
         alike = _alike(self.curves)
@@ -281,15 +282,9 @@ def _sure(d: Deployment) -> dict[str, Any]:
 
 def _lacking(d: Deployment) -> str:
     """Why no server of one node holds a model in a format."""
-    if not published_in(d.model, d.precision):
-        if d.precision == ONLY_IN:
-            return f"it was not published in {ONLY_IN}. Choose another format."
-        return f"it was published only in {ONLY_IN}. Choose that format."
-    if not valid(d):
-        forms = [form for form in FORMATS if valid(replace(d, precision=form))]
-        forms = [form for form in forms if published_in(d.model, form)]
-        known = " or ".join([", ".join(forms[:-1]), forms[-1]] if forms[1:] else forms)
-        return f"the chip does not serve this format. Choose {known or 'another chip'}."
+    known = offered(d.model, d.chip)
+    if d.precision not in known:
+        return f"the chip does not serve it in this format. Choose {either(known)}."
     return (
         f"eight chips have no room for its weights and {LEAST_ROOM} requests. Choose fewer bits or"
         " a larger chip."

@@ -9,6 +9,7 @@ work is taken to reach measured peaks ("any"), and that is said.
 import re
 
 from scaleright import catalog
+from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.phases import KINDS
@@ -30,15 +31,21 @@ SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency"}
 
 
 @lookup
-def chip_family(d: Deployment) -> str:
-    """The architecture of a deployment's chip, whose constants it shares; its vendor where no run
-    of it is known.
+def family_of(chip: Accelerator) -> str:
+    """The architecture of a chip, whose constants it shares; its vendor where no run of it is
+    known.
 
     Blackwell Ultra counts as Blackwell: the same units and links, of which too few runs were
     published to be told apart.
     """
-    of_card = d.chip.name.startswith("RTX ")
-    return "Blackwell GDDR" if of_card else family(d.chip).removesuffix(" Ultra")
+    of_card = chip.name.startswith("RTX ")
+    return "Blackwell GDDR" if of_card else family(chip).removesuffix(" Ultra")
+
+
+@lookup
+def chip_family(d: Deployment) -> str:
+    """That of a deployment's chip."""
+    return family_of(d.chip)
 
 
 @lookup
@@ -101,28 +108,49 @@ def slowdowns(d: Deployment) -> dict[str, float]:
     return {kind: _constant(name, kind)[0] for kind, name in families(d).items()}
 
 
+@catalog.shared
+def _fitted_formats() -> frozenset[tuple[str, str]]:
+    """Families of chips and formats of the weights of which runs were fitted."""
+    seen = set()
+    for kind in ("serving", "energy"):
+        rows = catalog.table(f"measured/{kind}")
+        rows = rows[rows["held_out"].isna()][["accelerator", "precision"]].dropna()
+        for chip, form in rows.drop_duplicates().itertuples(index=False):
+            seen.add((family_of(catalog.accelerator(chip)), form.replace("FP16", "BF16")))
+    return frozenset(seen)
+
+
 @lookup
 def borrowed(d: Deployment) -> str:
-    """Whose constants a deployment borrows, in words; empty where runs on its chip were fitted and
-    its families lack none.
+    """Whose constants a deployment borrows, in words; empty where runs on its chip and in its
+    format were fitted and its families lack none.
+
+    >>> from scaleright.catalog import accelerator, model
+    >>> one = Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), "INT4", software="vLLM")
+    >>> borrowed(one)
+    'no run in INT4 on Hopper chips was fitted'
     """
+    form, chips = d.precision.replace("FP16", "BF16"), f"{chip_family(d)} chips"
+    why = [_lacking(d)]
+    if not why[0] and (d.chip.name, "runs") not in catalog.fitted(TABLE):
+        why = [f"no run of {d.chip.name} was fitted: constants of other {chips}"]
+    if (chip_family(d), form) not in _fitted_formats():
+        why.append(f"no run in {form} on {chips} was fitted")
+    return "; ".join(filter(None, why))
+
+
+def _lacking(d: Deployment) -> str:
+    """Which constants of its engine a deployment's families lack, in words."""
     lacking = [
         kind
         for kind, name in families(d).items()
         if kind in (*ENGINE_KINDS, "matmul") and _constant(name, kind)[1]
     ]
-    if lacking:
-        engine = generation(d.software) if d.engine else "no engine"
-        return (
-            f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips"
-            f" {'was' if len(lacking) == 1 else 'were'} not fitted"
-        )
-    seen = (d.chip.name, "runs") in catalog.fitted(TABLE)
-    return (
-        ""
-        if seen
-        else f"no run of {d.chip.name} was fitted: constants of other {chip_family(d)} chips"
-    )
+    if not lacking:
+        return ""
+    engine = generation(d.software) if d.engine else "no engine"
+    was = "was" if len(lacking) == 1 else "were"
+    return f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips {was} not fitted"
 
 
 @lookup
@@ -132,7 +160,7 @@ def interval(d: Deployment, figure: str) -> tuple[float, float]:
 
     figure : "throughput", "TPOT" or "ITL"
 
-    Wider for mixtures of experts, and where a chip or an engine borrows its constants.
+    Wider for mixtures of experts, and where a chip, a format or an engine borrows its constants.
     """
     _, low, high = catalog.fitted(TABLE)[spread_class(d, figure, bool(borrowed(d))), "interval"]
     return low, high

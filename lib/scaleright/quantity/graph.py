@@ -26,6 +26,7 @@ class Operation:
     vega : its expression of expressions
     repeats : whether that says an input more than once, so that a page gives it a name
     rows : the rows of a page of which it is a list (`over`), if it is one
+    element : how an element is read of a list that a page has packed, if it makes one
     """
 
     name: str
@@ -33,6 +34,7 @@ class Operation:
     vega: Callable[..., str]
     repeats: bool = False
     rows: Any = None
+    element: Operation | None = None
 
 
 class Quantity:
@@ -137,7 +139,7 @@ class Quantity:
         return apply(NOT, self)
 
     def __getitem__(self, place):
-        return apply(ELEMENT, self, place)
+        return element_of(self, place)
 
     __iter__ = None  # or Python would ask for one element after the other, without an end
     __hash__ = object.__hash__
@@ -178,6 +180,14 @@ def element(values: Any, place: Any) -> Any:
 
 
 ELEMENT = Operation("element", element, lambda values, place: f"{values}[{place}]")
+
+
+def element_of(values: Any, place: Any) -> Quantity:
+    """The element of a list at a place, whichever is a quantity."""
+    packed = values.operation.element if isinstance(values, Quantity) else None
+    return apply(packed or ELEMENT, values, place)
+
+
 GIVEN = "given"
 
 
@@ -207,6 +217,10 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
     A number has the digits of a `units.figure` from here on: those that a page is given.
     """
     plain = tuple(_settled(i.item() if isinstance(i, np.generic) else i) for i in inputs)
+    for given in plain:
+        packed = given.operation.element if isinstance(given, Quantity) else None
+        if packed and packed is not operation:
+            raise TypeError(f"{operation.name}: a page has this list packed; take its elements")
     told = tuple(id(i) if isinstance(i, Quantity) else (type(i), i) for i in plain)
     return _node((operation.name, *told), operation, plain, None)
 

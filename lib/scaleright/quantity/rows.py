@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from scaleright.names import nearest
 from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, value_of
+from scaleright.quantity.packed import PACKED_ELEMENT, packed
 from scaleright.quantity.readings import literal
 
 _JOINT = "|"
@@ -115,8 +116,9 @@ class Table:
         self._sparse = otherwise is not None
         if self._sparse:  # at the first place, so that a page writes `place || 0`
             rows = {None: (*blank, otherwise)} | rows
-        self._places = {option: at for at, option in enumerate(rows) if option is not None}
-        *found, self._why = zip(*rows.values(), strict=True)
+        places = {row: at for at, row in enumerate(dict.fromkeys(rows.values()))}  # told once
+        self._places = {option: places[row] for option, row in rows.items() if option is not None}
+        *found, self._why = zip(*places, strict=True)
         self.columns = dict(zip(columns, found, strict=True))
         self._told: dict[str | None, Column] = {}
         self._ways: dict[int, tuple[Operation, Quantity]] = {}
@@ -249,31 +251,37 @@ class Column:
 
     values : those that differ
     which : the place of each row's among them; None where each row has one of its own
+    packed : whether a page has the values, which are lists, packed
     """
 
     values: Quantity
     which: Quantity | None = None
+    packed: bool = False
 
     @classmethod
     def of(cls, values: tuple) -> Column:
         """The column of these values, a row's each."""
-        texts = [literal(value, short=True) for value in values]
+        short = packed(values)
+        if short:
+            texts, values = [*map(literal, short[0])], short[1]
+        else:
+            texts = [literal(value, short=True) for value in values]
         first = {text: at for at, text in reversed([*enumerate(texts)])}
         few = sorted(first.values())
-        told, which = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
-        each = tuple(which[text] for text in texts)
+        told, places = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
+        each = tuple(places[text] for text in texts)
         if len(few) > 1 and len(literal(each)) + len(",".join(told)) >= len(",".join(texts)):
-            return cls(_told(values, f"[{','.join(texts)}]"))
+            return cls(_told(values, f"[{','.join(texts)}]"), packed=bool(short))
         few_told = _told(tuple(values[at] for at in few), f"[{','.join(told)}]")
-        return cls(few_told, _told(each, literal(each)) if len(few) > 1 else None)
+        which = _told(each, literal(each)) if len(few) > 1 else None
+        return cls(few_told, which, bool(short))
 
     def picked(self, place: Quantity) -> Quantity:
         """The value at the place of what is chosen."""
         if len(self.values.value) == 1:
-            return apply(_ALIKE, self.values, place)
-        return apply(
-            _AT, self.values, place if self.which is None else apply(_AT, self.which, place)
-        )
+            return apply(_PACKED_ALIKE if self.packed else _ALIKE, self.values, place)
+        place = place if self.which is None else apply(_AT, self.which, place)
+        return apply(_PACKED_AT if self.packed else _AT, self.values, place)
 
 
 def _value_at(values: tuple, place: Any) -> Any:
@@ -294,6 +302,9 @@ _ALIKE = Operation(
     "alike", lambda values, place: _value_at(values, 0 * place), lambda values, _: f"{values}[0]"
 )
 """Of a table whose rows are all alike."""
+_PACKED_AT, _PACKED_ALIKE = (
+    replace(of, name=f"packed {of.name}", element=PACKED_ELEMENT) for of in (_AT, _ALIKE)
+)
 
 
 def _pick(many: int, sparse: bool, by_one: bool) -> Operation:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -80,9 +81,13 @@ def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterat
 
 
 def _distance(one: Any, other: Any) -> float:
-    """How far two options lie apart: numbers in ratios, words by their letters."""
+    """How far two options lie apart: numbers in ratios, words by their letters and, before those,
+    by the number that both end in, as formats do in their bits.
+    """
     if isinstance(one, str):
-        return -difflib.SequenceMatcher(None, one.casefold(), str(other).casefold()).ratio()
+        bits = [re.findall(r"\d+$", str(of)) for of in (one, other)]
+        alike = difflib.SequenceMatcher(None, one.casefold(), str(other).casefold()).ratio()
+        return -alike - (bits[0] == bits[1] != [])
     return abs(math.log(one / other)) if min(one, other) > 0 else abs(one - other)
 
 

@@ -212,9 +212,11 @@ def grouped(
     from scaleright import catalog
     from scaleright.inference.deployment import Deployment
     from scaleright.inference.fleet import Service, groups
+    from scaleright.inference.formats import resolved
     from scaleright.inference.lengths import Load
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    precision = resolved(shape, chip, precision)
     spread = {"input_cv": length_spread, "output_cv": length_spread}
     groups(
         Service(
@@ -232,18 +234,20 @@ def grouped(
 def keeps_pace(
     model: str,
     accelerator: str,
+    precision: str,
     pace_tokens_per_s: float,
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
 ) -> None:
-    """A model that some server of a node writes with at that pace."""
+    """A model that some server of a node writes with in a format at that pace."""
     from scaleright import catalog
-    from scaleright.inference.curves import curves, engines, fastest
+    from scaleright.inference.curves import curves, fastest
     from scaleright.inference.lengths import Load
+    from scaleright.inference.nodes import engines
 
     load = Load(input_tokens, output_tokens, cached_share)
-    found = engines(catalog.model(model), catalog.accelerator(accelerator))
+    found = engines(catalog.model(model), catalog.accelerator(accelerator), precision)
     known = curves(found) if found else []
     best = fastest(known, load, 1 / pace_tokens_per_s) if known else None
     if best and best.kept:
@@ -261,6 +265,7 @@ def keeps_pace(
 def runs_somewhere(
     task: str,
     model: str,
+    precision: str,
     pace_tokens_per_s: float,
     input_tokens: int,
     output_tokens: int,
@@ -272,7 +277,7 @@ def runs_somewhere(
     segment: str,
     least_providers: int,
     tokens_per_s: float | None,
-    precision: str,
+    training_precision: str,
 ) -> None:
     """A workload that some chip of those that are considered can run."""
     from scaleright import market
@@ -299,15 +304,16 @@ def runs_somewhere(
             )
     if task == "training":
         asked = tokens_per_s or usual()["training"]["tokens_per_s"]
-        require_pace(model, precision, sold.index, asked)
+        require_pace(model, training_precision, sold.index, asked)
         return
     load, known = Load(input_tokens, output_tokens, cached_share), set(serving_chips())
     if not any(
-        name in known and serves(model, name, load, pace_tokens_per_s) for name in sold.index
+        name in known and serves(model, name, precision, load, pace_tokens_per_s)
+        for name in sold.index
     ):
         raise ValueError(
-            "no node of these chips serves such requests at that pace: allow a slower pace, shorter"
-            " requests, other chips or fewer clouds"
+            "no node of these chips serves such requests in that format at that pace: allow another"
+            " format, a slower pace, shorter requests, other chips or fewer clouds"
         )
 
 
