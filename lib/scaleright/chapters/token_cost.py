@@ -51,8 +51,8 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
         " {case.pace_tokens_per_s:number 2} tokens a second for each reader: {refusal}{at_api}"
     )
     alone = charts.phrase(
-        "in {speed.precision} costs {rented:usd} per million output tokens with their prompts on"
-        " rented {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
+        "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
+        " {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
         " ({hour.counted}), {owned:usd} on owned ones. When that is cheaper than an API cannot be"
         " said: {asked.why}."
     )
@@ -99,12 +99,11 @@ def _span(doubts: ServingDoubts, cheaper: Any) -> Any:
 
 def _refusal(speed: NodeSpeed) -> Any:
     """Why nothing is served, and what helps."""
-    quickest = charts.phrase("the quickest engine of a node gives {speed.best_pace:number}. Choose")
-    too_slow = quickest + " a slower pace or another accelerator."
-    too_long = "such requests do not fit in a node's memory. Shorten them or change the chip."
+    quickest = charts.phrase("the quickest engine of one node gives {speed.best_pace:number}.")
+    slow = quickest + " Choose a slower pace or another accelerator."
+    long = "such requests do not fit in a node's memory. Shorten them or change the chip."
     no_node = "no node of this accelerator holds the model. Choose another, or fewer bits."
-    lacking = where(speed.weights.refused, speed.weights.instead, no_node)
-    return first_case([(speed.slow, too_slow), (speed.held, too_long)], lacking)
+    return first_case([(speed.slow, slow), (speed.held, long), speed.weights.refusal], no_node)
 
 
 def cost_by_load(case: Any, found: Found) -> Display:

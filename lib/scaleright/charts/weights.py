@@ -29,11 +29,12 @@ def weights_format(of: Weights, there: Any = True) -> Display:
         phrase("by choice; usual here is {of.usual}, {of.why_usual}"),
     )
     nothing = "Nothing is served, so no format costs any quality."
-    instead = where(of.refused, phrase("{of.precision}: {of.instead}"), nothing)
+    refused, instead = of.refusal
+    instead = where(refused, phrase("{of.precision}: {instead}"), nothing)
     return sentence(
         "The weights are in <strong>{of.precision}</strong>, {how}. What that costs in quality:"
         " {of.quality}.",
-        provided=there & ~of.refused,
+        provided=there & ~refused,
         otherwise="{instead}",
     )
 

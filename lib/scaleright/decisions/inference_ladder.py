@@ -14,6 +14,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
+from scaleright.inference.formats import resolved
 from scaleright.inference.ladder import Ladder
 from scaleright.inference.ladder_tables import SOFTWARE
 from scaleright.inference.lengths import Load
@@ -113,11 +114,12 @@ def service_of(case: Any) -> Service:
     spread, batches = case.length_spread, {"one at a time": 1, "static": case.static_batch}
     shared = ("requests_per_s", "peak_to_mean", "together", "services", "variants")
     shared += ("prefix_share", "repeated_share")
+    shape, chip = catalog.model(case.model), catalog.accelerator(case.accelerator)
     return Service(
         Deployment(
-            catalog.model(case.model),
-            catalog.accelerator(case.accelerator),
-            case.precision,
+            shape,
+            chip,
+            resolved(shape, chip, case.precision),
             software=SOFTWARE,
             kv_precision="BF16",
         ),

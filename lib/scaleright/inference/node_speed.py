@@ -62,9 +62,10 @@ class Weights:
         return self.lacking == NO_FORMAT
 
     @property
-    def instead(self) -> Any:
-        """What to choose where that is so, in words."""
-        return "the chip does not serve it in this format. Choose " + self.formats + "."
+    def refusal(self) -> tuple[Any, Any]:
+        """The same, and what to choose instead, in words."""
+        said = "the chip does not serve it in this format. Choose " + self.formats + "."
+        return self.refused, said
 
 
 @dataclass(frozen=True)
