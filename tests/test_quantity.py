@@ -327,3 +327,27 @@ def test_a_notebook_shows_value_unit_and_formula(live):
     say(bill, "usd")
     assert repr(bill) == "16 USD = price * chips"
     assert repr(where(bill > 10, "dear", "cheap")) == "dear"
+
+
+def test_a_long_column_of_lists_is_packed_and_read_alike_on_the_page_and_here():
+    from scaleright.quantity.packed import graded
+
+    rows = {
+        f"{n}": {"times": [graded(1e-4 * (n + 1) * 1.3**k) for k in range(40)]} for n in range(60)
+    }
+    chip, place = given("chip", "7"), given("place", 3.0)
+    row = choose(rows | {"none": "no such"}, chip)
+    found = row.times[place]
+    told = compiled({"found": found}).signals
+    assert "parseInt" in told["found"] and sum(map(len, told.values())) < 60 * 40 * 4
+    cases = [
+        {"chip": "0", "place": 39.0},
+        {"chip": "59", "place": 0.0},
+        {"chip": "none", "place": 1.0},
+    ]
+    for case, (page,) in zip(cases, signals(cases, told, ["found"]), strict=True):
+        (here,) = evaluate([found], case)
+        assert page == here or (math.isnan(page) and math.isnan(here))
+    assert at(found, chip="7").value == found.value
+    with pytest.raises(TypeError, match="packed"):
+        _ = row.times + 1

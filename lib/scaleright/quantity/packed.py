@@ -9,10 +9,11 @@ from typing import Any
 from scaleright.quantity.graph import Operation, element
 
 _CHARACTERS, _BASE = 3, 36
-_STEP, _START, _UNIT = 4.5e-4, 6.9, 1e9
+_STEP, _START, _EXPONENT = 4.5e-4, 6.9, 9
 """Logarithm of the ratio of two neighbors, and of the least number in units of a billionth: of few
 digits, which a page keeps. Numbers are whole in that unit, so that a page has the very same ones.
 """
+_UNIT = 10.0**_EXPONENT
 
 
 def _place(value: float) -> int:
@@ -81,7 +82,7 @@ def _text(place: int) -> str:
 def _unpacked(row: str, place: str) -> str:
     first = f"{_CHARACTERS}*{place}"
     told = f"slice({row},{first},{first}+{_CHARACTERS})"
-    return f"(round(exp({_STEP!r}*parseInt({told},{_BASE})+{_START!r}))/{_UNIT:.0f})"
+    return f"(round(exp({_STEP!r}*parseInt({told},{_BASE})+{_START!r}))/1e{_EXPONENT})"
 
 
 PACKED_ELEMENT = Operation("element of packed", element, _unpacked, repeats=True)

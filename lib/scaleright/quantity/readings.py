@@ -14,6 +14,7 @@ import numpy as np
 
 from scaleright.names import nearest
 from scaleright.quantity.graph import (
+    ELEMENT,
     WRITTEN_OUT,
     Operation,
     Quantity,
@@ -23,6 +24,7 @@ from scaleright.quantity.graph import (
     parameter,
     value_of,
 )
+from scaleright.quantity.packed import PACKED_ELEMENT
 
 
 def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
@@ -92,6 +94,8 @@ def _made_of(operation: Operation, inputs: list[Any]) -> Any:
             " quantities of them at another one, or make rows of that"
         )
     first, *others = inputs
+    if operation is PACKED_ELEMENT and not isinstance(first, Quantity):
+        operation = ELEMENT  # of a list that is written out
     if operation.name == "if" and isinstance(first, bool):
         return others[0] if first else others[1]
     if any(isinstance(i, Quantity) and (i.inputs or parameter(i)) for i in inputs):

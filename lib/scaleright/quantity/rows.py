@@ -13,13 +13,15 @@ import numpy as np
 
 from scaleright.names import nearest
 from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, value_of
-from scaleright.quantity.packed import PACKED_ELEMENT, packed
+from scaleright.quantity.packed import PACKED_ELEMENT, graded, packed
 from scaleright.quantity.readings import literal
 
 _JOINT = "|"
 """Between the options of a row that several choices pick."""
 _ONE = "row"
 """The operation by which one choice picks a row."""
+_WORTH_PACKING = 10_000
+"""Characters of a column of lists beyond which it is packed: to read an element then takes more."""
 _DENSE = 20
 """Places for each row up to which they stand in a list."""
 
@@ -192,7 +194,9 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
         value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         if isinstance(value, (list, tuple)):
             return tuple(map(settled, value))
-        return figure(value) if isinstance(value, float) and np.isfinite(value) else value
+        if not isinstance(value, float) or not np.isfinite(value) or graded(value) == value:
+            return value
+        return figure(value)
 
     def none_like(sample: Any) -> Any:
         if isinstance(sample, (str, bool)):
@@ -261,11 +265,9 @@ class Column:
     @classmethod
     def of(cls, values: tuple) -> Column:
         """The column of these values, a row's each."""
-        short = packed(values)
-        if short:
+        texts, short = [literal(value, short=True) for value in values], None
+        if sum(map(len, texts)) > _WORTH_PACKING and (short := packed(values)):
             texts, values = [*map(literal, short[0])], short[1]
-        else:
-            texts = [literal(value, short=True) for value in values]
         first = {text: at for at, text in reversed([*enumerate(texts)])}
         few = sorted(first.values())
         told, places = [texts[at] for at in few], {texts[at]: place for place, at in enumerate(few)}
