@@ -37,9 +37,9 @@ def graded(value: float) -> float:
     >>> round(graded(0.012345) / 0.012345 - 1, 3), graded(0.0), graded(4321.4)
     (0.0, 0.0, 4321.0)
     """
-    if _LEAST <= value <= _MOST:
-        return _at(_place(value))
-    return float(f"{value:.4g}")
+    from scaleright.units import figure  # which is built on quantities
+
+    return figure(_at(_place(value))) if _LEAST <= value <= _MOST else figure(value, 4)
 
 
 def packed(rows: Sequence[Any]) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]] | None:

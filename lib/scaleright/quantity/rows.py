@@ -13,7 +13,7 @@ import numpy as np
 
 from scaleright.names import nearest
 from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, value_of
-from scaleright.quantity.packed import PACKED_ELEMENT, graded, packed
+from scaleright.quantity.packed import PACKED_ELEMENT, packed
 from scaleright.quantity.readings import literal
 
 _JOINT = "|"
@@ -194,9 +194,7 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
         value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         if isinstance(value, (list, tuple)):
             return tuple(map(settled, value))
-        if not isinstance(value, float) or not np.isfinite(value) or graded(value) == value:
-            return value
-        return figure(value)
+        return figure(value) if isinstance(value, float) and np.isfinite(value) else value
 
     def none_like(sample: Any) -> Any:
         if isinstance(sample, (str, bool)):
