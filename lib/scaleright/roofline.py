@@ -188,6 +188,18 @@ class Speeds:
 
 
 @lookup
+def plain_format(chip: Accelerator) -> str:
+    """The 16-bit format in which a chip computes what no smaller one is used for: BF16, or FP16 on
+    one that is older.
+
+    >>> from scaleright.catalog import accelerator
+    >>> plain_format(accelerator("H100 SXM")), plain_format(accelerator("V100 SXM 32GB"))
+    ('BF16', 'FP16')
+    """
+    return "BF16" if "bf16" in chip.dense else "FP16"
+
+
+@lookup
 def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 

@@ -54,8 +54,7 @@ def answer(
     )
     rents = where(paid.there, rents, "In dollars nothing can be said, since " + paid.why)
     claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
-    span = _span(case, lead, doubts)
-    span = where(cheaper > 0, span, "none where one of the two is not as fast or has no price")
+    span = where(cheaper > 0, _span(case, lead, doubts), "none: one is too slow or has no price")
     slower = where(lead.tokens_per_s > 0, case.older, case.newer)
     return charts.answer_card(
         "For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user, one"
@@ -81,11 +80,7 @@ def answer(
             "times_megawatt": (per_megawatt, "times"),
             "most": (every.most, "times"),
         },
-        besides=[
-            (paid.newer.there, "{paid.newer.why}."),
-            (paid.older.there, "{paid.older.why}."),
-            (paid.asked.there, "{paid.asked.why}."),
-        ],
+        besides=[(of.there, f"{{paid.{name}.why}}.") for name, of in vars(paid).items()],
     )
 
 

@@ -12,7 +12,7 @@ from scaleright.collectives import OUT_LATENCY_S, UP_LATENCY_S, network
 from scaleright.formulas import lookup
 from scaleright.ops import minimum
 from scaleright.quantity import choose, look_up
-from scaleright.roofline import PEAK_NAMES, speeds
+from scaleright.roofline import PEAK_NAMES, plain_format, speeds
 from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack
 from scaleright.training.layout import TrainingRun
 from scaleright.training.rules import peak_needed
@@ -39,7 +39,8 @@ def machines(
                 rows[name, form] = f"{name} has no tensor cores for {form}"
                 continue
             run = TrainingRun(model(model_name), chip, 1, 1, 1, form)
-            fast, plain, (up, out) = speeds(chip, form), speeds(chip, "BF16"), network(chip)
+            fast, plain = speeds(chip, form), speeds(chip, plain_format(chip))
+            up, out = network(chip)
             slow, (low, high) = slowdowns(run), interval(run)
             fabric = chip.require("scale_up_bytes_per_s")
             pair = chip.scale_up_pair_bytes_per_s or UNLIMITED

@@ -13,7 +13,7 @@ from scaleright.collectives import all_gather_seconds, network
 from scaleright.formulas import counting, search, unchecked
 from scaleright.ops import ceil, maximum, minimum, where
 from scaleright.quantity import Quantity
-from scaleright.roofline import matmul_seconds, speeds
+from scaleright.roofline import matmul_seconds, plain_format, speeds
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.transformer.flops import attended_positions
 
@@ -143,7 +143,7 @@ class Machine:
         links, form = network(run.chip), run.precision
         return cls(
             speeds(run.chip, form),
-            speeds(run.chip, "BF16"),
+            speeds(run.chip, plain_format(run.chip)),
             links.terms,
             links.up.chips,
             ELEMENT_BYTES[form],
