@@ -49,7 +49,7 @@ def answer(
     bought = run.hour.prices
     sold = where(run.hour.owned, charts.phrase(", {bought.sold} (price of a chip)"), "")
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
-    nearest = where(best.usd > 0, nearest, "none, since it runs on none")
+    nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
     span = charts.phrase(
         "{low_usd:usd} to {high_usd:usd} for the run (90 %), from what published runs"
         " took beyond the model, failures and prices that nothing fixes"
@@ -59,7 +59,8 @@ def answer(
     alone = (
         "; how sure the choice of a platform is cannot be said: no other to compare with runs it"
     )
-    span = where(low_usd > 0, span + where(sure.other > 0, known, alone), none)
+    said = where((best.usd > 0) & (sure.other > 0), known, alone)
+    span = where(low_usd > 0, span + said, none)
     return charts.answer_card(
         "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
         " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
