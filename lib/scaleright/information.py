@@ -9,11 +9,10 @@ spread and belongs in no `Ends`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import pi
 from typing import Any, Self
 
 from scaleright.formulas import Domain, closed_form
-from scaleright.ops import INFINITY, exp, log, maximum, minimum, normal_cdf, sqrt, where
+from scaleright.ops import INFINITY, log, maximum, minimum, normal_cdf, normal_density, sqrt, where
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.ranges import Ends
@@ -104,7 +103,7 @@ def expected_shortfall(ahead, spread):
     """
     some = where(spread > 0, spread, 1.0)
     far = minimum(ahead / some, CERTAIN)
-    lost = exp(-(far**2) / 2) / sqrt(2 * pi) - far * normal_cdf(-far)
+    lost = normal_density(far) - far * normal_cdf(-far)
     return where(spread > 0, some * maximum(lost, 0.0), 0 * abs(ahead + spread))
 
 

@@ -125,6 +125,19 @@ def sqrt(a):
     return _apply("sqrt", math.sqrt, np.sqrt, a)
 
 
+def _density(z):
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+def normal_density(a):
+    """Density of a standard normal variable at a.
+
+    >>> round(normal_density(0.0), 12)
+    0.398942280401
+    """
+    return _apply("densityNormal", _density, lambda z: np.exp(-z * z / 2) / np.sqrt(2 * np.pi), a)
+
+
 def _normal_cdf(a):
     from scipy.special import ndtr  # heavy, and few formulas need it
 
