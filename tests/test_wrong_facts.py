@@ -247,7 +247,7 @@ def test_the_check_names_a_fault_once_and_not_with_every_table_that_refers_to_it
 @pytest.mark.parametrize(
     "old, new, part",
     [
-        ('"resources": [', '"resources": ', "line 524: not valid JSON"),
+        ('"resources": [', '"resources": ', "line 525: not valid JSON"),
         ('"resources": [', '"tables": [', 'it needs {"resources": [...]}'),
         ('"type": "number"', '"type": "numbre"', "has type 'numbre'; allowed: string, integer"),
         ('"minimum": 1,', '"minimun": 1,', "unknown constraint 'minimun'; nearest: minimum"),

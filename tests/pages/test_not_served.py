@@ -19,7 +19,7 @@ def test_what_cannot_be_served_is_said_in_whole_sentences(look):
     assert "costs" in before[0] and opened.ask(BEHIND) == []
     opened.set({"model": "Kimi-K2.5", "accelerator": "RTX 5090"})
     after = opened.ask(SENTENCES)
-    assert "no node of this accelerator holds the model. Choose another." in after[0]
+    assert "no node of this accelerator holds the model. Choose another, or fewer bits." in after[0]
     assert "Only the API has a price for this case" in after[1]
     assert not any(word in text for word in ("NaN", "–", "unknown", "undefined") for text in after)
     assert opened.ask(ROW)[:2] == ["RTX 5090: no node holds the model", "–"]

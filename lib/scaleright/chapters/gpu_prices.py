@@ -271,7 +271,7 @@ def spot_kept(
     too_often : interruptions up to which serving is cheaper on spot [1/day]
     """
     by_hour, spot = asked.by_hour, asked.spot
-    why = where(spot.there, by_hour.why, spot.why)
+    lacking = where(spot.there, by_hour.why, spot.why)
     until = charts.phrase("cheaper on spot up to {too_often:number 2} interruptions a day")
     until = where(too_often > 0, until, "no cheaper on spot even if it is never interrupted")
     return charts.sentence(
@@ -280,7 +280,7 @@ def spot_kept(
         " of work, one of serving <strong>{serving:usd}</strong>, and on demand"
         " {by_hour.usd:usd}. Serving is {until}.",
         provided=by_hour.there & spot.there,
-        otherwise="There are no two prices to compare: {why}.",
+        otherwise="There are no two prices to compare: {lacking}.",
     )
 
 

@@ -242,14 +242,14 @@ def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantit
     cents : `two_cents` of the evidence
     rent, rented : of an hour of a B200 [USD/h], and of a million output tokens on it [USD]
     """
-    cost = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
-    cost = where(rent.there, cost, "have no price, since " + rent.why)
+    priced = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
+    priced = where(rent.there, priced, "have no price, since " + rent.why)
     return charts.sentence(
         "They need {cents.needed_tokens_per_s:whole} tokens a second of one B200 at"
         " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
         " makes {cents.output_tokens_per_s:whole} output tokens, {cents.with_prompts:whole} with"
         " its prompts. A million <em>output</em> tokens on a rented B200 that is busy"
-        " {case.utilization:percent} of the time {cost}. The"
+        " {case.utilization:percent} of the time {priced}. The"
         " price fell from {cents.launch:usd} to {cents.later:usd}, while the vendor's announced"
         " maximum of a rack grew by {cents.rack_grew:percent} from the launch to its later tables."
     )

@@ -143,7 +143,7 @@ def _groups(frame: pd.DataFrame, color: str) -> dict[str, Any]:
     """A shape and a color for each group of dots."""
     groups = theme.ordered(frame[color])
     shapes = {"domain": groups, "range": SHAPES[: len(groups)]}
-    key = {"columns": len(groups), "title": None}
+    key = {"columns": min(len(groups), 3), "title": None}  # three fit on a phone
     return {
         "color": alt.Color(color, type="nominal", scale=color_scale(groups), legend=key),
         "shape": alt.Shape(color, type="nominal", scale=shapes),
