@@ -76,7 +76,11 @@ def test_every_rule_is_used_by_a_chapter():
             "admit other chips",
         ),
         ("hardware_radar", {"benchmark": "whisper", "scenario": "Server"}, "allowed: Offline"),
-        ("inference_ladder", {"precision": "FP8", "accelerator": "A100 SXM 80GB"}, "in FP8; nearest: INT8"),
+        (
+            "inference_ladder",
+            {"precision": "FP8", "accelerator": "A100 SXM 80GB"},
+            "in FP8; nearest: INT8",
+        ),
         ("inference_roofline", {"model": "gpt-oss-120b", "precision": "FP8"}, "nearest"),
         ("memory_wall", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
         ("mlperf", {"new_chip": "H200 SXM"}, "new_chip = 'H200 SXM', old_chip = 'H200 SXM'"),

@@ -45,8 +45,10 @@ def answer(
     regret, too_dear : of the best bet, and of the safest at worst [1]
     flip : odds of mixtures at which the two chips cost the same [1]
     """
-    mixture, dense, premium = found.meetings["mixture"], found.meetings["dense"], found.premium
-    on_mixture, on_dense = found.met_on("mixture"), found.met_on("dense")
+    mixture, dense, images = (found.meetings[kind] for kind in ("mixture", "dense", "images"))
+    on_mixture, on_dense, on_images = map(found.met_on, ("mixture", "dense", "images"))
+    premium, pictures = found.premium, charts.phrase(" and {images.gain:number} on {on_images}")
+    pictures = where(images.met, pictures, "")
     mixture_open, dense_open = (
         where(found.either(kind), ", so that either may be the cheaper", "")
         for kind in ("mixture", "dense")
@@ -73,7 +75,7 @@ def answer(
     return charts.answer_card(
         "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
         " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
-        " {on_mixture}, and {dense.gain:number} times on {on_dense}, for {premium:number} times"
+        " {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for {premium:number} times"
         " the price. At {case.mixture_probability:percent} odds of mixtures the {best} is the best"
         " bet, {dearer}.",
         provided=found.possible,
