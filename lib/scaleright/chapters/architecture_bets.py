@@ -30,6 +30,15 @@ def controls(declared: Any) -> Controls:
     )
 
 
+def _refusal(case: Any) -> Any:
+    """Why there is no bet to compute."""
+    apart = charts.phrase(
+        "on one kind of model MLPerf has the {case.bet} and the {case.rival} in no round together;"
+        " choose other chips or less of a hurry"
+    )
+    return where(case.bet == case.rival, "choose two different chips", apart)
+
+
 def answer(
     case: Any,
     found: Bets,
@@ -67,11 +76,7 @@ def answer(
     hurry = look_up(hurries, case.scenario)
     dearer = charts.phrase("{regret:percent} dearer than knowing in advance")
     dearer = where(regret < NO_DEARER, "as cheap as knowing in advance", dearer)
-    refusal = charts.phrase(
-        "on one kind of model MLPerf has the {case.bet} and the {case.rival} in no round together;"
-        " choose other chips or less of a hurry"
-    )
-    refusal = where(case.bet == case.rival, "choose two different chips", refusal)
+    refusal = _refusal(case)
     return charts.answer_card(
         "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
         " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
