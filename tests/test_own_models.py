@@ -11,6 +11,7 @@ from scaleright import catalog
 from scaleright.catalog import ConfigError, read_config
 from scaleright.catalog.configs import config_of
 from scaleright.charts.inputs import described
+from scaleright.inference.formats import released_in, usual_format
 from scaleright.press.parameters import declared, validate
 from scaleright.transformer.parameters import parameters
 from scaleright.validation import validate as validate_rows
@@ -162,6 +163,16 @@ def test_an_own_model_is_found_by_name_and_is_no_evidence(mine):
     assert catalog.release_format("my-8b") == "BF16"
     with pytest.raises(LookupError, match="nearest: my-8b"):
         catalog.model("my-8bb")
+
+
+def test_an_own_model_released_in_four_bits_is_usually_served_so(tmp_path):
+    (path := tmp_path / "four-bits.json").write_text(json.dumps(SHAPE | {"precision": "INT4"}))
+    try:
+        own = catalog.add_model(path)
+        assert released_in(own) == "INT4"
+        assert usual_format(own, catalog.accelerator("H100 SXM")) == "INT4"
+    finally:
+        catalog.drop_models()
 
 
 def test_an_own_model_takes_no_name_of_the_catalog(mine):

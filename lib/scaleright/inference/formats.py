@@ -36,20 +36,14 @@ class Usual(NamedTuple):
 
 
 @lookup
-@catalog.shared
-def _releases() -> Mapping[str, str]:
-    rows = catalog.table("models")
-    return dict(zip(rows["name"], rows["precision"], strict=True))
-
-
-@lookup
 def released_in(model: Transformer) -> str:
     """Format of the published weights, by its name in `FORMATS`; "BF16" for wider ones.
 
     >>> [released_in(catalog.model(of)) for of in ("gpt-oss-120b", "Kimi-K2.5", "DeepSeek-V3")]
     ['MXFP4', 'INT4', 'FP8']
     """
-    form = _releases().get(model.name, "BF16").removesuffix("-block")
+    known = model.name in catalog.models()  # not a shape that is made up
+    form = catalog.release_format(model.name).removesuffix("-block") if known else "BF16"
     return form if form in FORMATS else "BF16"
 
 
