@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pandas as pd
 from scaleright import validation
-from scaleright.validation import energy, serving, training
+from scaleright.validation import energy, serving, training, whole_runs
 
 from refresh.tables import Row, table_text
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 TABLE = "serving_errors"
 KINDS = ("serving", "energy")
-FITTED = {"training": training, "serving": serving, "energy": energy}
+FITTED = {"training": training, "pretraining": whole_runs, "serving": serving, "energy": energy}
 """What has a table of constants."""
 _SAME = (
     "run",

@@ -199,6 +199,7 @@ def _silicon_run(row: Row, run: str, model: str) -> Row:
         "concurrency": to_float(told.get("silicon_concurrency", ""), SILICON, run, "concurrency"),
         "software": software.strip(),
         "released": told.get("measured", "")[:10],
+        "same_lengths": nominal or None,
         "source": "siliconrefs2026",
         "note": "; ".join(note for note, holds in notes.items() if holds),
     } | {

@@ -114,7 +114,7 @@ def test_the_way_taken_is_compared_with_the_fastest_other_that_fits():
     """Errors that two layouts share cancel; without another way nothing can be said."""
     none = math.nan
     tensor, hybrid = given("tensor_s", 10.0), given("hybrid_s", 11.0)
-    seconds = {"data": none, "tensor": tensor, "hybrid": hybrid}
+    seconds = {"data": given("data_s", none), "tensor": tensor, "hybrid": hybrid}
     ways = {name: shortlists.Way(of, {}, 0.0, 0) for name, of in seconds.items()}
     taken = given("way", "tensor")
     other, sure = shortlists.rival(ways, taken, ways["tensor"], (0.9, 1.1))
@@ -122,5 +122,9 @@ def test_the_way_taken_is_compared_with_the_fastest_other_that_fits():
     then, likely, loss = evaluate(asked, {})
     assert then == "hybrid" and 0.5 < likely < 1 and 0 < loss < 1
     assert evaluate(asked[1:2], {"hybrid_s": 9.0})[0] < 0.5
+    trials = shortlists.trials(ways, taken, ways["tensor"], (0.9, 1.1))
+    saved, its_own, unfit = evaluate([trials[of] for of in ("hybrid", "tensor", "data")], {})
+    assert saved == pytest.approx(loss) and math.isnan(its_own) and math.isnan(unfit)
+    assert evaluate([trials["hybrid"]], {"hybrid_s": 14.0})[0] < saved
     alone = evaluate(asked, {"hybrid_s": none})
     assert alone[0] == "" and math.isnan(alone[1]) and math.isnan(alone[2])

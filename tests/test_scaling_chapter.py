@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from answer_cases import cells
 from scaleright import catalog, transformer
 from scaleright import scaling_laws as sl
+from scaleright.costs.model_life import FIT, PACE
 from scaleright.quantity import evaluate, given
 
 REPLICATION = sl.published("Besiroglu 2024")
@@ -85,3 +87,56 @@ def test_no_tokens_reach_a_loss_at_or_below_the_floor():
     assert sl.tokens_for_optimal_loss(
         REPLICATION.E - 0.1, REPLICATION.E, REPLICATION.B, REPLICATION.alpha, REPLICATION.beta
     ) == float("inf")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return cells("scaling_laws")
+
+
+def test_the_smaller_model_is_as_sure_as_drawing_all_that_nobody_knows_says(page):
+    """Against 4,000 draws of speed, load, rents and pace, and of the fit, of a model that is little
+    used, so that the choice is open.
+    """
+    ends = page.life.ends()
+    at = {"lifetime_tokens": 4e11}
+    between = {name: evaluate([of.low, of.high], {}) for name, of in ends.items()}
+    middle = {"utilization": page.case.utilization.value}
+    generator, logs = np.random.default_rng(3), {}
+    for name, (low, high) in between.items():
+        best = middle.get(name, 1.0)
+        logs[name] = generator.normal(np.log(best), np.log(high / low) / (2 * 1.645), 4000)
+    speed, load, rent, pace = (
+        np.exp(logs[name])
+        for name in ("speed in practice", "utilization", "rents of the year ahead", PACE)
+    )
+    wanted = *page.life.best, page.smaller, page.train, page.serve
+    wanted += page.sure.probability, page.sure.expected_loss
+    *best, smaller, train, serve, said, lost = evaluate(wanted, at)
+    draw = generator.integers(len(page.draws.alpha), size=4000)
+    terms = {name: of[draw] for name, of in page.draws.terms.items()}
+    law = page.law
+    asked = sl.tokens_for_loss(sl.loss(*best, law.E, **terms), smaller, law.E, **terms)
+    per_flop = train * pace, serve * rent / speed * middle["utilization"] / load
+    less, bill = (sl.lifetime(n, d, 4e11, *per_flop).total for n, d in ((smaller, asked), best))
+    assert 0.6 < said < 0.999
+    assert said == pytest.approx(np.mean(less < bill), abs=0.06)
+    assert lost == pytest.approx(np.mean(np.maximum(less - bill, 0)), rel=0.6)
+
+
+def test_what_is_set_leaves_no_doubt(page):
+    def spreads(**case):
+        return dict(zip(page.sure.spreads, evaluate(page.sure.spreads.values(), case), strict=True))
+
+    assert min(spreads().values()) > 0
+    fixed = spreads(serving_mfu=0.3, rent_usd_per_hour=4.0, mfu=0.39)
+    assert [name for name, of in fixed.items() if of > 0] == ["utilization", FIT]
+    assert spreads(contract="reserved")["rents of the year ahead"] == 0
+
+
+def test_the_smaller_model_pays_from_the_tokens_that_are_named(page):
+    (even,) = evaluate([page.even], {})
+    models = [evaluate(of, {}) for of in (page.life.cheapest, page.life.best)]
+    prices = evaluate([page.train, page.serve], {})
+    less, bill = (sl.lifetime(*model, even, *prices).total for model in models)
+    assert less == pytest.approx(bill, rel=1e-4)

@@ -356,3 +356,16 @@ def test_raw_runs_that_make_no_sense_are_refused(tmp_path, bad, words):
 
     with pytest.raises(RefreshError, match=words):
         list(chinchilla.rows(_raw(tmp_path, bad)))
+
+
+@pytest.mark.parametrize("size, lifetime", [(60e9, 1e13), (5e9, 1e12), (60e9, 1e11)])
+def test_how_sure_the_fit_is_of_the_tokens_of_a_smaller_model(law, draws, size, lifetime):
+    """To first order, against the tokens that each resampled fit asks for."""
+    best = sl.Model(size, sl.compute_optimal_tokens(size, **law.terms))
+    loss = sl.loss(*best, law.E, **law.terms)
+    smaller = sl.cheapest_for_life(loss, sl.equivalent_tokens(lifetime, 3.0), law)
+    of_each = sl.loss(*best, law.E, **draws.terms)
+    asked = sl.tokens_for_loss(of_each, smaller.size, law.E, **draws.terms)
+    low, high = np.quantile(np.log(asked), [0.05, 0.95])
+    found = sl.tokens_doubt(best, smaller, law, draws)
+    assert found == pytest.approx((high - low) / (2 * 1.645), rel=0.25)

@@ -4,6 +4,7 @@ and networks are never slower, more work never takes less time.
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from scaleright import catalog
 from scaleright.training.hiding import shown_parts
 from scaleright.training.layer_parts import Machine
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.memory import training_memory
 from scaleright.training.parts import KINDS, work
-from scaleright.training.rules import check
+from scaleright.training.rules import check, divisors
 from scaleright.training.slowdowns import slowdowns
 from scaleright.training.step import step_time
 
@@ -44,6 +46,7 @@ def cases(draw):
     chip = catalog.accelerator(draw(st.sampled_from(CHIPS)))
     precision = draw(st.sampled_from(("BF16", "FP8") if "fp8" in chip.dense else ("BF16",)))
     tensor, pipeline = draw(powers(3)), draw(powers(3))
+    zero = draw(st.integers(0, 3 if pipeline == 1 else 1))
     layout = Layout(
         tensor=tensor,
         pipeline=pipeline,
@@ -51,9 +54,10 @@ def cases(draw):
         expert=draw(powers(6)) if model.experts else 1,
         data=draw(powers(6)),
         micro_batch=draw(powers(3)),
-        zero=draw(st.integers(0, 3 if pipeline == 1 else 1)),
+        zero=zero,
         recompute=draw(st.integers(0, 2)),
         sequence_parallel=int(tensor > 1),
+        replicas=draw(powers(4)) if zero else 1,
     )
     batch = layout.data * layout.micro_batch * draw(powers(4))
     run = TrainingRun(model, chip, layout.chips, 2 ** draw(st.integers(10, 14)), batch, precision)
@@ -101,6 +105,29 @@ def test_more_tokens_never_take_less_time(case):
     assert now <= seconds(case, twice) * NEVER
     assert now <= seconds(case, twice, micro_batch=2 * layout.micro_batch) * NEVER
     assert now <= seconds(case, replace(run, sequence=2 * run.sequence)) * NEVER
+
+
+@given(case=cases())
+def test_sharing_among_fewer_never_takes_less_memory(case):
+    run, layout, _ = case
+    assume(layout.zero and layout.data * layout.context > 1)
+    ranks = layout.data * layout.context
+    by_groups = training_memory(
+        run, replace(layout, replicas=np.array([d for d in divisors(ranks) if d < ranks]))
+    )
+    for part in by_groups.parts().values():
+        held = np.broadcast_to(part, by_groups.total.shape)
+        assert np.all(held[:-1] <= held[1:] * NEVER)
+    # as much as one group alone holds, where experts are not spread beyond it
+    if not run.model.experts:
+        one = replace(layout, data=layout.data // min(layout.replicas, layout.data), replicas=1)
+        same = replace(layout, replicas=min(layout.replicas, layout.data))
+        batch = run.global_batch // layout.data * one.data
+        alone = training_memory(replace(run, global_batch=batch, chips=one.chips), one)
+        states = ("weights_bytes", "gradients_bytes", "optimizer_bytes")
+        whole = training_memory(run, same)
+        for name in states:
+            assert getattr(whole, name) == pytest.approx(getattr(alone, name), rel=1e-12)
 
 
 @given(case=cases())

@@ -46,11 +46,13 @@ BROKEN = [
     ),
     ({"zero": 3}, "zero = 3 goes without a pipeline, but pipeline = 8"),
     ({"zero": 4}, "zero = 4, allowed: 0 to 3; nearest: 3"),
+    ({"replicas": 3}, "replicas = 3 does not divide data x context = 16; nearest: 2 or 4"),
+    ({"replicas": 2, "zero": 0}, "replicas = 2 needs something that is shared out, but zero = 0"),
     ({"recompute": -1}, "recompute = -1, allowed: 0 to 2; nearest: 0"),
     ({"sequence_parallel": 2}, "sequence_parallel = 2, allowed: 0 to 1"),
     *(
         ({name: value}, f"{name} = {value}, allowed: whole numbers from 1")
-        for name in ("tensor", "pipeline", "data", "micro_batch")
+        for name in ("tensor", "pipeline", "data", "micro_batch", "replicas")
         for value in (0, -1, 2.5)
     ),
     ({"tensor": float("nan")}, "tensor = nan, allowed: whole numbers from 1; nearest: 1"),

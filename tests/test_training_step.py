@@ -191,8 +191,53 @@ def test_biased_experts_move_what_their_kernels_read_and_write():
 def test_sharded_pytorch_pays_the_latency_of_each_block():
     """As many gathers as blocks: the latency of a larger cluster shows, that of one gather not."""
     blocks, joined = (
-        work(LLAMA, SHARDED, Stack(native=True, by_op=flag)).gathered[0] for flag in (True, False)
+        work(LLAMA, SHARDED, Stack(native=True, by_op=flag)).sharding.traffic[0]
+        for flag in (True, False)
     )
     near, far = (out.latency_s for out in network(LLAMA.chip))
     hops = 56 * near + 7 * far + START_S
     assert blocks - joined == pytest.approx(LLAMA.model.layers * hops, rel=1e-9)
+
+
+def test_hybrid_sharding_gathers_inside_a_group_and_sums_gradients_across_groups():
+    """However many groups: what is gathered takes as long as on one group alone; gradients are
+    summed across groups once a step, beside the last backward pass.
+    """
+    torch, node = Stack(native=True, by_op=True), Layout(data=8, zero=3)
+
+    def traffic(chips, **changes):
+        run = replace(LLAMA, chips=chips)
+        return work(run, replace(node, data=chips, **changes), torch).sharding.traffic
+
+    alone = traffic(8)
+    assert alone[2] == 0
+    for groups in (2, 8, 64):
+        there, back, last = traffic(8 * groups, replicas=groups)
+        assert (there, back) == pytest.approx(alone[:2], rel=1e-12) and last > 0
+        assert there < traffic(8 * groups)[0]
+    shards, _ = network(LLAMA.chip)
+    once, twice = (traffic(8 * groups, replicas=groups)[2] for groups in (64, 128))
+    assert once < twice and shards.chips == 8
+
+
+def test_hybrid_sharding_pays_on_many_chips_and_costs_memory():
+    torch, run = slowdowns(LLAMA, "torchtitan"), replace(LLAMA, chips=1024, global_batch=1024)
+    run = replace(run, model=catalog.model("Llama-2-7B"), sequence=2048)
+    whole = Layout(data=1024, zero=3)
+    hybrid = replace(whole, replicas=128)
+    assert step_time(run, hybrid, torch).total < 0.8 * step_time(run, whole, torch).total
+    assert step_time(run, hybrid, torch).data_s > 0
+
+
+def test_one_graph_launches_fused_experts():
+    """On Blackwell, without biases, in the release that fuses them: nothing left for the host."""
+    held = Layout(pipeline=8, data=32, expert=8)
+    for name, chip, fused, none in (
+        ("Qwen3-235B-A22B", "GB200", True, True),
+        ("Qwen3-235B-A22B", "GB200", False, False),
+        ("Qwen3-235B-A22B", "H100 SXM", True, False),
+        ("gpt-oss-120b", "GB200", True, False),
+    ):
+        run = replace(MOE, model=catalog.model(name), chip=catalog.accelerator(chip))
+        layer, _ = layer_seconds(run, Machine.of(run), Stack(fused_experts=fused), held)
+        assert (sum(layer["routed_host"]) == 0) == none

@@ -145,6 +145,21 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
         )
 
 
+def test_a_readers_shards_are_groups_and_those_that_do_not_divide_are_refused(tmp_path):
+    """Weights inside a node of eight save gathering over 1,024 chips; a copy has whole groups."""
+    line, head = (
+        "Llama-2-7B,H100 SXM,1024,BF16,2048,1024,1,1,3,9000,torchtitan,",
+        f"{HEAD},software",
+    )
+    whole, node = (
+        validate("training", own(tmp_path, line + shards, head=f"{head},shards")).rows.iloc[0]
+        for shards in ("1024", "8")
+    )
+    assert node["predicted"] < 0.8 * whole["predicted"]
+    with pytest.raises(ValueError, match=r"shards = 6 does not divide .* = 1024; nearest: 4 or 8"):
+        validate("training", own(tmp_path, line + "6", head=f"{head},shards"))
+
+
 @pytest.mark.parametrize(
     "line, message",
     [

@@ -177,16 +177,18 @@ def floor(a):
 
 def item(values, index):
     """The element of a table at a whole-numbered place, which may be an array of places or a
-    quantity.
+    quantity; of several tables beside each other, the first axis being that of places, each at its
+    own.
 
     >>> item([5.0, 6.0, 7.0], 2.0), item([5.0, 6.0], np.array([1.0, 0.0]))
     (7.0, array([6., 5.]))
+    >>> item(np.array([[5.0, 1.0], [6.0, 2.0]]), np.array([0.0, 1.0]))
+    array([5., 2.])
     """
     if isinstance(values, Quantity) or isinstance(index, Quantity):
         listed = tuple(values) if isinstance(values, (list, np.ndarray)) else values
         return graph.element_of(listed, index)
-    return (
-        np.asarray(values)[index.astype(int)]
-        if isinstance(index, np.ndarray)
-        else values[int(index)]
-    )
+    if not isinstance(index, np.ndarray):
+        return values[int(index)]
+    table, at = np.asarray(values), index.astype(int)
+    return table[at] if table.ndim == 1 else np.take_along_axis(table, at[None], axis=0)[0]

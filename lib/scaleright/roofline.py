@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from scaleright.catalog import Accelerator, best_matmul, of_kin
 from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
-from scaleright.ops import ceil, cube_root
+from scaleright.ops import ceil, cube_root, maximum
 
 PEAK_NAMES = {
     "BF16": "bf16",
@@ -118,7 +118,64 @@ def matmul_seconds(
         element_bytes if other is None else other for other in (input_bytes, output_bytes)
     )
     memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
-    return launch_s + cube_root(compute_s * compute_s * compute_s + memory_s * memory_s * memory_s)
+    return launch_s + _joined(compute_s, memory_s)
+
+
+def _joined(compute_s, memory_s):
+    """Time of arithmetic and of memory traffic that hide each other only in part [s]."""
+    return cube_root(compute_s * compute_s * compute_s + memory_s * memory_s * memory_s)
+
+
+@closed_form(
+    m=NON_NEGATIVE,
+    n=COUNT,
+    k=COUNT,
+    peak_flops=POSITIVE,
+    bytes_per_s=POSITIVE,
+    weight_bytes=POSITIVE,
+    units=COUNT,
+    count=COUNT,
+    tile_m=COUNT,
+    input_bytes=POSITIVE,
+    output_bytes=POSITIVE,
+)
+def mean_matmul_seconds(
+    m,
+    n,
+    k,
+    peak_flops,
+    bytes_per_s,
+    weight_bytes=2,
+    units=1,
+    count=1,
+    tile_m=TILE,
+    input_bytes=2,
+    output_bytes=2,
+):
+    """Mean time of a product whose rows vary from launch to launch, as those of an engine's steps
+    do: where requests come and go, the last tile and the last wave are half full in the mean.
+
+    Parameters
+    ----------
+    m : rows in the mean [1]
+    weight_bytes, input_bytes, output_bytes : bytes of one element of the k x n matrix, of the m x k
+        and of the m x n one [B]
+    n, k, peak_flops, bytes_per_s, units, count, tile_m : as in `matmul_seconds`
+
+    Returns
+    -------
+    [s]. As `matmul_seconds`, with x + 1/2, at least 1, in place of x rounded up: more rows never
+    take longer each.
+
+    >>> one, more = (mean_matmul_seconds(m, 8192, 8192, 794.5e12, 3e12) for m in (256.0, 258.0))
+    >>> one < more < one * 258 / 256
+    True
+    """
+    rows = maximum(m / tile_m + 0.5, 1.0)
+    waves = maximum(count * rows * ceil(n / TILE) / units + 0.5, 1.0)
+    compute_s = waves * units * tile_m * TILE * 2.0 * (k + RAMP_K) / (SUSTAINED_SHARE * peak_flops)
+    moved = m * k * input_bytes + k * n * weight_bytes + m * n * output_bytes
+    return _joined(compute_s, count * moved / bytes_per_s)
 
 
 @closed_form(

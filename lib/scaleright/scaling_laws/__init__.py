@@ -11,12 +11,14 @@ from scaleright.scaling_laws.evidence import (
     SMALL,
     THIRD,
     Extrapolation,
+    Narrow,
     coefficients,
     extrapolated,
     fitted_runs,
     intervals,
     size_ranges,
     sizes_by_law,
+    too_narrow,
 )
 from scaleright.scaling_laws.fit import bootstrap, fit, points, stalled_bootstrap
 from scaleright.scaling_laws.laws import (
@@ -27,6 +29,7 @@ from scaleright.scaling_laws.laws import (
     compute_optimal_tokens,
     effective,
     equivalent_tokens,
+    even_lifetime_tokens,
     figures,
     implied_lifetime_tokens,
     lifetime,
@@ -36,12 +39,16 @@ from scaleright.scaling_laws.laws import (
     range_factor,
     repeated_loss,
     runs_for_width,
+    saved_share,
     tokens_for_compute,
     tokens_for_loss,
     tokens_for_optimal_loss,
 )
 from scaleright.scaling_laws.models import (
+    Instead,
     compared,
+    instead_of,
+    models_sheet,
     named_first,
     ratios_by_age,
     trained_models,
@@ -52,6 +59,6 @@ from scaleright.scaling_laws.optima import (
     cheapest_for_life,
     data_constrained,
     scarce_data,
-    size_doubts,
     spread,
+    tokens_doubt,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scaleright.catalog import table
 from scaleright.formulas import lookup, simulation
-from scaleright.scaling_laws.fit import fit, points
+from scaleright.scaling_laws.fit import fit, points, stalled_bootstrap
 from scaleright.scaling_laws.laws import (
     Law,
     compute_optimal_parameters,
@@ -17,6 +17,7 @@ from scaleright.scaling_laws.laws import (
     loss,
     power_law_parameters,
     published,
+    runs_for_width,
     tokens_for_compute,
 )
 from scaleright.transformer.flops import training_flop
@@ -167,6 +168,40 @@ def intervals(law: Law, draws: Law, stalled: Law) -> pd.DataFrame:
         ends[how] = (float(value), *map(float, np.percentile(of.size_exponent, [10, 90])))
     found = pd.DataFrame(ends, index=["value", "low", "high"]).T.rename_axis("how")
     return found.assign(width=found["high"] - found["low"])
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """Why the original's interval of the exponent a is too narrow.
+
+    ways : see `intervals`
+    needed : runs for such an interval [1]
+    moved : how far the original's search moved from where it started, at most [1]
+    """
+
+    ways: pd.DataFrame
+    needed: float
+    moved: float
+
+
+@simulation
+def too_narrow(runs: pd.DataFrame, law: Law, draws: Law) -> Narrow:
+    """The original's interval beside that of resamples, and beside those of a search that stalls
+    near where it starts, as the original's did.
+
+    Source: [besiroglu2024, sections 3.2 and 4].
+
+    >>> from scaleright.scaling_laws.fit import bootstrap
+    >>> law = published(REPLICATION)
+    >>> too_narrow(points(), law, bootstrap(points(), law, 20)).needed > 1e5
+    True
+    """
+    original = published(ORIGINAL)
+    stalled = stalled_bootstrap(runs, original)
+    ways = intervals(law, draws, stalled)
+    needed = runs_for_width(float(len(runs)), *ways.loc[[RESAMPLED, THIRD], "width"])
+    moved = np.abs(stalled.size_exponent - original.size_exponent).max()
+    return Narrow(ways, float(needed), float(moved))
 
 
 @lookup

@@ -34,6 +34,8 @@ LOSS = Domain(0.0, _FREE, (2.0, 4.0), open_low=True)
 FLOOR = Domain(0.0, _FREE, (0.5, 1.9))
 _DATA_TERMS = {"B": FACTOR, "alpha": EXPONENT, "beta": EXPONENT}
 _TERMS = {"A": FACTOR} | _DATA_TERMS
+PAYS = 0.005
+"""Share of what a model costs over its life from which another one saves something [1]."""
 Z90 = 1.644854
 """Standard deviations from the middle of a normal distribution to its 5th or 95th percentile."""
 
@@ -301,6 +303,27 @@ def implied_lifetime_tokens(parameters, tokens, A, B, alpha, beta, price_ratio=1
     )
 
 
+@closed_form(parameters=SIZE, tokens=TOKENS, smaller=SIZE, longer=TOKENS, price_ratio=POSITIVE)
+def even_lifetime_tokens(parameters, tokens, smaller, longer, price_ratio=1.0):
+    """Tokens in service from which a smaller model that was trained for longer costs less than
+    another over its life.
+
+    Parameters
+    ----------
+    parameters, tokens : of the larger model
+    smaller, longer : parameters and tokens of the other
+    price_ratio : see `equivalent_tokens` [1]
+
+    Source: [sardana2024, equation 2], equal for both.
+
+    >>> f"{even_lifetime_tokens(70e9, 1.4e12, 35e9, 3.0e12):.3g}"
+    '6e+11'
+    """
+    more = training_flop(smaller, longer) - training_flop(parameters, tokens)
+    less = inference_flop(parameters, 1.0) - inference_flop(smaller, 1.0)
+    return more / (less * price_ratio)
+
+
 @dataclass(frozen=True)
 class Lifetime(Breakdown):
     """What a model costs over its life [USD, or FLOP at prices of 1]."""
@@ -330,6 +353,17 @@ def lifetime(
         training_flop(parameters, tokens) * training_usd_per_flop,
         inference_flop(parameters, served) * service_usd_per_flop,
     )
+
+
+@closed_form(usd=POSITIVE, instead_of_usd=POSITIVE)
+def saved_share(usd, instead_of_usd):
+    """What a model saves of what another costs over its life [1]; 0 below `PAYS`.
+
+    >>> saved_share(80.0, 100.0), saved_share(99.9, 100.0)
+    (0.2, 0.0)
+    """
+    less = usd < (1 - PAYS) * instead_of_usd
+    return where(less, (instead_of_usd - usd) / instead_of_usd, 0.0)
 
 
 @closed_form(flop=FLOP, center_flop=FLOP, level=SHARE, slope=SHARE)

@@ -1,13 +1,23 @@
 """Models as they were trained and served, beside what the law says of them."""
 
+from typing import NamedTuple
+
 import pandas as pd
 
 from scaleright.catalog import model, table
 from scaleright.formulas import lookup
 from scaleright.order import ordered
-from scaleright.scaling_laws.laws import Law, compute_optimal_parameters, implied_lifetime_tokens
+from scaleright.outputs import Sheet
+from scaleright.scaling_laws.laws import (
+    Law,
+    compute_optimal_parameters,
+    implied_lifetime_tokens,
+    loss,
+    tokens_for_compute,
+)
 from scaleright.transformer.flops import training_flop
 from scaleright.transformer.parameters import active_parameters
+from scaleright.units import COUNTS, in_units
 
 NAMED = (
     "Llama-3.1-405B",
@@ -70,6 +80,38 @@ def trained_models(law: Law) -> pd.DataFrame:
     )
 
 
+class Instead(NamedTuple):
+    """A model's compute spent as the law would.
+
+    size, tokens : parameters and tokens
+    had, loss : loss as it was trained, and so [nat/token]
+    """
+
+    size: float
+    tokens: float
+    had: float
+    loss: float
+
+
+@lookup
+def instead_of(of: pd.Series, law: Law) -> Instead:
+    """What the compute of a row of `trained_models` would have bought.
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> law = published("Besiroglu 2024")
+    >>> found = instead_of(trained_models(law).loc["GPT-3 175B"], law)
+    >>> found.size < 175e9, found.loss < found.had
+    (True, True)
+    """
+    best = float(of["best"])
+    tokens = float(tokens_for_compute(of["flop"], best))
+    had, reached = (
+        float(loss(*pair, law.E, **law.terms))
+        for pair in ((of["size"], of["tokens"]), (best, tokens))
+    )
+    return Instead(best, tokens, had, reached)
+
+
 @lookup
 def named_first(models: pd.DataFrame) -> pd.DataFrame:
     """The models of `trained_models`, those that a drawing names before others.
@@ -102,3 +144,42 @@ def ratios_by_age(models: pd.DataFrame) -> tuple[float, float]:
     """
     years, ratio = models["year"], models["ratio"]
     return float(ratio[years <= 2022].median()), float(ratio[years >= 2024].median())
+
+
+_WORDS = {
+    "model": "model",
+    "year": "year",
+    "size": "parameters used",
+    "tokens": "tokens",
+    "ratio": "tokens a parameter",
+    "flop": "training",
+    "best": "compute-optimal size",
+    "right_for": "right for so many tokens in service",
+}
+"""Columns of `trained_models`, as a table of them is headed."""
+
+
+@lookup
+def models_sheet(models: pd.DataFrame) -> Sheet:
+    """The models of `trained_models`, as a table shows them.
+
+    >>> from scaleright.scaling_laws.laws import published
+    >>> models_sheet(trained_models(published("Besiroglu 2024"))).summary[-7:]
+    ' models'
+    """
+    said = dict.fromkeys(("size", "tokens", "best"), "count") | {
+        "year": "{:.0f}".format,
+        "ratio": "number 2",
+        "flop": "si FLOP",
+        "right_for": _right_for,
+    }
+    return Sheet(
+        models.reset_index()[[*_WORDS]].rename(columns=_WORDS),
+        "Models beside the compute-optimal model of the same compute",
+        f"{len(models)} models",
+        {_WORDS[column]: how for column, how in said.items()},
+    )
+
+
+def _right_for(tokens: float) -> str:
+    return in_units(tokens, digits=2, scales=COUNTS) if tokens > 0 else "none: too large"

@@ -1,5 +1,5 @@
-"""What to train: searches over the laws, and how sure a fitted law is of its compute-optimal
-size.
+"""What to train: searches over the laws, and how sure a fitted law is of its compute-optimal size
+and of the tokens that a smaller model takes.
 """
 
 from typing import Any, NamedTuple
@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scaleright.formulas import lookup, search, simulation
-from scaleright.ops import exp, log, where
-from scaleright.quantity import Quantity, at, given
+from scaleright.formulas import search, simulation
+from scaleright.ops import exp, log, sqrt
 from scaleright.quantity.graph import value_of
-from scaleright.ranges import Ends, interval_of
 from scaleright.scaling_laws.laws import (
     Law,
     balance_step,
@@ -156,49 +154,37 @@ def spread(draws: Law) -> dict[str, float]:
     return {name: float(f"{value:.3g}") for name, value in found.items()}
 
 
-@lookup
-def size_doubts(
-    size: Quantity,
-    case: Any,
-    chip: Any,
-    drift: tuple[float, float],
-    paces: tuple[float, float],
-    off: Any,
-) -> tuple[Quantity, dict[str, Ends], tuple[Any, Any]]:
-    """What nobody knows of a compute-optimal size: rents until the run is made, the share of peak
-    that real runs get, and the fit. What the reader has set has no spread.
+@simulation
+def tokens_doubt(best: Model, smaller: Model, law: Law, draws: Law) -> Any:
+    """How sure the fit is of the tokens on which a smaller model reaches the loss of a larger one:
+    standard deviation of their logarithm [1], to first order in the coefficients.
 
     Parameters
     ----------
-    size : as it follows from the case
-    case : rent_usd_per_hour [USD/h] and mfu [1], quantities
-    chip : what both are where the reader leaves them
-    drift : 5th and 95th percentile of the rents ahead over today's [1]
-    paces : time of the shortest and the longest of nine in ten real runs over what is thought [1]
-    off : how many times it may be off by the fit, see `range_factor`
+    best, smaller : the models, of one loss by the law; numbers or quantities
+    draws : resampled fits, whose coefficients move together
 
-    Returns
-    -------
-    the size as it follows from a fit that may be off too, the ends of each input, and the range of
-    the size (90 %)
-
-    >>> from types import SimpleNamespace as N
-    >>> from scaleright.quantity import given
-    >>> case = N(rent_usd_per_hour=given("rent", 1.0), mfu=given("mfu", 0.6))
-    >>> chip, size = N(rent_usd_per_hour=2.0, mfu=0.6), case.mfu / case.rent_usd_per_hour
-    >>> _, ends, (low, high) = size_doubts(size, case, chip, (0.5, 2.0), (1.0, 2.0), 1.0)
-    >>> [(float(of.low.value), float(of.high.value)) for of in list(ends.values())[:2]]
-    [(1.0, 1.0), (0.3, 0.6)]
-    >>> round(low.value, 9), round(high.value, 9)
-    (0.3, 0.6)
+    >>> from scaleright.scaling_laws.laws import published
+    >>> law = published("Besiroglu 2024")
+    >>> draws = Law(1.8, law.A * np.array([0.9, 1.1, 1.0, 0.8]), law.B * np.array([1.0, 1.1, 0.9,
+    ...     1.2]), law.alpha + np.array([0.01, 0, -0.01, 0]), law.beta + np.array([0, 0.01, 0, 0]))
+    >>> one = Model(70e9, 1.4e12)
+    >>> float(tokens_doubt(one, one, law, draws)) < 1e-9
+    True
     """
-    fit, rent, mfu = given("fit", 1.0), case.rent_usd_per_hour, case.mfu
-    left, usual = rent == chip.rent_usd_per_hour, mfu == chip.mfu
-    ends = {
-        "rents of the year ahead": Ends(rent, *(where(left, rent * of, rent) for of in drift)),
-        "share of peak": Ends(mfu, *(where(usual, mfu / of, mfu) for of in reversed(paces))),
-        "the fit": Ends(fit, 1 / off, off),
-    }
-    unsure = size * fit
-    low, high = (at(end, fit=1.0) for end in interval_of(unsure, ends.values()))
-    return unsure, ends, (low, high)
+    moved = np.stack([np.log(draws.A), np.log(draws.B), draws.alpha, draws.beta])
+    together = np.linalg.cholesky(np.cov(moved) + 1e-15 * np.eye(len(moved)))
+    misses, lacks = law.A / best.size**law.alpha, law.B / best.tokens**law.beta
+    short, left = law.A / smaller.size**law.alpha, law.B / smaller.tokens**law.beta
+    size, tokens = log(best.size), log(best.tokens)
+    slopes = (  # of the tokens by log A, log B, alpha and beta, the loss being what the law says
+        (short - misses) / left,
+        1 - lacks / left,
+        (misses * size - short * log(smaller.size)) / left,
+        lacks / left * tokens - log(smaller.tokens),
+    )
+    parts = (
+        sum(slope * float(f"{of:.6g}") for slope, of in zip(slopes, column, strict=True))
+        for column in together.T
+    )
+    return sqrt(sum(part**2 for part in parts)) / law.beta

@@ -13,7 +13,7 @@ from scaleright.formulas import lookup
 from scaleright.ops import minimum
 from scaleright.quantity import choose, look_up
 from scaleright.roofline import PEAK_NAMES, plain_format, speeds
-from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack
+from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack, fuses_experts
 from scaleright.training.layout import TrainingRun
 from scaleright.training.rules import peak_needed
 from scaleright.training.slowdowns import KINDS, Slowdowns, borrowed, interval, slowdowns
@@ -59,6 +59,7 @@ def machines(
                     "pair": pair,
                     "element_bytes": ELEMENT_BYTES[form],
                     "cast_bytes": CAST_BYTES[form],
+                    "graphed": fuses_experts(run),
                     "low": low,
                     "high": high,
                     "basis": f"; {borrowed(run)}" if borrowed(run) else "",
@@ -117,6 +118,7 @@ def chosen_machine(table: Any, case: Any) -> Chosen:
         element_bytes=row.element_bytes,
         cast_bytes=row.cast_bytes,
         trained=case.task != "lora",
+        graphed=row.graphed,
     )
     slow = Slowdowns({kind: row[f"slow_{kind}"] for kind in KINDS}, Stack())
     rest = ("peak_flops", "memory_bytes", "low", "high", "basis", "there", "why")

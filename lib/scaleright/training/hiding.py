@@ -3,8 +3,8 @@
 A busy second hides one second of other work, once: the ring of context parallelism behind the
 attention that it feeds, the launches of routed experts behind those experts, then all other
 launches, then the traffic of shared-out weights and gradients as far as it is issued beside
-computing. All are seconds in practice, slowed as `slowdowns` says, so that a faster chip hides less
-and is never slower for it.
+computing (`sharding`). All are seconds in practice, slowed as `slowdowns` says, so that a faster
+chip hides less and is never slower for it.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,8 @@ from scaleright.formulas import search, unchecked
 from scaleright.ops import maximum, where
 from scaleright.training.layer_parts import COMPUTE, Pair
 from scaleright.training.parts import Work
+from scaleright.training.sharding import NOTHING, Sharding
 
-OVERLAP = 0.5
-"""Share of the traffic of weights and gradients that is issued beside computing."""
 RING_OVERLAP = 0.9
 """Share of the ring of keys and values that is sent while attention computes: all but the first of
 a few turns.
@@ -108,7 +107,7 @@ def _busiest(work: Work, slow: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _stage(
-    work: Work, depth: Any, heads: Any, most: Any, spent: Pair, traffic: Pair, slow: Mapping
+    work: Work, depth: Any, heads: Any, most: Any, spent: Pair, shared: Sharding, slow: Mapping
 ) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """What shows of a stage's micro-batch, at measured peaks: useful seconds by kind, recomputed
     ones, and the busy seconds of the backward pass that are left.
@@ -116,6 +115,7 @@ def _stage(
     depth, heads : layers of the stage, and how much of the output heads it has [1]
     most : layers of the stage with most launches, for which all others wait [1]
     spent : busy seconds of a layer that have hidden something [s]
+    shared : what the stage brings together
     """
     again = {kind: share * depth * work.layer[kind][0] for kind, share in work.again.items()}
     each, left = dict.fromkeys(("data", *work.layer), 0.0), 0.0
@@ -124,13 +124,14 @@ def _stage(
             kind: depth * ways[way] + heads * work.head.get(kind, (0.0, 0.0))[way]
             for kind, ways in work.layer.items()
         }
+        seconds["elementwise"] = seconds["elementwise"] + shared.handled[way]
         left = sum(
             slow[kind] * (seconds[kind] + way * again[kind]) for kind in _BUSY if kind in seconds
         )
         left = left - most * spent[way]
         launches = most * _passes(work, "host")[way]
         seconds["host"], left = _hide(launches, 1.0, slow["host"], left)
-        seconds["data"], left = _hide(traffic[way], OVERLAP, slow["data"], left)
+        seconds["data"], left = _hide(shared.traffic[way], shared.beside, slow["data"], left)
         each = {kind: before + seconds[kind] for kind, before in each.items()}
     each["host"] = each["host"] + each.pop("routed_host", 0.0)
     return each, again | {"host": 0.0}, left
@@ -144,14 +145,17 @@ def shown_parts(work: Work, slow: Mapping[str, Any]) -> Parts:
     """
     slow = {**slow, "routed_host": slow["host"]}
     work, spent = _in_layers(work, slow)
-    *beside, last = work.gathered
+    shared = work.sharding
     stages, layers = work.pipeline, work.layers / work.pipeline
-    each, again, left = _stage(work, *_busiest(work, slow), work.full, spent, tuple(beside), slow)
-    mean, repeated, _ = _stage(work, layers, 1 / stages, layers, spent, (0.0, 0.0), slow)
+    each, again, left = _stage(work, *_busiest(work, slow), work.full, spent, shared, slow)
+    mean, repeated, _ = _stage(work, layers, 1 / stages, layers, spent, NOTHING, slow)
     return Parts(
         each | {"pipeline": 2 * work.sent},
         again,
-        {"optimizer": work.optimizer, "data": _hide(last, OVERLAP, slow["data"], left)[0]},
+        {
+            "optimizer": work.optimizer,
+            "data": _hide(shared.traffic[2], shared.beside, slow["data"], left)[0],
+        },
         {kind: seconds + repeated.get(kind, 0.0) for kind, seconds in mean.items()},
         work.micro_batches,
         (stages - 1) / work.virtual,

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from scaleright.architecture import Transformer
+from scaleright.catalog import architecture
 from scaleright.collectives import all_gather_seconds, network
-from scaleright.formulas import counting, search, unchecked
+from scaleright.formulas import counting, lookup, search, unchecked
 from scaleright.ops import ceil, maximum, minimum, where
 from scaleright.quantity import Quantity
 from scaleright.roofline import matmul_seconds, plain_format, speeds
@@ -118,6 +119,14 @@ class Stack:
     fused_experts: bool = True
 
 
+@lookup
+def fuses_experts(run: TrainingRun) -> bool:
+    """Whether the products of a run's experts can be fused: on Blackwell, and without biases
+    [transformerengine2026groupedmlp].
+    """
+    return architecture(run.chip).startswith("Blackwell") and not run.model.ffn_bias
+
+
 @dataclass(frozen=True)
 class Machine:
     """Achieved speeds of a run's chip, in its format and in 16 bit, and its networks.
@@ -127,6 +136,7 @@ class Machine:
     domain : chips of a node [1]
     element_bytes, cast_bytes : of the run's format, `ELEMENT_BYTES` and `CAST_BYTES` [B]
     trained : whether all weights are trained
+    graphed : whether one graph launches fused experts, so that the host waits for no router
     """
 
     low: Any
@@ -136,6 +146,7 @@ class Machine:
     element_bytes: Any
     cast_bytes: Any
     trained: Any
+    graphed: Any
 
     @classmethod
     def of(cls, run: TrainingRun) -> Self:
@@ -149,6 +160,7 @@ class Machine:
             ELEMENT_BYTES[form],
             CAST_BYTES[form],
             run.task != "lora",
+            fuses_experts(run),
         )
 
     @property
@@ -301,6 +313,7 @@ def _layer(
             "expert": (exchange, exchange),
         }
         launched = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
+        launched = launched * where(of.graphed, 1.0 - stack.fused_experts, 1.0)
         layer["routed_host"] = launched, 2 * launched
     host = LAUNCHES * of.low.launch_s / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)

@@ -70,6 +70,8 @@ class Layout:
     recompute : 0 nothing, 1 the attention core, 2 every layer (index into `RECOMPUTE`)
     sequence_parallel : 1 where activations outside matrix products are split over the
         tensor-parallel group
+    replicas : groups of neighboring data- and context-parallel ranks that each hold all of what
+        `zero` shares out (hybrid sharding, HSDP); gradients are summed across them once a step [1]
     """
 
     tensor: Any = 1
@@ -82,6 +84,7 @@ class Layout:
     zero: Any = 1
     recompute: Any = 0
     sequence_parallel: Any = 1
+    replicas: Any = 1
 
     @property
     def chips(self) -> Any:

@@ -5,7 +5,8 @@ unless they are asked for: ZeRO 0 keeps more than ZeRO 1 and sends as much, and 
 parallelism activations are whole while no fewer bytes are sent [korthikanti2022, section 4.2.2].
 Tensor parallelism stays within the chips that share a fabric [narayanan2021, takeaway 1]: no
 published run crosses it, so its constants are not known beyond. A sequence of up to
-`LONGEST_WHOLE_SEQUENCE` tokens stays on one rank, as in published runs.
+`LONGEST_WHOLE_SEQUENCE` tokens stays on one rank, as in published runs. Hybrid sharding is weighed
+where `replicas` are asked for.
 """
 
 from dataclasses import replace
@@ -68,6 +69,7 @@ def _axes(run: TrainingRun) -> dict[str, Any]:
         "zero": [1, 2, 3],
         "recompute": [0, 1, 2],
         "sequence_parallel": [1],
+        "replicas": [1],
     }
 
 
@@ -103,7 +105,7 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
         ("tensor", "pipeline", "context"),
         ("expert", "virtual"),
         ("micro_batch",),
-        ("zero", "recompute", "sequence_parallel"),
+        ("zero", "recompute", "sequence_parallel", "replicas"),
     ):
         found = _crossed(found, {name: axes[name] for name in step})
         if "tensor" in step:

@@ -133,8 +133,9 @@ def _states(
 ) -> dict[str, Any]:
     """Weights, gradients and optimizer state of the parameters that a rank of a stage holds."""
     (dense, experts, tables), m, tensor = held, run.model, layout.tensor
-    group = layout.data * layout.context
-    expert_group = group * tensor / maximum(layout.expert, tensor)
+    ranks, groups = layout.data * layout.context, layout.replicas
+    group = ranks / groups
+    expert_group = maximum(ranks * tensor / maximum(layout.expert, tensor) / groups, 1)
     stored = software.stored_bytes(run.precision)
     # Tables are in 16 bits whatever the precision.
     weights, tables_bytes = stored * (dense + experts), HALF_BYTES * tables
@@ -252,6 +253,7 @@ _ALLOWED = dict.fromkeys(
         "data",
         "virtual",
         "micro_batch",
+        "replicas",
         "sequence",
         "global_batch",
     ),
@@ -308,9 +310,9 @@ def training_memory(
     -----
     Stages hold equally many layers; where they do not divide, the last and then the first do with
     one fewer. Experts are spread over the larger of expert and tensor parallelism. ZeRO shards over
-    data and context parallelism together. A module for multi-token prediction is one more layer and
-    one more loss of the last stage. Adapters (task "lora") sit at attention and dense feed-forward
-    matrices, with rank `LORA_RANK`.
+    data and context parallelism together, or over each of its `replicas` groups. A module for
+    multi-token prediction is one more layer and one more loss of the last stage. Adapters (task
+    "lora") sit at attention and dense feed-forward matrices, with rank `LORA_RANK`.
 
     Source: [korthikanti2022, sections 4 and 5] for activations; [zero2020, section 5] for ZeRO.
 

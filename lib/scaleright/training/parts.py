@@ -10,18 +10,17 @@ the bubble, and multiplies each kind by a fitted slowdown.
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.collectives import all_gather_seconds, send_recv_seconds
+from scaleright.collectives import send_recv_seconds
 from scaleright.formulas import search, unchecked
-from scaleright.ops import ceil, maximum, where
+from scaleright.ops import ceil, where
 from scaleright.training.layer_parts import (
     Machine,
     Pair,
     Stack,
     layer_seconds,
-    share_of_mixtures,
 )
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.transformer.parameters import feed_forward_weights, projection_weights
+from scaleright.training.sharding import Sharding, sharding
 
 KINDS = (
     "matmul",
@@ -46,7 +45,7 @@ OPTIMIZER_TRAFFIC = 34.0
 and the 16-bit weight.
 """
 # Runs and layouts are checked once, by `rules`.
-_gather, _send = unchecked(all_gather_seconds), unchecked(send_recv_seconds)
+_send = unchecked(send_recv_seconds)
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,7 @@ class Work:
     full, last : layers of a full stage, and of the one with the output heads [1]
     layers : of the model, those that predict further tokens included [1]
     sent : activations from stage to stage, one way [s]
-    gathered : traffic of shared-out weights and gradients beside a forward pass, a backward pass,
-        and the last backward pass of a step [s]
+    sharding : of what data-parallel ranks share out
     optimizer : update of the weights, once a step [s]
     pipeline, virtual : stages, and chunks of one [1]
     """
@@ -71,7 +69,7 @@ class Work:
     last: Any
     layers: Any
     sent: Any
-    gathered: tuple[Any, Any, Any]
+    sharding: Sharding
     optimizer: Any
     micro_batches: Any
     pipeline: Any
@@ -102,56 +100,6 @@ def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
     return where(lay.pipeline > 1, sent, 0.0)
 
 
-def _shared_weights(
-    run: TrainingRun, of: Machine, lay: Layout, stack: Stack, depth: Any
-) -> tuple[Any, Any]:
-    """Time of gathering a stage's weights from the ranks that share them out, and the weights whose
-    optimizer state a rank keeps.
-
-    PyTorch gathers each block by itself, with the latency of every hop; Megatron and XLA join them.
-    """
-    t, tp = run.model, lay.tensor
-    moe = share_of_mixtures(t)
-    weights = (
-        projection_weights(t)
-        + (1 - moe) * feed_forward_weights(t, t.ffn)
-        + moe * feed_forward_weights(t, t.shared_ffn)
-    )
-    own = (depth * weights + t.vocab * t.embedding_width) / tp
-    group = lay.data * lay.context
-    near = maximum(of.domain / tp, 1.0)
-    blocks = depth + 1 if stack.by_op else 1.0
-    gather = blocks * _gather(2 * own / blocks, group, near, **of.links)
-    state = own / where(lay.zero > 0, group, 1.0)
-    if t.experts:
-        own_experts = (
-            depth
-            * moe
-            * feed_forward_weights(t, t.expert_ffn)
-            * maximum(t.experts / lay.expert, 1.0)
-        )
-        copies = maximum(group * tp / lay.expert, 1.0)
-        gather = gather + _gather(
-            2 * own_experts, copies, maximum(of.domain / lay.expert, 1.0), **of.links
-        )
-        state = state + own_experts / where(lay.zero > 0, copies, 1.0)
-    return gather, state
-
-
-def _gathered(of: Machine, lay: Layout, stack: Stack, gather: Any) -> tuple[Any, Any, Any]:
-    """Gathering weights and reducing gradients: beside the forward and the backward pass of each
-    micro-batch where they are sharded, and beside the last one of a step.
-    """
-    weights_sharded, gradients_sharded = (
-        where(lay.zero > 2, 1.0, 0.0),
-        where(lay.zero > 1, 1.0, 0.0),
-    )
-    weights_s = weights_sharded * gather * (of.element_bytes / 2 if stack.low_gather else 1.0)
-    each = weights_s + gradients_sharded * of.trained * gather
-    rest = ((1 - gradients_sharded) * 2 + (1 - weights_sharded)) * of.trained * gather
-    return weights_s, each, rest
-
-
 @search
 def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = None) -> Work:
     """The work of a run's step at measured peaks; the fields of the layout are numbers, arrays
@@ -162,7 +110,7 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
     of = machine or Machine.of(run)
     layer, head = layer_seconds(run, of, stack, lay)
     full, last = _stages(run, lay)
-    gather, state = _shared_weights(run, of, lay, stack, full)
+    shared = sharding(run, of, lay, stack, full)
     return Work(
         layer,
         head,
@@ -171,8 +119,8 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
         last,
         run.model.layers + run.mtp_modules,
         _sent(run, of, lay),
-        _gathered(of, lay, stack, gather),
-        of.trained * state * OPTIMIZER_TRAFFIC / of.bandwidth,
+        shared,
+        of.trained * shared.state * OPTIMIZER_TRAFFIC / of.bandwidth,
         lay.micro_batches(run.global_batch),
         lay.pipeline,
         lay.virtual,

@@ -238,12 +238,28 @@ def _sequence_rules(run: TrainingRun, layout: Layout) -> Iterator[Rule]:
 
 
 def _sharding_rules(layout: Layout) -> Iterator[Rule]:
-    """Weights are sharded without a pipeline."""
+    """Weights are sharded without a pipeline; groups that each hold all have equally many ranks."""
     yield (
         (layout.zero < 3) | (layout.pipeline == 1),
         lambda one: (
             f"zero = 3 goes without a pipeline, but pipeline = {one.pipeline}; nearest: zero = 2,"
             " or pipeline = 1"
+        ),
+    )
+
+    def groups(one: Layout) -> str:
+        ranks = one.data * one.context
+        return (
+            f"replicas = {one.replicas} does not divide data x context = {ranks};"
+            f" {nearest_of(one.replicas, divisors(ranks))}"
+        )
+
+    yield layout.data * layout.context % layout.replicas == 0, groups
+    yield (
+        (layout.replicas == 1) | (layout.zero > 0),
+        lambda one: (
+            f"replicas = {one.replicas} needs something that is shared out, but zero = 0; nearest:"
+            " replicas = 1, or zero = 1"
         ),
     )
 
@@ -328,7 +344,8 @@ def check(run: TrainingRun, layout: Layout) -> None:
     multiplies key/value heads; the product of the degrees is the run's chips; stages share out the
     layers, with up to three modules beside them; experts divide; the batch divides into
     micro-batches, in rounds of the stages where they are interleaved; the sequence divides; full
-    sharding (zero 3) without a pipeline.
+    sharding (zero 3) without a pipeline; replicas divide the data- and context-parallel ranks, and
+    share something out.
 
     Source: the constraints that Megatron-LM checks when it starts [narayanan2021; korthikanti2022].
 

@@ -16,7 +16,7 @@ import numpy as np
 from scaleright import catalog, pooling
 from scaleright.catalog import Accelerator, architecture
 from scaleright.formulas import lookup, search
-from scaleright.training.layer_parts import Stack
+from scaleright.training.layer_parts import Stack, fuses_experts
 from scaleright.training.layout import TrainingRun
 from scaleright.training.parts import KINDS
 
@@ -45,7 +45,7 @@ def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
     (False, True)
     """
     name = software or ""
-    torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch", name))
+    torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch|InternEvo", name))
     jax = bool(re.search("MaxText|Paxml|JAX", name))
     if torch or jax:
         return Stack(
@@ -82,20 +82,17 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     """The family of each kind of work of a run: the first key of its constant."""
     chip = family(run.chip)
     low = {"FP8": " FP8", "MXFP8": " FP8"}.get(run.precision, "")
-    # fused products of experts take no biases [transformerengine2026groupedmlp]
-    fused = of.fused_experts and chip.startswith("Blackwell") and not run.model.ffn_bias
-    experts = "fused" if fused else "plain"
+    experts = "fused" if of.fused_experts and fuses_experts(run) else "plain"
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
     attention = chip.split()[0] if of.fused_attention else "unfused"
-    tensor = "overlapped" if of.fused_attention and not of.native else "in turn"
+    library = chip + low if chip == "Hopper" else chip + ("" if of.fused_attention else ", to 2022")
     return dict.fromkeys(KINDS, "any") | {
-        "matmul": "NVFP4" if run.precision == "NVFP4" else chip + low if chip == "Hopper" else chip,
+        "matmul": "NVFP4" if run.precision == "NVFP4" else library,
         "attention": f"PyTorch, {attention}" if of.native else attention,
         "elementwise": name,
         "data": "PyTorch" if of.native else "Megatron",
         "routing": experts,
         "expert": experts,
-        "tensor": tensor,
     }
 
 

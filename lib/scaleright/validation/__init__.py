@@ -10,7 +10,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.names import nearest
-from scaleright.validation import counts, energy, footprint, memory, serving, training
+from scaleright.validation import counts, energy, footprint, memory, serving, training, whole_runs
 from scaleright.validation.decode import decode_floor
 from scaleright.validation.files import own_rows
 from scaleright.validation.memory import (
@@ -27,6 +27,7 @@ KINDS: dict[str, Kind] = {
     "footprint": footprint.KIND,
     "memory": memory.KIND,
     "training": training.KIND,
+    "pretraining": whole_runs.KIND,
     "serving": serving.KIND,
     "energy": energy.KIND,
 }
@@ -38,8 +39,9 @@ def validate(kind: str, file: str | Path | None = None, sealed: bool = False) ->
     Parameters
     ----------
     kind : "counts" (published parameter counts), "footprint" (energy and carbon of training runs),
-        "memory" (what a chip holds in training), "training" (time of a step), "serving" (throughput
-        and latency) or "energy" (of an output token)
+        "memory" (what a chip holds in training), "training" (time of a step), "pretraining"
+        (chip-hours of whole runs), "serving" (throughput and latency) or "energy" (of an output
+        token)
     file : a CSV file of the same schema instead of the book's table. Columns that are not required
         may be left out; a model that the catalog does not know may be given by the columns of
         `Transformer` instead.
@@ -57,7 +59,7 @@ def validate(kind: str, file: str | Path | None = None, sealed: bool = False) ->
     >>> validate("kernels")
     Traceback (most recent call last):
     LookupError: validate: nothing predicts 'kernels' in this version; kinds that work: counts,
-    footprint, memory, training, serving,
+    footprint, memory, training, pretraining, serving,
     energy (schema: data/measured/kernels.csv)
     """
     if kind not in KINDS:

@@ -16,7 +16,7 @@ from scaleright.training.hiding import shown_parts
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
 from scaleright.training.parts import KINDS, Work, work
-from scaleright.training.rules import check
+from scaleright.training.rules import check, divisors, nearest_of
 from scaleright.training.slowdowns import Stack, families, stack
 from scaleright.training.step import model_flop
 from scaleright.validation.problems import bar
@@ -119,6 +119,19 @@ def _undetermined(row: dict[str, Any], experts: int) -> str:
     return "splits each expert as well" if given(row, "expert_tensor_parallel", 1) > 1 else ""
 
 
+def _replicas(row: dict[str, Any], ranks: int) -> int:
+    """Groups that each hold all of what so many ranks share out; raises ValueError where the shards
+    of a row do not divide them.
+    """
+    shards = int(given(row, "shards", ranks))
+    if ranks % shards:
+        near = nearest_of(shards, divisors(ranks))
+        raise ValueError(
+            f"shards = {shards} does not divide data x context parallel ranks = {ranks}; {near}"
+        )
+    return ranks // shards
+
+
 def _layout(row: dict[str, Any], run: TrainingRun, of: Stack) -> Layout:
     """The layout of a row; raises ValueError where its degrees do not make up its chips."""
     degrees = {field: int(given(row, column, 1)) for field, column in _LAYOUT.items()}
@@ -128,12 +141,14 @@ def _layout(row: dict[str, Any], run: TrainingRun, of: Stack) -> Layout:
             f"tensor_parallel x pipeline_parallel x context_parallel = {split} does not divide"
             f" accelerators = {run.chips}"
         )
+    data = int(given(row, "data_parallel", run.chips // split))
     return Layout(
         **degrees,
-        data=int(given(row, "data_parallel", run.chips // split)),
+        data=data,
         zero=int(given(row, "sharding", 3 if of.native else 1)),
         recompute=RECOMPUTE.index(given(row, "recompute", None) or "none"),
         sequence_parallel=int(given(row, "sequence_parallel", degrees["tensor"] > 1)),
+        replicas=_replicas(row, data * degrees["context"]),
     )
 
 

@@ -29,6 +29,7 @@ OVER_DESIGN_POWER = {"accelerator": 1.2, "server": 2.5, "facility": 4.0}
 MOST_KG_PER_KWH = 1.5
 PLAUSIBLE = {
     "accelerator_hours": (1e-6, 1e12),
+    "chip_hours": (1e-6, 1e12),
     "measured_itl_s": (1e-6, 1e4),
     "measured_joules_per_request": (1e-6, 1e9),
     "measured_joules_per_token": (1e-6, 1e6),
@@ -210,6 +211,15 @@ def memory(rows: pd.DataFrame, predicted: Callable[[dict[str, Any]], float]) -> 
         "published_bytes",
         lambda row: f"{row.published_bytes:g} B is more than any chip holds, {largest:g} B",
     )
+    return problems
+
+
+def whole_runs(rows: pd.DataFrame, fastest: Callable[[dict[str, Any]], float]) -> list[Problem]:
+    """What is wrong with chip-hours of whole runs; `fastest` refuses what fits on no such chips."""
+    problems = _basics(rows)
+    rows = _sound(rows, problems)
+    names = ("model", "accelerator", "accelerators", "precision", "tokens")
+    problems += each(rows, (*names, "sequence", "batch_tokens"), fastest)
     return problems
 
 

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, pooling
-from scaleright.footprint import machine
 from scaleright.inference.power import (
     KINDS,
     LIMIT,
@@ -28,6 +27,7 @@ from scaleright.inference.power import (
 )
 from scaleright.inference.serving import OperatingPoint
 from scaleright.inference.slowdowns import slowdowns
+from scaleright.power import draw
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
 from scaleright.validation.cases import UNDETERMINED, given
@@ -128,7 +128,7 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
     if row["boundary"] == "facility":
         return Case("its building's share of the energy is not stated")
     chip = timed.deployment.chip
-    host = machine(chip.name).host_watts if row["boundary"] == "server" else 0.0
+    host = draw(chip.name, "serving").host_watts if row["boundary"] == "server" else 0.0
     joules = given(
         row,
         "measured_joules_per_token",

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.footprint import Machine, grid, intensity_spread, machine
-from scaleright.footprint.machines import ENDS
+from scaleright.footprint import grid, intensity_spread
 from scaleright.market import cost_factor
-from scaleright.power import energy_kwh
+from scaleright.power import ENDS, Draw, draw, energy_kwh
 from scaleright.ranges import interval
 from scaleright.units import MASSES, in_units, si
 from scaleright.validation import checks
@@ -26,7 +25,7 @@ WHY = {
 """Why a row of each basis is not scored; rows of measured power are."""
 
 
-def _watts(row: dict[str, Any], of: Machine) -> float:
+def _watts(row: dict[str, Any], of: Draw) -> float:
     """Power of one accelerator within what the publication counts."""
     return of.chip_watts + (of.host_watts if row["power_scope"] == "system" else 0.0)
 
@@ -68,7 +67,7 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
         "watts": (
             (tdp,) * 3
             if row["basis"] == "design power"
-            else tuple(_watts(row, machine(chip, end)) for end in ENDS)
+            else tuple(_watts(row, draw(chip, "training", end=end)) for end in ENDS)
         ),
         "pue": (usual.low, usual.best, usual.high) if pd.isna(stated) else (stated,) * 3,
         "intensity": (low, factor, high),

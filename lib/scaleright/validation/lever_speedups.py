@@ -9,9 +9,10 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.formulas import search
-from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import DEGREES, Service, groups
+from scaleright.inference.deployment import Deployment, shared_by
+from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load
+from scaleright.inference.server import DEGREES
 from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation
 from scaleright.validation.serving_cases import cases, serving_row
@@ -142,6 +143,10 @@ def _static_error(run: pd.Series) -> float:
         software=run.software,
     )
     load = Load(run.input_tokens, run.output_tokens)
-    found = dict(zip(*groups(Service(served, load, 1.0, batch=int(run.requests))), strict=True))
-    speed = found.get(float(run.tensor_parallel), np.nan) * run.output_tokens / run.tensor_parallel
+    of = Service(served, load, 1.0, batch=int(run.requests))
+    try:
+        _, (requests,) = groups(of, [shared_by(served, int(run.tensor_parallel))])
+    except ValueError:  # no room
+        return float("nan")
+    speed = requests * run.output_tokens / run.tensor_parallel
     return float(speed / run.measured_output_tokens_per_s_per_accelerator - 1)

@@ -57,6 +57,8 @@ LENGTHS = (120.0, 180.0, 270.0, 600.0, 900.0, 1300.0, 1900.0, 2800.0)
 
 WAITING = "mostly waiting: judged by its factor"
 """Why TTFT is not scored."""
+UNTOLD = "does not state its concurrency, and so not what waits"
+"""Why a TTFT is not predicted: how many run is known, how many wait is not."""
 BENCHMARK_ROUNDS = 10
 """Requests of a run over its concurrency, all clients beginning at once: how InferenceX measures
 [inferencemax2026].
@@ -79,9 +81,8 @@ def predicted(one: Case, by: pooling.Constants) -> float:
     slow = factors(one, by)
     if one.figure == "TTFT":
         burst = BENCHMARK_ROUNDS * one.asked.get("concurrency", math.inf)
-        return float(
-            steady(one.deployment, one.load, **one.asked, requests=burst, slowdowns=slow).ttft_s
-        )
+        run = {"requests": burst, "alike": one.alike, "slowdowns": slow}
+        return float(steady(one.deployment, one.load, **one.asked, **run).ttft_s)
     seconds = float(one.seconds @ list(slow.values()))
     return 1 / seconds if one.figure == "throughput" else seconds
 
@@ -190,6 +191,16 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     return constants_table(rows, table, "scalerightserving")
 
 
+def _waits(one: Case) -> str:
+    """Why a TTFT is not scored."""
+    return UNTOLD if _untold(one) else WAITING
+
+
+def _untold(one: Case) -> bool:
+    """Whether a TTFT is measured at a load of which only those that run are known."""
+    return one.figure == "TTFT" and one.point is not None and "batch" in one.asked
+
+
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = not label.startswith(KIND.table)
     table, every, fitted = book()
@@ -197,11 +208,11 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     rows, of = (table, every) if published else cases(rows.reset_index(drop=True), label, own)
     fits, known = (
         [one for one, use in zip(every, fitted, strict=True) if use],
-        [one if one.point else None for one in of],
+        [one if one.point and not _untold(one) else None for one in of],
     )
     values, why = (
         np.array([one.value for one in of]),
-        [one.why or ("" if one.figure in FITTED else WAITING) for one in of],
+        [one.why or ("" if one.figure in FITTED else _waits(one)) for one in of],
     )
     judged = rows.assign(published=values, why=why, scored=[not reason for reason in why])
     for mode, columns in MODES.items():

@@ -16,7 +16,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.inference.deployment import MEMORY_SHARE, Deployment
-from scaleright.inference.lengths import Load
+from scaleright.inference.lengths import Load, trace
 from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
@@ -31,6 +31,8 @@ FIGURES = {
     "TTFT": "measured_ttft_s",
 }
 """What may be measured, and its column. Throughput is of one chip."""
+TRACES = {"chat": "azure conversation", "code": "azure code"}
+"""Published traces whose prompts spread as those of a task of people's own words."""
 
 
 @dataclass(frozen=True, eq=False)  # a fit knows its cases by themselves
@@ -39,6 +41,7 @@ class Case:
 
     value : the figure measured
     asked : the batch or concurrency of the row, as `steady` takes it; empty for maximum load
+    alike : whether all its requests are of one length
     point : the operating point at measured peaks
     seconds : seconds of each kind of work at measured peaks in the time that the figure stands for:
         of a token written by the chip (throughput), or between two tokens of a sequence [s]
@@ -51,6 +54,7 @@ class Case:
     deployment: Deployment = UNDETERMINED
     load: Load = UNDETERMINED
     asked: Mapping[str, float] = UNDETERMINED
+    alike: bool = False
     point: OperatingPoint = UNDETERMINED
     seconds: np.ndarray = UNDETERMINED
     families: dict[str, str] = UNDETERMINED
@@ -105,7 +109,7 @@ def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
             / float(point.rhythm.requests * point.load.output_tokens)
         )
     if figure == "ITL":
-        return _parts(point.plain_step if point.rhythm.share < 0.5 else point.mixed_step)
+        return _parts(point.median_step)
     return _parts(point.token_step) / point.load.tokens_per_step
 
 
@@ -167,7 +171,9 @@ def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
             f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators ="
             f" {row['accelerators']}"
         )
-    return deployment, Load(float(row["input_tokens"]), float(row["output_tokens"]))
+    like = [of for task, of in TRACES.items() if str(given(row, "task", "")).startswith(task)]
+    spread = trace(like[0]).input_cv if like else 0.0
+    return deployment, Load(float(row["input_tokens"]), float(row["output_tokens"]), 0.0, spread)
 
 
 def checked(row: Mapping[str, Any]) -> None:
@@ -252,6 +258,7 @@ def of_row(
             why or ("" if values[name] > 0 else f"states no {name}"),
             values[name],
             **served,
+            alike=bool(given(row, "same_lengths", False)),
             seconds=_seconds(name, served["point"]) if served else UNDETERMINED,
         )
         for name in stated
