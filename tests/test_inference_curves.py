@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.inference.curves import curves, fastest
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.formats import usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
@@ -131,6 +131,8 @@ def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
         and usual_format(catalog.model("Llama-3.1-8B"), chip) == "BF16"
     )
     assert engines(catalog.model("DeepSeek-V3"), chip) == []  # 1.3 TB of weights on 640 GB
-    assert {d.attention_data for d in engines(model, chip)} == {1, 8}
+    found = engines(model, chip)
+    assert len({d.chips for d in found}) > 1  # small groups for a few readers, large for a pace
+    assert all(valid(d) and slots(d, LOADS[0]) >= 1 for d in found)
     with pytest.raises(ValueError, match="in FP8; nearest: MXFP4"):
         engines(model, chip, "FP8")

@@ -10,13 +10,15 @@ from functools import reduce
 from itertools import permutations
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from scaleright import catalog, claims, cli
 from scaleright.claims import verdicts
 from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import DEGREES, Service, chips, fleet_chips, groups
+from scaleright.inference.fleet import Service, chips, fleet_chips, groups, whole_groups
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import LEVERS, by_order, climb
 from scaleright.inference.quality import quality_loss
@@ -60,7 +62,8 @@ def test_a_group_serves_more_the_better_it_batches():
     alone, static, continuous = (
         dict(zip(*groups(service(batch=batch, tpot_s=None)), strict=True)) for batch in (1, 8, None)
     )
-    for size in DEGREES:
+    assert [*alone] == [*static] == [*continuous] and len(alone) == 3
+    for size in alone:
         assert alone[size] < static[size] < continuous[size]
 
 
@@ -75,6 +78,20 @@ def test_pooling_saves_what_does_not_peak_together(streams):
     alone, pooled, lockstep = (fleet_chips(1000.0, 0.01, 1.0, 4.0, *case) for case in cases)
     assert pooled == pytest.approx(alone * (1 + 3 / streams**0.5) / 4, rel=1e-3)
     assert lockstep == pytest.approx(alone, rel=1e-3)
+
+
+@hypothesis.given(
+    demand=st.floats(0, 1e7),
+    speed=st.floats(0.1, 1e7),
+    group=st.sampled_from([1.0, 2.0, 8.0]),
+    other=st.floats(0.1, 1e7),
+)
+def test_a_fleet_meets_the_demand_and_a_group_less_would_not(demand, speed, group, other):
+    fleet = whole_groups([(group, speed * group), (4.0, 4 * other)], demand)
+    size, of, served = map(float, fleet)
+    assert size * served / of >= demand * (1 - 1e-6)
+    assert size == of or (size - of) * served / of < demand
+    assert size <= whole_groups([(group, speed * group)], demand).chips
 
 
 def test_a_fleet_is_never_less_than_a_group_for_each_pool():

@@ -21,6 +21,7 @@ from scaleright.inference.phases import (
     step_parts,
     step_seconds,
 )
+from scaleright.inference.slowest import waited_kernels
 from scaleright.roofline import MEMORY_SHARE, speeds
 from scaleright.transformer import decode_bytes_per_step, kv_bytes_per_token
 
@@ -328,3 +329,24 @@ def test_groups_that_share_experts_wait_for_the_one_with_most_prompts():
     assert step_parts(dense, 64, 1000, 8 * 2000, 1000)["attention"] == pytest.approx(
         step_parts(replace(dense, attention_data=1), 8, 1000, 2000, 1000)["attention"]
     )
+
+
+def test_ranks_wait_for_the_slowest_of_them_where_kernels_are_launched_one_by_one():
+    """The expected time of half of a layer's launches in the slowest of the ranks of a sum."""
+    draw = np.random.default_rng(8)
+    for kernels, ranks in ((10, 2), (10, 8), (30, 4)):
+        halves = draw.gamma(kernels / 2, size=(20000, 2, ranks)).max(axis=2).sum(axis=1)
+        assert waited_kernels(kernels - 4.0, ranks) == pytest.approx(halves.mean(), rel=0.02)
+    assert waited_kernels(12.0, 1) == 12.0
+
+
+def test_only_the_first_engine_of_vllm_waits_in_steps_without_prompts():
+    one, eight = (
+        Deployment(catalog.model("Llama-2-7B"), catalog.accelerator("A100 SXM 80GB"), tensor=chips)
+        for chips in (1, 8)
+    )
+    for software, longer in (("vLLM 0.5.4", True), ("vLLM 0.17.0", False)):
+        alone, shared = (
+            step_parts(replace(d, software=software), 16, 1000)["launch"] for d in (one, eight)
+        )
+        assert (shared > 1.5 * alone) == longer and shared >= alone

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.catalog import DataError
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.phases import step_seconds
 from scaleright.inference.power import (
     KINDS,
     LIMIT,
     borrowed,
     chip_draws,
     interval,
-    phase_watts,
     step_joules,
     step_work,
 )
+from scaleright.inference.slowdowns import slowdowns
 
 H100 = catalog.accelerator("H100 SXM")
 LLAMA = Deployment(catalog.model("Llama-3.1-70B"), H100, tensor=4)
@@ -117,8 +118,11 @@ def test_a_chip_without_design_power_is_refused():
 def test_reading_draws_more_than_writing_and_writing_more_than_waiting(name, tensor):
     """Prompts are bound by arithmetic, decoding by memory, and more sequences draw more."""
     d = Deployment(LLAMA.model, catalog.accelerator(name), tensor=tensor)
-    few, many = (phase_watts(d, batch, 1000, 4000) for batch in (1, 256))
-    assert (
-        few["waiting"] < few["decode"] < many["decode"] <= many["prefill"] * 1.15
-        and few["prefill"] == many["prefill"]
-    )
+
+    def watts(*step):
+        seconds = step_seconds(d, *step, slowdowns=slowdowns(d)).total
+        return step_joules(d, seconds, *step).total / seconds / d.chips
+
+    few, many = (watts(batch, 1000, 0.0, 0.0) for batch in (1, 256))
+    waiting = chip_draws(d.chip)["static"][0] * d.chip.tdp_watts
+    assert waiting < few < many <= watts(0.0, 1.0, 4000, 2000) * 1.15

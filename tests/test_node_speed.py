@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scaleright import catalog
+from scaleright.inference import nodes
 from scaleright.inference.curves import curves, fastest
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import writing_seconds
-from scaleright.inference.formats import offered
+from scaleright.inference.formats import offered, usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, node_speed
 from scaleright.inference.nodes import engines
+from scaleright.inference.server import SOFTWARE
 from scaleright.quantity import evaluate, given
 from scaleright.transformer import decode_step
 
@@ -104,3 +107,68 @@ def test_four_bits_are_multiplied_in_the_sixteen_that_a_chip_has():
         for chip in ("T4", "L4")
     ]
     assert formats == ["FP16", "BF16"]
+
+
+def _kind(tensor, pipeline, expert, apart):
+    """How a mixture of experts is split over several chips, in a word."""
+    if pipeline > 1:
+        return "stages"
+    if apart > 1:
+        return "together and apart" if tensor > 1 else "apart"
+    return "whole experts" if expert > 1 else "every expert"
+
+
+def test_mixtures_are_split_as_two_publishers_at_least_have_measured():
+    """And no other way, so that no engine is an answer that nobody publishes."""
+    rows = catalog.table("measured/serving")
+    degrees = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "attention_data_parallel")
+    rows = rows[rows["tensor_parallel"].notna() & (rows["mode"] == "aggregated")]
+    mixtures = {name for name in set(rows["model"]) if catalog.model(name).experts}
+    rows = rows[rows["model"].isin(mixtures) & rows["accelerators"].isin((2, 4, 8))]
+    split = rows[[*degrees]].fillna(1).astype(int)
+    kinds = pd.Series([_kind(*row) for row in split.to_numpy()], rows.index)
+    published = rows.groupby(kinds)["source"].nunique()
+    tried = {
+        _kind(d.tensor, 1, d.expert, d.attention_data)
+        for name in ("gpt-oss-120b", "Qwen3-235B-A22B", "DeepSeek-V3")
+        for chip in ("H100 SXM", "H200 SXM", "B300", "GB300")
+        for d in engines(catalog.model(name), catalog.accelerator(chip))
+        if d.chips > 1
+    }
+    assert tried == {"every expert", "whole experts", "apart"}
+    assert min(published[kind] for kind in tried) >= 2
+    assert published.get("together and apart", 0) < 2
+
+
+def test_experts_in_blocks_of_eight_bits_are_not_split_within_a_block():
+    """As vLLM refuses Qwen3-235B in FP8 on eight chips that share every expert."""
+    shape, chip = catalog.model("Qwen3-235B-A22B"), catalog.accelerator("H100 SXM")
+    for form, allowed in (("FP8", False), ("BF16", True)):
+        eight = [d for d in nodes.splits(Deployment(shape, chip, form)) if d.tensor == 8]
+        assert {d.expert for d in eight} == ({1, 8} if allowed else {8})
+
+
+RATES = Load(
+    *np.array(
+        [(3000, 300, 0.0), (500, 2000, 0.0), (12000, 900, 0.5), (1500, 4000, 0.2), (40000, 700, 0)]
+    ).T
+)
+"""Requests for which no engine was chosen."""
+
+
+@pytest.mark.parametrize("chip", ["H100 SXM", "H200 SXM", "B300", "A100 SXM 80GB", "L40S"])
+@pytest.mark.parametrize("name", ["Llama-3.3-70B", "gpt-oss-120b", "Qwen3-235B-A22B"])
+def test_the_few_engines_write_nearly_as_much_as_the_best_of_all_published_splits(name, chip):
+    shape, of = catalog.model(name), catalog.accelerator(chip)
+    every = nodes.splits(Deployment(shape, of, usual_format(shape, of), software=SOFTWARE))
+    shares = []
+    for pace in (12.0, 40.0, 70.0):
+        few, all_of = (
+            np.nan_to_num(
+                np.where((best := fastest(found, RATES, 1 / pace)).kept > 0, best.tokens_per_s, 0.0)
+            )
+            for found in (curves(engines(shape, of)), curves(every))
+        )
+        assert ((few > 0) == (all_of > 0)).mean() >= 0.8
+        shares += (few[all_of > 0] / all_of[all_of > 0]).tolist()
+    assert len(shares) > 4 and np.mean(shares) > 0.9

@@ -17,12 +17,14 @@ import numpy as np
 
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
+from scaleright.inference.first_token import first_token_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
-from scaleright.inference.phases import KINDS, busiest_prompt, step_parts
+from scaleright.inference.phases import KINDS, step_parts
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import FRONT_S, SEQUENCES
+from scaleright.inference.serving import SEQUENCES
 from scaleright.inference.slowdowns import slowdowns as stored
+from scaleright.inference.slowest import busiest_prompt
 from scaleright.ops import floor, item, log2, maximum, minimum, where
 from scaleright.quantity.packed import graded
 
@@ -67,13 +69,13 @@ class CurvePoint:
 
     @property
     def reading_s(self) -> Any:
-        """What prompts add to the mean step [s]."""
-        return self.beat.carrying * (self.mixed_s - self.plain_s)
+        """What prompts add to the mean step, nothing where few answers beside them are less [s]."""
+        return self.beat.carrying * maximum(self.mixed_s - self.plain_s, 0.0)
 
     @property
     def step_s(self) -> Any:
         """Mean of all steps [s]."""
-        return self.plain_s + self.reading_s
+        return self.plain_s + self.beat.carrying * (self.mixed_s - self.plain_s)
 
     @property
     def requests_per_s(self) -> Any:
@@ -87,17 +89,15 @@ class CurvePoint:
 
     @property
     def ttft_s(self) -> Any:
-        """Time of the first token where a slot is free: the way in, the rest of the step under way,
-        and the steps of the prompt [s].
+        """Time of the first token where a slot is free, on an engine that captures the steps of
+        prompts [s], see `first_token`.
         """
         squares = (
             1 - self.beat.carrying
         ) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
-        return (
-            minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
-            + self.beat.prompt_steps * self.mixed_s
-            + FRONT_S
-        )
+        rest_s = minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
+        reading_s = self.beat.prompt_steps * self.mixed_s
+        return first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s)
 
 
 @dataclass(frozen=True)
@@ -156,14 +156,12 @@ class Curve:
         takes [s].
         """
         piece = minimum(tokens, self.budget)
-        return tokens / piece * self.mixed_s(0.0, piece, tokens / 2)
+        return tokens / piece * self.mixed_s(0.0, piece, tokens / 2, tokens)
 
-    def mixed_s(self, beside: Any, chunk: Any, context: Any) -> Any:
-        """A step that reads a chunk of prompts beside decoding sequences, but for what these look
-        back on.
-        """
+    def mixed_s(self, beside: Any, chunk: Any, context: Any, length: Any) -> Any:
+        """A step that reads prompts beside decoding sequences, but for what these look back on."""
         each = busiest_prompt(
-            chunk / self.replicas, 2 * context, self.waiting, self.budget / self.replicas
+            chunk / self.replicas, length, self.waiting, self.budget / self.replicas
         )
         wide, together = self.replicas * each, beside + chunk
         products = _between(self.reading, READING, beside + wide) + _between(
@@ -186,7 +184,8 @@ class Curve:
             beat.beside * self._over(self.look, load.context),
         )
         plain_s = self.writing_s(batch) + looking
-        mixed_s = self.mixed_s(beat.beside, beat.chunk, load.prompt_context) + beside
+        reading = beat.beside, beat.chunk, load.prompt_context, load.new_tokens
+        mixed_s = self.mixed_s(*reading) + beside
         return CurvePoint(
             batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
         )
@@ -218,7 +217,7 @@ def curves(
     kinds: Sequence[str] = KINDS,
 ) -> list[Curve]:
     """The curves of deployments that differ in their degrees alone, of all kinds of work or of
-    some, by one call of the engine's step.
+    some, by one call of the engine's step; ValueError for the first engine of vLLM.
 
     slowdowns : as in `steady`
 
@@ -226,9 +225,11 @@ def curves(
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
     ...     {})
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
-    13.4
+    13.5
     """
-    d = _together(found)
+    if any(one.first_of_vllm for one in found):
+        raise ValueError("vLLM V0 reads prompts in steps of their own; allowed: later engines")
+    d = as_one(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
     kept = {name: graded if name in _TABLES else _cut for name in Curve.__dataclass_fields__}
@@ -238,12 +239,11 @@ def curves(
     return [Curve(*(of if m else of[0] for of, m in zip(row, many, strict=True))) for row in rows]
 
 
-def _together(found: Sequence[Deployment]) -> Deployment:
+@search
+def as_one(found: Sequence[Deployment]) -> Deployment:
     """Deployments that differ in their degrees alone, as one with a row for each."""
-    degrees: dict[str, Any] = {
-        name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES
-    }
-    return replace(found[0], **degrees)
+    rows: Any = {name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES}
+    return replace(found[0], **rows)
 
 
 def _cut(value: float) -> float:
@@ -260,7 +260,7 @@ def writing_parts(found: Sequence[Deployment], *groups: Sequence[str]) -> list[l
     >>> writing_parts([d], KINDS) == [[curves([d])[0].decoding]]
     True
     """
-    d = _together(found)
+    d = as_one(found)
     parts, slow = step_parts(d, np.array(DECODING), 0.0), stored(d)
     none = np.zeros((len(found), len(DECODING)))
     return [
@@ -363,26 +363,30 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any) -> Paced:
     """The engine, of those of one model and chip, that writes most tokens per chip where none may
     take longer than `tpot_s`.
 
-    Takes numbers, arrays and quantities.
-
     >>> from scaleright import catalog
-    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
-    ...     {})
+    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))])
     >>> slow, fast, never = (fastest([one], Load(1000, 1000), 1 / pace)
     ...     for pace in (20.0, 100.0, 1000.0))
     >>> slow.tokens_per_s > fast.tokens_per_s > never.tokens_per_s, (slow.kept, fast.kept,
     ...     never.kept)
     (True, (1.0, 1.0, 0.0))
     """
-    (best, most), *others = (_paced(one, load, tpot_s) for one in curves)
-    for this, score in others:
+    return foremost([paced(one, load, tpot_s) for one in curves])
+
+
+@search
+def foremost(found: Sequence[tuple[Paced, Any]]) -> Paced:
+    """That of the highest score."""
+    best, most = found[0]
+    for this, score in found[1:]:
         pairs = zip(vars(this).values(), vars(best).values(), strict=True)
         best = Paced(*(where(score > most, one, other) for one, other in pairs))
         most = maximum(score, most)
     return best
 
 
-def _paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
+@search
+def paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
     """What one engine does at a pace, and its score: its speed, or how slow it is to one reader
     alone.
     """
@@ -391,6 +395,5 @@ def _paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
     at = one.at(running, load)
     rate = at.beat.requests * load.output_tokens / at.step_s / one.chips
     score = where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -at.tpot_s))
-    kept = where(batch > 0, 1.0, 0.0)
-    shares = at.reading_s / at.step_s, at.looking_s / at.step_s
-    return Paced(kept, rate, *shares, running, one.chips, at.tpot_s, at.ttft_s), score
+    of = where(batch > 0, 1.0, 0.0), rate, at.reading_s / at.step_s, at.looking_s / at.step_s
+    return Paced(*of, running, one.chips, at.tpot_s, at.ttft_s), score

@@ -8,6 +8,7 @@ stage's chips share its experts. Degrees may be arrays of layouts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -64,6 +65,42 @@ def formats_of(chip: Accelerator) -> tuple[str, ...]:
     )
 
 
+@lookup
+def generation(software: str) -> str:
+    """The engine of a software, and which generation of vLLM; "any" where none is named.
+
+    vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it
+    counts as another generation again.
+
+    >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation(
+    ...     "")
+    ('vLLM V0', 'vLLM V1', 'vLLM', 'any')
+    """
+    release = re.match(r"vLLM 0\.(\d+)", software)
+    age = int(release[1]) if release else 14
+    return "vLLM V0" if age < 8 else "vLLM V1" if age < 14 else (software.split() or ["any"])[0]
+
+
+@lookup
+def sixteen_bits_of(chip: Accelerator) -> str:
+    """A chip's format of 16 bits: FP16 where it is older than BF16."""
+    return "FP16" if "bf16" not in chip.dense and "fp16" in chip.dense else "BF16"
+
+
+@lookup
+def computed_in(precision: str, chip: Accelerator) -> str:
+    """The format in which a chip multiplies weights of a format: their own; 16 bit for INT4, and
+    for MXFP4 on a chip without FP4, else MXFP8.
+
+    >>> from scaleright import catalog
+    >>> [computed_in("MXFP4", catalog.accelerator(of)) for of in ("H100 SXM", "B200")]
+    ['BF16', 'MXFP8']
+    """
+    plain = sixteen_bits_of(chip)
+    other = {"MXFP4": "MXFP8" if "fp4" in chip.dense else plain, "INT4": plain}
+    return other.get(precision, precision)
+
+
 @dataclass(frozen=True)
 class Deployment:
     """A model on a group of chips that serve it as one engine.
@@ -78,6 +115,8 @@ class Deployment:
         [1]
     expert : ranks that the routed experts are spread over, of the tensor * attention_data chips of
         a stage; each expert is split over the others: 1 splits every expert over all of them [1]
+    redundant : routed experts that are held twice, so that the ranks share busy ones and need not
+        divide the model's own number [1]
     kv_precision : format of the cache; by default `cache_format`
     software : engine and version, such as "vLLM 0.17.0"; the first word is the engine
     max_sequences : most sequences that the engine runs at once, over the whole group; None is no
@@ -106,6 +145,12 @@ class Deployment:
     max_sequences: Any = None
     memory_share: Any = MEMORY_SHARE
     chunk_tokens: Any = CHUNK_TOKENS
+    redundant: Any = 0
+
+    @property
+    def held_experts(self) -> Any:
+        """Routed experts that the ranks hold of each layer, those held twice counted twice [1]."""
+        return self.model.experts + self.redundant
 
     @property
     def ranks(self) -> Any:
@@ -128,6 +173,13 @@ class Deployment:
         named.
         """
         return self.software.split()[0] if self.software.strip() else ""
+
+    @property
+    def first_of_vllm(self) -> bool:
+        """Whether it runs the first engine of vLLM, which launches every kernel from the host and
+        reads prompts in steps of their own.
+        """
+        return generation(self.software) == "vLLM V0"
 
     @property
     def cache_format(self) -> str:
@@ -162,7 +214,7 @@ class Deployment:
     @property
     def sixteen_bits(self) -> str:
         """The chip's format of 16 bits: FP16 where it is older than BF16."""
-        return "FP16" if "bf16" not in self.chip.dense and "fp16" in self.chip.dense else "BF16"
+        return sixteen_bits_of(self.chip)
 
     def compute_format(self, part: str) -> str:
         """Format in which a part's products are computed: its own; 16 bit for INT4, and for MXFP4
@@ -174,9 +226,7 @@ class Deployment:
     @property
     def compute_formats(self) -> dict[str, str]:
         """Format in which each part's products are computed, see `compute_format`."""
-        plain = self.sixteen_bits
-        other = {"MXFP4": "MXFP8" if "fp4" in self.chip.dense else plain, "INT4": plain}
-        return {part: other.get(form, form) for part, form in self.formats.items()}
+        return {part: computed_in(form, self.chip) for part, form in self.formats.items()}
 
 
 @lookup
@@ -231,8 +281,8 @@ def _format_rules(d: Deployment) -> Iterator[Rule]:
 
 def _degree_rules(d: Deployment) -> Iterator[Rule]:
     """Degrees divide what they split."""
-    t = d.model
-    heads, experts = divisors(t.heads), divisors(max(t.experts, 1))
+    t, twice = d.model, np.asarray(d.redundant)
+    heads = divisors(t.heads)
     kept = [n for n in heads if t.kv_lora_rank or t.kv_heads % n == 0 or n % t.kv_heads == 0]
     yield (
         np.isin(d.tensor, heads),
@@ -257,12 +307,34 @@ def _degree_rules(d: Deployment) -> Iterator[Rule]:
         ),
     )
     yield (
-        np.isin(d.expert, experts) & (np.asarray(d.ranks) % np.maximum(d.expert, 1) == 0),
+        (twice >= 0) & (twice == np.floor(twice)) & (twice <= t.experts),
         lambda one: (
-            f"expert = {one.expert} does not divide experts = {t.experts} and the {one.ranks} chips"
-            " of a stage; " + nearest_of(one.expert, [n for n in experts if one.ranks % n == 0])
+            f"redundant = {one.redundant:g}; {_nearest_whole(one.redundant, t.experts)} (each of"
+            f" the {t.experts} routed experts is held twice at most)"
         ),
     )
+    ranks = np.maximum(d.expert, 1)
+    yield (
+        (np.maximum(d.held_experts, 1) % ranks == 0) & (np.asarray(d.ranks) % ranks == 0),
+        lambda one: (
+            f"expert = {one.expert} does not divide experts = {_told(one)} and the"
+            f" {one.ranks} chips of a stage; "
+            + nearest_of(
+                one.expert,
+                [n for n in divisors(max(int(one.held_experts), 1)) if one.ranks % n == 0],
+            )
+        ),
+    )
+
+
+def _nearest_whole(value: float, most: int) -> str:
+    """The whole number nearest to a value, of those from nothing to the most, in words."""
+    return f"allowed: 0 to {most}; nearest: {min(max(round(float(value)), 0), most)}"
+
+
+def _told(d: Deployment) -> str:
+    """The experts of a layer, with those held twice, in words."""
+    return f"{d.model.experts}" + (f" + {d.redundant:g} redundant" if d.redundant else "")
 
 
 def _numbers(d: Deployment) -> list[str]:
@@ -283,8 +355,8 @@ def check(d: Deployment) -> None:
     Of degrees in arrays the message is about the first element that breaks it. The rules: formats
     that exist and that the chip can serve; a decoder; positive whole degrees; tensor divides heads,
     and divides or multiplies key/value heads; no more stages than layers; expert divides the
-    experts and the chips of a stage. Whether the weights fit in memory is asked of
-    `memory.largest_batch`.
+    experts, redundant ones counted, and the chips of a stage. Whether the weights fit in memory is
+    asked of `memory.largest_batch`.
 
     >>> from scaleright import catalog
     >>> check(Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("A100 SXM 80GB"),

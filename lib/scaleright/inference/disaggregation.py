@@ -14,11 +14,13 @@ import numpy as np
 from scaleright.collectives import network, send_recv_seconds
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
+from scaleright.inference.engine_steps import engine_step
+from scaleright.inference.first_token import FRONT_S
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
 from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import FRONT_S, OperatingPoint, engine_step, room
+from scaleright.inference.serving import OperatingPoint, room
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import noiseless
 from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes
@@ -164,8 +166,8 @@ def disaggregated(
     transfer_s = transfer_seconds(prefill, decode, load.input_tokens)
     ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
     served = rhythm.requests / step.total
-    steps, tpot_s = (step, step, step, step), step.total / load.tokens_per_step
+    steps, tpot_s = (step,) * 4, step.total / load.tokens_per_step
     ratio = served * load.new_tokens / full * prompt_step.total
     there = (decode, load, batch + served * ttft_s, most, batch, *steps, rhythm, 0.0)
-    took = (ttft_s, tpot_s, step.total)
+    took = (ttft_s, tpot_s, slowdowns)
     return Disaggregated(*there, *took, prefill, ratio, prompt_step, transfer_s)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup
+from scaleright.inference.formats import FORMATS, USUAL, either, nearest_format, usual_format
 from scaleright.names import one_of
 from scaleright.order import noiseless, ordered
 from scaleright.units import figure
@@ -18,17 +19,18 @@ TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
 
 
-def _least_hungry(runs: pd.DataFrame, joules: str, variant: str) -> pd.DataFrame:
+def _least_hungry(runs: pd.DataFrame, joules: str, *variant: str) -> pd.DataFrame:
     """Of each model, chip and variant the row of `runs` with the least of the column `joules`."""
-    least = ordered(runs, joules).drop_duplicates(["model", "accelerator", variant])
-    return least.sort_values(["model", "accelerator", variant], ignore_index=True)
+    kind = ["model", "accelerator", *variant]
+    least = ordered(runs, joules).drop_duplicates(kind)
+    return least.sort_values(kind, ignore_index=True)
 
 
 @lookup
 @catalog.shared
 def chat_energy() -> pd.DataFrame:
-    """The least hungry published configuration of each model, chip and number of sequences that run
-    together.
+    """The least hungry published configuration of each model, chip, format of the weights and
+    number of sequences that run together.
 
     Columns: model, accelerator, batch (the engine's limit on sequences) [sequence], accelerators
     that share the model, precision, chip_watts [W] and tokens_per_s [token/s] of one accelerator,
@@ -43,7 +45,7 @@ def chat_energy() -> pd.DataFrame:
     runs = runs[
         (runs["task"] == TASK) & (runs["boundary"] == "accelerator") & runs["max_sequences"].notna()
     ]
-    least = _least_hungry(runs, "measured_joules_per_token", "max_sequences")
+    least = _least_hungry(runs, "measured_joules_per_token", "precision", "max_sequences")
     count = least["accelerators"].astype(float)
     found = least.assign(
         batch=least["max_sequences"].astype(int),
@@ -109,30 +111,69 @@ def image_energy() -> pd.DataFrame:
 
 
 @lookup
-def chat_energy_at(model: str, accelerator: str, batch: float) -> pd.Series:
-    """The row of `chat_energy` whose number of sequences comes nearest, as a ratio, to the one
-    asked.
+def measured_formats(model: str, accelerator: str) -> tuple[str, ...]:
+    """The formats of the weights in which a model's energy was measured on a chip, the widest
+    first; none where nobody measured it there.
+
+    >>> measured_formats("Qwen3-235B-A22B", "B200"), measured_formats("Llama-3.1-70B", "B200")
+    (('BF16', 'FP8'), ('BF16',))
+    """
+    pair = catalog.model(model).name, catalog.accelerator(accelerator).name
+    return tuple(form for form in FORMATS if (*pair, form) in _chat_energy_by_kind())
+
+
+@lookup
+def measured_format(model: str, accelerator: str, precision: str = USUAL) -> str:
+    """The format of the measured runs of a model on a chip: the one that is asked for; of the usual
+    one, if nobody measured it, the nearest.
 
     Raises
     ------
-    LookupError : nobody measured the model, or the model on this chip; what was measured is named.
+    LookupError : nobody measured the model, or the model on this chip, or in this format; what was
+        measured is named.
+
+    >>> measured_format("Llama-3.1-70B", "H100 SXM"), measured_format("Qwen3-235B-A22B", "H100 SXM")
+    ('BF16', 'FP8')
+    """
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    known = measured_formats(model, accelerator)
+    if not known:
+        seen = chat_energy()
+        seen = seen[
+            seen["model"] == one_of(shape.name, seen["model"], "model with measured energy")
+        ]
+        raise LookupError(
+            f"nobody measured the energy of {shape.name} on {chip.name}; measured on:"
+            f" {', '.join(sorted(set(seen['accelerator'])))}"
+        )
+    asked = usual_format(shape, chip) if precision == USUAL else precision
+    if asked in known or precision == USUAL:
+        return asked if asked in known else nearest_format(asked, known)
+    raise LookupError(
+        f"nobody measured the energy of {shape.name} on {chip.name} in {precision}; nearest:"
+        f" {nearest_format(precision, known)}; measured in {either(known)}"
+    )
+
+
+@lookup
+def chat_energy_at(model: str, accelerator: str, batch: float, precision: str = USUAL) -> pd.Series:
+    """The row of `chat_energy` in a format whose number of sequences comes nearest, as a ratio, to
+    the one asked.
+
+    Raises
+    ------
+    LookupError : as of `measured_format`.
 
     >>> int(chat_energy_at("Llama-3.1-70B", "H100 SXM", 70)["batch"])
     64
     """
-    name, chip = catalog.model(model).name, catalog.accelerator(accelerator).name
-    rows = _chat_energy_by_pair().get((name, chip))
-    if rows is None:
-        known = chat_energy()
-        known = known[known["model"] == one_of(name, known["model"], "model with measured energy")]
-        raise LookupError(
-            f"nobody measured the energy of {name} on {chip}; measured on:"
-            f" {', '.join(sorted(set(known['accelerator'])))}"
-        )
+    form = measured_format(model, accelerator, precision)
+    kind = catalog.model(model).name, catalog.accelerator(accelerator).name, form
+    rows = _chat_energy_by_kind()[kind]
     return rows.iloc[np.argmin(noiseless(np.abs(np.log(rows["batch"] / batch))))]
 
 
 @catalog.remembered
-def _chat_energy_by_pair() -> dict[tuple[str, str], pd.DataFrame]:
-    """The rows of `chat_energy` by model and accelerator."""
-    return dict(iter(chat_energy().groupby(["model", "accelerator"], sort=False)))
+def _chat_energy_by_kind() -> dict[tuple[str, str, str], pd.DataFrame]:
+    """The rows of `chat_energy` by model, accelerator and format."""
+    return dict(iter(chat_energy().groupby(["model", "accelerator", "precision"], sort=False)))

@@ -17,7 +17,7 @@ from scaleright.formulas import (
 )
 from scaleright.inference.deployment import Deployment
 from scaleright.ops import minimum, where
-from scaleright.roofline import TILE, Speeds, matmul_seconds, speeds
+from scaleright.roofline import TILE, Speeds, mean_matmul_seconds, speeds
 from scaleright.transformer.memory import bytes_per_parameter
 
 QUICK_S, QUICK_PEER_S, QUICK_SHARE = 3.5e-6, 0.3e-6, 0.15
@@ -44,7 +44,7 @@ product.
 """
 
 # A deployment is checked once, by `deployment.check`.
-_matmul, _reduce = unchecked(matmul_seconds), unchecked(all_reduce_seconds)
+_matmul, _reduce = unchecked(mean_matmul_seconds), unchecked(all_reduce_seconds)
 
 
 @lookup
@@ -96,8 +96,7 @@ class Machine:
             of.units,
             count,
             tile,
-            input_bytes=self.input_bytes[part],
-            output_bytes=2.0,
+            self.input_bytes[part],
         )
 
     def feed_forward(self, t: Transformer, part: str, rows, width, count=1.0):

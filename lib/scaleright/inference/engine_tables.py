@@ -19,7 +19,7 @@ from scaleright.inference.curves import (
 )
 from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.formats import USUAL, offered, usual_format
-from scaleright.inference.nodes import engines
+from scaleright.inference.nodes import best_engines
 from scaleright.inference.phases import KINDS
 from scaleright.inference.server import SOFTWARE, holding
 
@@ -90,10 +90,7 @@ def node_engines(
     ([2, 4, 8], 3)
     """
     shape, of = model(name), accelerator(chip)
-    found = {form: tuple(engines(shape, of, form)) for form in offered(shape, of)}
-    return MappingProxyType(
-        {form: (every, tuple(curves(every)) if every else ()) for form, every in found.items()}
-    )
+    return MappingProxyType({form: best_engines(shape, of, form) for form in offered(shape, of)})
 
 
 @search

@@ -5,33 +5,35 @@ A fleet is sized for its busiest time: as many whole groups of chips as that tak
 requests that it serves while tokens keep their pace.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scaleright.architecture import Transformer
-from scaleright.formulas import COUNT, POSITIVE, SHARE, closed_form, search
-from scaleright.inference.deployment import Deployment, check, shared_by, valid
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, SHARE, closed_form, search
+from scaleright.inference.curves import as_one
+from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
+from scaleright.inference.nodes import engines_like
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.speculation import Speculation
-from scaleright.ops import ceil, maximum, sqrt
+from scaleright.ops import ceil, maximum, sqrt, where
 from scaleright.order import noiseless
 
-DEGREES = (1, 2, 4, 8)
-"""Chips that may share the model; the cheapest fleet decides."""
 SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 """Sequences at which a group that batches continuously is tried."""
 
 
 @closed_form(
-    requests_per_s=POSITIVE,
+    requests_per_s=NON_NEGATIVE,
     group_requests_per_s=POSITIVE,
     together=SHARE,
     **dict.fromkeys(("group_chips", "peak_to_mean", "streams", "pools"), COUNT),
@@ -65,14 +67,56 @@ def fleet_chips(
     )
 
 
+class WholeGroups(NamedTuple):
+    """The smallest fleet of whole groups of one kind.
+
+    chips : of the fleet [1]; NaN where no group serves anything
+    group, served : chips of a group [1], and what it serves at most, in the unit of the demand
+    """
+
+    chips: Any
+    group: Any
+    served: Any
+
+
+@search
+def whole_groups(
+    groups: Sequence[tuple[Any, Any]],
+    demand: Any,
+    peak_to_mean: Any = 1.0,
+    together: Any = 0.0,
+    streams: Any = 1.0,
+    pools: Any = 1.0,
+) -> WholeGroups:
+    """The smallest fleet for a demand, of groups of one of several kinds.
+
+    Parameters
+    ----------
+    groups : of each kind, its chips [1], and what it serves at most, NaN where it serves nothing
+    demand : mean demand, in the same unit
+    peak_to_mean, together, streams, pools : as in `fleet_chips`; by default the demand is all
+
+    >>> fleet = whole_groups([(1.0, 400.0), (2.0, 900.0), (8.0, 4000.0)], 1000.0)
+    >>> fleet.chips, fleet.group
+    (3.0, 1.0)
+    """
+    least, group, served = math.inf, math.nan, math.nan
+    for of, most in groups:
+        size = fleet_chips(demand, most, of, peak_to_mean, together, streams, pools)
+        fewer = where(most > 0, size, math.inf) < least
+        least = where(fewer, size, least)
+        group, served = where(fewer, of, group), where(fewer, most, served)
+    chips = where(group > 0, least, math.nan)
+    return WholeGroups(chips, group, served)
+
+
 @dataclass(frozen=True)
 class Service:
     """How a model is served to several streams of requests, and what could be made of it.
 
     Attributes
     ----------
-    deployment, load : what serves what; of the deployment the degree of tensor parallelism is
-        chosen anew
+    deployment, load : what serves what; the degrees of the deployment are chosen anew
     requests_per_s : mean demand over all streams [1/s]
     peak_to_mean : of one stream [1]; together : correlation of the streams [1]
     services, variants : applications, and fine-tuned variants of the model that each uses; their
@@ -160,35 +204,36 @@ def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
 
 
 @search
-def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
+def groups(
+    service: Service, among: Sequence[Deployment] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Chips of each possible group, and the requests per second that it serves at most while tokens
     keep their pace.
 
+    among : engines of which a group may be made; by default `nodes.engines`
+
     Raises
     ------
-    ValueError : the model fits on no group of up to `DEGREES` chips, or none keeps the pace; the
-        best is named.
+    ValueError : the model fits on no group, or none keeps the pace; the best is named.
     """
-    d, load, slow = (
-        shared_by(service.deployment, np.array(DEGREES)),
-        service.load,
-        service.slowdowns,
-    )
-    check(shared_by(d, 1))
-    held = np.array(DEGREES)[valid(d) & (slots(d, load) >= 1)]
-    if not held.size:
-        steady(shared_by(d, DEGREES[-1]), load)  # says why not
-    every = shared_by(d, held[:, None])
+    load, slow = service.load, service.slowdowns
+    check(replace(service.deployment, tensor=1, expert=1))
+    found = engines_like(service.deployment) if among is None else among
+    found = [d for d in found if slots(d, load) >= 1]
+    if not found:
+        steady(shared_by(service.deployment, 8), load)  # says why not
+        raise ValueError(f"{service.deployment.model.name}: no engine holds such requests")
+    d = as_one(found)
     if service.batch is not None:
-        found = every.chips, *_static(service, every)
+        point = d.chips, *_static(service, d)
     else:
-        point = (
-            disaggregated(every, every, load, SEATS, slow)
+        at = (
+            disaggregated(d, d, load, SEATS, slow)
             if service.split
-            else steady(every, load, SEATS, slow)
+            else steady(d, load, SEATS, slow)
         )
-        found = point.chips, point.requests_per_s, point.tpot_s
-    size, served, pace = np.broadcast_arrays(*found)
+        point = at.chips, at.requests_per_s, at.tpot_s
+    size, served, pace = np.broadcast_arrays(*point)
     each = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0)
     most = noiseless(each).argmax(axis=1)[:, None]
     size, served, kept = (
@@ -196,9 +241,10 @@ def groups(service: Service) -> tuple[np.ndarray, np.ndarray]:
     )
     kept = kept <= (service.tpot_s or np.inf)
     if not kept.any():
+        of = service.deployment
         raise ValueError(
-            f"tpot_s = {service.tpot_s:g}: {d.model.name} in {d.precision} on {d.chip.name} needs"
-            f" {pace.min():.3g} at least"
+            f"tpot_s = {service.tpot_s:g}: {of.model.name} in {of.precision} on {of.chip.name}"
+            f" needs {pace.min():.3g} at least"
         )
     return size[kept].astype(float), served[kept]
 

@@ -5,7 +5,7 @@ usually is, by what was published.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from scaleright import catalog
@@ -75,6 +75,19 @@ def offered(model: Transformer, chip: Accelerator) -> tuple[str, ...]:
 def _kin(chip: Accelerator) -> tuple[str, ...]:
     """Chips of one family that serve the same formats."""
     return family_of(chip), *formats_of(chip)
+
+
+@lookup
+def kin(accelerators: Iterable[str]) -> dict[str, str]:
+    """For each chip the first of those that serve every model in the same formats, and usually in
+    the same one.
+
+    >>> kin(["H100 SXM", "A100 SXM 80GB", "H200 SXM"])["H200 SXM"]
+    'H100 SXM'
+    """
+    first: dict[tuple[str, ...], str] = {}
+    chips = {name: catalog.accelerator(name) for name in accelerators}
+    return {name: first.setdefault((of.vendor, *_kin(of)), name) for name, of in chips.items()}
 
 
 @lookup

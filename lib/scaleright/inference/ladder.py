@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -19,13 +20,14 @@ from scaleright.catalog import accelerator, model
 from scaleright.formulas import lookup, search
 from scaleright.inference.curves import Curve, fastest
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import DEGREES, fleet_chips
-from scaleright.inference.formats import FORMATS, USUAL, offered, usual_format
+from scaleright.inference.fleet import whole_groups
+from scaleright.inference.formats import FORMATS, offered
 from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import by_order, can_be_sparse
 from scaleright.inference.quality import quality_loss
 from scaleright.inference.slowdowns import borrowed
+from scaleright.inference.weights import NO_FORMAT, Formats
 from scaleright.ops import exp, floor, item, log, minimum, sqrt, where
 from scaleright.quantity import at, choose, evaluate, given, least, look_up
 from scaleright.transformer import bytes_per_parameter, parameters
@@ -100,10 +102,10 @@ class Fleet:
         names = (name for name in cls.__dataclass_fields__ if name not in made)
         return cls(**made, **{name: getattr(case, name) for name in names})
 
-    def chips(self, served: Sequence[Any], state: Mapping[str, Any]) -> Any:
-        """Chips of the smallest fleet of groups of `DEGREES` that serve so many requests a second
-        each [1]; NaN where none serves any.
+    def chips(self, served: Sequence[tuple[Any, Any]], state: Mapping[str, Any]) -> Any:
+        """Chips of the smallest fleet of whole groups [1]; NaN where none serves any.
 
+        served : chips of each group [1], and the requests that it serves at most [1/s]
         state : adapters, answers, pooled: 1 where variants are adapters to one model, known answers
             are used again, services share a fleet; else 0
         """
@@ -111,19 +113,14 @@ class Fleet:
         streams = (1 + services * state["pooled"]) * (1 + variants * state["adapters"])
         pools = self.services * self.variants / streams
         demand = self.requests_per_s * (1 - self.repeated_share * state["answers"])
-        peak = self.peak_to_mean, self.together, streams, pools
-        found = {
-            f"{n}": fleet_chips(demand, of, float(n), *peak)
-            for n, of in zip(DEGREES, served, strict=True)
-        }
-        return least(found)[1]
+        return whole_groups(served, demand, self.peak_to_mean, self.together, streams, pools).chips
 
 
 class Groups:
     """Groups of chips in any state in which the levers leave them.
 
-    served, alone_s : of each of `DEGREES`, the requests that it serves at most [1/s], and the time
-        of a token where one request is alone [s]; NaN where it serves none
+    served, alone_s : of each, its chips [1] and the requests that it serves at most [1/s], and the
+        time of a token where one request is alone [s]; NaN where it serves none
     """
 
     def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
@@ -138,27 +135,28 @@ class Groups:
         limit = choose(limits, now["model"], otherwise=none).tokens
         length = load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
-        self.served, self.alone_s = list[Any](), list[Any]()
-        for n in DEGREES:
-            row = {name.split()[0]: value for name, value in rows.items() if name.endswith(f" {n}")}
-            one = Curve(chips=float(n), replicas=1.0, waiting=1.0, **row)
+        self.served, self.alone_s = list[tuple[Any, Any]](), list[Any]()
+        for place in range(sum(name.startswith("chips ") for name in rows)):
+            one = Curve(
+                **{column: rows[f"{column} {place}"] for column in Curve.__dataclass_fields__}
+            )
             alone = one.at(1.0, load).tpot_s
             self.alone_s.append(where(within & (one.slots(load) >= 1), alone, float("nan")))
             batched = _static(one, load, of.batch, of.tpot_s)
             joined = _continuous(one, load, of.tpot_s)
             most = where(now["continuous"], joined, batched)
-            self.served.append(where(within, most, float("nan")))
+            self.served.append((one.chips, where(within, most, float("nan"))))
 
-    def at(self, state: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Requests per second of each group in a state [1/s]."""
+    def at(self, state: Mapping[str, Any]) -> tuple[tuple[Any, Any], ...]:
+        """Chips of each group in a state [1], and requests per second [1/s]."""
         there = {f"group {name}": state[name] for name in _GROUPS}
-        return tuple(at(of, **there) for of in self.served)
+        kept = {f"group {name}": state[name] for name in ("model", "form", "cache")}
+        return tuple((at(chips, **kept), at(of, **there)) for chips, of in self.served)
 
     def quickest_s(self, state: Mapping[str, Any]) -> Any:
         """Least time of a token, where a request is alone [s]; NaN where no group holds it."""
         there = {f"group {name}": state[name] for name in _GROUPS if name != "continuous"}
-        alone = zip(DEGREES, self.alone_s, strict=True)
-        return least({f"{n}": at(of, **there) for n, of in alone})[1]
+        return least({f"{n}": at(of, **there) for n, of in enumerate(self.alone_s)})[1]
 
 
 def _continuous(one: Curve, load: Load, tpot_s: Any) -> Any:
@@ -174,7 +172,7 @@ def _static(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
     stretch = exp(item(_SCORES, batch - 1) * sqrt(variance) - variance / 2)
     longest = load.output_tokens * where(batch > 1, stretch, 1.0)
     held = floor(minimum(batch, one.room(load.input_tokens + longest)))
-    prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context)
+    prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context, load.new_tokens)
     token = one.writing_s(held) + one.looking_s(held, load.input_tokens + longest / 2)
     kept = (held >= 1) & (token <= tpot_s) & (one.slots(load) >= 1)
     return where(kept, held / (prompts + (longest - 1) * token), float("nan"))
@@ -219,7 +217,6 @@ class Levers:
             pair: {
                 "sparse": can_be_sparse(one),
                 "context": one.model.max_context,
-                "usual": usual_format(one.model, one.chip),
             }
             for pair, one in served.items()
         }
@@ -269,7 +266,7 @@ class Step:
     more : how much larger the fleet would be with it, as a share [1]
     lost : published loss of quality of this lever [1]; losses : of each lever that is taken [1]
     harmful : whether it would lose more than is allowed [truth value]
-    served : requests per second of each group [1/s]
+    served : chips of each group [1], and requests per second [1/s]
     state : of groups and fleet, by name
     """
 
@@ -283,7 +280,7 @@ class Step:
     lost: Any
     harmful: Any
     losses: Mapping[str, Any]
-    served: Sequence[Any]
+    served: Sequence[tuple[Any, Any]]
     state: Mapping[str, Any]
 
     @property
@@ -302,7 +299,7 @@ class Ladder:
     allowed, and the fleet gets no larger.
 
     steps : the service as it is, and a step for each lever
-    form : of the weights today, in words
+    weights, form : in which format the model is served today, and that alone, in words
     quickest_s : least time of a token today, NaN where no group holds a request [s]
     lent : whose constants the groups of today borrow, in words; empty where none
     context : tokens for which the model of today was made, 0 if that is not published [token]
@@ -314,13 +311,15 @@ class Ladder:
         """models, chips : that may be chosen, the smaller models among them."""
         self.fleet, self.groups = of, Groups(of, models, chips)
         self.levers = Levers(of, models, chips)
-        pair = choose(self.levers.pairs, of.model, of.accelerator)
-        self.form = where(of.precision == USUAL, pair.usual, of.precision)
+        self.formats = Formats.of({name: name for name in models}, product(models, chips))
+        weights = self.formats.weights(of.model, of.accelerator, of.precision, "")
+        self.form, pair = weights.precision, choose(self.levers.pairs, of.model, of.accelerator)
         self.today = {"model": of.model, "form": self.form, "products": DENSE, "cache": "BF16"}
         self.today |= {"cached": 0.0, "continuous": of.continuous}
         self.today |= dict.fromkeys(("adapters", "answers", "pooled"), 0.0)
         key, self.context = (of.model, of.accelerator, self.form), pair.context
-        self.lent = choose(self.levers.lent, *key, otherwise="no such group").words
+        lent = choose(self.levers.lent, *key, otherwise=NO_FORMAT)
+        self.lent, self.weights = lent.words, replace(weights, lacking=lent.why)
         self.quickest_s = self.groups.quickest_s(self.today)
         served = self.groups.at(self.today)
         count = of.chips(served, self.today)
@@ -329,9 +328,10 @@ class Ladder:
         )
         self.steps = [first]
         for name in levers:
-            self.steps.append(self._next(self.steps[-1], name))
+            self.steps.append(self.after(self.steps[-1], name))
 
-    def _next(self, last: Step, name: str) -> Step:
+    def after(self, last: Step, name: str) -> Step:
+        """What a lever makes of a step."""
         can, same, value = self.levers.change(name, last.state)
         key = CHANGES.get(name, "")
         state = {of: value if of == key else old for of, old in last.state.items()}
@@ -355,12 +355,21 @@ class Ladder:
             lost,
             harmful,
             {of: where(taken, new, last.losses.get(of, 0.0)) for of, new in losses.items()},
-            tuple(where(taken, *both) for both in zip(served, last.served, strict=True)),
+            tuple(
+                (where(taken, n, chips_before), where(taken, most, most_before))
+                for (n, most), (chips_before, most_before) in zip(served, last.served, strict=True)
+            ),
             {
                 of: where(taken, state[of], old) if of == key else old
                 for of, old in last.state.items()
             },
         )
+
+    @property
+    def quality_then(self) -> Any:
+        """What the format costs in quality in which the last step serves its model, in words."""
+        state = self.steps[-1].state
+        return self.formats.quality.row(state["model"], state["form"]).words
 
     @property
     def too_long(self) -> Any:

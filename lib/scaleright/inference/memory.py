@@ -63,8 +63,8 @@ def weights_per_chip(d: Deployment) -> Any:
     """Bytes of weights on the fullest chip [B].
 
     Layers are shared by the stages, the token table and the output head belong to the first and the
-    last one; attention and dense blocks are split over the tensor-parallel chips, routed experts
-    over all chips of a stage.
+    last one; attention and dense blocks are split over the tensor-parallel chips, routed experts,
+    those held twice counted twice, over all chips of a stage.
     """
     t, whole, form = (
         d.model,
@@ -75,7 +75,7 @@ def weights_per_chip(d: Deployment) -> Any:
     dense = form["dense"] * (whole.ffn + whole.shared_experts)
     layers = (
         (attention + dense) / d.tensor
-        + form["experts"] * whole.experts / d.ranks
+        + form["experts"] * whole.experts * d.held_experts / maximum(t.experts, 1) / d.ranks
         + form["head"] * (whole.router + whole.norms)
     )
     ends = (

@@ -11,61 +11,28 @@ from typing import Any, Self
 
 from scaleright import catalog
 from scaleright.formulas import search
-from scaleright.inference.curves import DECODING, Curve, Paced, fastest
+from scaleright.inference.curves import DECODING, Curve, Paced, foremost, paced
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import figures, node_engines
-from scaleright.inference.formats import FORMATS, USUAL, either, offered, usual
+from scaleright.inference.formats import FORMATS, USUAL, usual_format
 from scaleright.inference.lengths import Load
-from scaleright.inference.quality import quality_words
 from scaleright.inference.slowdowns import borrowed, interval
+from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
-from scaleright.quantity.packed import graded
 
 _COLUMNS = tuple(Curve.__dataclass_fields__)
 _ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near")
 _FULL = Curve(
     **dict.fromkeys(_ONES, 1.0),
-    decoding=[graded(1.0)] * len(DECODING),
-    reading=[graded(1.0)],
-    grouped=[graded(1.0)],
+    **{name: [float("nan")] * len(DECODING) for name in ("decoding", "reading", "grouped")},
     look=[0.0, 0.0],
     read=[0.0, 0.0],
     hold=[1e9, 0.0],
 )
 """An engine that holds no request."""
 _TOLD = ("low", "high", "lent", "fitted")
-NO_NODE, NO_FORMAT = "no node holds the model", "not served in this format"
-
-
-@dataclass(frozen=True)
-class Weights:
-    """In which format a model is served on a chip; words.
-
-    precision : the format that is asked for
-    usual, why_usual : the format that is usual there, and by which evidence
-    formats : those in which the chip serves the model
-    quality : what the format costs in quality, as published
-    lacking : why no node holds the model in the format; empty where one does
-    """
-
-    precision: Any
-    usual: Any
-    why_usual: Any
-    formats: Any
-    quality: Any
-    lacking: Any
-
-    @property
-    def refused(self) -> Any:
-        """Whether the chip does not serve the model in the format [truth value]."""
-        return self.lacking == NO_FORMAT
-
-    @property
-    def refusal(self) -> tuple[Any, Any]:
-        """The same, and what to choose instead, in words."""
-        said = "the chip does not serve it in this format. Choose " + self.formats + "."
-        return self.refused, said
+NO_NODE = "no node holds the model"
 
 
 @dataclass(frozen=True)
@@ -79,6 +46,8 @@ class NodeSpeed(Paced):
     lent : whose constants the speed is by, if not its own, in words
     fitted : whether runs of such an engine on such chips were fitted [truth value]
     weights : in which format
+    groups : chips of each engine, and the tokens a second that it writes, NaN where it does not
+        keep the pace [1], [token/s]
     """
 
     fits: Any
@@ -89,6 +58,7 @@ class NodeSpeed(Paced):
     lent: Any
     fitted: Any
     weights: Weights
+    groups: Sequence[tuple[Any, Any]]
 
     @property
     def served(self) -> Any:
@@ -122,14 +92,11 @@ class Engines:
     rows : by model, accelerator and format: the curves of its engines, each number of a `Curve`
         with the engine's place in its name; the bounds of the predicted speed, and whose constants
         it borrows
-    formats : by model and accelerator: the usual format, by which evidence, and all in which the
-        model is served there, in words
-    quality : by model and format: what it costs in quality, see `quality_words`
+    formats : of the models on the accelerators
     """
 
     rows: Table
-    formats: Table
-    quality: Table
+    formats: Formats
 
     @classmethod
     def of(
@@ -157,49 +124,28 @@ class Engines:
         """
         named = models if isinstance(models, Mapping) else {name: name for name in models}
         shapes = {name: catalog.model(of).name for name, of in named.items()}
-        told = {
-            (name, chip): usual(catalog.model(of), catalog.accelerator(chip))
-            for name, of in shapes.items()
-            for chip in accelerators
+        pairs = [*product(named, accelerators)]
+        every = {(name, chip): node_engines(shapes[name], chip) for name, chip in pairs}
+        usual = {
+            (name, chip): usual_format(catalog.model(named[name]), catalog.accelerator(chip))
+            for name, chip in pairs
         }
         found = {
-            (name, chip, form): node_engines(shapes[name], chip).get(form)
-            for name, chip in told
-            for form in {told[name, chip].precision: 0, **dict.fromkeys(formats)}
+            (*pair, form): every[pair].get(form)
+            for pair in pairs
+            for form in dict.fromkeys((usual[pair], *formats))
         }
         most = max(len(of[1]) for of in found.values() if of)
         rows = {key: _row(of, most) for key, of in found.items()}
-        rows |= {(*pair, USUAL): rows[*pair, form] for pair, (form, _) in told.items()}
-        words = {
-            pair: {"usual": form, "why_usual": why, "formats": _served(shapes[pair[0]], pair[1])}
-            for pair, (form, why) in told.items()
-        }
+        rows |= {(*pair, USUAL): rows[*pair, form] for pair, form in usual.items()}
         for name, (chip, why) in product(named, (unknown or {}).items()):
             rows |= {(name, chip, form): why for form in (USUAL, *formats)}
-        quality = {
-            (name, form): {"words": quality_words(of, form)}
-            for name, of in named.items()
-            for form in FORMATS
-        }
-        return cls(*(Table(of, "none") for of in (rows, words, quality)))
+        return cls(Table(rows, "none"), Formats.of(named, pairs))
 
     def weights(self, model: Any, accelerator: Any, precision: Any) -> Weights:
         """In which format a model is served on a chip, of what is chosen."""
-        told = self.formats.row(model, accelerator)
-        form = where(precision == USUAL, told.usual, precision)
-        return Weights(
-            form,
-            told.usual,
-            told.why_usual,
-            told.formats,
-            self.quality.row(model, form).words,
-            self.rows.row(model, accelerator, precision).why,
-        )
-
-
-def _served(shape: str, chip: str) -> str:
-    """The formats in which a model is served on an accelerator, in words."""
-    return either(offered(catalog.model(shape), catalog.accelerator(chip)))
+        lacking = self.rows.row(model, accelerator, precision).why
+        return self.formats.weights(model, accelerator, precision, lacking)
 
 
 def _row(
@@ -249,7 +195,8 @@ def node_speed(
     known = [
         Curve(**{column: row[f"{column} {place}"] for column in _COLUMNS}) for place in range(many)
     ]
-    best = fastest(known, load, 1 / pace)
+    every = [paced(one, load, 1 / pace) for one in known]
+    best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:
         room = maximum(room, one.slots(load))
@@ -264,4 +211,8 @@ def node_speed(
         best_pace=1 / best.tpot_s,
         **{name: row[name] for name in _TOLD},
         weights=engines.weights(model, accelerator, precision),
+        groups=[
+            (of.chips, where(of.kept > 0, of.chips * of.tokens_per_s, float("nan")))
+            for of, _ in every
+        ],
     )

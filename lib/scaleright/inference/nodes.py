@@ -1,33 +1,79 @@
-"""Engines that are usual for a model on a chip: a few of one node, or of a rack whose fabric
-joins more chips, from cheap to quick.
+"""Engines that are usual for a model on a chip: of the splits that are published, the few of one
+node, or of a rack whose fabric joins more chips, that between them serve with the fewest chips.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import search
+from scaleright.inference.curves import Curve, curves, paced
+from scaleright.inference.deployment import DEGREES as DEGREES_OF
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.formats import USUAL, resolved
 from scaleright.inference.lengths import Load
+from scaleright.inference.server import DEGREES, LEAST_ROOM, SOFTWARE, USUAL_LOAD
 from scaleright.inference.serving import slots
+from scaleright.order import noiseless
 
-_USUAL, _NODE = Load(2000, 500), (1, 2, 4, 8)
 RACK = (16, 64)
-"""Chips of a rack that share the experts of a mixture: of all splits those that write most for
-readers in some hurry, and in most. No pace makes more than eight share a dense model.
+"""Chips of a rack that share the experts of a mixture; more than eight share no dense model."""
+BLOCK, BLOCKED = 128, ("FP8", "INT4")
+"""Weights that share a scale in published checkpoints of such formats, beyond which engines do not
+split an expert: they spread whole experts instead [vllm17327].
+"""
+FEW = 3
+"""Engines of a node; of a rack one more."""
+_ASKED = tuple(
+    (*lengths, pace)
+    for lengths, pace in product(
+        [(2000, 500, 0.0), (1000, 1000, 0.0), (1000, 8000, 0.0), (8000, 400, 0.8), (30000, 300, 0)],
+        (10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
+    )
+)
+"""Requests (prompt, answer, cached share) and paces for which engines are chosen: chat, as long
+answers as prompts, reasoning, an agent, and long documents, for readers in no hurry to a great one.
+"""
+_DEMANDS = (1.0, 8.0)
+"""Demands for which they are, over what one chip of the best engine writes, beside one without end
+[1].
 """
 
 
 @search
-def engines(
-    model: Transformer, chip: Accelerator, precision: str = USUAL, software: str = "vLLM"
-) -> list[Deployment]:
-    """Three engines of one node for a model on a chip, from cheap to quick: the fewest chips that
-    hold it, and all eight, which share every layer; between them half as many in ratio, or of a
-    mixture of experts eight that attend to requests of their own, in a rack sixteen and 64.
+def best_engines(
+    model: Transformer, chip: Accelerator, precision: str = USUAL, software: str = SOFTWARE
+) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
+    """The `engines` of a model on a chip, and their curves.
 
-    None where no node holds it.
+    >>> from scaleright import catalog
+    >>> found, known = best_engines(catalog.model("Llama-3.1-8B"), catalog.accelerator("L4"))
+    >>> [d.chips for d in found] == [one.chips for one in known]
+    True
+    """
+    return _best(Deployment(model, chip, resolved(model, chip, precision), software=software))
+
+
+@search
+def engines(
+    model: Transformer, chip: Accelerator, precision: str = USUAL, software: str = SOFTWARE
+) -> list[Deployment]:
+    """The three engines of one node for a model on a chip, four of a rack, that between them take
+    the fewest chips over requests, paces and demands; by their chips.
+
+    They are chosen among the splits of one, two, four and eight chips that two publishers at least
+    have measured (`measured/serving`): chips that share every layer, and with it every expert of a
+    mixture or whole experts; chips that attend to requests of their own and hold whole experts for
+    all, also 16 and 64 of a rack. Two kinds would write more and are left out: pipelines, measured
+    on cards without a fabric, and groups of several chips that attend together, which one publisher
+    has. None where no node holds the model.
 
     precision : one of `FORMATS`, or the usual one
 
@@ -38,29 +84,103 @@ def engines(
     >>> from scaleright import catalog
     >>> [d.chips for d in engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"))]
     [2, 4, 8]
-    >>> [d.chips for d in engines(catalog.model("gpt-oss-120b"), catalog.accelerator("GB300"))]
-    [1, 16, 64, 8]
+    >>> found = engines(catalog.model("DeepSeek-V3"), catalog.accelerator("GB300"))
+    >>> [(d.tensor, d.attention_data) for d in found]
+    [(2, 1), (1, 2), (4, 1), (1, 16)]
     """
-    form = resolved(model, chip, precision)
+    return list(best_engines(model, chip, precision, software)[0])
 
-    def fits(tensor: int = 1, attention_data: int = 1) -> list[Deployment]:
-        d = Deployment(
-            model,
-            chip,
-            form,
-            software=software,
-            tensor=tensor,
-            attention_data=attention_data,
-            expert=tensor * attention_data if model.experts else 1,
-        )
-        return [d] if valid(d) and slots(d, _USUAL) >= 8 else []
 
-    whole = [d for chips in _NODE for d in fits(tensor=chips)]
-    between = whole[len(whole) // 2 :][:1]
-    if model.experts:
-        joined = [chips for chips in RACK if chips <= (chip.scale_up_chips or 1)]
-        wide = [d for chips in joined for d in fits(attention_data=chips)]
-        between = wide or fits(attention_data=_NODE[-1])
-    return list(
-        {(d.tensor, d.attention_data): d for d in whole[:1] + between + whole[-1:]}.values()
+def _degrees(d: Deployment) -> Iterator[tuple[int, int, int]]:
+    """Tensor, expert and attention_data of every split that is published."""
+    for chips in DEGREES:
+        if chips == 1 or not d.model.experts:
+            yield chips, 1, 1
+            continue
+        if d.precision not in BLOCKED or d.model.expert_ffn / chips % BLOCK == 0:
+            yield chips, 1, 1
+        yield from ((chips, chips, 1), (1, chips, chips))
+    if d.model.experts:
+        yield from ((1, chips, chips) for chips in RACK if chips <= (d.chip.scale_up_chips or 1))
+
+
+@search
+def engines_like(d: Deployment) -> list[Deployment]:
+    """The `engines` for a deployment's model, chip and format, each as it in all but its degrees.
+
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8",
+    ...     kv_precision="FP8")
+    >>> [(d.chips, d.kv_precision) for d in engines_like(one)]
+    [(2, 'FP8'), (4, 'FP8'), (8, 'FP8')]
+    """
+    usual = Deployment(d.model, d.chip, d.precision, software=SOFTWARE)
+    return [
+        replace(d, **{name: getattr(one, name) for name in DEGREES_OF}) for one in _best(usual)[0]
+    ]
+
+
+def _best(d: Deployment) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
+    """The engines of a deployment's model, chip, format and software, and their curves."""
+    every = splits(d)
+    if not every:
+        return (), ()
+    known = curves(every)
+    kept = _few(known, FEW + any(one.chips > DEGREES[-1] for one in every))
+    return tuple(every[place] for place in kept), tuple(known[place] for place in kept)
+
+
+@search
+def splits(d: Deployment) -> list[Deployment]:
+    """All splits of a deployment among which `engines` are chosen, those that keep the rules and
+    have room for a few requests, by their chips.
+
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("L4"), "FP8")
+    >>> [d.chips for d in splits(one)]
+    [1, 2, 4, 8]
+    """
+    degrees = dict(
+        zip(("tensor", "expert", "attention_data"), np.array([*_degrees(d)]).T, strict=True)
     )
+    every = replace(d, **degrees)
+    held = valid(every)
+    held[held] = (
+        slots(replace(d, **{name: of[held] for name, of in degrees.items()}), USUAL_LOAD)
+        >= LEAST_ROOM
+    )
+    rows = sorted(
+        zip(*(of[held].tolist() for of in degrees.values()), strict=True),
+        key=lambda row: row[0] * row[2],
+    )
+    return [replace(d, **dict(zip(degrees, row, strict=True))) for row in rows]
+
+
+def _together(known: Sequence[Curve]) -> Curve:
+    """Curves as one of arrays, with a row for each."""
+
+    def stacked(name: str) -> Any:
+        of = np.array([getattr(one, name) for one in known]).T[..., None]
+        return of if name not in ("look", "read", "hold") else [*of]
+
+    return Curve(**{field.name: stacked(field.name) for field in fields(Curve)})
+
+
+def _few(known: Sequence[Curve], most: int) -> tuple[int, ...]:
+    """Places of the engines that are kept: those that between them take the fewest chips for all
+    requests, paces and demands, in the mean of the least chips over theirs.
+    """
+    (prompt, answer, cached, pace), together = np.array(_ASKED).T, _together(known)
+    best, _ = paced(together, Load(prompt, answer, cached), 1 / pace)
+    rates = np.where(best.kept > 0, best.tokens_per_s, 0.0)
+    rates = rates[:, rates.max(axis=0) > 0]
+    if len(known) <= most or not rates.size:
+        return tuple(range(min(most, len(known))))
+    share, group = rates / rates.max(axis=0), together.chips
+    with np.errstate(divide="ignore"):  # one that keeps no pace takes more chips than there are
+        taken = [group * np.ceil(demand / (share * group) - 1e-9) for demand in _DEMANDS]
+        fewer = [share, *(of.min(axis=0) / of for of in taken)]
+    cases = noiseless(np.concatenate(fewer, axis=1))
+    some = np.array([*combinations(range(len(known)), most)])
+    of = noiseless(cases[some].max(axis=1).mean(axis=1))
+    return tuple(some[of.argmax()].tolist())

@@ -19,9 +19,10 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds, send_recv_seconds
-from scaleright.formulas import COUNT, NON_NEGATIVE, Breakdown, closed_form, search, unchecked
+from scaleright.formulas import Breakdown, search, unchecked
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine import LIBRARY_START_S, Machine, sum_seconds
+from scaleright.inference.slowest import busiest_prompt, waited_kernels
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
 from scaleright.roofline import TILE
 from scaleright.training.layer_parts import EXPOSED_SOFTMAX, exchange_seconds
@@ -57,6 +58,11 @@ KERNEL_S, EAGER_S, HOST_S, SEQUENCE_S = 2e-6, 6e-6, 1e-3, 1e-5
 the host launches it, as in steps that read prompts; scheduling a step; and host work for one
 sequence in it. Round units: each engine's own figures are its fitted slowdowns.
 """
+HIDDEN = 0.15
+"""Of the time that the chip is busy, what hides launches of the host, both at measured peaks:
+launches take up to four times as long in practice, of which a busy second hides no more than one.
+Of 0 to 1 the errors of fitted runs are least at 0.1 to 0.2.
+"""
 LOGIT_BYTES = 16.0
 """Bytes moved for each logit: written in 16 bit, gathered, copied to FP32, and read for the softmax
 and the choice.
@@ -73,6 +79,7 @@ sorting.
 # A deployment is checked once, by `deployment.check`.
 _gather, _send = unchecked(all_gather_seconds), unchecked(send_recv_seconds)
 _attended, _touched = unchecked(attended_positions), unchecked(experts_touched)
+_busiest, _waited = unchecked(busiest_prompt), unchecked(waited_kernels)
 
 
 def _longer(a, b):
@@ -167,8 +174,9 @@ def _experts(d: Deployment, of: Machine, tokens, rows) -> dict[str, Any]:
         d.model.expert_ffn / d.expert_tensor,
         of.input_bytes["experts"],
     )
-    held, chosen, spread = t.experts / ep, t.experts_per_token, sqrt(2 * log(ep))
-    touched, routed = _touched(t.experts, chosen, tokens) / ep, tokens * chosen / ep
+    copies, chosen, spread = d.held_experts, t.experts_per_token, sqrt(2 * log(ep))
+    held, routed = copies / ep, tokens * chosen / ep
+    touched = _touched(copies, chosen, tokens) / ep  # copies share the tokens of their expert
     most = minimum(tokens * minimum(chosen, held), routed + spread * sqrt(routed * (1 - 1 / ep)))
     busiest = minimum(held, touched + spread * sqrt(touched * maximum(1 - touched / held, 0.0)))
     busiest = maximum(minimum(busiest, most), 1.0)
@@ -186,28 +194,6 @@ def _experts(d: Deployment, of: Machine, tokens, rows) -> dict[str, Any]:
     }
 
 
-@closed_form(mean_tokens=NON_NEGATIVE, length=NON_NEGATIVE, groups=COUNT, chunk_tokens=COUNT)
-def busiest_prompt(mean_tokens, length, groups, chunk_tokens):
-    """Tokens of prompts on the busiest of the attention groups that wait for each other at the
-    experts, in one micro-batch [token].
-
-    Prompts are not cut over groups and fall on them at random: of r groups with n prompts each in
-    the mean, the busiest has about n + sqrt(2 n ln r), at most all of them or a full step.
-
-    mean_tokens : of a group [token]; length : of a prompt [token]; groups : that wait for each
-        other, 1 where none do [1]
-    chunk_tokens : most tokens of a step [token]
-
-    >>> busiest_prompt(500.0, 2000.0, 1, 8192), round(busiest_prompt(500.0, 2000.0, 8, 8192))
-    (500.0, 2539)
-    """
-    most = minimum(mean_tokens * groups, maximum(chunk_tokens, mean_tokens))
-    return minimum(mean_tokens + sqrt(2 * log(groups) * mean_tokens * length), most)
-
-
-_busiest = unchecked(busiest_prompt)
-
-
 @search
 def step_parts(
     d: Deployment,
@@ -216,6 +202,7 @@ def step_parts(
     prefill_tokens: Any = 0.0,
     prefill_context: Any = 0.0,
     query_tokens: Any = 1.0,
+    prefill_length: Any = None,
 ) -> dict[str, Any]:
     """Seconds of one engine step by kind of work, at measured peaks.
 
@@ -231,6 +218,8 @@ def step_parts(
         read from its start [token]
     query_tokens : tokens that each decoding sequence puts through the step: 1, or 1 + the tokens of
         a draft to verify [1]
+    prefill_length : tokens that a prompt adds to one group, those in a cache left out; by default
+        twice the `prefill_context`, a prompt without any [token]
 
     Returns
     -------
@@ -250,7 +239,8 @@ def step_parts(
     # of the busiest group, in one micro-batch
     decoding = maximum(batch / groups, minimum(batch, 1.0))
     waiting = d.attention_data if t.experts else 1.0
-    prompt = _busiest(prefill_tokens / groups, 2 * prefill_context, waiting, d.chunk_tokens)
+    length = 2 * prefill_context if prefill_length is None else prefill_length
+    prompt = _busiest(prefill_tokens / groups, length, waiting, d.chunk_tokens)
     asked = maximum(decoding * query_tokens, 1.0)
     rows = maximum(decoding * query_tokens + prompt, 1.0)
     tokens = maximum((batch * query_tokens + prefill_tokens) / pp, 1.0)
@@ -259,13 +249,22 @@ def step_parts(
     )
     layer, kernels = _blocks(d, of, layer, tokens, rows)
     layer["tensor"] = 2 * sum_seconds(d, of, rows * t.hidden * 2.0)
-    eager = kernels * EAGER_S - sum(layer[kind] for kind in CHIP)
-    layer["launch"] = maximum(kernels * KERNEL_S, where(prompt > 0, eager, 0.0))
+    layer["launch"] = _launches(d, layer, kernels, prompt)
     # p micro-batches pass the busiest stage
     step = {kind: ceil(t.layers / pp) * pp * value for kind, value in layer.items()}
     step |= {kind: step[kind] + value for kind, value in _head(d, of, asked).items()}
     step["pipeline"] = where(pp > 1, pp * _handed_on(d, of, rows), 0.0)
     return step | {"host": HOST_S * pp, "sequences": SEQUENCE_S * pp * decoding}
+
+
+def _launches(d: Deployment, layer: dict[str, Any], kernels, prompt):
+    """Seconds in which the kernels of one layer are launched: as one captured graph, or one by one
+    by the host, in steps with prompts or, in the first engine of vLLM, in all.
+    """
+    eager = _waited(kernels, d.tensor) * EAGER_S
+    if not d.first_of_vllm:
+        eager = where(prompt > 0, eager - HIDDEN * sum(layer[kind] for kind in CHIP), 0.0)
+    return maximum(eager, kernels * KERNEL_S)
 
 
 def _blocks(d: Deployment, of: Machine, layer: dict[str, Any], tokens, rows):
@@ -364,6 +363,7 @@ def step_seconds(
     prefill_context: Any = 0.0,
     query_tokens: Any = 1.0,
     slowdowns: Mapping[str, Any] | None = None,
+    prefill_length: Any = None,
 ) -> StepSeconds:
     """Seconds of one engine step in practice: each part of `step_parts`, whose arguments it takes,
     times the slowdown of its kind.
@@ -378,7 +378,9 @@ def step_seconds(
     (True, True)
     """
     parts, factors = (
-        step_parts(d, batch, context, prefill_tokens, prefill_context, query_tokens),
+        step_parts(
+            d, batch, context, prefill_tokens, prefill_context, query_tokens, prefill_length
+        ),
         slowdowns or {},
     )
     return StepSeconds(**{f"{kind}_s": factors.get(kind, 1.0) * parts[kind] for kind in KINDS})

@@ -10,7 +10,7 @@ from its TDP and the speeds that it reaches. No chip draws more than its power l
 the limit its clock falls, and the step takes as long as the slowdowns say.
 
 The figures cover the accelerators alone; host, network and building come on top
-(`scaleright.footprint`).
+(`scaleright.power`, which takes for an hour of serving the median of what was measured).
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from scaleright.catalog import Accelerator
 from scaleright.formulas import Breakdown, lookup, search
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine import chip_speeds
-from scaleright.inference.phases import step_parts, step_seconds
-from scaleright.inference.slowdowns import slowdowns
+from scaleright.inference.phases import step_parts
 from scaleright.ops import maximum, minimum
 from scaleright.pooling import constant
 from scaleright.training.slowdowns import family
@@ -179,38 +178,6 @@ def step_joules(
     kept = minimum(LIMIT * seconds / sum(full.values()), 1.0)
     scale = d.chips * d.chip.require("tdp_watts")
     return StepJoules(**{f"{kind}_j": value * kept * scale for kind, value in full.items()})
-
-
-@search
-def phase_watts(
-    d: Deployment,
-    batch: Any,
-    context: Any,
-    prompt_tokens: Any,
-    factors: Mapping[str, float] | None = None,
-) -> dict[str, Any]:
-    """Draw of one chip while it reads a prompt ("prefill"), writes tokens of a batch ("decode"),
-    and waits for requests ("waiting") [W].
-
-    Parameters
-    ----------
-    batch, context : sequences that decode together [1], and tokens that each looks back on [token]
-    prompt_tokens : length of the prompt [token]
-    factors : slowdowns of time by kind of work; by default the stored ones
-
-    >>> watts = phase_watts(Deployment(catalog.model("Llama-3.1-70B"),
-    ...     catalog.accelerator("H100 SXM"), tensor=4), 16, 1000, 4000)
-    >>> watts["waiting"] < watts["decode"] < watts["prefill"] <= 700
-    True
-    """
-    slow, half = factors or slowdowns(d), prompt_tokens / 2
-    steps = {"prefill": (0.0, 1.0, prompt_tokens, half), "decode": (batch, context, 0.0, 0.0)}
-    times = {phase: step_seconds(d, *step, slowdowns=slow).total for phase, step in steps.items()}
-    drawn = {
-        phase: step_joules(d, times[phase], *step).total / times[phase] / d.chips
-        for phase, step in steps.items()
-    }
-    return drawn | {"waiting": chip_draws(d.chip)["static"][0] * d.chip.require("tdp_watts")}
 
 
 @lookup

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from scaleright.formulas import NON_NEGATIVE, closed_form
 from scaleright.ops import exp, maximum, minimum, where
 
+LOG_2 = math.log(2)
 _TINY = 1e-12
+
+
+@closed_form(prompts=NON_NEGATIVE, variation=NON_NEGATIVE)
+def median_prompts(prompts, variation):
+    """Prompts of the mean length whose tokens the median step computes, where so many begin in the
+    mean step [1].
+
+    They come at random (Poisson), so that half of the steps or more meet none up to ln 2 in the
+    mean. Beyond that a step's sum of lengths is nearly gamma distributed, of mean n and variance n
+    (1 + cv^2), whose median lies (1 + cv^2) / 3 below its mean.
+
+    prompts : that begin in the mean step [1]
+    variation : of their lengths, the standard deviation over the mean [1]
+
+    Source: derived; a gamma distribution of shape k has its median near k - 1/3.
+
+    >>> median_prompts(0.6, 1.0), round(median_prompts(2.0, 1.0), 2)
+    (0.0, 1.33)
+    """
+    below = (1 + variation**2) / 3
+    return where(prompts > LOG_2, maximum(prompts - below, 0.0), 0.0)
 
 
 @dataclass(frozen=True)

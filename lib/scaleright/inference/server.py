@@ -20,7 +20,7 @@ DEGREES = (1, 2, 4, 8)
 ROOM, LEAST_ROOM = 128, 8
 """Requests of the usual lengths that a server has room for, and at least if no node has that."""
 SOFTWARE = "vLLM"
-_USUAL = Load(2000, 500)
+USUAL_LOAD = Load(2000, 500)
 
 
 @search
@@ -59,7 +59,7 @@ def holding(
         return shared_by(Deployment(model, chip, precision, software=SOFTWARE), degree)
 
     every = of(np.array(degrees))
-    rooms = np.where(valid(every), slots(every, _USUAL), 0.0)
+    rooms = np.where(valid(every), slots(every, USUAL_LOAD), 0.0)
     return [
         (of(degree), room)
         for degree, room in zip(degrees, rooms.tolist(), strict=True)

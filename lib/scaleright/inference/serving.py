@@ -7,37 +7,33 @@ together with them; steps that carry a prompt take longer than those that do not
 both is what a token costs. All of it follows from the number of slots, the lengths and the time of
 the two kinds of step; every time is linear in the slowdowns.
 
-TTFT is from sending a request to its first token: the way there and back, a place among the
-running, the end of the step under way, and the steps of its own prompt. TPOT is the time from the
+TTFT is from sending a request to its first token, see `first_token`. TPOT is the time from the
 first token to the last over the tokens after the first. ITL is the median gap between two steps
-that a running request sees.
+that a running request sees: that of the step with as many tokens of prompts as the median one has.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from scaleright.formulas import COUNT, search
 from scaleright.inference.deployment import Deployment, check
+from scaleright.inference.engine_steps import engine_step, reading, step_reading, weighed
+from scaleright.inference.first_token import burst_s, first_token_s, launching, stays_together
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
-from scaleright.inference.phases import StepSeconds, step_seconds
+from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
-from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import ceil, minimum, where
+from scaleright.inference.rhythm import Rhythm, median_prompts
+from scaleright.ops import ceil, maximum, minimum, where
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
 """Sequences that run together at most, of each replica of attention, by the engine's own default on
 a chip with 70 GiB or more.
-"""
-FRONT_S = 0.05
-"""On the way of a request to the engine and of its first token back: what is left of measured TTFT,
-in the middle 0.10 s in 18 runs [siliconrefs2026] and 0.03 s in 236 [inferencemax2026]; the one
-constant of TTFT alone, after which 61 and 94 % lie within a factor of 2.
 """
 RESERVES_ALL = ("TensorRT-LLM",)
 """Engines that admit a request only if its whole length fits; others admit by what is held and push
@@ -60,7 +56,8 @@ class OperatingPoint:
     token_step : mean of the steps in which a running sequence gains tokens
     rhythm : how prompts and answers share the steps
     queue_s : part of TTFT spent waiting for a slot [s]
-    ttft_s, tpot_s, itl_s : as the module defines them [s]
+    ttft_s, tpot_s : as the module defines them [s]
+    slowdowns : of the steps, by kind; None for the stored ones
     """
 
     deployment: Deployment
@@ -76,7 +73,25 @@ class OperatingPoint:
     queue_s: Any
     ttft_s: Any
     tpot_s: Any
-    itl_s: Any
+    slowdowns: Mapping | None
+
+    @cached_property
+    def median_step(self) -> StepSeconds:
+        """The median of the steps in which a running sequence gains tokens: one with as many tokens
+        of prompts as half of these steps exceed.
+        """
+        d, load, beat = self.deployment, self.load, self.rhythm
+        apart, budget = _side_by_side(d)
+        each = beat.requests / apart * maximum(load.new_tokens / budget, 1.0)
+        met = apart * median_prompts(each, load.input_cv) * minimum(load.new_tokens, budget)
+        met = where(beat.carrying > 0, minimum(met, beat.chunk), 0.0)
+        beside = where(met > 0, beat.beside, self.batch)
+        return step_reading(d, load, beside, self.slowdowns, met)
+
+    @property
+    def itl_s(self) -> Any:
+        """Median gap between two tokens of a sequence, as the module defines it [s]."""
+        return self.median_step.total
 
     @property
     def requests_per_s(self) -> Any:
@@ -132,32 +147,6 @@ class OperatingPoint:
     def watts_per_chip(self) -> Any:
         """Mean draw of one chip, without host and building [W]."""
         return self.joules_per_token * self.output_tokens_per_s_per_chip
-
-
-def _weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: Any) -> StepSeconds:
-    """So many of one step and so many of another, by parts."""
-    both = (
-        (field.name, getattr(first, field.name), getattr(second, field.name))
-        for field in fields(first)
-    )
-    return StepSeconds(**{name: of_first * a + of_second * b for name, a, b in both})
-
-
-@search
-def engine_step(
-    deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any
-) -> StepSeconds:
-    """One step of so many running sequences, with the draft's work where the load has one;
-    `prefill` as in `phases.step_seconds`.
-    """
-    slow = stored(deployment) if slowdowns is None else slowdowns
-    step = step_seconds(
-        deployment, batch, load.context, query_tokens=load.queries, slowdowns=slow, **prefill
-    )
-    if load.speculation is None:
-        return step
-    guess = load.speculation.guess(deployment, batch, load.context, slow)
-    return _weighed(step, 1.0, guess, load.speculation.draft_tokens)
 
 
 @search
@@ -221,6 +210,7 @@ def steady(
     slowdowns: Mapping | None = None,
     batch: Any = None,
     requests: Any = math.inf,
+    alike: bool = False,
 ) -> OperatingPoint:
     """Throughput and latency of a server whose clients each send a request when the one before is
     answered.
@@ -235,6 +225,7 @@ def steady(
     batch : sequences that must run together, instead of a concurrency
     requests : of a run whose clients all send their first at its start, which delays the first
         tokens of that burst [1]
+    alike : whether all requests of that run are of one length
 
     Raises
     ------
@@ -257,13 +248,21 @@ def steady(
     point = _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
     if np.all(np.isinf(requests)):
         return point
-    first = minimum(point.batch / requests, 1.0)
+    first = 1.0 if stays_together(deployment, alike) else minimum(point.batch / requests, 1.0)
     return replace(
         point,
         ttft_s=point.queue_s
         + (1 - first) * (point.ttft_s - point.queue_s)
         + first * _burst(point, slowdowns),
     )
+
+
+def _side_by_side(d: Deployment) -> tuple[Any, Any]:
+    """Groups that take prompts side by side, those that share experts stepping together [1], and
+    the most tokens of a step of all [token].
+    """
+    apart = d.pipeline * (1 if np.any(d.model.experts) else d.attention_data)
+    return apart, d.chunk_tokens * d.attention_data * d.pipeline
 
 
 def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
@@ -273,10 +272,9 @@ def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
     d, load = point.deployment, point.load
     waiting = point.batch * load.new_tokens
     chunk = minimum(d.chunk_tokens * d.attention_data * d.pipeline, waiting)
-    full = engine_step(
-        d, load, 0.0, slowdowns, prefill_tokens=chunk, prefill_context=load.prompt_context
-    )
-    return full.total * (1 + waiting / chunk) / 2 + FRONT_S
+    full = engine_step(d, load, 0.0, slowdowns, **reading(load, chunk))
+    steps = waiting / chunk
+    return burst_s(maximum(full.total, launching(d, 1.0)), steps)
 
 
 def _point(
@@ -292,28 +290,19 @@ def _point(
     at least where so many wait.
     """
     d, further = deployment, (load.output_tokens - 1) / load.tokens_per_step
-    apart = d.pipeline * (
-        1 if np.any(d.model.experts) else d.attention_data
-    )  # groups that share experts step together
-    budget = d.chunk_tokens * d.attention_data * d.pipeline
+    apart, budget = _side_by_side(d)
     beat = Rhythm.of(running, load.new_tokens, further, load.queries, budget, apart, together)
     plain = engine_step(deployment, load, running, slowdowns)
-    mixed = engine_step(
-        deployment,
-        load,
-        beat.beside,
-        slowdowns,
-        prefill_tokens=beat.chunk,
-        prefill_context=load.prompt_context,
-    )
-    step = _weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
-    token_step = _weighed(plain, 1 - beat.share, mixed, beat.share)
+    mixed = step_reading(deployment, load, beat.beside, slowdowns, beat.chunk)
+    step = weighed(plain, 1 - beat.carrying, mixed, beat.carrying)
+    token_step = weighed(plain, 1 - beat.share, mixed, beat.share)
     queue_s = (asked - running) * step.total / beat.requests
     rest_s = (
         minimum(running - 1, 1.0)
         * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2)
         / (2 * step.total)
     )
+    reading_s, least_s = beat.prompt_steps * mixed.total, launching(d, beat.prompt_steps)
     return OperatingPoint(
         deployment,
         load,
@@ -326,9 +315,9 @@ def _point(
         token_step,
         beat,
         queue_s,
-        ttft_s=queue_s + rest_s + beat.prompt_steps * mixed.total + FRONT_S,
+        ttft_s=first_token_s(queue_s, rest_s, plain.total, running, reading_s, least_s),
         tpot_s=token_step.total / load.tokens_per_step,
-        itl_s=where(beat.share < 0.5, plain.total, mixed.total),
+        slowdowns=slowdowns,
     )
 
 

@@ -6,12 +6,10 @@ formats. What no run of a family has shown is borrowed: from the same engine on 
 work is taken to reach measured peaks ("any"), and that is said.
 """
 
-import re
-
 from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import Deployment, generation
 from scaleright.inference.phases import KINDS
 from scaleright.names import one_of
 from scaleright.pooling import kin_constant
@@ -22,9 +20,10 @@ PLAIN = dict.fromkeys(KINDS, 1.0)
 """The mean of all families: work at measured peaks. What no run has shown is taken to reach them.
 """
 ENGINE_KINDS = ("launch", "host", "sequences")
-TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5} | dict.fromkeys(ENGINE_KINDS, 2e-6)
+TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5, "sequences": 4e-6, "launch": 4e-6}
 """How alike families are, as weights per row: chips keep close to their measured peaks, engines
-differ in what their hosts take.
+differ in what their hosts take for launches. What these take for a step and for a sequence is hard
+to tell from launches, and goes to zero in some fits where it is free to.
 """
 SPREADS = {"throughput": "throughput", "TPOT": "latency", "ITL": "latency"}
 """Figures that share the bounds of what was measured over what is predicted."""
@@ -46,22 +45,6 @@ def family_of(chip: Accelerator) -> str:
 def chip_family(d: Deployment) -> str:
     """That of a deployment's chip."""
     return family_of(d.chip)
-
-
-@lookup
-def generation(software: str) -> str:
-    """The engine of a software, and which generation of vLLM; "any" where none is named.
-
-    vLLM was rewritten (V1, the engine from release 0.8 of 2025 on); from release 0.14 of 2026 on it
-    counts as another generation again.
-
-    >>> generation("vLLM 0.5.4"), generation("vLLM 0.11.1"), generation("vLLM 0.17.0"), generation(
-    ...     "")
-    ('vLLM V0', 'vLLM V1', 'vLLM', 'any')
-    """
-    release = re.match(r"vLLM 0\.(\d+)", software)
-    age = int(release[1]) if release else 14
-    return "vLLM V0" if age < 8 else "vLLM V1" if age < 14 else (software.split() or ["any"])[0]
 
 
 @lookup
