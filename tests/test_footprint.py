@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from scaleright.footprint import (
 )
 from scaleright.inference.energy import chat_energy_at
 from scaleright.ops import where
+from scaleright.power import WORK
 from scaleright.quantity import Quantity, choose
 from scaleright.quantity import given as parameter
 from scaleright.ranges import interval_of
@@ -166,7 +168,7 @@ def test_the_carbon_of_a_grid_is_uncertain_too():
 def test_a_measured_token_is_its_joules():
     row = chat_energy_at("Llama-3.1-70B", "H100 SXM", 64)
     of = replace(
-        machine("H100 SXM", chip_watts=row["chip_watts"]),
+        machine("H100 SXM", "serving", chip_watts=row["chip_watts"]),
         network_watts=0.0,
         host_watts=0.0,
         host_idle_watts=0.0,
@@ -175,15 +177,14 @@ def test_a_measured_token_is_its_joules():
     assert made.energy.total * 3.6 == pytest.approx(row["joules_per_token"], rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    "name", ["H100 SXM", "B200", "A100 SXM 80GB", "V100 SXM 32GB", "TPU v4", "L4", "RTX 4090"]
-)
-def test_a_machine_is_dearer_at_its_high_end(name):
-    low, best, high = (vars(machine(name, end)) for end in ("low", "best", "high"))
+@pytest.mark.parametrize("name", ["H100 SXM", "A100 SXM 80GB", "B200", "TPU v4", "L4", "RTX 4090"])
+@pytest.mark.parametrize("work", WORK)
+def test_a_machine_is_dearer_at_its_high_end(name, work):
+    low, best, high = (vars(machine(name, work, end)) for end in ("low", "best", "high"))
     assert all(low[part] <= best[part] <= high[part] for part in low if part != "life_years")
     assert low["life_years"] >= best["life_years"] >= high["life_years"]
     with pytest.raises(LookupError, match="best"):
-        machine(name, "bst")
+        machine(name, work, "bst")
 
 
 def test_places_are_looked_up_by_code_name_and_region():
@@ -251,9 +252,9 @@ POINTS, CHIPS = eco.measured(BATCHES), eco.chips()
 def deployed(task="serving", model="Llama-3.1-70B", chip="H100 SXM", batch=64, **changes):
     """A deployment made as a chapter makes it, of quantities."""
     training = parameter("task", task) == "training"
-    tried = (parameter("model", model), parameter("chip", chip), parameter("batch", batch))
+    tried = (parameter("model", model), parameter("chip", chip), parameter("batch", batch), "usual")
     point = choose(POINTS, *tried, otherwise="not measured")
-    usual = Machine(**choose(machines(CHIPS), tried[1]))
+    usual = Machine(**choose(machines(CHIPS), tried[1], task))
     drawn = replace(usual, chip_watts=where(training, usual.chip_watts, point.chip_watts))
     hours = where(training, 1e6, busy_hours(eco.TOKENS, point.tokens_per_s))
     of = eco.Deployment(drawn, hours, 0.4, HERE, choose(CHIPS, tried[1]), point, training)
@@ -293,15 +294,8 @@ def test_scores_run_from_poor_to_good():
     "model, chip, batch, use, says, rule, agrees",
     [
         ("Llama-3.1-405B", "H100 SXM", 8, 0.1, "scores poorly", "scores poorly", True),
-        (
-            "Llama-3.1-8B",
-            "H100 SXM",
-            512,
-            0.8,
-            "scores high",
-            "scores in between",
-            False,
-        ),  # no small chip needed: a full batch does it
+        # no small chip needed: a full batch does it
+        ("Llama-3.1-8B", "H100 SXM", 512, 0.8, "scores high", "scores in between", False),
         ("Llama-3.1-70B", "B200", 64, 0.8, "scores in between", "scores in between", True),
         ("Qwen3-235B-A22B", "B200", 1024, 0.5, "scores in between", "scores poorly", False),
     ],
@@ -310,7 +304,7 @@ def test_each_class_is_reached_by_energy_whatever_the_rule_says(
     model, chip, batch, use, says, rule, agrees
 ):
     of = deployed("serving", model, chip, batch, utilization=use)
-    grade = eco.eco_efficiency(of, usual(["Sweden"]))
+    grade = eco.eco_efficiency(of)
     assert values([grade.says, grade.rule, grade.agrees]) == [says, rule, agrees]
 
 
@@ -324,12 +318,34 @@ def test_levers_are_footprints_computed_anew():
     assert carbon["fuller batches of sequences"] == pytest.approx(fuller.carbon.total, rel=1e-6)
     other = eco.serving("Llama-3.1-70B", "B200", 64, 0.4, HERE)
     assert carbon["another chip"] == pytest.approx(other.carbon.total, rel=1e-6)
-    least = eco.eco_efficiency(of, places).lever.value
-    assert carbon[least] == min(carbon.values())
     assert eco.levers(deployed(utilization=0.9), places)["saved"].map(lambda q: q.value).min() >= 0
     run = eco.levers(deployed("training"), places).set_index("change")["carbon"]
     measured = {name for name, kg in run.items() if not math.isnan(kg.value)}
     assert measured == {"a move to Sweden", "more use", "a longer life"}
+
+
+def test_the_first_change_is_the_best_one_and_as_sure_as_what_tells_it_from_the_next():
+    places = usual(["Sweden", "Poland"])
+    of = deployed(batch=1024, utilization=0.5)
+    rows = eco.levers(of, places).dropna(subset="carbon").set_index("change")["carbon"]
+    order = pd.Series(values(rows), rows.index).dropna().sort_values()
+    best = eco.first_change(of, places)
+    assert values([best.first, best.second]) == order.index[:2].tolist()
+    assert best.first.value == "a move to Sweden"
+    assert values([best.choice.cost, best.choice.other]) == pytest.approx(order.iloc[:2].tolist())
+    spreads = {name: spread.value for name, spread in best.choice.spreads.items()}
+    assert spreads["carbon of the grid"] > 0 < spreads["carbon of the other grid"]
+    assert 0.5 < best.choice.sureness.value < 1 and best.choice.expected_loss.value > 0
+    # a grid that the reader has set has no spread, the one that nobody set keeps its own
+    told = eco.first_change(of, places, own_grid=True).choice.spreads
+    assert told["carbon of the grid"].value == 0 < told["carbon of the other grid"].value
+    # of two changes that stay where they are, neither grid tells one from the other but by making
+    here = replace(of, place=replace(place("Sweden"), pue=of.place.pue))
+    stays = eco.first_change(here, places)
+    assert "a move to Sweden" not in values([stays.first, stays.second])
+    apart = stays.choice.spreads
+    assert apart["carbon of the other grid"].value == 0
+    assert apart["carbon of the grid"].value < spreads["carbon of the grid"] / 2
 
 
 def test_what_is_uncertain_lies_around_the_carbon():
@@ -379,4 +395,6 @@ def test_an_answer_stands_above_the_published_ones_if_somebody_measured_it():
 
 def test_whoever_published_nothing_is_told_where_there_is_something():
     name = parameter("model", "Qwen2.5-0.5B")
-    assert eco.nobody_published(name, "H100 SXM").value.endswith("H100 SXM, nor on any other chip")
+    assert eco.nobody_published(name, "H100 SXM", "usual").value.endswith(
+        "H100 SXM, nor on any other chip"
+    )

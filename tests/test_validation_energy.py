@@ -5,8 +5,8 @@ files.
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.footprint import machine
 from scaleright.inference.power import KINDS, LIMIT
+from scaleright.power import draw
 from scaleright.validation import energy as judge
 from scaleright.validation import validate
 
@@ -132,7 +132,7 @@ def test_a_readers_own_runs_are_predicted_and_their_host_counted(tmp_path):
     whole = validate("energy", own(tmp_path, f"{line},server", f"{HEAD},boundary")).rows.iloc[0]
     rate = 2500 / 4 * (1 + whole["speed_error_percent"] / 100)
     assert whole["predicted"] - alone["predicted"] == pytest.approx(
-        machine("H100 SXM").host_watts / rate
+        draw("H100 SXM", "serving").host_watts / rate
     )
     silent = validate(
         "energy", own(tmp_path, "Llama-3.1-70B,H100 SXM,4,BF16,64,250,400,,2500")

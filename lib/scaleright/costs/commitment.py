@@ -7,8 +7,12 @@ wins if enough of the hours are used, and loses if on-demand prices fall under i
 from dataclasses import dataclass
 from typing import Any
 
+from scaleright.costs.serving_doubts import RENT, load_and_rent
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
+from scaleright.information import Choice
+from scaleright.market import yearly_drift
 from scaleright.ops import INFINITY, ceil, exp, log, where
+from scaleright.ranges import Ends
 from scaleright.training.goodput import SPAN, available_share, useful_share
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -151,6 +155,28 @@ class Commitment:
         """
         listed = on_demand_usd_per_hour, self.price_ratio, used_share
         return commitment_value_usd(*listed, change, self.years)
+
+    def choice(
+        self, on_demand_usd_per_hour: Any, used_share: Any, change: Any, loose: Any
+    ) -> Choice:
+        """To commit, or to pay on demand for the hours used, by what the term costs an accelerator
+        [USD]. Nobody knows how much it will be used, nor by how much prices on demand will miss the
+        change that is expected.
+
+        loose : whether they may [truth value]
+
+        >>> from scaleright.quantity import given
+        >>> sure = Commitment(0.6, 1.0).choice(given("price", 4.0), given("load", 0.8), 0.0, True)
+        >>> round(sure.other.value - sure.cost.value), 0.5 < sure.probability.value < 1
+        (7013, True)
+        """
+        ahead, ends = load_and_rent(used_share, loose)
+        drift = yearly_drift().mean_over(self.years)
+        ends |= {RENT: Ends(ahead, *(where(loose, end, 1.0) for end in drift))}
+        hours = self.years * HOURS_PER_YEAR
+        committed = on_demand_usd_per_hour * self.price_ratio * hours
+        mean = on_demand_usd_per_hour * mean_price_over_first(change, self.years) * ahead
+        return Choice.of(committed, mean * used_share * hours, ends, rent_ahead=1.0)
 
 
 def _mtbf_s(interruptions_per_hour):

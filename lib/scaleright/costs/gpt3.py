@@ -12,7 +12,7 @@ from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, accelerator, fact, model
 from scaleright.costs.rent import compute_usd
 from scaleright.formulas import lookup
-from scaleright.market import rental_span
+from scaleright.market import hour
 
 
 def _shape() -> Transformer:
@@ -108,6 +108,18 @@ def prompt_seconds() -> pd.DataFrame:
 
 
 @lookup
+def rents_then() -> tuple[float, float]:
+    """What the cheapest and the dearest cloud asked for an hour of an A100 at the end of the year
+    of the source [USD/h].
+
+    >>> rents_then()[0]
+    1.1
+    """
+    hours = [hour(name, day="2023-12-31") for name in ("A100 SXM 40GB", "A100 SXM 80GB")]
+    return min(of.low for of in hours), max(of.high for of in hours)
+
+
+@lookup
 def training_bills() -> pd.DataFrame:
     """Rent of the training run at the source's peak speed and price, and at what was reached and
     paid.
@@ -115,12 +127,12 @@ def training_bills() -> pd.DataFrame:
     >>> training_bills()["utilization"].tolist()[0]
     1.0
     """
-    reached, (cheapest, dearest) = fact("gpt3_size_mfu_a100"), rental_span("A100", 2023)
+    reached, (cheapest, dearest) = fact("gpt3_size_mfu_a100"), rents_then()
     cases = [
         ("the source: peak speed at $2.00 an hour", 1.0, 2.0),
         ("the best published utilization of this model and chip", reached, 2.0),
-        ("the same at the cheapest A100 listing of 2023", reached, cheapest),
-        ("the same at the dearest A100 listing of 2023", reached, dearest),
+        ("the same at the cheapest cloud's A100 of 2023", reached, cheapest),
+        ("the same at the dearest cloud's A100 of 2023", reached, dearest),
     ]
     rows = [(case, share, rent, training_usd(rent, share)) for case, share, rent in cases]
     return pd.DataFrame(rows, columns=["case", "utilization", "rent [USD/h]", "one run [USD]"])

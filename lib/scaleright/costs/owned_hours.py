@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from scaleright.catalog import accelerator, shared
-from scaleright.costs.own import POWER
 from scaleright.costs.ownership import ELECTRICITY, Ownership, made_for_servers, stands
 from scaleright.costs.uncertainty import owned_fixed_range, owned_price_spread
 from scaleright.formulas import lookup
-from scaleright.power import energy_kwh, mean_watts
+from scaleright.ops import where
+from scaleright.power import WORK, draw, energy_kwh, mean_watts
 from scaleright.units import HOURS_PER_YEAR, figures
 
 NONE = float("nan")
-NO_POWER = dict.fromkeys(POWER, 0.0) | {"pue": 1.0}
+BUSY = {work: f"{work}_watts" for work in WORK}
+"""What a chip draws at each work, by name."""
+NO_POWER = dict.fromkeys((*BUSY.values(), "idle_watts", "usd_per_kwh"), 0.0) | {"pue": 1.0}
 """That of a chip which nobody sells, so that its hour has no price for want of a chip alone."""
 
 
@@ -29,7 +31,8 @@ def owned_terms(name: str, setting: str) -> Mapping[str, Any]:
     fixed_usd_per_year, with _low and _high : without power, and its ends (90 %), see
         `uncertainty.owned_fixed_range` [USD/year]
     price_spread : what of these ends is the chip's own, see `uncertainty.owned_price_spread` [1]
-    the `POWER` of it : watts, PUE and price of electricity
+    training_watts, serving_watts, idle_watts : what it draws at work and vacant, with its share of
+        server and network, see `power.draw` [W]; pue, usd_per_kwh : what that costs
     place : where it stands, see `ownership.stands`
 
     Raises
@@ -44,10 +47,12 @@ def owned_terms(name: str, setting: str) -> Mapping[str, Any]:
     years = ("fixed_usd_per_year", "fixed_usd_per_year_low", "fixed_usd_per_year_high")
     if not (chip.purchase_usd and chip.tdp_watts):
         return dict.fromkeys((*years, "price_spread"), NONE) | NO_POWER | {"place": place}
-    year, power = owned_fixed_range(name, place), Ownership.typical(name, place).power
+    year, paid = owned_fixed_range(name, place), Ownership.typical(name, place).power
     found = dict(zip(years, (year.best, year.low, year.high), strict=True))
     found |= {"price_spread": owned_price_spread(name, place)}
-    return figures(found | power) | {"place": place}
+    found |= {of: draw(name, work, place).busy_watts for work, of in BUSY.items()}
+    found |= {of: paid[of] for of in NO_POWER if of in paid}
+    return figures(found) | {"place": place}
 
 
 @lookup
@@ -77,15 +82,18 @@ class OwnedHour:
     price_spread: Any
 
     @classmethod
-    def of(cls, terms: Mapping[str, Any], utilization: Any = 1.0) -> Self:
+    def of(cls, terms: Mapping[str, Any], training: Any, utilization: Any = 1.0) -> Self:
         """That of `owned_terms` at a utilization, by default around the clock [1].
 
+        training : whether it trains at work, or serves
+
         >>> terms = owned_terms("H100 SXM", "data center")
-        >>> hour, idle = OwnedHour.of(terms), OwnedHour.of(terms, 0.1)
+        >>> hour, idle = (OwnedHour.of(terms, False, used) for used in (1.0, 0.1))
         >>> hour.low < hour.usd < hour.high, idle.usd < hour.usd
         (True, True)
         """
-        watts = mean_watts(utilization, terms["busy_watts"], terms["idle_watts"])
+        busy = where(training, *(terms[BUSY[work]] for work in ("training", "serving")))
+        watts = mean_watts(utilization, busy, terms["idle_watts"])
         return cls(
             terms["fixed_usd_per_year"] / HOURS_PER_YEAR,
             terms["fixed_usd_per_year_low"] / HOURS_PER_YEAR,

@@ -33,6 +33,7 @@ from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price, rental_prices
 from scaleright.names import one_of
 from scaleright.ops import where
+from scaleright.power import owned_draw
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_YEAR,
@@ -120,9 +121,6 @@ def setting_factors(setting: str, end: str = "typical") -> dict[str, float]:
         of storage beyond the host's own [USD]
     installation_share : server and network over the price of the accelerator [1]
     sales_tax_share : sales tax over the price of all of it [1]
-    host_watts, host_idle_watts : draw of its share of the host [W]
-    network_watts : draw of its share of switches and optics, the same whatever the traffic [W]
-    idle_share_of_tdp : draw of the idle accelerator over its power at work [1]
     facility_usd_per_kw_year : what a colocation charges; 0 elsewhere [USD/kW/year]
     building_usd_per_kw, building_years : price and life of the building and plant of a data center
         [USD/kW], [years]
@@ -157,10 +155,6 @@ def _setting_factors(setting: str, end: str) -> Mapping[str, float]:
             if at_home
             else value("server_share_of_price") + value("network_share_of_price"),
             "sales_tax_share": value("sales_tax_share"),
-            "host_watts": value("host_watts_per_chip"),
-            "host_idle_watts": value("host_idle_watts_per_chip"),
-            "network_watts": value("network_watts_per_chip"),
-            "idle_share_of_tdp": value("idle_share_of_tdp"),
             "pue": value("pue"),
             "facility_usd_per_kw_year": value("colocation_usd_per_kw_month") * MONTHS_PER_YEAR
             if setting == "colocation"
@@ -229,14 +223,14 @@ def setting_usd_per_kwh(setting: str) -> float:
 
 
 @lookup
-def crew_usd_per_hour(busy_watts: Any) -> tuple[Any, Any]:
+def crew_usd_per_hour(most_watts: Any) -> tuple[Any, Any]:
     """What the crew of a data center would add to an hour of an accelerator [USD/h], which no
     `Ownership` counts: the fewest people for the largest site and the most for the smallest.
 
-    busy_watts : draw of an accelerator with its share of host and network [W]
+    most_watts : what the site provides for an accelerator, see `power.most_watts` [W]
     """
     pay = cost_factor("staff_usd_per_year", "data center").best / HOURS_PER_YEAR
-    share = busy_watts / WATTS_PER_KILOWATT / 1000  # of a site in megawatts
+    share = most_watts / WATTS_PER_KILOWATT / 1000  # of a site in megawatts
     few, many = (fact(f"data_center_crew_{end}") for end in ("low", "high"))
     small, large = (fact(f"data_center_site_mw_{end}") for end in ("low", "high"))
     return pay * share * few / large, pay * share * many / small
@@ -246,6 +240,9 @@ def crew_usd_per_hour(busy_watts: Any) -> tuple[Any, Any]:
 class Ownership:
     """Terms of owning one accelerator; units and meanings as in `costs.own`, its share of host,
     network and storage included.
+
+    busy_watts, idle_watts : what it draws, see `power.draw`; most_watts : a bound, what the site
+    provides for it and is paid for by the kilowatt, see `power.most_watts` [W]
 
     Left out: hours that nobody uses (those are the caller's hours a day, or utilization), crew
     (`crew_usd_per_hour`) and land of a building of one's own, power of storage, software licenses,
@@ -260,6 +257,7 @@ class Ownership:
     idle_watts: float
     pue: float
     usd_per_kwh: float
+    most_watts: float
     facility_usd_per_year: float = 0.0
     maintenance_share: float = 0.0
     insurance_and_tax_share: float = 0.0
@@ -269,24 +267,22 @@ class Ownership:
     def build(
         cls,
         chip_usd: Any,
-        tdp_watts: Any,
+        drawn: Mapping[str, Any],
         age_years: Any,
         usd_per_kwh: Any,
         factors: Mapping[str, Any],
     ) -> Self:
-        """Terms from a chip's price, power and age and a setting's cost factors; numbers, arrays or
+        """Terms from a chip's price, draw and age and a setting's cost factors; numbers, arrays or
         expressions.
 
         Parameters
         ----------
         chip_usd : price of the bare accelerator [USD]
-        tdp_watts : its power at work [W]
+        drawn : its busy_watts, idle_watts and most_watts there, see `power.owned_draw` [W]
         age_years : since it was released, when it is bought [years], see `years_since_release`
         usd_per_kwh : electricity [USD/kWh]
         factors : the setting's cost factors by name, see `setting_factors`
         """
-        busy_watts = tdp_watts + factors["host_watts"] + factors["network_watts"]
-        idle_watts = factors["idle_share_of_tdp"] * tdp_watts + factors["host_idle_watts"]
         building = factors["building_usd_per_kw"] / annuity_years(
             factors["cost_of_capital"], factors["building_years"]
         )
@@ -305,12 +301,13 @@ class Ownership:
             resale_share=kept / (1 + tax),  # nobody gives the tax back
             years=factors["service_years"],
             cost_of_capital=factors["cost_of_capital"],
-            busy_watts=busy_watts,
-            idle_watts=idle_watts + factors["network_watts"],
+            busy_watts=drawn["busy_watts"],
+            idle_watts=drawn["idle_watts"],
             pue=factors["pue"],
             usd_per_kwh=usd_per_kwh,
+            most_watts=drawn["most_watts"],
             facility_usd_per_year=(factors["facility_usd_per_kw_year"] + building)
-            * busy_watts
+            * drawn["most_watts"]
             / WATTS_PER_KILOWATT,
             maintenance_share=factors["maintenance_share_per_year"],
             insurance_and_tax_share=factors["insurance_and_tax_share_per_year"],
@@ -327,9 +324,10 @@ class Ownership:
         end: str = "typical",
         years: float | None = None,
         cost_of_capital: float | None = None,
+        work: str = "serving",
     ) -> Self:
-        """Typical terms of one accelerator in a setting (or those at an end); what is given
-        replaces the table's value.
+        """Typical terms of one accelerator in a setting (or those at an end) and at its work; what
+        is given replaces the table's value.
 
         Raises
         ------
@@ -347,9 +345,8 @@ class Ownership:
         )
         price = chip.purchase_mid_usd if chip_usd is None else chip_usd
         power = setting_usd_per_kwh(setting) if usd_per_kwh is None else usd_per_kwh
-        return cls.build(
-            price, chip.require("tdp_watts"), years_since_release(name), power, factors
-        )
+        drawn = owned_draw(name, setting, work, ENDS[end][0])
+        return cls.build(price, drawn, years_since_release(name), power, factors)
 
     @property
     def power(self) -> dict[str, float]:

@@ -33,7 +33,7 @@ def terms() -> dict[str, dict[str, Any]]:
     """
     rows = {}
     for name, chip in cluster_chips().items():
-        hour = OwnedHour.of(owned_terms(name, SETTING))
+        hour = OwnedHour.of(owned_terms(name, SETTING), training=True)
         ends = {"owned": hour.fixed, "owned_low": hour.fixed_low, "owned_high": hour.fixed_high}
         ends |= {"power": hour.power, "apart": hour.apart}
         rows[name] = figures(ends) | {"sold": chip.purchase_age or "none"}

@@ -2,7 +2,8 @@
 chip-hours, days and dollars.
 
 A run is so many optimizer steps. Each step is arithmetic, arithmetic done twice to save memory,
-communication that nothing hides, and waiting of pipeline stages; interruptions lose work on top.
+communication that nothing hides, and waiting of pipeline stages; a layout that is not the fastest,
+interruptions, and what published runs took beyond come on top (see `whole_runs`).
 Experiments and people are charged as multiples and years that the tables state as ranges.
 """
 
@@ -10,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-
-import pandas as pd
 
 from scaleright.catalog import (
     Accelerator,
@@ -21,14 +20,14 @@ from scaleright.catalog import (
     shared,
     table,
 )
-from scaleright.costs.clusters import SETTING, cluster_chips, goodput
-from scaleright.costs.platforms import best_step
+from scaleright.costs.clusters import SETTING, cluster_chips
 from scaleright.formulas import (
     COUNT,
     FRACTION,
     NON_NEGATIVE,
     POSITIVE,
     Breakdown,
+    Domain,
     closed_form,
     lookup,
     search,
@@ -42,34 +41,63 @@ from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, figure
 
 RELIABILITY = ("chip_hours_per_interruption", "checkpoint_stall_s", "restart_s")
 """Cost factors behind the goodput of a run."""
+OVER = Domain(1.0, 10.0, (1.0, 2.0))
+"""A time over a shorter one [1]."""
 STEP_PARTS = {
     "compute_s": NON_NEGATIVE,
     "recompute_s": NON_NEGATIVE,
     "communication_s": NON_NEGATIVE,
     "bubble_s": NON_NEGATIVE,
 }
-USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
-"""Taken for a published run that states neither: the size at which such clusters are rented, and
-the batch of Llama 2.
-"""
 
 
 @dataclass(frozen=True)
 class ChipHours(Breakdown):
-    """Accelerator-hours of a run by what they go into [h]; `failures_hours` are checkpoints, lost
-    work and restarts.
+    """Accelerator-hours of a run by what they go into [h]: steps in the fastest layout by their
+    parts, `layout_hours` by which the layout that is used is slower, `failures_hours` of
+    checkpoints, lost work and restarts, and `beyond_hours` that runs take beside (see
+    `whole_runs`).
     """
 
     compute_hours: Any
     recompute_hours: Any
     communication_hours: Any
     bubble_hours: Any
+    layout_hours: Any
     failures_hours: Any
+    beyond_hours: Any
+
+    @property
+    def least(self) -> Any:
+        """Those of steps in the fastest layout that nothing stops: a bound from below [h]."""
+        return (
+            self.compute_hours
+            + self.recompute_hours
+            + self.communication_hours
+            + (self.bubble_hours)
+        )
 
 
-@closed_form(tokens=POSITIVE, batch_tokens=COUNT, chips=COUNT, **STEP_PARTS, goodput=FRACTION)
+@closed_form(
+    tokens=POSITIVE,
+    batch_tokens=COUNT,
+    chips=COUNT,
+    **STEP_PARTS,
+    goodput=FRACTION,
+    layout=OVER,
+    beyond=OVER,
+)
 def run_chip_hours(
-    tokens, batch_tokens, chips, compute_s, recompute_s, communication_s, bubble_s, goodput=1.0
+    tokens,
+    batch_tokens,
+    chips,
+    compute_s,
+    recompute_s,
+    communication_s,
+    bubble_s,
+    goodput=1.0,
+    layout=1.0,
+    beyond=1.0,
 ) -> ChipHours:
     """Accelerator-hours of a whole run, by parts.
 
@@ -78,19 +106,24 @@ def run_chip_hours(
     tokens : tokens trained on [token]
     batch_tokens : tokens of one optimizer step [token]
     chips : accelerators of the job [1]
-    compute_s, recompute_s, communication_s, bubble_s : parts of one step [s]
+    compute_s, recompute_s, communication_s, bubble_s : parts of one step in the fastest layout [s]
     goodput : share of the time that goes into work which is kept [1]
+    layout : time of a step in the layout that is used over that in the fastest [1]
+    beyond : hours of the run over those of such steps and of failures [1]
 
     Source: definition.
 
     >>> run_chip_hours(3.6e9, 1e6, 100, 0.6, 0.0, 0.3, 0.1, 0.8).total
     125.0
+    >>> hours = run_chip_hours(3.6e9, 1e6, 100, 0.6, 0.0, 0.3, 0.1, 0.8, 1.2, 1.5)
+    >>> round(hours.total, 9), round(hours.least, 9), round(hours.beyond_hours, 9)
+    (225.0, 100.0, 75.0)
     """
-    hours = tokens / batch_tokens * chips / SECONDS_PER_HOUR
-    lost = (compute_s + recompute_s + communication_s + bubble_s) * (1 / goodput - 1)
-    return ChipHours(
-        *(hours * part for part in (compute_s, recompute_s, communication_s, bubble_s, lost))
-    )
+    hours, used = tokens / batch_tokens * chips / SECONDS_PER_HOUR, layout / goodput
+    step_s = compute_s + recompute_s + communication_s + bubble_s
+    slower, lost = step_s * (layout - 1), step_s * (used - layout)
+    parts = compute_s, recompute_s, communication_s, bubble_s, slower, lost
+    return ChipHours(*(hours * part for part in (*parts, step_s * used * (beyond - 1))))
 
 
 @dataclass(frozen=True)
@@ -103,7 +136,9 @@ class PretrainingCost(Breakdown):
     recompute_usd: Any
     communication_usd: Any
     bubble_usd: Any
+    layout_usd: Any
     failures_usd: Any
+    beyond_usd: Any
     power_usd: Any
     experiments_usd: Any
     people_usd: Any
@@ -119,7 +154,9 @@ class PretrainingCost(Breakdown):
     recompute_hours=NON_NEGATIVE,
     communication_hours=NON_NEGATIVE,
     bubble_hours=NON_NEGATIVE,
+    layout_hours=NON_NEGATIVE,
     failures_hours=NON_NEGATIVE,
+    beyond_hours=NON_NEGATIVE,
     usd_per_hour=NON_NEGATIVE,
     power_usd_per_hour=NON_NEGATIVE,
     experiments=NON_NEGATIVE,
@@ -130,7 +167,9 @@ def pretraining_usd(
     recompute_hours,
     communication_hours,
     bubble_hours,
+    layout_hours,
     failures_hours,
+    beyond_hours,
     usd_per_hour,
     power_usd_per_hour=0.0,
     experiments=0.0,
@@ -140,7 +179,7 @@ def pretraining_usd(
 
     Parameters
     ----------
-    compute_hours ... failures_hours : accelerator-hours, see `run_chip_hours` [h]
+    compute_hours ... beyond_hours : accelerator-hours, see `run_chip_hours` [h]
     usd_per_hour : rent of one accelerator, or what an owned one costs without power [USD/h]
     power_usd_per_hour : electricity of one accelerator; 0 where rent includes it [USD/h]
     experiments : compute of experiments and failed runs over that of the final run [1]
@@ -148,11 +187,13 @@ def pretraining_usd(
 
     Source: definition.
 
-    >>> bill = pretraining_usd(80.0, 0.0, 10.0, 5.0, 5.0, 2.0, experiments=0.5, people_usd=100.0)
+    >>> hours = 80.0, 0.0, 5.0, 3.0, 2.0, 5.0, 5.0
+    >>> bill = pretraining_usd(*hours, 2.0, experiments=0.5, people_usd=100.0)
     >>> bill.run_usd, bill.experiments_usd, bill.total
     (200.0, 100.0, 400.0)
     """
-    hours = (compute_hours, recompute_hours, communication_hours, bubble_hours, failures_hours)
+    steps = compute_hours, recompute_hours, communication_hours, bubble_hours
+    hours = *steps, layout_hours, failures_hours, beyond_hours
     power = sum(hours[1:], hours[0]) * power_usd_per_hour
     paid = [part * usd_per_hour for part in hours]
     tries = (sum(paid[1:], paid[0]) + power) * experiments
@@ -267,41 +308,3 @@ def _most_published_mfu() -> Mapping[tuple[bool, str, str], Mapping[str, Any]]:
                 name: row[name] for name in ("model", "accelerators", "source")
             }
     return MappingProxyType(best)
-
-
-@search
-def published_runs(unseen: bool = False) -> pd.DataFrame:
-    """Runs whose chip-hours were published, beside those of the fastest layout on as many of the
-    same chips.
-
-    unseen : those that are held out from the pace of a usual run (`pretraining_doubts`), instead of
-        those that make it
-
-    A run that states no chips is predicted on `USUAL_CHIPS`, one that states no batch at
-    `USUAL_BATCH_TOKENS`.
-
-    Returns
-    -------
-    Columns of `measured/pretraining`, predicted (chip-hours) [h], ratio (published over predicted)
-    [1], label (words for a dot).
-    """
-    runs = table("measured/pretraining")
-    runs = runs[runs["held_out"].eq(True).fillna(False) == unseen].reset_index(drop=True)
-    predicted = []
-    for run in runs.fillna(
-        {"accelerators": USUAL_CHIPS, "batch_tokens": USUAL_BATCH_TOKENS}
-    ).itertuples():
-        chips, batch = int(run.accelerators), int(run.batch_tokens // run.sequence)
-        step = best_step(run.model, run.accelerator, chips, run.sequence, batch, run.precision)
-        parts = {name: step[name] for name in STEP_PARTS}
-        predicted.append(
-            run_chip_hours(
-                run.tokens,
-                batch * run.sequence,
-                chips,
-                **parts,
-                goodput=goodput(chips, **reliability()),
-            ).total
-        )
-    label = runs["model"] + "\n" + runs["accelerator"].str.split().str[0]
-    return runs.assign(predicted=predicted, ratio=runs["chip_hours"] / predicted, label=label)

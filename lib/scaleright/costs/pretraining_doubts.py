@@ -8,16 +8,16 @@ from typing import Any, Self
 
 import pandas as pd
 
-from scaleright.catalog import fact, remembered, table
+from scaleright.catalog import fact, table
 from scaleright.costs.clusters import goodput
-from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, published_runs, reliability
+from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, reliability
 from scaleright.costs.pretraining_run import Run
-from scaleright.formulas import lookup, search
+from scaleright.costs.whole_runs import whole_runs
+from scaleright.formulas import lookup
 from scaleright.ops import first_case, maximum, minimum, where
-from scaleright.order import name_of_greatest, ordered
 from scaleright.quantity import Quantity, at, given
 from scaleright.ranges import Ends, interval_of
-from scaleright.units import SECONDS_PER_HOUR, figure
+from scaleright.units import SECONDS_PER_HOUR
 
 FRAGILE = {"chip_hours_per_interruption": "low", "checkpoint_stall_s": "high", "restart_s": "high"}
 """The ends at which everything interrupts a run more than it is thought to."""
@@ -49,64 +49,17 @@ def kept_share(case: Any, chips: Any, luck: Any = "usual") -> Any:
     return where(share >= LEAST_KEPT, share, float("nan"))
 
 
-@dataclass(frozen=True)
-class Pace:
-    """Published over predicted chip-hours of whole runs [1].
-
-    short, median, long : of runs whose hours are those of pretraining alone, from the 5th to the
-        95th percentile; `least` and `most` of them
-    trained : the median of runs whose hours cover all training of a model
-    runs, training_runs : how many there are of either
-    worst, worst_ratio : the run furthest off, in words
-    """
-
-    short: float
-    median: float
-    long: float
-    least: float
-    most: float
-    runs: int
-    trained: float
-    training_runs: int
-    worst: str
-    worst_ratio: float
-
-
-@search
-@remembered
-def published_pace() -> Pace:
-    """How long published runs took."""
-    published = published_runs()
-    ratio, covers = published["ratio"], published["covers"]
-    alone, whole = ratio[covers == "pretraining"], ratio[covers == "training"]
-    worst = published.loc[name_of_greatest(ratio)]
-    return Pace(
-        *map(figure, alone.quantile([0.05, 0.5, 0.95])),
-        least=alone.min(),
-        most=alone.max(),
-        runs=len(alone),
-        trained=whole.median(),
-        training_runs=len(whole),
-        worst=f"{worst['model']} on {worst['accelerator']}",
-        worst_ratio=worst["ratio"],
-    )
-
-
 USUAL = {"price": 1.0, "pace": 1.0, "luck": "usual"}
-"""Price of an hour and time of a step over what they are thought to be [1]; luck, see `kept_share`.
+"""Price of an hour and time of a run over what they are thought to be [1]; luck, see `kept_share`.
 """
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Where a run may lie: low and high end of what it costs, nine of ten [USD]; dollars and days
-    at the median pace of published runs.
-    """
+    """Where a run may lie: low and high end of what it costs, nine of ten [USD]."""
 
     low_usd: Any
     high_usd: Any
-    paced_usd: Any
-    paced_days: Any
 
 
 @dataclass(frozen=True)
@@ -122,13 +75,13 @@ class Doubts:
 
     @classmethod
     def of(cls, run: Run) -> Self:
-        """Those of a run: prices of its platform, errors of its step, the pace of published runs,
-        and failures as the tables have them.
+        """Those of a run: prices of its platform, how far whole runs and its step were from what
+        was predicted, the wider of the two, and failures as the tables have them.
         """
         free = {name: given(name, value) for name, value in USUAL.items()}
-        trusted, real = run.step.trust, published_pace()
-        quick = minimum(trusted["error_low"], real.short)
-        slow = maximum(trusted["error_high"], real.long)
+        trusted, real = run.step.trust, whole_runs()
+        quick = minimum(trusted["error_low"], real.low)
+        slow = maximum(trusted["error_high"], real.high)
         ends = {
             "price of an hour": Ends(free["price"], *run.hour.ends),
             "time of real runs": Ends(free["pace"], quick, slow),
@@ -146,10 +99,7 @@ class Doubts:
 
     def spread(self, moving: Run) -> Spread:
         """Where a run may lie that is `free`."""
-        paced = USUAL | {"pace": published_pace().median}
-        usd = at(moving.usd, **paced)
-        days = at(moving.days, pace=paced["pace"], luck=paced["luck"])  # at any price
-        return Spread(*self.range_of(moving.usd), usd, days)
+        return Spread(*self.range_of(moving.usd))
 
 
 @lookup
@@ -208,23 +158,3 @@ def factors() -> pd.DataFrame:
     rows = rows[rows["factor"].isin([*PROJECT.values(), *RELIABILITY])]
     rows = rows[["factor", "low", "typical", "high", "unit", "note"]]
     return rows.replace("_", " ", regex=True)
-
-
-RUN_WORDS = {
-    "run": "run",
-    "accelerator": "chip",
-    "accelerators": "chips",
-    "tokens": "tokens",
-    "chip_hours": "published [h]",
-    "predicted": "predicted [h]",
-    "ratio": "published / predicted",
-    "covers": "hours of",
-    "source": "source",
-}
-"""Columns of `published_runs`, as a table of them is headed."""
-
-
-@lookup
-def runs_in_words() -> pd.DataFrame:
-    """Published runs beside what was predicted, the quickest against it first."""
-    return ordered(published_runs(), "ratio")[[*RUN_WORDS]].rename(columns=RUN_WORDS)

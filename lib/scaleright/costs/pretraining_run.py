@@ -93,6 +93,21 @@ class Run:
         return run_days(self.hours.total, self.chips)
 
     @property
+    def least_days(self) -> Any:
+        """What steps in the fastest layout alone take, if nothing stops them: a bound [d]."""
+        return run_days(self.hours.least, self.chips)
+
+    @property
+    def least_usd(self) -> Any:
+        """What these cost [USD]."""
+        return self.hours.least * self.hour_usd
+
+    @property
+    def hour_usd(self) -> Any:
+        """What an hour of a chip costs, with its power [USD/h]."""
+        return self.usd / self.hours.total
+
+    @property
     def done(self) -> Any:
         """Whether it gets done: a layout fits, and failures leave it time."""
         return self.hours.total > 0

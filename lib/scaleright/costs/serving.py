@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import (
     MILLION,
     OwnedTokenCost,
@@ -23,6 +22,7 @@ from scaleright.costs.tokens import (
     usd_per_million_tokens,
 )
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.inference.fleet import WholeGroups, whole_groups
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.market import PaidHour, PaidTokens
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
@@ -203,15 +203,16 @@ class Serving:
             output=usd_per_million * (1 - self.reading),
         )
 
-    def accelerators(self, output_tokens_per_day: Any, group: Any = 1.0) -> Any:
-        """Accelerators in whole groups that serve a demand without passing the case's utilization
-        [1].
-
-        >>> Serving(2000.0, 0.4, 3.6, 0.4, 1000.0, 500.0, 0.0, 1.0, 1.0, 1.0).accelerators(1e8, 2.0)
-        2.0
+    def whole_groups(
+        self, output_tokens_per_day: Any, speed: NodeSpeed
+    ) -> tuple[WholeGroups, Self]:
+        """The smallest fleet of whole groups that serves a demand without passing the case's
+        utilization, of the engine that takes fewest chips; and the same by that engine.
         """
         demand = output_tokens_per_day / (HOURS_PER_DAY * SECONDS_PER_HOUR * self.utilization)
-        return chips_for_demand(demand, self.tokens_per_s, group)
+        groups = [(chips, self.speed * most) for chips, most in speed.groups]
+        fleet = whole_groups(groups, demand)
+        return fleet, replace(self, full_tokens_per_s=fleet.served / fleet.group / self.speed)
 
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""

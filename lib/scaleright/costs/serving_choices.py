@@ -19,6 +19,7 @@ from scaleright.costs.serving import BreakEvens, Serving, Ways
 from scaleright.inference.node_speed import Engines, NodeSpeed
 from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
 from scaleright.ops import where
+from scaleright.power import owned_draws
 from scaleright.quantity import choose
 from scaleright.transformer.parameters import parameters
 
@@ -82,6 +83,7 @@ class ServingChoices:
     hours, hosts : what an hour of each accelerator costs, and the tokens of each model at an API
     models : by model, see `market.api_terms`, and its parameters
     settings : by setting, see `ownership.setting_factors`, and its usd_per_kwh
+    drawn : what each accelerator draws in each setting, serving, see `power.owned_draws`
     """
 
     engines: Engines
@@ -90,6 +92,7 @@ class ServingChoices:
     hosts: Hosts
     models: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Mapping[str, Any]]
+    drawn: Mapping[tuple[str, str], Mapping[str, Any]]
 
     @classmethod
     def of(
@@ -121,12 +124,13 @@ class ServingChoices:
                 name: setting_factors(name) | {"usd_per_kwh": setting_usd_per_kwh(name)}
                 for name in settings
             },
+            owned_draws(accelerators, "serving"),
         )
 
     def chosen(self, case: Any) -> tuple[Any, Any, Any]:
         """The rows of a case, of `chips` and `models`, and the factors of `settings` where its chip
-        `stands`, that place in words, and what is paid for power: there, or by the case if it
-        stands where that says.
+        `stands`, that place in words, what the chip draws there, and what is paid for power: there,
+        or by the case if it stands where that says.
         """
         chip = choose(self.chips, case.accelerator)
         place = stands(case.setting, chip.server)
@@ -134,6 +138,7 @@ class ServingChoices:
         paid = where(place == case.setting, case.usd_per_kwh, usual.usd_per_kwh)
         words = place_in_words(case.setting, chip.server)
         factors = {**usual, "usd_per_kwh": paid, "place": words}
+        factors["drawn"] = choose(self.drawn, case.accelerator, place)
         return chip, choose(self.models, case.model), factors
 
     def paid(self, case: Any) -> Paid:

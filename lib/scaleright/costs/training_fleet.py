@@ -1,19 +1,25 @@
-"""What a chip trains on in a cluster, failures counted, by the steps with which a pretraining run
-is costed, and what of its peak it keeps in service; and why a chip is no platform of training.
+"""What a chip trains on in a cluster over a whole run, as a pretraining run is costed, and what of
+its peak it keeps in service; and why a chip is no platform of training.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from scaleright.catalog import accelerator, accelerators, model, shared
+import numpy as np
+
+from scaleright.catalog import accelerator, accelerators, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, goodput
 from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
-from scaleright.formulas import counting, lookup
-from scaleright.inference.curves import fastest
-from scaleright.inference.engine_tables import engines_in
+from scaleright.costs.whole_runs import whole_runs
+from scaleright.formulas import counting, lookup, search
+from scaleright.inference.formats import FORMATS, USUAL
 from scaleright.inference.lengths import Load
-from scaleright.market import listed_hour, matmul_terms
+from scaleright.inference.node_speed import Engines, Weights, node_speed
+from scaleright.market import listed_hour, matmul_chips
+from scaleright.quantity import Table, evaluate, given
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure
@@ -21,7 +27,7 @@ from scaleright.units import SECONDS_PER_HOUR, figure
 
 @counting
 def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: float) -> float:
-    """What one chip of a cluster trains on in a second, by work that no failure undoes [token/s];
+    """What one chip of a cluster trains on in a second of a whole run [token/s], see `whole_runs`;
     NaN where there is no step.
 
     Parameters
@@ -30,14 +36,15 @@ def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: floa
     tokens : of a step
 
     >>> parts = dict.fromkeys(STEP_PARTS, 0.25)
-    >>> 0.9e6 < kept_tokens_per_s(parts, 4, 4e6) < 1e6
+    >>> 0.6e6 < kept_tokens_per_s(parts, 4, 4e6) < 0.7e6
     True
     """
     if step is None:
         return float("nan")
     parts = {name: figure(step[name], 6) for name in STEP_PARTS}
     kept = goodput(chips, **reliability())
-    hours = run_chip_hours(tokens, tokens, chips, **parts, goodput=kept)
+    usual = whole_runs().factors
+    hours = run_chip_hours(tokens, tokens, chips, **parts, goodput=kept, **usual)
     return tokens / (hours.total * SECONDS_PER_HOUR)
 
 
@@ -50,14 +57,14 @@ REQUEST, PACE = Load(2000, 500), 30.0
 @lookup
 @shared
 def share_of_peak(accelerator_name: str) -> float:
-    """The dense BF16 peak of a chip that goes into 6 FLOP a parameter and token of work which is
-    kept, in the run of `MODEL` on `CHIPS` [1].
+    """The dense BF16 peak of a chip that goes into 6 FLOP a parameter and token, over the whole run
+    of `MODEL` on `CHIPS` [1].
 
     Raises
     ------
     LookupError : no cluster is built of such chips.
 
-    >>> 0.3 < share_of_peak("H100 SXM") < 0.6
+    >>> 0.2 < share_of_peak("H100 SXM") < 0.4
     True
     """
     chip, shape = cluster_chip(accelerator_name), model(MODEL)
@@ -67,37 +74,66 @@ def share_of_peak(accelerator_name: str) -> float:
     return figure(training_flop(parameters(shape).total, speed) / chip.peak_flops(), 4)
 
 
-@lookup
-@shared
-def served_share_of_peak(accelerator_name: str) -> float:
-    """The dense BF16 peak of a chip that goes into 2 FLOP a parameter and token, read or written,
-    where the best engine of a node serves `MODEL` at full load [1].
+@dataclass(frozen=True)
+class InService:
+    """What a chip keeps of its peak where the best engine of a node serves `MODEL` at full load.
 
-    Raises
-    ------
-    LookupError : no such chip.
-
-    >>> 0.3 < served_share_of_peak("H100 SXM") < 0.5
-    True
+    share : of the dense BF16 peak that goes into 2 FLOP a parameter and token, read or written; NaN
+        where the chip does not serve the format [1]
+    low, high : bounds of measured over predicted speed [1]
+    weights : in which format
     """
-    chip, shape = accelerator(accelerator_name), model(MODEL)
-    _, known = engines_in(MODEL, chip.name)
-    best = fastest(known, REQUEST, 1 / PACE)
-    tokens = best.tokens_per_s * (1 + REQUEST.new_tokens / REQUEST.output_tokens)
-    return figure(inference_flop(parameters(shape).total, tokens) / chip.peak_flops(), 4)
+
+    share: Any
+    low: Any
+    high: Any
+    weights: Weights
 
 
-@lookup
-def terms() -> dict[str, dict[str, Any]]:
-    """The chips that clusters are built of, as `market.matmul_terms` has them, with the shares of
-    the peak that a run and a service keep (`mfu` and `serving_mfu`, see `share_of_peak` and
-    `served_share_of_peak`), for `choose`.
+@search
+def in_service(accelerator_name: Any, precision: Any) -> InService:
+    """What a chip of `cluster_chips` keeps in service with weights in a format, which may be
+    "usual"; words, quantities or not.
+
+    >>> usual = in_service("H100 SXM", "usual")
+    >>> usual.weights.precision.value, 0.3 < usual.share.value < 0.5
+    ('FP8', True)
     """
-    known = matmul_terms()
-    return {
-        name: known[name] | {"mfu": share_of_peak(name), "serving_mfu": served_share_of_peak(name)}
-        for name in cluster_chips()
+    engines, shares = _fleet()
+    row = shares.row(accelerator_name, precision)
+    weights = engines.weights(MODEL, accelerator_name, precision)
+    return InService(row.share, row.low, row.high, weights)
+
+
+@remembered
+def _fleet() -> tuple[Engines, Table]:
+    """The engines of all chips, and the figures of `InService` by chip and format, of one request
+    and pace for all.
+    """
+    engines = Engines.of((MODEL,), cluster_chips())
+    pairs = [*product(cluster_chips(), (USUAL, *FORMATS))]
+    chip, form = (given(name, of) for name, of in zip(("chip", "form"), pairs[0], strict=True))
+    speed = node_speed(engines, MODEL, chip, form, REQUEST, PACE)
+    there = {"chip": np.array([c for c, _ in pairs]), "form": np.array([f for _, f in pairs])}
+    rates, *bounds = evaluate([speed.tokens_per_s, speed.low, speed.high], there)
+    peaks = np.array([accelerator(c).peak_flops() for c, _ in pairs])
+    each = 1 + REQUEST.new_tokens / REQUEST.output_tokens  # tokens read or written
+    shares = inference_flop(parameters(model(MODEL)).total, each) * rates / peaks
+    rows = {
+        pair: {"share": figure(float(share), 4), "low": float(low), "high": float(high)}
+        for pair, share, low, high in zip(pairs, shares, *bounds, strict=True)
+        if share > 0
     }
+    return engines, Table(rows, otherwise="not served")
+
+
+@lookup
+def terms() -> dict[str, dict[str, float]]:
+    """The chips that clusters are built of, as `market.matmul_chips` has them, with the share of
+    the peak that a run keeps (`mfu`, see `share_of_peak`), for `choose`.
+    """
+    known = matmul_chips()
+    return {name: known[name] | {"mfu": share_of_peak(name)} for name in cluster_chips()}
 
 
 @lookup

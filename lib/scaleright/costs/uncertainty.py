@@ -8,8 +8,9 @@ of the seller, not a doubt.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from scaleright.catalog import accelerator
 from scaleright.costs.ownership import (
@@ -27,7 +28,8 @@ from scaleright.costs.serving_doubts import load_spread
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import PaidHour, electricity_price, fixed_years, yearly_drift
-from scaleright.ops import maximum, minimum, where
+from scaleright.ops import item, minimum, where
+from scaleright.power import owned_draw
 from scaleright.quantity import Quantity, at, choose, given
 from scaleright.ranges import Ends, Range, interval, interval_of
 from scaleright.units import HOURS_PER_DAY, figures
@@ -35,15 +37,10 @@ from scaleright.units import HOURS_PER_DAY, figures
 LONGEST_HOURS = 1e3
 """Break-even hours are cut off here, far beyond a day, so that ratios of results stay finite."""
 TYPICAL, USE = "typical", "hours of use"
+AROUND = "host, network and storage"
+"""What stands around a chip, and what it draws with it."""
 TOGETHER = {
-    "host, network and storage": (
-        "host_usd",
-        "installation_share",
-        "host_watts",
-        "host_idle_watts",
-        "idle_share_of_tdp",
-        "network_watts",
-    ),
+    AROUND: ("host_usd", "installation_share"),
     "building and cooling": (
         "facility_usd_per_kw_year",
         "building_usd_per_kw",
@@ -56,7 +53,24 @@ TOGETHER = {
 """Factors of a setting that no parameter sets, by the words for those that move together."""
 END_OF = {words: f"end_of_{words.replace(', ', '_').replace(' ', '_')}" for words in TOGETHER}
 """The input that holds their end: no control, what moves it are its ends alone."""
-_ALL_TYPICAL = dict.fromkeys(END_OF.values(), TYPICAL)
+OVER_BEST = {
+    "price of the chip": "chip_usd",
+    "price of power": "usd_per_kwh",
+    "years of use": "years",
+    "value kept each year": "value_kept_per_year",
+    "cost of capital": "cost_of_capital",
+}
+"""What a reader may set, by the words for it: an input of its own is what it is over that [1]."""
+RENT = "rents of the years ahead"
+_BEST = (
+    dict.fromkeys(END_OF.values(), TYPICAL)
+    | {f"{name}_over_best": 1.0 for name in OVER_BEST.values()}
+    | {"rent_ahead": 1.0}
+)
+"""Inputs that no control gives, at their best estimates: ends of groups, the rest over the best."""
+
+_DRAWN = {pair: {"place": place} for place, pair in enumerate(product(ELECTRICITY, ENDS))}
+"""Settings and ends between which a chip's draw differs, in order."""
 
 
 @lookup
@@ -65,7 +79,8 @@ def chip_terms(name: str) -> dict[str, Any]:
 
     Returns
     -------
-    tdp_watts : its power [W]
+    busy_watts, idle_watts, most_watts : what it draws in serving, vacant and at most, by places of
+        `_DRAWN`, see `power.owned_draw` [W]
     age_years : since its release, see `ownership.years_since_release`
     chip_usd : its price [USD]; 0 where none is known
     price_low, price_high : the ends of its price over its middle [1]; 1 where there is no range
@@ -76,14 +91,15 @@ def chip_terms(name: str) -> dict[str, Any]:
     low, high = chip.purchase_usd or (1.0, 1.0)
     middle = chip.purchase_mid_usd if chip.purchase_usd else 1.0
     found = {
-        "tdp_watts": chip.require("tdp_watts"),
         "age_years": years_since_release(name),
         "chip_usd": chip.purchase_mid_usd if chip.purchase_usd else 0.0,
         "price_low": low / middle,
         "price_high": high / middle,
     }
     words = {"sold": chip.purchase_age or "none"}
-    return figures(found) | {"server": made_for_servers(name)} | words
+    drawn = [owned_draw(name, setting, "serving", ENDS[end][0]) for setting, end in _DRAWN]
+    watts = {of: [one[of] for one in drawn] for of in drawn[0]}
+    return figures(found) | watts | {"server": made_for_servers(name)} | words
 
 
 @lookup
@@ -130,7 +146,8 @@ def _place(case: Any, end: Any) -> Mapping[str, Quantity]:
 def chosen_terms(
     case: Any, chip: Mapping[str, Any], ends: Mapping[str, Any] | None = None
 ) -> Ownership:
-    """Terms of owning the chip of a case, of quantities or not.
+    """Terms of owning the chip of a case, of quantities or not; at work it draws what it does in
+    serving.
 
     Parameters
     ----------
@@ -143,20 +160,64 @@ def chosen_terms(
     for words, end in (ends or {}).items():
         there = _place(case, end)
         factors |= {name: there[name] for name in TOGETHER[words]}
-    return Ownership.build(
-        case.chip_usd, chip["tdp_watts"], chip["age_years"], case.usd_per_kwh, factors
-    )
+    place = choose(_DRAWN, case.setting, (ends or {}).get(AROUND, TYPICAL)).place
+    drawn = {of: item(chip[of], place) for of in ("busy_watts", "idle_watts", "most_watts")}
+    return Ownership.build(case.chip_usd, drawn, chip["age_years"], case.usd_per_kwh, factors)
 
 
 @lookup
 def housed(case: Any, chip: Mapping[str, Any]) -> SimpleNamespace:
     """A case whose chip stands where it can: at home one that is made for servers does not, but in
-    a data center on its usual terms.
+    a data center on its usual terms. Whether it does not stand where it was to is `moved`.
     """
     place = stands(case.setting, chip["server"])
     usual, stays = choose(usual_terms(), place), place == case.setting
     own = {name: where(stays, getattr(case, name), usual[name]) for name in usual}
-    return SimpleNamespace(**vars(case) | own | {"setting": place})
+    return SimpleNamespace(**vars(case) | own | {"setting": place, "moved": ~stays})
+
+
+class _Open(NamedTuple):
+    """Owning and renting with every input that nobody knows as one of its own, see `_BEST`.
+
+    rent : of an hour, over the years [USD/h]
+    ends : of each input, by the words for it
+    """
+
+    terms: Ownership
+    rent: Any
+    ends: dict[str, Ends]
+
+
+@lookup
+def _open(case: Any, chip: Mapping[str, Any], hour: PaidHour, fixed: Any) -> _Open:
+    """Those of a case that is `housed`; the rest as for `doubts`."""
+    groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
+    over = {name: given(f"{name}_over_best", 1.0) for name in OVER_BEST.values()}
+    free = {name: getattr(case, name) * of for name, of in over.items()}
+    terms = chosen_terms(SimpleNamespace(**vars(case) | free), chip, groups)
+    cheap, best, dear = (_place(case, end) for end in ENDS)
+    usual = choose(usual_terms(), case.setting)
+
+    def unless_set(name: str, left: Any, low: Any, high: Any) -> Ends:
+        open_ = getattr(case, name) == left
+        return Ends(over[name], *(where(open_, end, 1.0) for end in (low, high)))
+
+    def of_the_place(name: str, of: str, low: Any = cheap, high: Any = dear) -> Ends:
+        return unless_set(name, usual[name], low[of] / best[of], high[of] / best[of])
+
+    kept, most = of_the_place("value_kept_per_year", "value_kept_per_year", dear, cheap), 0.98
+    ahead, own = given("rent_ahead", 1.0), case.rent_usd_per_hour > 0
+    drift = (where(own, 1.0, of) for of in yearly_drift().mean_over(case.years, fixed))
+    ends = (
+        unless_set("chip_usd", chip["chip_usd"], chip["price_low"], chip["price_high"]),
+        of_the_place("usd_per_kwh", "usd_per_kwh"),
+        of_the_place("years", "service_years", dear, cheap),
+        Ends(kept.parameter, kept.low, minimum(kept.high, most / case.value_kept_per_year)),
+        of_the_place("cost_of_capital", "cost_of_capital"),
+    )
+    named = {RENT: Ends(ahead, *drift)} | dict(zip(OVER_BEST, ends, strict=True))
+    groups_ends = {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
+    return _Open(terms, hour.usd * ahead, named | groups_ends)
 
 
 @lookup
@@ -164,42 +225,15 @@ def doubts(
     case: Any, chip: Mapping[str, Any], hour: PaidHour, fixed: Any = 0.0
 ) -> tuple[Quantity, dict[str, Ends]]:
     """Break-even hours of use a day [h/day], at most `LONGEST_HOURS`, and the ends of each of their
-    inputs by the words for it: both the value itself where the reader has set it; those of a group
-    of `TOGETHER` move together.
+    inputs by the words for it: 1 over its best where the reader has set it; those of a group of
+    `TOGETHER` move together.
 
-    case : of quantities, with rent_usd_per_hour too, 0 for none of the reader's own
+    case : of quantities, `housed`, with rent_usd_per_hour too, 0 for none of the reader's own
     hour : what it pays for a rented one
     fixed : for how long a contract fixes that, after which it is that of the market [years]
     """
-    groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
-    hours = chosen_terms(case, chip, groups).break_even_hours_per_day(hour.usd)
-    cheap, best, dear = (_place(case, end) for end in ENDS)
-    usual = choose(usual_terms(), case.setting)
-
-    def unless_set(of: Quantity, left: Any, low: Any, high: Any) -> Ends:
-        return Ends(of, *(where(of == left, end, of) for end in (low, high)))
-
-    def over_best(name: str, of: str, low: Any = cheap, high: Any = dear) -> Ends:
-        given, middle = getattr(case, name), best[of]
-        return unless_set(
-            given, usual[name], given * (low[of] / middle), given * (high[of] / middle)
-        )
-
-    own, price, capital = case.rent_usd_per_hour, case.chip_usd, case.cost_of_capital
-    kept = over_best("value_kept_per_year", "value_kept_per_year", dear, cheap)
-    lower, higher = (end["cost_of_capital"] - best["cost_of_capital"] for end in (cheap, dear))
-    capitals = maximum(capital + lower, 0.0), capital + higher
-    drift = yearly_drift().mean_over(case.years, fixed)
-    rents = (where(own > 0, own, hour.usd * of) for of in drift)
-    prices = price * chip["price_low"], price * chip["price_high"]
-    return minimum(hours, LONGEST_HOURS), {
-        "rents of the years ahead": Ends(own, *rents),
-        "price of the chip": unless_set(price, chip["chip_usd"], *prices),
-        "price of power": over_best("usd_per_kwh", "usd_per_kwh"),
-        "years of use": over_best("years", "service_years", dear, cheap),
-        "value kept each year": Ends(kept.parameter, kept.low, minimum(kept.high, 0.98)),
-        "cost of capital": unless_set(capital, usual["cost_of_capital"], *capitals),
-    } | {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
+    of = _open(case, chip, hour, fixed)
+    return minimum(of.terms.break_even_hours_per_day(of.rent), LONGEST_HOURS), of.ends
 
 
 @lookup
@@ -208,7 +242,7 @@ def break_even_range(
 ) -> tuple[Quantity, Quantity]:
     """Low and high end of the break-even hours a day of a case of quantities (90 %) [h/day]."""
     hours, ends = doubts(case, chip, hour)
-    low, high = (at(end, **_ALL_TYPICAL) for end in interval_of(hours, ends.values()))
+    low, high = (at(end, **_BEST) for end in interval_of(hours, ends.values()))
     return low, high
 
 
@@ -219,13 +253,12 @@ def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
 
     case : of quantities, as for `doubts`, with hours_per_day and contract too
     """
-    groups = {words: given(name, TYPICAL) for words, name in END_OF.items()}
-    owned = chosen_terms(case, chip, groups).owned_usd_per_year(case.hours_per_day).total
-    rented = rent_usd_per_year(hour.usd, hour.paid_hours(case.contract, case.hours_per_day))
-    ends = doubts(case, chip, hour, fixed_years(case.contract))[1]
-    used, factor = case.hours_per_day, load_spread()
-    ends |= {USE: Ends(used, used / factor, minimum(used * factor, HOURS_PER_DAY))}
-    return Choice.of(owned, rented, ends, **_ALL_TYPICAL)
+    of, used = _open(case, chip, hour, fixed_years(case.contract)), case.hours_per_day
+    owned = of.terms.owned_usd_per_year(used).total
+    rented = rent_usd_per_year(of.rent, hour.paid_hours(case.contract, used))
+    factor = load_spread()
+    use = Ends(used, used / factor, minimum(used * factor, HOURS_PER_DAY))
+    return Choice.of(owned, rented, of.ends | {USE: use}, **_BEST)
 
 
 @lookup
@@ -272,10 +305,9 @@ def _fixed(name: str, setting: str) -> tuple[Callable[..., float], Mapping[str, 
     """What owning a chip costs a year without power by its price and by the end of each group of
     factors [USD/year], and these groups.
     """
-    chip, rows = accelerator(name), {end: setting_factors(setting, end) for end in ENDS}
+    rows = {end: setting_factors(setting, end) for end in ENDS}
     build = partial(
         Ownership.build,
-        tdp_watts=chip.require("tdp_watts"),
         age_years=years_since_release(name),
         usd_per_kwh=setting_usd_per_kwh(setting),
     )
@@ -284,6 +316,7 @@ def _fixed(name: str, setting: str) -> tuple[Callable[..., float], Mapping[str, 
 
     def fixed(price: float, **end_of: str) -> float:
         moved = {of: rows[end][of] for group, end in end_of.items() for of in groups[group]}
-        return build(price, factors=rows[TYPICAL] | moved).fixed_usd_per_year
+        drawn = owned_draw(name, setting, "serving", ENDS[end_of.get(AROUND, TYPICAL)][0])
+        return build(price, drawn, factors=rows[TYPICAL] | moved).fixed_usd_per_year
 
     return fixed, groups

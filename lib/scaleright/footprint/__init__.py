@@ -1,8 +1,8 @@
 """What work costs the planet: energy, carbon, water, and the making of the machines.
 
-`parts`: closed forms, each a sum of named parts. `machines`: what an accelerator draws and what
-making it emitted. `places`: grids by zone and year, cloud regions. A `Footprint` puts them
-together.
+`parts`: closed forms, each a sum of named parts. `machines`: an accelerator that draws what
+`scaleright.power` says, and what making it emitted. `places`: grids by zone and year, cloud
+regions. A `Footprint` puts them together.
 """
 
 from scaleright.footprint.machines import (

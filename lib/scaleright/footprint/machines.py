@@ -1,13 +1,13 @@
-"""What an accelerator with its share of host and network draws, and what making it emitted, from
-the tables.
+"""What an accelerator with its share of host and network takes of the planet: what it draws, and
+what making it emitted, from the tables.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import median
 from typing import Any, Self
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, remembered, table
+from scaleright.catalog import Accelerator, accelerator, remembered, table
 from scaleright.footprint.parts import (
     Carbon,
     Energy,
@@ -20,41 +20,25 @@ from scaleright.footprint.parts import (
 from scaleright.footprint.places import Place
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor
-from scaleright.names import one_of
+from scaleright.power import WORK, Draw, draw
 from scaleright.units import figures
-
-ENDS = ("low", "best", "high")
 
 
 @dataclass(frozen=True)
-class Machine:
-    """One accelerator with its share of host and network: draw [W], making [kg CO2e], and the years
-    it serves.
+class Machine(Draw):
+    """One accelerator with its share of host and network: what it draws [W], making it [kg CO2e],
+    and the years it serves.
 
     The figures may be numbers, arrays or quantities; the names are those of `energy_kwh` and
     `embodied_kg`.
     """
 
-    chip_watts: Any
-    chip_idle_watts: Any
-    host_watts: Any
-    host_idle_watts: Any
-    network_watts: Any
     machine_kg: Any
     life_years: Any
 
     def energy_kwh(self, busy_hours: Any, utilization: Any, pue: Any) -> Energy:
         """Electricity of so many hours at work, idle ones included, by parts [kWh]."""
-        watts = {
-            name: getattr(self, name)
-            for name in (
-                "chip_watts",
-                "chip_idle_watts",
-                "host_watts",
-                "host_idle_watts",
-                "network_watts",
-            )
-        }
+        watts = {part.name: getattr(self, part.name) for part in fields(Draw)}
         return energy_kwh(busy_hours, utilization, **watts, pue=pue)
 
 
@@ -130,128 +114,72 @@ def _making_kg(chip: Accelerator, end: str) -> float:
     return _of_power(chip, chips) + server / SLOTS
 
 
-def _factor(chip: Accelerator, which: str, end: str, place: str | None = None) -> float:
-    """A cost factor where the chip stands, or in another place."""
-    at_home = chip.segment == "consumer"
-    return getattr(cost_factor(which, place or ("home" if at_home else "data center")), end)
-
-
-def _tpu_watts(chip: Accelerator, tdp: float, end: str) -> tuple[float, float, float]:
-    """What a TPU draws at work, and its share of a host at work and idle [W]."""
-    at_work = (
-        _factor(chip, "tpu_busy_share_of_tdp", end) * tdp
-        if chip.busy_watts is None
-        else chip.busy_watts[ENDS.index(end)]
-    )
-    return (
-        at_work,
-        _factor(chip, "host_watts_per_tpu", end),
-        _factor(chip, "host_idle_watts_per_tpu", end),
-    )
-
-
-def _server_watts(chip: Accelerator, tdp: float, end: str) -> tuple[float, float, float]:
-    """What a chip of a server or of a home draws at work, and its share of the host at work and
-    idle [W].
-    """
-    at_home = chip.segment == "consumer"
-    busy = _factor(chip, "training_share_of_server_watts", end, "data center")
-    servers = {
-        of.name: of.server_watts - of.tdp_watts
-        for of in accelerators().values()
-        if of.server_watts and of.tdp_watts
-    }
-    most = _factor(chip, "host_watts_per_chip", end) if at_home else _of_power(chip, servers)
-    # against the host of the cost factors
-    size = 1.0 if at_home else most / cost_factor("host_watts_per_chip", "data center").best
-    return busy * tdp, busy * most, _factor(chip, "host_idle_watts_per_chip", end) * size
-
-
 @lookup
 @remembered
-def machine(name: str, end: str = "best", chip_watts: float | None = None) -> Machine:
-    """An accelerator with its share of host and network: consumer cards at home, others in a data
-    center.
-
-    The draw of its server at work is that of training, which is a share of what the server draws at
-    most; pass the accelerator's own where it was measured. Where no source has the server or the
-    making of a chip, they are those of the others in proportion to its power. TPUs draw far less
-    than their design power: they take what Google measured in production, else the share of design
-    power that this is for TPU v3, and their share of the host that Google measured.
+def machine(name: str, work: str, end: str = "best", chip_watts: float | None = None) -> Machine:
+    """An accelerator with its share of host and network, where it stands as a rule: consumer cards
+    at home, others in a data center.
 
     Parameters
     ----------
-    name : accelerator
+    name, work : accelerator, and what it does at work, one of `power.WORK`
     end : "low", "best" or "high" end of what is uncertain
-    chip_watts : draw of the accelerator at work where it was measured [W]
+    chip_watts : what the accelerator draws at work where it was measured [W]
 
     Raises
     ------
-    LookupError : unknown accelerator or end.
+    LookupError : unknown accelerator, work or end.
     DataError : the catalog has no power of it.
 
-    >>> round(machine("H100 SXM").chip_watts), round(machine("H100 SXM").host_watts), machine(
-    ...     "H100 SXM", chip_watts=500.0).chip_watts
-    (532, 437, 500.0)
+    >>> machine("H100 SXM", "training").busy_watts == draw("H100 SXM", "training").busy_watts
+    True
     """
-    one_of(end, ENDS, "end of a range")
-    chip = accelerator(name)
-    tdp = chip.require("tdp_watts")
-    drawn = _tpu_watts if chip.kind == "TPU" else _server_watts
-    at_work, host, host_idle = drawn(chip, tdp, end)
+    drawn, chip = draw(name, work, None, end, chip_watts), accelerator(name)
+    home = chip.segment == "consumer"
+    lives = cost_factor("useful_life_years", "home" if home else "data center")
     found = {
-        "chip_watts": at_work if chip_watts is None else chip_watts,
-        "chip_idle_watts": (
-            _factor(chip, "idle_share_of_tdp", end) * tdp
-            if chip.idle_watts is None
-            else chip.idle_watts
-        ),
-        "host_watts": host,
-        "host_idle_watts": host_idle,
-        "network_watts": _factor(chip, "network_watts_per_chip", end),
         "machine_kg": _making_kg(chip, end),
         # the longer, the less a year
-        "life_years": _factor(
-            chip, "useful_life_years", {"low": "high", "high": "low"}.get(end, end)
-        ),
+        "life_years": getattr(lives, {"low": "high", "high": "low"}.get(end, end)),
     }
-    return Machine(**figures(found))
+    return Machine(**vars(drawn), **figures(found))
 
 
 @lookup
-def machines(names: Iterable[str]) -> dict[str, dict[str, float] | str]:
-    """The figures of each accelerator's `Machine`, or why it has none: a table to choose from.
+def machines(names: Iterable[str]) -> dict[tuple[str, str], dict[str, float] | str]:
+    """The figures of each accelerator's `Machine` at each work, or why it has none: a table to
+    choose from.
 
-    >>> machines(["H100 SXM"])["H100 SXM"]["life_years"]
+    >>> machines(["H100 SXM"])["H100 SXM", "training"]["life_years"]
     5.5
     """
 
-    def figures_of(name: str) -> dict[str, float] | str:
+    def figures_of(name: str, work: str) -> dict[str, float] | str:
         if accelerator(name).tdp_watts:
-            return vars(machine(name))
+            return vars(machine(name, work))
         return f"What {name} draws, and so what it emits, its maker does not let anyone compute."
 
-    return {name: figures_of(name) for name in names}
+    return {(name, work): figures_of(name, work) for name in names for work in WORK}
 
 
 @lookup
 def machine_ends(names: Iterable[str]) -> dict[str, dict[str, float]]:
     """Low and high ends of what is uncertain about each accelerator, over the best [1]: power of it
-    and its host at work, that of its host alone, its network, and its making.
+    and its host in training, that of its host alone in serving, its network, and its making.
 
     >>> machine_ends(["H100 SXM"])["H100 SXM"]["host_low"] < 1
     True
     """
     uncertain = {
-        "power": lambda of: of.chip_watts + of.host_watts,
-        "host": lambda of: of.host_watts,
-        "network": lambda of: of.network_watts,
-        "making": lambda of: of.machine_kg,
+        "power": ("training", lambda of: of.chip_watts + of.host_watts),
+        "host": ("serving", lambda of: of.host_watts),
+        "network": ("serving", lambda of: of.network_watts),
+        "making": ("serving", lambda of: of.machine_kg),
     }
     return {
         name: {
-            f"{part}_{end}": look(machine(name, end)) / look(machine(name))
-            for part, look in uncertain.items()
+            f"{part}_{end}": look(machine(name, work, end)) / look(machine(name, work))
+            for part, (work, look) in uncertain.items()
             for end in ("low", "high")
         }
         for name in names

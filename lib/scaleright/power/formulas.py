@@ -1,9 +1,4 @@
-"""Electric power over time: what a machine draws that works part of the time, and the energy that
-comes of it.
-
-One home for what money and planet share: `costs` prices these kilowatt-hours, `footprint` turns
-them into carbon and water.
-"""
+"""Power over time: what a machine draws that works part of the time, and the energy of it."""
 
 from scaleright.formulas import HOURS_A_DAY, NON_NEGATIVE, SHARE, Domain, closed_form
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, WATTS_PER_KILOWATT
