@@ -47,6 +47,20 @@ class Serving(NamedTuple):
     form: str = "usual"
 
 
+class Metered(NamedTuple):
+    """A model whose energy was measured on a chip, with about so many sequences together.
+
+    form : of the weights, as it is asked for
+    run : that of the run which is meant; empty where there is none
+    """
+
+    model: str
+    chip: str
+    batch: int
+    form: str
+    run: str
+
+
 class Training(NamedTuple):
     """A run of a model on so many chips, in steps of so many tokens, in a format."""
 
@@ -55,6 +69,20 @@ class Training(NamedTuple):
     chips: int
     batch: str
     form: str
+
+
+class Powered(NamedTuple):
+    """A chip of one's own that stands somewhere and does something.
+
+    setting : where it is to stand
+    work : "training" or "serving"
+    load : share of the time at work [1]
+    """
+
+    chip: str
+    setting: str
+    work: str
+    load: float
 
 
 SERVING = [
@@ -94,7 +122,20 @@ SERVING = [
     Serving("Llama-3.3-70B", "B200", "chat", 30.0, 0.4, "on demand", "FP8"),
     Serving("Llama-3.1-8B", "H100 SXM", "1K/1K", 50.0, 0.4, "on demand", "BF16"),
     Serving("Qwen3-30B-A3B-Instruct-2507", "B200", "chat", 80.0, 0.7, "own", "BF16"),
+    Serving("DeepSeek-V3.1", "H200 SXM", "1K/1K", 20.0, 0.4, "on demand", "INT4"),
+    Serving("DeepSeek-R1-0528", "B200", "1K/1K", 20.0, 0.4, "on demand", "FP8"),
     Serving("Llama-3.3-70B", "H100 SXM", "chat", 30.0, 0.4, "on demand", "NVFP4"),  # not there
+    Serving("Llama-3.1-405B", "H200 SXM", "1K/1K", 20.0, 0.4, "reserved", "FP8"),
+    Serving("DeepSeek-R1-0528", "B200", "chat", 20.0, 0.5, "spot", "NVFP4"),
+]
+METERED = [
+    Metered("Llama-3.1-70B", "H100 SXM", 64, "usual", "BF16"),  # nobody measured FP8
+    Metered("Llama-3.1-405B", "B200", 128, "BF16", "BF16"),
+    Metered("Llama-3.1-405B", "B200", 128, "FP8", "FP8"),
+    Metered("Llama-3.1-405B", "B200", 128, "usual", "FP8"),  # next to NVFP4
+    Metered("Qwen3-235B-A22B", "H100 SXM", 32, "BF16", "BF16"),
+    Metered("Qwen3-235B-A22B", "H100 SXM", 32, "usual", "FP8"),
+    Metered("Qwen3-8B", "B200", 256, "INT4", ""),
 ]
 TRAINING = [
     Training("Llama-2-7B", "H100 SXM", 256, "4M", "BF16"),
@@ -113,6 +154,52 @@ TRAINING = [
     Training("Mixtral-8x7B", "H100 SXM", 256, "4M", "BF16"),
     Training("Mixtral-8x7B", "B300", 128, "4M", "FP8"),
     Training("DeepSeek-V3", "H200 SXM", 2048, "16M", "FP8"),
+]
+POWERED = [
+    Powered("H100 SXM", "data center", "serving", 0.4),
+    Powered("H100 SXM", "data center", "training", 1.0),
+    Powered("H100 SXM", "colocation", "serving", 1.0),
+    Powered("H100 SXM", "home", "serving", 0.4),  # stands in a data center
+    Powered("H200 SXM", "data center", "training", 1.0),
+    Powered("A100 SXM 80GB", "data center", "training", 0.9),
+    Powered("A100 SXM 80GB", "data center", "serving", 0.2),
+    Powered("B200", "data center", "serving", 0.6),
+    Powered("B200", "data center", "training", 1.0),
+    Powered("B300", "colocation", "serving", 0.05),
+    Powered("GB300", "data center", "training", 1.0),
+    Powered("MI300X", "data center", "serving", 0.4),
+    Powered("MI300X", "data center", "training", 1.0),
+    Powered("L40S", "data center", "serving", 0.4),
+    Powered("L40S", "colocation", "serving", 0.0),  # vacant
+    Powered("L4", "data center", "serving", 0.4),
+    Powered("RTX 5090", "home", "serving", 0.1),
+    Powered("RTX 5090", "data center", "serving", 0.5),
+    Powered("RTX PRO 6000", "home", "serving", 0.3),
+    Powered("TPU v4", "data center", "training", 0.9),
+]
+
+
+class Paid(NamedTuple):
+    """An hour of a chip under a contract from a seller."""
+
+    chip: str
+    contract: str
+    seller: str
+
+
+PAID = [
+    Paid("H100 SXM", "on demand", "median"),
+    Paid("H100 SXM", "reserved", "median"),
+    Paid("H100 SXM", "three years", "hyperscalers"),
+    Paid("H100 SXM", "one year", "Google Cloud"),
+    Paid("H200 SXM", "spot", "CoreWeave"),
+    Paid("H200 SXM", "one year", "median"),  # nobody sells it so
+    Paid("B200", "on demand", "cheapest quarter"),
+    Paid("B200", "reserved", "median"),
+    Paid("A100 SXM 80GB", "three years", "AWS"),
+    Paid("MI300X", "spot", "Microsoft Azure"),
+    Paid("MI300X", "reserved", "median"),  # nor this
+    Paid("GB300", "on demand", "hyperscalers"),
 ]
 
 

@@ -9,6 +9,7 @@ CARD = Ownership(
     cost_of_capital=0.05,
     busy_watts=550.0,
     idle_watts=50.0,
+    most_watts=550.0,
     pue=1.0,
     usd_per_kwh=0.16,
 )

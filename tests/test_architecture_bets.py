@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, mlperf
+from scaleright import catalog, market, mlperf
 from scaleright.costs.regret import chances, expected_cost, regret_usd, switch_probability
 from scaleright.decisions import architecture_bets as ab
 from scaleright.decisions import chip_gains
@@ -23,6 +23,7 @@ from scaleright.inference.lengths import Load
 from scaleright.press.parameters import declared
 from scaleright.quantity import evaluate
 from scaleright.quantity import given as quantity
+from scaleright.quantity.graph import parameter
 
 odds = st.floats(0.0, 1.0)
 price = st.floats(0.1, 100.0)
@@ -172,15 +173,36 @@ def test_what_does_not_meet_is_refused_with_what_does():
         ab.matched_rates("B300", "B200", "deepseek", "Server")
 
 
-def test_every_chip_has_a_price_and_says_where_it_comes_from():
-    rents = ab.rents()
-    assert (
-        set(rents.index) == {name for pair in ab.GENERATIONS for name in pair}
-        and (rents["usd_per_hour"] > 0).all()
-    )
-    assert set(rents[rents["listings"] == 0].index) == set(ab.STAND_INS)
-    usd = rents["usd_per_hour"]
-    assert usd["GB200"] == pytest.approx(usd["B200"] * usd["GB300"] / usd["B300"])
+def test_an_hour_of_each_chip_is_that_of_the_market_and_one_that_nobody_sells_has_no_price():
+    case = case_of(contract="spot", rival_usd_per_hour=5.0)
+    for chip, paid in Bets.of(case).hours.items():
+        listed = market.listed_hour(chip, "spot")
+        usd = 5.0 if chip == "B300" else listed.usd if listed else math.nan
+        assert paid.usd.value == pytest.approx(usd, rel=1e-6, nan_ok=True), chip
+    found = Bets.of(case_of(bet="GB200"))
+    assert not found.possible.value and "no recent price of GB200" in found.unpriced.value
+    assert found.expected["GB200"].value == math.inf
+    assert Bets.of(case_of(bet="GB200", bet_usd_per_hour=9.0)).possible.value
+
+
+def test_gains_per_dollar_are_those_per_chip_at_the_rents_of_the_case():
+    rows = chip_gains.gains_by_metric()
+    of = chip_gains.per_metric(case_of(metric="dollar"))
+    names = {parameter(given): column for given, column in of.along.items()}
+    for row in rows[rows["metric"] == "dollar"].to_dict("records"):
+        here = {name: row[column] for name, column in names.items()}
+        for contract in ("on demand", "spot"):
+            hours = [market.listed_hour(row[side], contract) for side in ("old", "new")]
+            usd = [hour.usd if hour else math.nan for hour in hours]
+            case = here | {"contract": contract, "scenario": row["scenario"]}
+            gain, drawn = evaluate([of.gain, of.drawn], case)
+            assert gain == pytest.approx(row["gain"] * usd[0] / usd[1], rel=1e-6, nan_ok=True)
+            assert bool(drawn) == all(hours)
+
+
+def test_the_chapter_offers_the_chips_that_are_served():
+    options = {of.name: tuple(of.choices) for of in declared("architecture_bets")}
+    assert options["bet"] == options["rival"] == ab.BETS
 
 
 def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_where_it_is_not():
@@ -231,8 +253,6 @@ def test_of_racks_the_model_of_serving_is_nearer_than_a_datasheet():
 def case_of(**moved) -> SimpleNamespace:
     """The parameters of the chapter as quantities."""
     now = {parameter.name: parameter.default for parameter in declared("architecture_bets")}
-    usd = ab.rents()["usd_per_hour"]
-    now |= {f"{which}_usd_per_hour": usd[now[which]] for which in ("bet", "rival")}
     now |= {"committed_ratio": 0.354} | moved
     return SimpleNamespace(**{name: quantity(name, value) for name, value in now.items()})
 
@@ -240,7 +260,7 @@ def case_of(**moved) -> SimpleNamespace:
 CASES = [
     {},
     {"scenario": "Interactive", "mixture_probability": 0.8, "image_share": 0.2},
-    {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b", "unlisted": True},
+    {"bet": "MI355X", "dense": "llama2-70b", "mixture": "gpt-oss-120b", "bet_usd_per_hour": 4.0},
     {"rival": "B200", "mixture_probability": 0.0, "image_share": 0.0, "bet_usd_per_hour": 30.0},
 ]
 

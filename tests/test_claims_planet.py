@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from scaleright import catalog, claims
 from scaleright.claims import verdicts
+from scaleright.power import serving_share
 
+T4_WATTS, H100_WATTS = 70 * serving_share("T4"), 700 * serving_share("H100 SXM")
 HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
 
 
@@ -26,8 +28,8 @@ HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
         (
             "S2-small-chip",  # on the smaller chip a model of an eighth to a ninth of the size
             verdicts.REPRODUCED,
-            100 * (3350 / 320) * 70 / 700 * 8.03 / 70.55,
-            100 * (1979 / 130) * 70 / 700 * 8.03 / 70.55,
+            100 * (3350 / 320) * T4_WATTS / H100_WATTS * 8.03 / 70.55,
+            100 * (1979 / 130) * T4_WATTS / H100_WATTS * 8.03 / 70.55,
         ),
     ],
 )

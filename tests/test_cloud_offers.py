@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scaleright import market
 from scaleright.costs.rent import cloud_usd_per_month
+from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.decisions.cloud_choice import cloud_options, egress_by_segment
 from scaleright.decisions.cloud_offers import CloudMonths, cloud_offers
 from scaleright.press import Book
@@ -61,7 +62,7 @@ def test_with_commitments_it_is_the_first_of_all_ways_to_pay(months, changed):
 
 
 def test_what_nobody_lists_has_no_cheapest(months):
-    name, bill = evaluate(months.listed, {"accelerator": "RTX 3090", "contract": "spot"})
+    name, bill, _ = evaluate(months.listed, {"accelerator": "RTX 3090", "contract": "spot"})
     assert name == "" and np.isnan(bill)
 
 
@@ -75,11 +76,30 @@ def test_a_month_of_a_listed_commitment_pays_all_hours(months):
     case = USUAL | {"contract": "three years", "moved_gb_per_month": 0.0}
     listing = market.cheapest("H100 SXM", 8, pricing="reserved_3y").iloc[0]
     for used in (0.2, 0.9):
-        name, bill = evaluate(months.listed, case | {"used_share": used})
+        name, bill, _ = evaluate(months.listed, case | {"used_share": used})
         assert name == "Google Cloud"
         assert bill == pytest.approx(listing["usd_per_hour"] * 730.5, rel=1e-6)
 
 
 def test_a_price_of_nobody_by_name_has_no_month(months):
-    name, bill = evaluate(months.listed, {"contract": "reserved"})
+    name, bill, _ = evaluate(months.listed, {"contract": "reserved"})
     assert name == "" and np.isnan(bill)
+
+
+def test_how_sure_a_cloud_is_follows_what_moves_one_of_both_alone(months):
+    """Rents move both alike, so they decide nothing between two that are paid by the hour."""
+    case = USUAL | {"moved_gb_per_month": 0.0}
+    sure = months.choice()
+    asked = [sure.cost, sure.other, sure.probability, sure.spreads[RENT], sure.spreads[LOAD]]
+    kinds = [months.large.usd, months.others.usd, months.large.name, months.others.name]
+    for used, bound in ((0.1, False), (1.0, True)):
+        large, others, likely, rents, load = evaluate(asked, case | {"used_share": used})
+        *bills, large_name, other_name = evaluate(kinds, case | {"used_share": used})
+        assert [large, others] == pytest.approx(bills)
+        both = [name.endswith("committed") for name in (large_name, other_name)]
+        assert any(both) == bound
+        assert (likely > 0.5) == (large < others)
+        differ = both[0] != both[1]
+        assert (rents > 0.01) == differ and (load > 0.01) == differ
+    nobody = {"accelerator": "RTX 3090", "contract": "spot"}
+    assert np.isnan(evaluate(asked[:2], nobody)).all()

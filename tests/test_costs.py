@@ -23,6 +23,7 @@ from scaleright.costs.ownership import (
     setting_factors,
     years_since_release,
 )
+from scaleright.power import WORK
 from scaleright.quantity.graph import value_of
 
 money, watts = st.floats(10, 1e5), st.floats(0, 2000)
@@ -32,6 +33,7 @@ shares, rates, years, hours = (
     st.floats(0.5, 10),
     st.floats(0, 24),
 )
+DRAWN = {"busy_watts": 900.0, "idle_watts": 300.0, "most_watts": 1000.0}
 OWNED = dict(
     price_usd=money,
     resale_share=shares,
@@ -123,7 +125,7 @@ def test_a_million_scenarios_are_one_call():
     prices, loads = np.linspace(0.1, 10, 1000)[:, None], np.linspace(0, 24, 1000)[None, :]
     terms = Ownership.build(
         np.float64(1500.0),
-        450.0,
+        DRAWN,
         1.0,
         prices / 20,
         setting_factors("home") | {"service_years": 2.0},
@@ -193,19 +195,17 @@ def test_propagation_agrees_with_drawing_at_random():
     ends.
     """
     hours, ends = doubt.doubts(*chosen())
-    listed = market.hour("H100 SXM").usd  # what no rent of the reader's own (0) stands for
     ends = {name: end for name, end in ends.items() if name not in doubt.TOGETHER}
     generator, drawn = np.random.default_rng(1), {}
     for end in ends.values():
         low, best, high = map(value_of, (end.low, end.parameter, end.high))
-        best = best or listed
         z = generator.standard_normal(100_000) / 1.645
         drawn[quantity.graph.parameter(end.parameter)] = best * np.where(
             z > 0, (high / best) ** z, (max(low, 1e-3 * best) / best) ** -z
         )
-    drawn["value_kept_per_year"] = np.minimum(
-        drawn["value_kept_per_year"], 0.98
-    )  # no machine gains value
+    usual, kept = doubt.usual_terms()["data center"], "value_kept_per_year"
+    most = 0.98 / usual[kept]  # no machine gains value
+    drawn[f"{kept}_over_best"] = np.minimum(drawn[f"{kept}_over_best"], most)
     p5, p95 = np.percentile(quantity.evaluate([hours], drawn)[0], (5, 95))
     low, high = (end.value for end in ranges.interval_of(hours, ends.values()))
     assert low == pytest.approx(p5, rel=0.15) and high == pytest.approx(p95, rel=0.15)
@@ -243,9 +243,9 @@ def test_rents_ahead_move_once_no_contract_fixes_them():
         ends = doubt.doubts(case, chip, hour, fixed)[1]["rents of the years ahead"]
         return quantity.evaluate([ends.low, ends.high], {"years": years})
 
-    assert low_and_high(3.0, 3.0) == pytest.approx([hour.usd.value] * 2)
+    assert low_and_high(3.0, 3.0) == pytest.approx([1.0, 1.0])
     (loose_low, loose), (low, high) = low_and_high(5.0, 0.0), low_and_high(5.0, 3.0)
-    assert loose_low < low < hour.usd.value < high < loose
+    assert loose_low < low < 1.0 < high < loose
 
 
 def test_a_walk_that_a_contract_holds_for_a_time_spreads_as_one_that_is_drawn():
@@ -262,21 +262,26 @@ def test_a_walk_that_a_contract_holds_for_a_time_spreads_as_one_that_is_drawn():
 
 def test_at_home_a_chip_for_servers_stands_in_a_data_center():
     for name, place in (("RTX 4090", "home"), ("H100 SXM", "data center")):
-        case, chip, _ = chosen(name, "home")
+        case, chip, hour = chosen(name, "home")
         house = doubt.housed(case, chip)
         assert house.setting.value == place
         terms, typical = doubt.chosen_terms(house, chip), Ownership.typical(name, place)
         assert terms.pue.value == typical.pue
         assert terms.fixed_usd_per_year.value == pytest.approx(typical.fixed_usd_per_year, rel=1e-5)
+        ranges_there = doubt.break_even_range(house, chip, hour)
+        there = doubt.break_even_range(*chosen(name, place))
+        assert [end.value for end in ranges_there] == pytest.approx([end.value for end in there])
+        assert house.moved.value == (place != "home")
         dear = quantity.at(house.usd_per_kwh, usd_per_kwh=0.7)
         assert dear.value == (0.7 if place == "home" else house.usd_per_kwh.value)
 
 
 @pytest.mark.parametrize("name, setting", [("H100 SXM", "data center"), ("RTX 5090", "home")])
 @pytest.mark.parametrize("load", [0.1, 1.0])
-def test_an_owned_hour_is_a_year_of_owning_over_its_hours(name, setting, load):
-    hour = OwnedHour.of(owned_terms(name, setting), load)
-    year = Ownership.typical(name, setting).owned_usd_per_year(24 * load)
+@pytest.mark.parametrize("work", WORK)
+def test_an_owned_hour_is_a_year_of_owning_over_its_hours(name, setting, load, work):
+    hour = OwnedHour.of(owned_terms(name, setting), work == "training", load)
+    year = Ownership.typical(name, setting, work=work).owned_usd_per_year(24 * load)
     assert hour.usd * 24 * 365.25 == pytest.approx(year.total, rel=1e-5)
     assert hour.power * 24 * 365.25 == pytest.approx(year.power_usd, rel=1e-5)
     wide = doubt.owned_fixed_range(name, setting)
@@ -288,9 +293,9 @@ def test_an_hour_of_a_chip_that_nobody_sells_has_no_price(monkeypatch):
     def unsold(name):
         return replace(accelerator(name), purchase_usd=None)
 
-    assert 0.5 < OwnedHour.of(owned_terms("H100 SXM", "data center")).usd < 3.0
+    assert 0.5 < OwnedHour.of(owned_terms("H100 SXM", "data center"), training=True).usd < 3.0
     monkeypatch.setattr(owned_hours, "accelerator", unsold)
-    assert np.isnan(OwnedHour.of(owned_terms("H100 SXM", "data center")).usd)
+    assert np.isnan(OwnedHour.of(owned_terms("H100 SXM", "data center"), training=True).usd)
 
 
 def test_no_home_houses_a_chip_that_is_made_for_servers():
@@ -353,7 +358,7 @@ def test_selling_twice_loses_what_one_owner_loses(kept, age, first, then, early,
 
 def test_an_old_chip_has_less_left_than_a_new_one():
     old, new = (
-        Ownership.build(30_000.0, 700.0, age, 0.08, setting_factors("data center"))
+        Ownership.build(30_000.0, DRAWN, age, 0.08, setting_factors("data center"))
         for age in (4.0, 0.0)
     )
     assert old.resale_share < 0.7 * new.resale_share
@@ -363,15 +368,12 @@ def test_an_old_chip_has_less_left_than_a_new_one():
 
 
 def test_network_storage_insurance_and_taxes_are_paid_for():
-    def terms(**changed):
+    def terms(most_watts=1000.0, **changed):
         factors = setting_factors("data center") | changed
-        return Ownership.build(30_000.0, 700.0, 1.0, 0.08, factors)
+        return Ownership.build(30_000.0, DRAWN | {"most_watts": most_watts}, 1.0, 0.08, factors)
 
-    usual, bare = terms(), terms(network_watts=0.0)
-    watts = setting_factors("data center")["network_watts"]
-    for draw in ("busy_watts", "idle_watts"):  # switches draw the same whatever the traffic
-        assert getattr(usual, draw) == pytest.approx(getattr(bare, draw) + watts)
-    assert usual.facility_usd_per_year > bare.facility_usd_per_year
+    usual = terms()
+    assert usual.facility_usd_per_year == pytest.approx(2 * terms(500.0).facility_usd_per_year)
     taxed = terms(sales_tax_share=0.1)
     assert taxed.price_usd == pytest.approx(1.1 * usual.price_usd)
     assert taxed.price_usd * taxed.resale_share == pytest.approx(

@@ -65,7 +65,8 @@ def any_chip(given) -> hw.Priced:
     trained = training_speed(tables.trained, *asked)
     speed = hw.Speed.of(training, served, trained, tables.least(*node))
     paid = tables.hours.paid(chip, case.contract)
-    hour = ChipHour.of(spec, paid, tables.owned_hour(chip, case.setting, case.utilization), own)
+    owned = tables.owned_hour(chip, case.setting, training, case.utilization)
+    hour = ChipHour.of(spec, paid, owned, own)
     listed = considered(spec, "all", "any", case.least_providers, own)
     return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, case.utilization)
 
@@ -108,7 +109,9 @@ def test_a_quicker_answer_and_half_the_utilization_cost_more(any_chip):
 def test_whole_groups_cost_more_than_the_chips_at_work_and_little_more_for_a_large_demand(any_chip):
     small, large = any_chip.at(tokens_per_s=100.0), any_chip.at(tokens_per_s=1e7)
     assert (small["whole_usd"] >= small["usd"] * (1 - 1e-6)).all()
-    assert (small["chips"] % small["group"] == 0).all()
+    groups = np.ceil(100 / (small["tokens_per_s"] * small["group"]))
+    assert (small["chips"] <= small["group"] * groups).all()  # another engine may take fewer
+    assert (small["chips"] < small["group"] * groups).any() and (small["chips"] % 1 == 0).all()
     assert large["whole_usd"].to_numpy() == pytest.approx(large["usd"].to_numpy(), rel=1e-2)
     assert small["bill_usd"].to_numpy() == pytest.approx(small["chips"] * small["hour_usd"])
 
@@ -159,7 +162,7 @@ def test_a_range_holds_the_price_and_what_is_chosen_has_no_spread(any_chip, give
     assert moving[RENT] > 0 and moving[LOAD] == moving[PRICE] == 0  # the load is the same on both
     assert bound[RENT] == bound[LOAD] == bound[PRICE] == 0 < bound[SPEED]
     assert owned[RENT] == 0 < owned[PRICE] and owned[LOAD] > 0  # power follows it
-    assert trained[LOAD] == 0 and 0 < trained[SPEED] < moving[SPEED]
+    assert trained[LOAD] == 0 < trained[SPEED] != moving[SPEED]  # each task has errors of its own
     assert loose[0] < fixed[0] < 1 < fixed[1] < loose[1]
     assert fixed[1] > load_spread()  # utilization is in
 

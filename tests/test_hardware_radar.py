@@ -244,7 +244,7 @@ def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts():
     owned_rows = owned_terms("B200", "data center")
     half, full = (
         evidence.prices_of_use(
-            of, rent_of_one, OwnedHour.of(owned_rows, load).usd, 1000.0, np.nan, load
+            of, rent_of_one, OwnedHour.of(owned_rows, False, load).usd, 1000.0, np.nan, load
         )
         for load in (0.5, 1.0)
     )

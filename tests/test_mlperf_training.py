@@ -10,7 +10,7 @@ from parity import largest_difference
 from scaleright import catalog, mlperf, transformer
 from scaleright.formulas import REGISTRY
 from scaleright.market import listed_hour
-from scaleright.mlperf import training
+from scaleright.mlperf import best_runs, training
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RUNS = training.training_results()
@@ -59,11 +59,11 @@ def test_a_record_is_the_fastest_and_its_round_can_be_named():
 
 
 def test_a_lent_price_decides_nothing():
-    cheapest = mlperf.record("Llama-2-70B LoRA", least="cost_usd")
-    assert (
-        cheapest["priced_as"] == cheapest["accelerator"]
-        and mlperf.record("Llama-2-70B LoRA")["cost_usd"] > cheapest["cost_usd"]
-    )
+    runs = best_runs.best_runs()
+    chips = {of for _, _, of in runs} - {*best_runs.LEAST}
+    assert chips and all(runs[key]["priced_as"] == key[2] for key in runs if key[2] in chips)
+    lent = RUNS.loc[RUNS["priced_as"] != RUNS["accelerator"], "accelerator"]
+    assert "GB200" in set(lent) and not chips & set(lent)
 
 
 def test_a_benchmark_or_a_round_that_is_not_there_is_refused_with_what_is():
@@ -142,7 +142,8 @@ def test_cost_and_energy_of_the_record_by_hand():
     assert row["chip_hours"] == pytest.approx(5120 * 9.9946 / 60) and row[
         "chips_kwh"
     ] == pytest.approx(5120 * 9.9946 / 60 * 1.2)
-    assert row["priced_as"] == "B200" and row["cost_usd"] == pytest.approx(
+    (rented,) = mlperf.rented(row.to_frame().T).itertuples()
+    assert row["priced_as"] == "B200" and rented.cost_usd == pytest.approx(
         row["chip_hours"] * listed_hour("B200").usd
     )
 
@@ -151,7 +152,11 @@ def test_a_chip_alike_lends_its_rent_and_no_other_does():
     priced = dict(zip(RUNS["accelerator"], RUNS["priced_as"], strict=True))
     assert priced["H100 SXM"] == "H100 SXM" and priced["MI355X"] == "MI350X"
     without = RUNS[RUNS["priced_as"].isna()]
-    assert without["cost_usd"].isna().all() and "Gaudi 2" in set(without["accelerator"])
+    assert mlperf.rented(without).empty and "Gaudi 2" in set(without["accelerator"])
+    with_rent = mlperf.rented(RUNS, "one year")
+    assert set(with_rent["priced_as"]) == {
+        name for name in set(RUNS["priced_as"].dropna()) if listed_hour(name, "one year")
+    }
     assert RUNS.loc[RUNS["watts"].isna(), "chips_kwh"].isna().all()
 
 

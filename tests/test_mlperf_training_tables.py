@@ -2,41 +2,73 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+
 import pytest
 from scaleright import mlperf
+from scaleright.market import hour
+from scaleright.mlperf import best_runs
 from scaleright.mlperf import training_tables as tables
+from scaleright.power import most_watts
 from scaleright.press.parameters import declared
-from scaleright.quantity import choose, evaluate, given
+from scaleright.quantity import evaluate, given
 
 CHOICES = {p.name: p.choices for p in declared("pretraining_records")}
 
 
+CASE = SimpleNamespace(
+    **{name: given(name, CHOICES[name][0]) for name in ("benchmark", "round", "measure")},
+    contract=given("contract", "on demand"),
+    seller=given("seller", "median"),
+    rent_share=given("rent_share", 1.0),
+)
+BEST = mlperf.records().best(CASE)
+
+
 def test_a_row_is_the_record_of_its_benchmark_round_and_measure():
-    runs = tables.best_runs()
+    runs = best_runs.best_runs()
     assert {title for title, _, _ in runs} == set(CHOICES["benchmark"])
     assert {name for _, name, _ in runs} == set(CHOICES["round"])
-    assert {measure for _, _, measure in runs} == set(CHOICES["measure"]) == set(tables.LEAST)
-    asked = [given(name, CHOICES[name][0]) for name in ("benchmark", "round", "measure")]
-    run = choose(runs, *asked, otherwise="absent")
-    for title, name, measure in list(runs)[::17]:
+    assert set(CHOICES["measure"]) == set(best_runs.MEASURES)
+    of = [(*key, best_runs.LEAST[key[2]]) for key in runs if key[2] in best_runs.LEAST]
+    for title, name, measure, column in of[::13]:
         case = {"benchmark": title, "round": name, "measure": measure}
-        seconds, chip, usd = evaluate([run.seconds, run.chip, run.usd], case)
-        column = tables.LEAST[measure]
+        seconds, chip, usd = evaluate([BEST.run.seconds, BEST.run.chip, BEST.hour.usd], case)
         here = mlperf.record(title, None if name == "all" else name, column)
         assert seconds == pytest.approx(here["time_to_train_s"], rel=1e-6)
-        assert (chip, usd) == (here["accelerator"], pytest.approx(here["usd_per_hour"]))
+        assert (chip, usd) == (here["accelerator"], pytest.approx(hour(here["priced_as"]).usd))
     case = {"benchmark": "GPT-3 175B", "round": "v5.1"}
-    assert evaluate([run.why], case) == ["absent"]
+    assert evaluate([BEST.asked, BEST.shown], case) == [False, "all"]
+
+
+@pytest.mark.parametrize("contract, seller", [("reserved", "median"), ("spot", "hyperscalers")])
+def test_the_least_rent_is_that_of_the_contract(contract, seller):
+    """Of all runs of chips that are sold so, whose own price it is."""
+    asked = {"measure": "rent", "contract": contract, "seller": seller}
+    for title in CHOICES["benchmark"]:
+        runs = mlperf.rented(mlperf.benchmark_results(title), contract, seller)
+        own = runs[runs["priced_as"] == runs["accelerator"]]
+        found = [BEST.why, BEST.run.seconds, BEST.run.chips, BEST.hour.usd]
+        why, seconds, chips, usd = evaluate(found, asked | {"benchmark": title})
+        if own.empty:
+            assert why and math.isnan(usd)
+        else:
+            assert seconds / 3600 * chips * usd == pytest.approx(own["cost_usd"].min(), rel=1e-6)
 
 
 def test_the_chart_of_runs_has_the_records():
     points = tables.best_by_size()
     short = points.groupby(["benchmark", "in_round"])[["minutes", "hours", "kwh"]].min()
-    for (title, name, measure), run in tables.best_runs().items():
+    for (title, name, measure), run in best_runs.best_runs().items():
         if measure == "time":
             least = short.loc[(title, name), "minutes"]
             assert least == pytest.approx(run["seconds"] / 60, rel=1e-3)
     assert not points.duplicated(["benchmark", "in_round", "chip", "chips"]).any()
+    result, columns = tables.result_of_rows(CASE)
+    row = {"hours": 10.0, "priced_as": "B200", "measure": "rent", "contract": "reserved"}
+    assert evaluate([result], row) == [pytest.approx(10 * hour("B200", "reserved").usd)]
+    assert len(columns) == 4
 
 
 def test_scaling_starts_at_one_and_keeps_a_line_for_each_chip():
@@ -68,5 +100,6 @@ def test_tables_of_the_chapter_hold_together():
     checks = tables.checks()
     assert checks.rows == len(rows) and checks.repeated > checks.few
     assert checks.found < checks.stated
-    usual = tables.usual_overheads()
-    assert usual["pue"] >= 1 and 100 < usual["host_watts"] < 2000
+    assert tables.usual_overheads()["pue"] >= 1
+    for run in best_runs.best_runs().values():
+        assert 0.3 < run["drawn_watts"] / most_watts(run["chip"]) < 1

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scaleright import mlperf
+from scaleright import market, mlperf
 from scaleright.mlperf import tables
 from scaleright.mlperf.compare import entry, meetings
+from scaleright.mlperf.versus import RENT
 from scaleright.press.parameters import declared
 from scaleright.quantity import at, evaluate, given
 
@@ -26,8 +27,10 @@ CASE = SimpleNamespace(
             "metric": "chip",
             "in_round": "newest",
             "statistic": "best",
-            "rent_new": BENCH.chips["B200"]["usd"],
-            "rent_old": BENCH.chips["H200 SXM"]["usd"],
+            "contract": "on demand",
+            "seller": "median",
+            "rent_new": 0.0,
+            "rent_old": 0.0,
         }.items()
     }
 )
@@ -42,9 +45,9 @@ def test_a_meeting_has_the_gain_that_the_library_finds():
     both = both[both["entry"].isin(BENCHMARKS)].sample(60, random_state=0)
     for number, row in enumerate(both.itertuples()):
         pair = {"new_chip": row.accelerator_new, "old_chip": row.accelerator_old}
-        rents = {
-            f"rent_{side}": BENCH.chips[pair[f"{side}_chip"]]["usd"] for side in ("new", "old")
-        }
+        listed = [market.listed_hour(name) for name in pair.values()]
+        own = [0.1 if of is None else of.usd for of in listed]
+        rents = dict(zip(("rent_new", "rent_old"), own, strict=True))
         metric, statistic = METRICS[number % 3], ("best", "median")[number % 2]
         in_round = ("newest", row.round)[number % 2]
         asked = {"benchmark": row.entry, "scenario": row.scenario, "metric": metric}
@@ -71,10 +74,12 @@ def test_what_cannot_be_compared_says_why():
     gain, words = why(in_round="v3.0")
     assert math.isnan(gain)
     assert words == "no round that you allow has both"
-    gain, words = why(metric="dollar", rent_new=0.0)
+    gain, words = why(metric="dollar", contract="three years")
     assert math.isnan(gain)
-    assert words == "nobody lists the rent of one of them"
-    limits = {name: of["watts"] for name, of in BENCH.chips.items()}
+    assert words.startswith("no three years price of B200 is listed; it has prices spot, on demand")
+    words = why(metric="dollar", contract="three years", rent_new=4.0)[1]
+    assert words.startswith("no three years price of H200 SXM is listed; it has prices spot")
+    limits = BENCH.watts
     both = meetings(mlperf.summary())
     both = both[
         (both["accelerator_old"].map(limits) == 0) & (both["accelerator_new"].map(limits) > 0)
@@ -89,11 +94,12 @@ def test_what_cannot_be_compared_says_why():
 
 def test_rents_count_for_the_chips_that_they_are_of():
     dollars = at(ANSWER.value, metric="dollar")
-    plain, dear = dollars.value, evaluate([dollars], {"rent_new": 2 * CASE.rent_new.value})[0]
+    twice = {"rent_new": 2 * market.hour("B200").usd}
+    plain, dear = dollars.value, evaluate([dollars], twice)[0]
     assert dear == pytest.approx(plain / 2)
     other = BENCH.versus(CASE, given("chip", "B200"), ANSWER.in_round)
     at_dollar = at(other.value, metric="dollar")
-    dear = {"rent_new": 2 * CASE.rent_new.value}
+    dear = twice
     assert evaluate([at_dollar], {"chip": "B200"} | dear)[0] == pytest.approx(plain / 2)
     third = [evaluate([at_dollar], {"chip": "H100 SXM"} | of)[0] for of in ({}, dear)]
     assert third[0] == third[1] > 0
@@ -101,15 +107,39 @@ def test_rents_count_for_the_chips_that_they_are_of():
     assert evaluate([same.value, same.low, same.high], {"chip": "H200 SXM"}) == [1.0, 1.0, 1.0]
 
 
+def test_a_gain_per_dollar_is_that_of_the_contract_and_the_seller():
+    dollars, chips = (at(ANSWER.value, metric=name) for name in ("dollar", "chip"))
+    for contract, seller in (("reserved", "median"), ("on demand", "hyperscalers")):
+        new, old = (market.hour(PAIR[f"{of}_chip"], contract, seller) for of in ("new", "old"))
+        paid, plain = evaluate([dollars, chips], {"contract": contract, "seller": seller})
+        assert paid == pytest.approx(plain * old.usd / new.usd)
+        price = new.usd, old.usd
+        here = mlperf.gain("B200", "H200", "llama2-70b-99.9", "Offline", "dollar", price=price)
+        assert paid == pytest.approx(here.value, rel=1e-6)
+
+
 def test_the_swings_are_around_the_gain_and_follow_the_metric_that_is_known():
     gain, swung, ends = BENCH.swings(CASE, ANSWER)
     assert gain.value == swung.value == at(ANSWER.value, metric="dollar").value
-    assert not [name for name in ends if "rent" in name] and len(ends) == 3  # a seller is chosen
     for end in ends.values():
         low, high = (of if isinstance(of, float) else of.value for of in (end.low, end.high))
         assert low <= end.parameter.value <= high
-    (unlisted,) = evaluate([gain], {"rent_old": 0.0})
+    (unlisted,) = evaluate([gain], {"contract": "three years"})
     assert unlisted == at(ANSWER.value, metric="chip").value
+
+
+def test_rents_are_in_doubt_where_no_contract_and_no_reader_fixes_them():
+    """And a seller never is."""
+    end = BENCH.swings(CASE, ANSWER)[2][RENT]
+    apart = at(ANSWER.spreads[RENT], metric="dollar")
+    one, both = {"rent_new": 5.0}, {"rent_new": 5.0, "rent_old": 3.0}
+    cases = {}, one, both, {"contract": "reserved"}, {"seller": "hyperscalers"}
+    loose, half, own, fixed, large = (evaluate([apart, end.high], case) for case in cases)
+    assert loose[0] > 0 and half[0] > 0 and loose == large
+    assert own == fixed == [0.0, 1.0] and loose[1] > 1
+    low, high = (at(of, metric="dollar") for of in (ANSWER.low, ANSWER.high))
+    wide, narrow = (np.divide(*evaluate([high, low], case)) for case in ({}, both))
+    assert wide > narrow and evaluate([ANSWER.spreads[RENT]], {"metric": "chip"}) == [0.0]
 
 
 def test_a_gain_says_how_likely_the_new_chip_is_ahead():

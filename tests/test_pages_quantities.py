@@ -45,6 +45,7 @@ WITH_ROWS = {
     "buy_or_rent",
     "hardware_compare",
     "hardware_radar",
+    "inference_ladder",
     "inference_roofline",
     "memory_wall",
     "parallelism",

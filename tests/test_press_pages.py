@@ -102,6 +102,7 @@ def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):
         )
     assert 'aria-label="CSV of the table: Rents &amp; more"' in first
     sources = [cell["source"] for cell in page["cells"]]
+    assert sources.index("hours = 1") == sources.index("table") + 1
     cases = sources[sources.index("## Why") - 1]
     assert '<a href="tiny/busy.html">A busy machine</a> It costs $2 &amp; more.' in cases
     assert "Worked cases" not in str(pages.chapter_page("tiny", result(), []))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.costs import price_performance as pp
-from scaleright.costs import sizing
 from scaleright.costs.rent import compute_usd
 
 price, flops, shares = st.floats(0.05, 50), st.floats(1e12, 1e16), st.floats(0.01, 1)
@@ -66,17 +65,3 @@ def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
     with pytest.raises(ValueError) as refused:
         call()
     assert all(word in str(refused.value) for word in words)
-
-
-# how many chips a workload takes
-
-
-@given(
-    demand=st.floats(0, 1e7),
-    speed=st.floats(0.1, 1e7),
-    group=st.sampled_from([1.0, 2.0, 8.0]),
-)
-def test_chips_meet_the_demand_and_a_group_less_would_not(demand, speed, group):
-    chips = sizing.chips_for_demand(demand, speed, group)
-    assert chips * speed >= demand * (1 - 1e-6)
-    assert chips == group or (chips - group) * speed < demand

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import market
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.serving import Serving, usd_per_month, utilization_at
+from scaleright.costs.serving import Serving, usd_per_month
 from scaleright.costs.tokens import owned_break_even_utilization
 from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
@@ -196,18 +196,6 @@ def test_at_the_break_even_both_cost_the_same(rent, load):
     even = owned_break_even_utilization(*of_owning, **terms.power)
     assert one.owned_usd_per_million(terms, even).total == pytest.approx(one.api_usd_per_million)
     assert one.rented_usd_per_million(load / 2) == pytest.approx(2 * one.rented_usd_per_million())
-
-
-@given(st.floats(1e4, 1e12), st.sampled_from([1.0, 2.0, 8.0]))
-def test_whole_groups_never_pass_the_utilization_and_none_is_spare(daily, group):
-    one = _case()
-    chips = one.accelerators(daily, group)
-    assert chips % group == 0 and utilization_at(
-        daily, one.tokens_per_s, chips
-    ) <= one.utilization * (1 + 1e-8)
-    assert chips == group or utilization_at(
-        daily, one.tokens_per_s, chips - group
-    ) > one.utilization * (1 - 1e-8)
 
 
 def test_a_million_scenarios_are_one_call():

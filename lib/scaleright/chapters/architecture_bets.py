@@ -7,12 +7,12 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Controls, Display
-from scaleright.decisions import bets, chip_gains
-from scaleright.decisions.architecture_bets import rents
+from scaleright.decisions import bets, bets_served, chip_gains
 from scaleright.decisions.bets import Bets
 from scaleright.information import Choice
+from scaleright.market import PaidHour
 from scaleright.mlperf import drift
-from scaleright.ops import where
+from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, look_up
 
 NO_DEARER = 5e-4
@@ -21,22 +21,17 @@ NO_DEARER = 5e-4
 
 def controls(declared: Any) -> Controls:
     """The controls of the page."""
-    listed = rents().round(3).to_dict("index")
-    return (
-        charts.controls(declared)
-        .follow("bet", listed, bet_usd_per_hour="usd_per_hour")
-        .follow("rival", listed, rival_usd_per_hour="usd_per_hour")
-        .follow("term", bets.terms(), committed_ratio="committed_ratio")
-    )
+    return charts.controls(declared).follow("term", bets.terms(), committed_ratio="committed_ratio")
 
 
-def _refusal(case: Any) -> Any:
+def _refusal(case: Any, found: Bets) -> Any:
     """Why there is no bet to compute."""
     apart = charts.phrase(
         "on one kind of model MLPerf has the {case.bet} and the {case.rival} in no round together;"
         " choose other chips or less of a hurry"
     )
-    return where(case.bet == case.rival, "choose two different chips", apart)
+    same = case.bet == case.rival, "choose two different chips"
+    return first_case([same, (~found.priced, found.unpriced)], apart)
 
 
 def answer(
@@ -76,7 +71,8 @@ def answer(
     hurry = look_up(hurries, case.scenario)
     dearer = charts.phrase("{regret:percent} dearer than knowing in advance")
     dearer = where(regret < NO_DEARER, "as cheap as knowing in advance", dearer)
-    refusal = _refusal(case)
+    refusal, (bet_hour, rival_hour) = _refusal(case, found), found.paid
+    unserved, instead = bets_served.refusal(case)
     return charts.answer_card(
         "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
         " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
@@ -86,8 +82,8 @@ def answer(
         provided=found.possible,
         otherwise="There is no bet to compute: {refusal}.",
         range="{span}",
-        as_of="MLPerf {mixture.in_round} and {dense.in_round}; rents of"
-        f" {rents()['as_of'].min()} and later{{found.unlisted}}",
+        as_of="MLPerf {mixture.in_round} and {dense.in_round}; {bet_hour.age} (rent of the"
+        " {case.bet}), {rival_hour.age} (of the {case.rival})",
         model_error="from round to round the ratio of two chips moves by up to a factor of"
         f" {drift('mixture of experts'):.2f} (90 %)",
         headline="regret",
@@ -96,6 +92,7 @@ def answer(
         | {"expected_loss_usd_per_year": (sure.expected_loss, "usd")}
         | {"best_bet": (best.value, "")}
         | {name: (value, "number") for name, value in found.figures.items()},
+        besides=[(~unserved, "{instead}")],
     )
 
 
@@ -227,25 +224,26 @@ def commitment(
     return charts.beneath_strip(said, "term", "committed_ratio", "spend_usd_per_year")
 
 
-def listed_rents() -> Display:
+def listed_rents(hours: Mapping[str, PaidHour]) -> Display:
     """A folded table of the rents."""
-    words = "As listed; nobody lists a GB200 or an MI355X"
-    paid = charts.table(bets.rent_table(), words, name="rents")
+    words = "An hour of each chip under your contract from your seller"
+    paid = charts.table(bets.rent_table(hours), words, name="rents")
     return charts.folded(paid, "Where the rents come from")
 
 
 def generations(case: Any, every: pd.DataFrame) -> Display:
     """A chart of the gains of each chip over the one before, beneath the controls of it."""
     up = "times as much as the chip before"
-    look = {"color": "kind", "name": "benchmark", "tips": {"range": "range"}, "log": True}
-    only = {"metric": case.metric, "scenario": case.scenario}
+    dots = {"color": "kind", "name": "benchmark", "tips": {"range": "range"}, "log": True}
+    of = chip_gains.per_metric(case)
+    rows = {"only": of.drawn, "along": of.along}
     shown = charts.show(
-        charts.spread(every, "pair", "gain", "number", up, **look, only=only, most=8),
+        charts.spread(every, "pair", of.gain, "number", up, **dots, **rows, most=8),
         name="generations",
         alt="Gain of each chip over the one before per {case.metric}, {case.scenario}, a dot for"
         " each model.",
     )
-    return charts.beneath_strip(shown, "metric", "scenario")
+    return charts.beneath_strip(shown, "metric", "scenario", "contract", "seller")
 
 
 def resources(held: pd.DataFrame, within: int, many: int) -> Display:

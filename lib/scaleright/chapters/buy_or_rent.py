@@ -10,7 +10,8 @@ from scaleright.charts import Display
 from scaleright.costs.break_even import FleetCost
 from scaleright.costs.own import OwnedCost
 from scaleright.costs.ownership import Ownership
-from scaleright.decisions.capex_opex import cards_and_a_chip, owned_and_published
+from scaleright.decisions.capex_opex import owned_and_published
+from scaleright.decisions.hardware_hours import LIMIT_W, cards_beside_chips
 from scaleright.decisions.verdict import Verdict
 from scaleright.information import Choice
 from scaleright.market import PaidHour, Rents, rent_or_buy_market
@@ -53,14 +54,16 @@ def answer(
     span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
     known = "; " + charts.how_sure(sure, choice, " a year")
     known = where((case.hours_per_day > 0) & hour.there, known, "")
+    moved = " No home houses it: owned it stands in a data center, on the usual terms there."
+    moved = where(case.moved, moved, "")
     return charts.answer_card(
         "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"
         " <strong>{case.accelerator}</strong>, <strong>{choice}</strong> is cheaper, by"
         " <strong>{saving:usd}</strong> a year, with rent at {hour.usd:usd} an hour"
-        " ({hour.counted}). {pays}",
+        " ({hour.counted}). {pays}{moved}",
         provided=hour.there,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
-        " of owning it costs {bill.total:usd}. {pays}",
+        " of owning it costs {bill.total:usd}. {pays}{moved}",
         range="{span}{known}",
         as_of="{hour.age} (rents), {chip.sold} (price of the chip)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
@@ -300,10 +303,11 @@ def deployment_tree(branches: pd.DataFrame) -> Display:
 
 def cards_on_power() -> Display:
     """Two consumer cards beside one chip of a data center."""
-    words = "Two consumer cards and one A100, running all day for three years"
-    formats = {"FP16 with FP32 sums": "si FLOP/s"}
-    formats |= dict.fromkeys(("power [W]", "energy in 3 years [kWh]"), "whole")
-    return charts.table(cards_and_a_chip(), words, formats)
+    words = "Two consumer cards and one A100, at their limits for three years at $0.10 per kWh"
+    formats = {"FP16, FP32 sums": "si FLOP/s"}
+    formats |= dict.fromkeys((LIMIT_W, "energy [kWh]"), "whole")
+    pair = cards_beside_chips().head(2)
+    return charts.table(pair[["what", *formats, "its price [USD]"]], words, formats)
 
 
 def worth_of_knowing(sure: Choice) -> Display:

@@ -1,6 +1,6 @@
 """What the chapter `gpu_prices` shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,11 +11,11 @@ from scaleright.costs.commitment import Commitment
 from scaleright.decisions.cloud_choice import RULE, committed_ratio, uncommitted
 from scaleright.decisions.cloud_offers import CloudMonths, listed_offers
 from scaleright.decisions.verdict import Verdict
+from scaleright.information import Choice
 from scaleright.market import PaidHour, history, listed, rebuilt, series
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.rows import Row
-from scaleright.ranges import Ends
 from scaleright.units import usd
 
 HOUR, HOURLY = "usd_per_accelerator_hour", "USD per accelerator-hour"
@@ -37,7 +37,7 @@ def answer(
 
     chip : a row of `usual_prices`
     """
-    place, (cheapest, bill), apart = _place(case), months.listed, here.high / here.low
+    place, (cheapest, bill, _), apart = _place(case), months.listed, here.high / here.low
     regions = where(case.region == "any", "", ", over all regions")
     span = charts.phrase(
         "{here.low:usd} to {here.high:usd} an hour, {apart:number 2} times apart{regions}"
@@ -103,22 +103,38 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
     )
 
 
-def cheapest_cloud(case: Any, months: CloudMonths) -> Display:
-    """The cheapest of all ways to pay, beside the source's rule."""
-    place, (best, best_bill) = _place(case), months.any_way
+def why_on_demand() -> Display:
+    """Why the listings that are compared are those on demand."""
+    sold = listed.sold_by_contract()
+    chips, others = sold.pop("on demand"), ", ".join(f"{many} {of}" for of, many in sold.items())
+    return charts.sentence(
+        "Listings are compared <strong>on demand</strong> unless you choose another contract: of"
+        " {chips:whole} chips that somebody lists so, only {others}. It is the price of whoever"
+        " binds nobody; what runs around the clock is paid under a contract that binds, and so the"
+        " chapters on tokens and on buying start from a reserved price."
+    )
+
+
+def cheapest_cloud(case: Any, months: CloudMonths, sure: Choice) -> Display:
+    """The cheapest of all ways to pay, beside the rule; sure : of large clouds or others [USD]."""
+    place, (best, best_bill, _) = _place(case), months.any_way
     of_large, of_others = (
         where(
             bill > 0, "the cheapest is " + name + " at " + charts.say(bill, "usd"), "none offers it"
         )
-        for name, bill in (months.large, months.others)
+        for name, bill, _ in (months.large, months.others)
     )
+    likely = where(sure.cost < sure.other, "a large cloud", "one of the others")
+    likely = charts.how_sure(sure, likely, " a month")
+    known = charts.phrase(" Of the two kinds {likely}.")
+    known = where((sure.cost > 0) & (sure.other > 0), known, "")
     agrees = where(best == months.large[0], "differs", "agrees")
     return charts.sentence(
         "With the discounts for commitments that are stated on prices on demand among the options,"
         " at today's prices, the cheapest is <strong>{best}</strong> at"
         " <strong>{best_bill:usd}</strong> a month. Of large"
         f" public clouds {{of_large}}, of the others {{of_others}}. The source's rule says: {RULE}."
-        " The computed answer <strong>{agrees}</strong>.",
+        " The computed answer <strong>{agrees}</strong>.{known}",
         provided=best_bill > 0,
         otherwise="No seller is named who offers the {case.accelerator} {case.contract}{place}, so"
         " no cloud is the cheapest.",
@@ -194,16 +210,12 @@ def commitment(
 
 
 def commitment_pays(
-    case: Any,
-    by_hour: PaidHour,
-    ratio: Row,
-    even: Sequence[Quantity],
-    saved: Sequence[Quantity],
+    case: Any, by_hour: PaidHour, ratio: Row, even: Sequence, saved: Sequence, sure: Sequence
 ) -> Display:
     """From which share of use commitments of one and of three years pay, and what they save.
 
     ratio : committed over on-demand price, or why there is none
-    even, saved : for one year and for three [1], [USD]
+    even, saved, sure : for one year and for three [1], [USD], and how sure, of an accelerator [USD]
     """
     change, load = case.price_change_per_year, case.used_share
     why = charts.phrase("{case.commit_with} {ratio.why} {case.accelerator}")
@@ -215,11 +227,14 @@ def commitment_pays(
     one_saves, three_saves = (
         where(of > 0, "saves ", "loses ") + charts.say(abs(of), "usd") for of in saved
     )
+    ways = (where(of.cost < of.other, "committing", "paying on demand") for of in sure)
+    one_sure, three_sure = map(charts.how_sure, sure, ways, [" an accelerator"] * 2)
     return charts.sentence(
         "If on-demand prices change by <strong>{change:percent}</strong> a year, a commitment of"
         " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
         " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
-        " term, the second <strong>{three_saves}</strong>.",
+        " term, the second <strong>{three_saves}</strong>. For one year {one_sure}; for three"
+        " {three_sure}.",
         provided=ratio.there & by_hour.there,
         otherwise="There is no commitment to weigh: {why}. Choose another provider, seller or"
         " accelerator.",
@@ -348,14 +363,10 @@ def watchers(chip: Any) -> Display:
     )
 
 
-def what_moves(month: Quantity, ends: Mapping[str, Ends], free: Quantity) -> Display:
-    """A tornado of a month's bill [USD]."""
-    return charts.show(
-        charts.tornado(ends, month, "usd", "USD a month", result=free),
-        name="tornado",
-        alt="What may move a monthly bill of {month:usd}: the use, and the rents of the year"
-        " ahead.",
-    )
+def worth_of_knowing(case: Any, year: Choice) -> Display:
+    """What it would save to know each input before committing for a year."""
+    ways = charts.phrase("a year's commitment at {case.commit_with} and paying on demand")
+    return charts.worth_of_knowing(year.worth(), "an accelerator", year, ways)
 
 
 def committed(fall: float, falling: float, steady: float) -> Display:

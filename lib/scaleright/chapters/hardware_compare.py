@@ -11,8 +11,8 @@ import pandas as pd
 from scaleright import catalog, charts
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.pretraining_doubts import published_pace
 from scaleright.costs.training_fleet import left_out
+from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
@@ -117,11 +117,7 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
     serving = charts.predicted_within(best.of["low"], best.of["high"], lent)
     learns = case.model, case.training_precision, best.chip
     trained = choose(tables.trained, *learns, otherwise="none")
-    real = published_pace()
-    judged = trained.basis + (
-        f"; whole published runs took {charts.say(real.median, 'times')} as long (median of"
-        f" {real.runs})"
-    )
+    judged = trained.basis + "; " + whole_runs().basis
     judged = where(case.task == "training", judged, serving)
     return where(best.chip == "", "none, since nothing is predicted", judged)
 
@@ -161,7 +157,7 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
     does = where(
         training,
         charts.phrase(
-            "trains on {each:whole} tokens a second in the fastest layout on {together}, the fewest"
+            "trains on {each:whole} tokens a second on {together}, as published runs go: the fewest"
             " of the clusters offered that keep the pace; steps are of 4 million tokens, sequences"
             " as long as the model was made for, up to 8,192 tokens, and failures are counted."
         ),
@@ -281,10 +277,10 @@ def cards() -> Display:
     """Consumer cards beside data-center chips."""
     return charts.table(
         hardware_hours.cards_beside_chips(),
-        "The source's pair, and five cards that match an H100 in arithmetic: three years without a"
-        " pause at $0.10 per kWh",
+        "The source's pair, and five cards that match an H100 in arithmetic: three years at their"
+        " limits at $0.10 per kWh",
         formats={"FP16, FP32 sums": "si FLOP/s", "bandwidth": "si B/s"}
-        | dict.fromkeys(("power [W]", "energy [kWh]"), "whole"),
+        | dict.fromkeys((hardware_hours.LIMIT_W, "energy [kWh]"), "whole"),
         name="power",
     )
 

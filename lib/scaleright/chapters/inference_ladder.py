@@ -1,12 +1,12 @@
 """What the chapter on the inference ladder shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.decisions.inference_ladder import SOURCE_SAVING, Saved, as_promised
+from scaleright.decisions.inference_ladder import SOURCE_SAVING, FirstLever, Saved, as_promised
 from scaleright.inference.ladder import Ladder, Step
 from scaleright.market import PaidHour
 from scaleright.ops import first_case, where
@@ -76,6 +76,18 @@ def rungs(ladder: Ladder) -> charts.Display:
     )
 
 
+def quality(ladder: Ladder) -> charts.Display:
+    """What the formats of today and of the last step cost in quality, and the levers together."""
+    today, end = ladder.steps[0], ladder.steps[-1]
+    served, form = end.state["model"], end.state["form"]
+    lost = where(end.loss > 0, charts.phrase("lose {end.loss:percent}"), "lose nothing")
+    then = charts.phrase(
+        " The ladder ends with {served} in {form}; {ladder.quality_then}. By published scores, the"
+        " levers that are taken {lost} together."
+    )
+    return charts.weights_format(ladder.weights, today.chips > 0, then)
+
+
 def by_rung(
     case: Any, ladder: Ladder, saving: Quantity, shares: Mapping[str, Any]
 ) -> charts.Display:
@@ -98,19 +110,46 @@ def by_rung(
     )
 
 
-def checklist(ladder: Ladder, levers: pd.DataFrame, so_far: Sequence[Any]) -> charts.Display:
+def checklist(ladder: Ladder, levers: pd.DataFrame) -> charts.Display:
     """What each lever of the source's checklist saves, or why it is left; what all so far save."""
     today, *steps = ladder.steps
     columns = {
         "lever": levers["lever"],
         "saves": [_saved(step, today.chips > 0) for step in steps],
-        "so far": so_far,
+        "so far": [1 - step.chips / today.chips for step in steps],
         "needs": levers["needs"],
         "risks": levers["risk"],
         "measure": levers["measure"],
     }
     about = "S2's checklist for your service, in its order"
     return charts.table(pd.DataFrame(columns), about, {"so far": "percent"}, name="checklist")
+
+
+def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
+    """Which lever to take first, and how sure it is that no other saves more.
+
+    usd : price of a million output tokens by the accelerators of the fleet [USD / 1e6 token]
+    """
+    each = usd(best.choice.cost) / best.choice.cost
+    loss, trial = each * best.choice.expected_loss, each * best.trial
+    ways = charts.phrase("taking {best.first}"), charts.phrase("taking {best.second}")
+    look = " accelerators", ways[1], "number 2", "leaves fewer"
+    sure = charts.how_sure(best.choice, ways[0], *look)
+    money = charts.phrase(
+        " (in tokens, {loss:usd} per million); to try one of them on your own requests before is"
+        " worth {trial:usd} per million"
+    )
+    sure = sure + where(best.choice.expected_loss > 1e-3 * best.choice.cost, money, "")
+    next_best = charts.phrase("{best.second} comes next: {sure}")
+    alone = "no other saves anything alone, so that there is no probability to state"
+    then = where(best.second == "", alone, next_best)
+    return charts.sentence(
+        "Alone, <strong>{best.first}</strong> saves most, {best.saving:percent} of the fleet;"
+        " {then}. Each gain is taken to be as far off as published speedups by one lever, those by"
+        " sharing as well, of which nobody published a check.",
+        provided=best.saving > 0,
+        otherwise="No lever saves anything alone, so that none has to come first.",
+    )
 
 
 def _saved(step: Step, possible: Any) -> Any:

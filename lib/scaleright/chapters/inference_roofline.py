@@ -8,8 +8,8 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
-from scaleright.inference.node_speed import Weights
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
+from scaleright.inference.weights import Weights
 from scaleright.ops import maximum, where
 from scaleright.quantity import Quantity, given
 from scaleright.ranges import Ends

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts, mlperf
-from scaleright.charts import Controls, Display, say
+from scaleright.charts import Display, say
 from scaleright.claims import s4
 from scaleright.mlperf import Bench, Versus, tables
 from scaleright.mlperf.gains import METRICS
@@ -17,14 +17,6 @@ from scaleright.ranges import Ends
 _TIMES = f"times the work of the old chip ({mlperf.LABEL})"
 
 
-def controls(case: Any, bench: Bench) -> Controls:
-    """The controls: each rent follows its chip."""
-    live = charts.controls(case)
-    for side in ("new", "old"):
-        live.follow(f"{side}_chip", bench.chips, **{f"rent_{side}": "usd"})
-    return live
-
-
 def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Display:
     """The answer: how many times the work of the old chip the new one does.
 
@@ -32,19 +24,25 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     """
     gain, low, high, per = found.value, found.low, found.high, look_up(METRICS, case.metric)
     reliable, known = say(tested.mean(), "percent"), why_not == ""
-    at_rents = where(case.metric == "dollar", ", at these rents", "")
+    hour, hour_old, dollar = found.hour, found.hour_old, case.metric == "dollar"
+    rents = charts.phrase(", at {hour.usd:usd} ({hour.counted}) and {hour_old.usd:usd}")
+    rents = where(dollar, rents + charts.phrase(" ({hour_old.counted}) an hour"), "")
+    age, old_age = hour.age, hour_old.age
+    ages = where(age == old_age, age, charts.phrase("{age} and {old_age}"))
+    listed = where(dollar & known, charts.phrase(", {ages} (rents)"), "")
     sure, ahead = found.choice, where(gain >= 1, case.new_chip, case.old_chip)
     likely = charts.how_sure(sure, "the " + ahead, kind="percent", does="does more")
-    span = charts.phrase("{low:number} to {high:times}{at_rents}; {likely}")
+    span = charts.phrase("{low:number} to {high:times}; {likely}")
     span = where(known, span, "none")
     return charts.answer_card(
         "On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong> does"
-        " <strong>{gain:times}</strong> the work of one <strong>{case.old_chip}</strong> {per}.",
+        " <strong>{gain:times}</strong> the work of one <strong>{case.old_chip}</strong>"
+        " {per}{rents}.",
         provided=known,
         otherwise="On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong>"
         " cannot be compared with one <strong>{case.old_chip}</strong> {per}: {why_not}.",
         range="{span}",
-        as_of=catalog.resource("mlperf_inference")["as_of"],
+        as_of=f"{catalog.resource('mlperf_inference')['as_of']}{{listed}}",
         model_error=f"of {len(tested)} ratios of two chips that were seen again in a later round,"
         f" {reliable} lay in the range that the earlier one gave",
         headline="gain",
@@ -75,7 +73,7 @@ def chips(case: Any, bench: Bench, chip: Quantity, each: Versus) -> Display:
     told = charts.phrase("{each.value:times}, {each.new.submissions:whole} {many}")
     look = {"along": chip, "label": told, "most": 13, "color": "vendor"}
     return charts.show(
-        _ranged(mlperf.vendors(bench.chips), "chip", each, **look),
+        _ranged(mlperf.vendors(bench.watts), "chip", each, **look),
         name="chips",
         alt="Every chip over one {case.old_chip} on {case.benchmark}, {case.scenario}, {per}, with"
         " the range of each and the number of its submissions.",
@@ -89,7 +87,10 @@ def submitted(
     by_chip, by_watt, by_dollar = by_metric["chip"], by_metric["watt"], by_metric["dollar"]
     new, old = _rate(case, found.new, found.rate_new), _rate(case, found.old, found.rate_old)
     by_limit = where(by_watt > 0, say(by_watt, "times"), "not known")
-    by_rent = where(by_dollar > 0, say(by_dollar, "times"), "not known")
+    hour, hour_old = found.hour, found.hour_old
+    why = where(hour.why != "", hour.why, hour_old.why)
+    at_rents = charts.phrase("{by_dollar:times}, at {hour.usd:usd} and {hour_old.usd:usd} an hour")
+    by_rent = where(by_dollar > 0, at_rents, "not known, since " + why)
     return charts.sentence(
         "In round {found.in_round} that is {new} against {old} {found.new.unit} per accelerator."
         " Per accelerator it is {by_chip:times}, per watt of their power limits {by_limit}, per"
@@ -164,11 +165,14 @@ def generations() -> Display:
     )
 
 
-def generation_spans() -> Display:
+def generation_spans(case: Any) -> Display:
     """Gains from chip to chip by each metric, folded."""
-    words = "Median, lowest and highest gain, and of how many"
-    spans = charts.table(tables.generation_spans(), words, name="generations")
-    return charts.folded(spans, "The same per watt and per dollar")
+    paid = case.contract, case.seller
+    contract, seller = (of.value for of in paid)
+    words = "Median, lowest and highest gain, and of how many; a dollar rents"
+    rows = tables.generation_spans(contract, seller)
+    spans = charts.table(rows, f"{words} {contract} ({seller})", name="generations")
+    return charts.at_defaults(charts.folded(spans, "The same per watt and per dollar"), *paid)
 
 
 _BEST = "tokens/s per accelerator, best of each"
@@ -295,7 +299,7 @@ def tornado(ends: Mapping[str, Ends], gain: Quantity, result: Quantity) -> Displ
     return charts.show(
         charts.tornado(ends, gain, "number", words, result=result),
         name="tornado",
-        alt="What moves the gain: the teams on both chips, and another round.",
+        alt="What moves the gain: the teams on both chips, another round, and rents.",
     )
 
 

@@ -2,19 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts
+from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions import parallelism_selector as selector
 from scaleright.decisions.parallelism_shortlist import Split, Way, within_context
+from scaleright.decisions.parallelism_tables import HOURS
 from scaleright.decisions.verdict import Verdict
 from scaleright.information import Choice
+from scaleright.market import PaidHour
 from scaleright.ops import first_case, where
+from scaleright.quantity import given
 from scaleright.training.chosen import Chosen
 from scaleright.training.layout import TrainingRun
+
+_PAID = ("contract", "seller", "rent_usd_per_hour")
+"""Parameters that no step depends on, only what it costs."""
 
 
 def answer(
@@ -39,7 +47,7 @@ def answer(
     fastest = split.fastest_s
     faster = charts.phrase(
         " The fastest layout of all takes {fastest:duration}, less than the model can tell apart;"
-        " what pretraining costs is counted with that one."
+        " what pretraining costs is counted from that one, with what runs take beyond."
     )
     faster = where(fastest < 0.9995 * seconds, faster, "")
     span = where(runs, _span(split, *rival), "none")
@@ -107,8 +115,8 @@ def source_rule(rule: Any, split: Split) -> charts.Display:
 
 
 def _of_the_run(shown: charts.Display, case: Any) -> charts.Display:
-    """A display of the chapter's own run, which follows no control."""
-    return charts.at_defaults(shown, *vars(case).values())
+    """A display of the chapter's own run, which follows no control, or those of its price alone."""
+    return charts.at_defaults(shown, *(of for name, of in vars(case).items() if name not in _PAID))
 
 
 def reasons(case: Any, verdict: Verdict) -> charts.Display:
@@ -184,15 +192,30 @@ def network(case: Any, step_s: Mapping[str, Any]) -> charts.Display:
         alt="Seconds of a step against the bandwidth between nodes for each way to split: ways that"
         " send much rise first as the network gets slower.",
     )
-    fixed = [value for name, value in vars(case).items() if "gb_per_s" not in name]
-    return charts.at_defaults(shown, *fixed)
+    rest = {name: value for name, value in vars(case).items() if "gb_per_s" not in name}
+    return _of_the_run(shown, SimpleNamespace(**rest))
 
 
-def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
-    """The best layout on fewer and on more chips."""
-    about = f"The best layout on each number of chips, {own.global_batch:,} sequences a step"
+def hour_paid(case: Any, hour: PaidHour, day: Any) -> charts.Display:
+    """What an hour of a chip and a day of the run cost [USD]."""
+    return charts.sentence(
+        "An hour of one {case.accelerator} costs <strong>{hour.usd:usd}</strong> ({hour.counted};"
+        " {hour.age}), a day of the run {day:usd}.",
+        provided=hour.there,
+        otherwise="The run has no price: {hour.why}. Give a rent of your own.",
+    )
+
+
+def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame, hour: PaidHour) -> charts.Display:
+    """The best layout on fewer and on more chips, and what its chip-hours rent for."""
+    chip_hours = given("chip_hours", 1.0)
+    rows.insert(rows.columns.get_loc(HOURS) + 1, "rent of them [USD]", chip_hours * hour.usd)
+    more = charts.say(whole_runs().over_fastest, "times")
+    about = f"The best layout on each number of chips, {own.global_batch:,} sequences a step; hours"
+    about += f" and rent are of its steps alone, a bound: whole runs took {more} as long"
     formats = {"chips": "whole", "a step": "duration", "MFU": "percent"}
-    return _of_the_run(charts.table(rows, about, formats, name="sizes"), case)
+    along = {chip_hours: HOURS}
+    return _of_the_run(charts.table(rows, about, formats, along=along, name="sizes"), case)
 
 
 def models_and_clusters(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
@@ -213,6 +236,19 @@ def each_published(rows: pd.DataFrame) -> charts.Display:
     formats = {"rank": "whole", "candidates": "whole", "slower by": "percent"}
     every = charts.table(rows, "Each published layout", formats)
     return charts.folded(every, f"All {len(rows)} layouts")
+
+
+def worth_of_knowing(
+    split: Split, rival: tuple[Any, Choice], trials: Mapping[str, Any], day: Any
+) -> charts.Display:
+    """A chart of what it would save a day to try each other way to split before choosing.
+
+    trials : what that saves of a step [s]; day : what a day of the run costs [USD]
+    """
+    other, sure = rival
+    worth = {f"a trial of {name}": day * of / split.seconds for name, of in trials.items()}
+    ways = charts.phrase("{split.way} and {other} parallelism")
+    return charts.worth_of_knowing(worth, "a day of the run", sure, ways)
 
 
 def on_slower_network(split: Split, way: str, layout: str, seconds: float) -> charts.Display:

@@ -10,14 +10,18 @@ from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
 from scaleright.costs.fastest_steps import Steps
-from scaleright.costs.pretraining import PretrainingCost, published_runs
-from scaleright.costs.pretraining_doubts import Spread, published_pace
+from scaleright.costs.pretraining import PretrainingCost
+from scaleright.costs.pretraining_doubts import Spread
 from scaleright.costs.pretraining_run import Cheapest, Run
+from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
 from scaleright.ops import where
-from scaleright.order import names_by
+from scaleright.order import name_of_greatest, names_by
 from scaleright.quantity.rows import Row
+from scaleright.validation import summarize, validate
+from scaleright.validation.left_out import held_out
+from scaleright.validation.whole_runs import in_words
 
 USD_FOR = "USD for the run"
 
@@ -37,9 +41,9 @@ def answer(
     """
     sure = doubts.choice
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
-    usual_usd, usual_days = spread.paced_usd, spread.paced_days
+    least_usd, least_days = run.least_usd, run.least_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
-    trusted, real = run.step.trust, published_pace()
+    trusted, real = run.step.trust, whole_runs().basis
     trillions, days = case.tokens / 1e12, run.days
     how = charts.phrase("of rent ({mine.counted})")
     how = where(run.hour.owned, "owned and busy around the clock", how)
@@ -51,8 +55,8 @@ def answer(
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
     span = charts.phrase(
-        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from what published runs"
-        " took beyond the model, failures and prices that nothing fixes"
+        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from how far published runs were"
+        " from what the model says, failures and prices that nothing fixes"
     )
     none = "none: it does not run, would not if it failed more, or has no price"
     known = "; " + charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
@@ -63,25 +67,25 @@ def answer(
     span = where(low_usd > 0, span + said, none)
     return charts.answer_card(
         "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
-        " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong> in"
-        " the fastest layout and costs <strong>{run_usd:usd}</strong> {how}: {hours.total:whole}"
-        " chip-hours at {hour_usd:usd}; with experiments and people, the project costs"
-        " {cost.total:usd}. At the median pace of published runs, the run takes {usual_days:days}"
-        " and <strong>{usual_usd:usd}</strong>. On as many chips, the cheapest platform whose"
-        " architecture the fit has seen is {nearest}.",
+        " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong>"
+        " and costs <strong>{run_usd:usd}</strong> {how}: {hours.total:whole} chip-hours at"
+        " {hour_usd:usd}, as runs go that were published; with experiments and people, the project"
+        " costs {cost.total:usd}. The fastest layout, never stopped, would take {least_days:days}"
+        " and {least_usd:usd}: a bound that hardly any run comes near. On as many chips, the"
+        " cheapest platform whose architecture the fit has seen is {nearest}.",
         provided=run.done & run.hour.there,
         otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
         " the cheapest platform whose architecture the fit has seen is {nearest}.",
         range="{span}",
         as_of="{mine.age} (rents){sold}",
-        model_error="{trusted.basis}; whole published runs took {real.median:times} as long (median"
-        " of {real.runs:whole})",
+        model_error="{trusted.basis}; {real}",
         headline="run_usd",
         quantities={
             "run_usd": (run_usd, "usd"),
             "range_low": (low_usd, "usd"),
             "range_high": (high_usd, "usd"),
+            "fastest_usd": (least_usd, "usd"),
             "cheapest_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd": (sure.expected_loss, "usd"),
         },
@@ -111,14 +115,15 @@ def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> 
     usd, star = run.usd, where(run.step.trust.seen, "", " *")
     unpriced = where(run.done, "no such price is listed", "does not run")
     label = where(usd > 0, charts.phrase("{usd:usd}{star}"), unpriced)
-    words = "compute", "recompute", "network", "pipeline", "failures", "power"
+    words = "compute", "recompute", "network", "pipeline", "layout", "failures", "beyond", "power"
     parts, rows = dict(zip(words, run.cost.parts().values(), strict=False)), _rows(on_all)
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
-        caption="Network: waiting for it; pipeline: stages that wait for others; failures:"
-        " checkpoints, lost work, restarts. * The fit has seen no run on this architecture: its"
-        " efficiency is that of all others.",
+        caption="Network: waiting for it; pipeline: stages that wait for others: all of the fastest"
+        " layout; layout: by which those in use are slower; failures: checkpoints, lost work,"
+        " restarts; beyond: what published runs took beside. * The fit has seen no run on this"
+        " architecture: its efficiency is that of all others.",
         alt="Cost of the run on {case.chips:whole} chips of each platform by parts.",
     )
 
@@ -167,13 +172,14 @@ def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
         "rent": run.hour.rented.usd,
         "owned": run.hour.prices.owned,
         "format": run.step.trust.format,
-        "fastest layout": run.step.layout,
+        "fastest layout, a bound": run.least_usd,
+        "which is": run.step.layout,
     }
     every = charts.table(
         _rows(on_all, "of").assign(**columns),
         "Your model on as many of each; rent and owned are USD an hour, owned without power, and"
         " missing where nobody sells the chip so",
-        dict.fromkeys(("the run", "rent", "owned"), "usd")
+        dict.fromkeys(("the run", "rent", "owned", "fastest layout, a bound"), "usd")
         | {"days": "number", "chip-hours": "whole"},
         along={platform: "of"},
         name="platforms-table",
@@ -241,26 +247,48 @@ def evidence() -> Display:
     return charts.folded(shown, "Where these factors come from")
 
 
+def taken(run: Run) -> Display:
+    """What the run takes beyond the steps of the fastest layout, and where that is from."""
+    whole, hours = whole_runs(), run.hours
+    slower, more, beyond = whole.layout - 1, hours.total / hours.least, whole.beyond - 1
+    return charts.sentence(
+        "Published layouts of clusters are {slower:percent} slower than the fastest, by the same"
+        " model of a step (median of {whole.layouts:whole} layouts), failures come on top, and"
+        " published hours hold {beyond:percent} beyond both: in all your run takes"
+        " <strong>{more:times}</strong> the hours of steps in the fastest layout.",
+        provided=hours.total > 0,
+        otherwise="What does not run takes no time.",
+    )
+
+
 def published() -> Display:
     """Predicted against published chip-hours of whole runs."""
-    runs, pair = published_runs(), ("chip_hours", "predicted", "label", "chip-hours")
+    runs, pair = validate("pretraining").rows, ("published", "predicted", "label", "chip-hours")
+    runs = runs.assign(label=runs["model"] + "\n" + runs["accelerator"].str.split().str[0])
     return charts.show(
-        charts.predicted_vs_measured(runs, *pair, said="published", name_worst=0),
+        charts.predicted_vs_measured(runs[runs["scored"]], *pair, said="published", name_worst=0),
         name="published",
-        alt=f"Predicted against published chip-hours of {len(runs)} runs; most took longer.",
+        alt=f"Predicted against published chip-hours of {runs['scored'].sum()} runs.",
     )
 
 
 def pace() -> Display:
-    """How long published runs took against the prediction."""
-    real = published_pace()
+    """How far published runs were from what is predicted, and from the fastest layout."""
+    found = validate("pretraining")
+    sums, rows = found.summary, found.rows[found.rows["scored"]]
+    unseen = summarize(rows[held_out(rows)])
+    fastest = rows["fastest_error_percent"].abs().median()
+    worst = rows.loc[name_of_greatest(rows["ratio"])]
+    run, ratio = f"{worst['model']} on {worst['accelerator']}", worst["ratio"]
     return charts.sentence(
-        "Runs whose hours are those of pretraining alone took <strong>{real.median:times}</strong>"
-        " as long as predicted in the median ({real.least:number} to {real.most:number},"
-        " {real.runs:whole} runs). Hours that cover all training of a model, as its card counts"
-        " them, are {real.trained:times} ({real.training_runs:whole} runs). The furthest off is"
-        " {real.worst}, at {real.worst_ratio:times}: what its hours hold beside one pass over its"
-        " tokens (later stages, failed runs, a layout that was not the fastest) is not published."
+        "Of {sums.rows:whole} runs, each predicted by what the runs of other publishers took, the"
+        " error is <strong>{sums.median_absolute_percent:number 2} %</strong> in the median and"
+        " below {sums.p90_absolute_percent:number 2} % for nine of ten;"
+        " {sums.coverage_percent:number 2} % lie in the stated range. Of the {unseen.rows:whole}"
+        " that no fit sees at all, it is {unseen.median_absolute_percent:number 2} %. The fastest"
+        " layout alone would be {fastest:number 2} % off. The furthest from it is {run}, at"
+        " {ratio:times}: what its hours hold beside one pass over its tokens (later stages, failed"
+        " runs) is not published."
     )
 
 
@@ -277,9 +305,10 @@ def share_of_peak(case: Any, run: Run) -> Display:
 
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
-    listed, whole = doubts.runs_in_words(), ("chips", "published [h]", "predicted [h]")
+    listed = in_words(validate("pretraining").rows)
     about = "Published runs; no chips: its publisher does not say how many"
-    formats = dict.fromkeys(whole, "whole") | {"tokens": "si "}
+    whole = "chips", "published [h]", "predicted [h]", "fastest layout [h]"
+    formats = dict.fromkeys(whole, "whole") | {"tokens": "si ", "error": "percent"}
     return charts.folded(
         charts.table(listed, about, formats, name="runs"), f"All {len(listed)} runs"
     )

@@ -7,46 +7,52 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.mlperf import training_tables as tables
+from scaleright.mlperf.best_runs import MEASURES, Best, Spent
 from scaleright.ops import where
 from scaleright.quantity import look_up
+from scaleright.quantity.rows import Row
 
 
-def answer(case: Any, asked: Any, run: Any, spent: tables.Spent) -> Display:
+def answer(case: Any, best: Best, spent: Spent) -> Display:
     """The answer card: the best run, in the round that was asked or in any."""
+    run, hour = best.run, best.hour
     elsewhere = charts.phrase(", in any round since nobody ran it in {case.round},")
-    instead = where(asked.there, "", elsewhere)
-    alike = charts.phrase(" (nobody lists the {run.chip}; priced as the {run.priced_as})")
-    priced = where(run.priced_as == run.chip, "", alike)
+    instead = where(best.asked, "", elsewhere)
+    alike = charts.phrase("; nobody lists the {run.chip}, so it is priced as the {run.priced_as}")
+    alike = where(run.priced_as == run.chip, "", alike)
     chip_hours, energy, rent = spent.chip_hours, spent.energy, spent.rent
     rent_low, rent_high = spent.rent_low, spent.rent_high
-    spread = charts.phrase("{rent_low:usd} to {rent_high:usd} of rent, over the listings")
-    spread = where(run.usd_low < run.usd_high, spread, "none: one provider lists the chip")
+    ahead = charts.phrase("{rent_low:usd} to {rent_high:usd} if it is run in the year ahead (90 %)")
+    ahead = where(rent_low < rent_high, ahead, "none: the contract fixes the rent")
     return charts.answer_card(
         "<strong>{case.benchmark}</strong> reached the quality that MLPerf asks for with the least"
         " {case.measure}{instead} in <strong>{run.seconds:duration}</strong> on"
         " <strong>{run.chips:whole} {run.chip}</strong> ({run.submitter}, {run.round}):"
-        " {chip_hours:number} chip-hours, <strong>{rent:usd}</strong> of rent{priced}, and at most"
-        " {energy:kWh} at the chips' power limits.",
-        range="{spread}",
-        as_of="{run.round}, rents of {run.listed}",
+        " {chip_hours:number} chip-hours, <strong>{rent:usd}</strong> of rent"
+        " ({hour.counted}{alike}), and at most {energy:kWh} at the chips' power limits.",
+        provided=best.why == "",
+        otherwise="No run of <strong>{case.benchmark}</strong> can be rented so: {best.why}.",
+        range="{ahead}",
+        as_of="{run.round}, {hour.age} (rents)",
         model_error="times agree with all that vendors published, to their last digit (below);"
         " rents are of the list, for just as long as the run took",
         headline="seconds",
         quantities={
             "seconds": (run.seconds, "duration"),
             "chips": (run.chips, "whole"),
+            "rent": (rent, "usd"),
             "rent_low": (rent_low, "usd"),
             "rent_high": (rent_high, "usd"),
             "meter_kwh": (spent.meter_kwh, "kWh"),
         },
-        besides=[(asked.there, "Nobody ran {case.benchmark} in {case.round}.")],
+        besides=[(best.asked, "Nobody ran {case.benchmark} in {case.round}.")],
     )
 
 
-def runs_by_size(case: Any, shown: Any, run: Any) -> Display:
+def runs_by_size(case: Any, best: Best) -> Display:
     """A chart of each chip's best results against how many of it, in the round that is shown."""
-    result, columns = tables.result_of_rows(case.measure, case.rent_share)
-    unit = look_up(tables.UNITS, case.measure)
+    result, columns = tables.result_of_rows(case)
+    unit, run = look_up(tables.UNITS, case.measure), best.run
     return charts.show(
         charts.progress(
             tables.best_by_size(),
@@ -58,7 +64,7 @@ def runs_by_size(case: Any, shown: Any, run: Any) -> Display:
             words=charts.phrase("{result:number} {unit}"),
             tips={"of": "who"},
             along=columns,
-            only={"benchmark": case.benchmark, "in_round": shown},
+            only={"benchmark": case.benchmark, "in_round": best.shown},
         ),
         name="runs",
         alt="The best {case.measure} of each chip against how many of it, for {case.benchmark}: the"
@@ -66,22 +72,35 @@ def runs_by_size(case: Any, shown: Any, run: Any) -> Display:
     )
 
 
-def at_the_meter(case: Any, run: Any, spent: tables.Spent) -> Display:
-    """What the run takes with all around its chips, and what the reader pays for one."""
+def at_the_meter(case: Any, spent: Spent, watts: Any) -> Display:
+    """What the run takes with all around its chips, at so many watts a chip."""
     meter_kwh = spent.meter_kwh
+    whose = where(case.watts_per_chip > 0, "", ", as drawn in training,")
     return charts.sentence(
-        "With hosts and network at <strong>{case.host_watts:whole} W</strong> a chip and a PUE of"
-        " {case.pue:number} the run takes <strong>{meter_kwh:kWh}</strong> at the meter, still with"
-        " every chip at its limit. One chip rents for {run.usd:usd} an hour at the median of its"
-        " listings; you pay {case.rent_share:percent} of it."
+        "A chip with its share of server and network at <strong>{watts:whole} W</strong>{whose} and"
+        " a PUE of {case.pue:number}: the run takes <strong>{meter_kwh:kWh}</strong> at the meter."
     )
 
 
-def leaders(case: Any, run: Any, spent: tables.Spent) -> Display:
+def whom_to_pay(case: Any, best: Best) -> Display:
+    """What the reader pays for a chip, and what the sellers among whom they choose ask."""
+    hour, chip = best.hour, best.run.priced_as
+    apart = charts.phrase(" Whom you pay is yours to choose: they ask {hour.low:usd} to")
+    apart += charts.phrase(" {hour.high:usd}.")
+    apart = where(hour.low < hour.high, apart, "")
+    return charts.sentence(
+        "One {chip} rents for <strong>{hour.usd:usd}</strong> an hour ({hour.counted}), and you pay"
+        " {case.rent_share:percent} of it.{apart}",
+        provided=hour.there,
+        otherwise="There is no rent: {best.why}.",
+    )
+
+
+def leaders(case: Any, run: Row, spent: Spent) -> Display:
     """A table of the runs with the least of each measure: a row for each, run and spent in it."""
     columns = {
-        "least": [*tables.LEAST],
-        "measure": [*tables.LEAST],
+        "least": [*MEASURES],
+        "measure": [*MEASURES],
         "chips": run.chips,
         "chip": run.chip,
         "time": run.seconds,

@@ -9,59 +9,65 @@ import pandas as pd
 from scaleright import charts
 from scaleright import scaling_laws as laws
 from scaleright.charts import Controls, Display
+from scaleright.costs.model_life import Life, SizeDoubts
+from scaleright.information import Choice
+from scaleright.market import PaidHour
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.quantity import Quantity
-from scaleright.ranges import Ends
-from scaleright.units import COUNTS, MINUS, in_units, si
+from scaleright.units import MINUS, si
 
 LOG = {"log_x": True, "log_y": True}
 ACROSS = "times compute-optimal size"
 
 
 def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
-    """The chapter's controls: rent and shares of peak follow the chip."""
-    followed = {name: name for name in ("rent_usd_per_hour", "mfu", "serving_mfu")}
-    return charts.controls(declared).follow("accelerator", chips, **followed)
+    """The chapter's controls: the share of peak in training follows the chip."""
+    return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
 def answer(
     case: Any,
-    chip: Any,
+    hour: PaidHour,
     flop: Quantity,
-    best: laws.Model,
-    cheapest: laws.Model,
+    life: Life,
     saved: Quantity,
-    between: tuple[Quantity, Quantity],
+    doubts: SizeDoubts,
+    sure: Choice,
     repeats: laws.Repeats,
     unseen: laws.Extrapolation,
 ) -> Display:
     """The answer card: the model of the least loss for the budget, and the cheapest of that loss
     over its life.
 
-    saved : share of the cost over the life; between : ends of the size; repeats : of the reader's
-        unique tokens by the cheapest; unseen : how well larger runs were predicted
+    saved : share of the cost over the life; doubts : of the size; sure : which of both models costs
+        less; repeats : of the reader's unique tokens by the cheapest; unseen : how well larger runs
+        were predicted
     """
-    lifetime, passes, (range_low, range_high) = case.lifetime_tokens, repeats.passes, between
-    (size, tokens), ratio, (smaller, longer) = best, best.ratio, cheapest
-    largest = si(unseen.largest, "FLOP", 2)
+    lifetime, passes, (range_low, range_high) = case.lifetime_tokens, repeats.passes, doubts.between
+    (size, tokens), ratio, (smaller, longer) = life.best, life.best.ratio, life.cheapest
+    refused, instead = life.service.weights.refusal
+    largest, pays = si(unseen.largest, "FLOP", 2), saved > 0
+    known = charts.how_sure(sure, "the smaller one", " over its life")
+    known = where(pays, "; " + known, "")
     over = charts.phrase("in {passes:passes 2} over your unique tokens")
     cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
     over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
     words = (
         "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
-        " {case.accelerator}. The lowest loss comes from <strong>{size:count} parameters on"
-        " {tokens:count} tokens</strong>, {ratio:number 2} tokens a parameter. "
+        " {case.accelerator} at {hour.usd:usd} an hour ({hour.counted}). The lowest loss comes from"
+        " <strong>{size:count} parameters on {tokens:count} tokens</strong>, {ratio:number 2}"
+        " tokens a parameter. "
     )
     return charts.answer_card(
         words + "If that model then reads and writes {lifetime:count 2} tokens,"
         " <strong>{smaller:count} on {longer:count}</strong> has the same loss and costs"
         " <strong>{saved:percent} less</strong> over its life, {over}.",
-        provided=saved >= 0.005,
+        provided=pays,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
         " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
         always=True,
-        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %)",
-        as_of="{chip.age} (rents)",
+        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %){known}",
+        as_of="{hour.age} (rents)",
         model_error="loss of runs larger than all that were fitted:"
         f" {charts.say(unseen.median, 'percent')} at the median,"
         f" {charts.say(unseen.most, 'percent')} at most ({unseen.large} runs of up to {largest})",
@@ -70,7 +76,10 @@ def answer(
             "size": (size, "count"),
             "range_low": (range_low, "count"),
             "range_high": (range_high, "count"),
+            "smaller_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd": (sure.expected_loss, "usd"),
         },
+        besides=[(hour.there, "{hour.why}."), (~refused, "{case.accelerator}: {instead}")],
     )
 
 
@@ -109,14 +118,20 @@ def plane(
     )
 
 
-def bills(case: Any, bill: Any, less: Any, price_ratio: Quantity) -> Display:
-    """What the compute-optimal model and the cheapest one cost in training and in service [USD]."""
+def bills(
+    case: Any, bill: Any, less: Any, price_ratio: Quantity, kept: Quantity, even: Quantity
+) -> Display:
+    """What the compute-optimal model and the cheapest one cost in training and in service [USD].
+
+    kept : share of peak in service; even : tokens in service from which the cheapest pays
+    """
     return charts.sentence(
         "Trained compute-optimally the model costs {bill.training_usd:usd} and then"
         " {bill.service_usd:usd} in service; the cheapest over its life costs"
-        " {less.training_usd:usd} to train and {less.service_usd:usd} in service. A FLOP in service"
-        " costs {price_ratio:times 2} one in training, since service reaches"
-        " {case.serving_mfu:percent} of peak and training {case.mfu:percent}."
+        " {less.training_usd:usd} to train and {less.service_usd:usd} in service, and is cheaper"
+        " from {even:count 2} tokens in service on. A FLOP in service costs {price_ratio:times 2}"
+        " one in training, since service reaches {kept:percent} of peak in"
+        " {case.utilization:percent} of the hours and training {case.mfu:percent}."
     )
 
 
@@ -179,26 +194,7 @@ def ratios(models: pd.DataFrame, ratio: Quantity) -> Display:
 
 def trained_models(models: pd.DataFrame) -> Display:
     """A table of the models as they were trained, beside what the law says of them; folded."""
-    words = "Models beside the compute-optimal model of the same compute"
-    formats = dict.fromkeys(("size", "tokens", "best"), "count") | {
-        "year": "{:.0f}".format,
-        "ratio": "number 2",
-        "flop": "si FLOP",
-        "right_for": _right_for,
-    }
-    headers = {
-        "size": "parameters used",
-        "ratio": "tokens a parameter",
-        "flop": "training",
-        "best": "compute-optimal size",
-        "right_for": "right for so many tokens in service",
-    }
-    every = charts.table(models.reset_index(), words, formats, headers=headers, name="real-models")
-    return charts.folded(every, f"{len(models)} models")
-
-
-def _right_for(tokens: float) -> str:
-    return in_units(tokens, digits=2, scales=COUNTS) if tokens > 0 else "none: too large"
+    return charts.sheet(laws.models_sheet(models))
 
 
 def what_models_were_right_for(models: pd.DataFrame) -> Display:
@@ -281,29 +277,30 @@ def fitted(law: laws.Law, runs: pd.DataFrame) -> Display:
     )
 
 
-def intervals(found: pd.DataFrame) -> Display:
+def intervals(narrow: laws.Narrow) -> Display:
     """A table of the exponent a with its interval, by how it was found."""
     formats: dict[str, Any] = dict.fromkeys(("value", "low", "high"), "{:.3f}".format)
     formats |= {"width": "{:.4f}".format}
     words = "The exponent a with its interval (10 to 90 %)"
-    return charts.table(found.reset_index(), words, formats, name="intervals")
+    return charts.table(narrow.ways.reset_index(), words, formats, name="intervals")
 
 
-def too_narrow(found: pd.DataFrame, needed: float, moved: float) -> Display:
+def too_narrow(narrow: laws.Narrow) -> Display:
     """Why the original's interval is too narrow: the runs that it would have needed, and how far
     its search moved.
     """
+    found = narrow.ways
     claimed, width = found.loc[laws.THIRD], found.loc[laws.RESAMPLED, "width"]
     had = laws.figures(laws.ORIGINAL)["runs"]
     return charts.sentence(
         f"The paper's own {claimed['value']:.2f} lies outside its interval of"
         f" {claimed['low']:.3f} to {claimed['high']:.3f}. An interval of {claimed['width']:.3f} in"
         f" place of {width:.3f} would need"
-        " <strong>{needed:number 2} runs</strong>; the paper had about"
+        " <strong>{narrow.needed:number 2} runs</strong>; the paper had about"
         " {had:whole}. The last line shows what happened, as one of its authors confirmed:"
         " the mean of the Huber losses was minimized, which is so small that the solver stops"
         " within a few steps of where it starts. Started from the published coefficients, it stays"
-        f" within {moved:.3f} of them whatever runs are drawn."
+        f" within {narrow.moved:.3f} of them whatever runs are drawn."
     )
 
 
@@ -345,18 +342,21 @@ def larger_runs(unseen: laws.Extrapolation) -> Display:
     )
 
 
-def swings(ends: Mapping[str, Ends], size: Quantity, result: Quantity) -> Display:
-    """A chart of what moves the compute-optimal size, largest first.
-
-    result : the size, with all that moves it
-    """
+def swings(doubts: SizeDoubts, size: Quantity) -> Display:
+    """A chart of what moves the compute-optimal size, largest first."""
     up = "compute-optimal parameters"
     return charts.show(
-        charts.tornado(ends, size, "count", up, result=result),
+        charts.tornado(doubts.ends, size, "count", up, result=doubts.size),
         name="tornado",
         alt="What the range of the {size:count} parameters of the compute-optimal model comes from:"
-        " rents, share of peak and the fit, largest first.",
+        " rents, time of real runs and the fit, largest first.",
     )
+
+
+def worth_of_knowing(sure: Choice) -> Display:
+    """A chart of what it would save to know each input before one of the two is trained."""
+    ways = "the compute-optimal and the smaller model"
+    return charts.worth_of_knowing(sure.worth(), "over the life", sure, ways)
 
 
 def half_the_size(right_for: Quantity, half: Quantity, quarter: Quantity) -> Display:
@@ -376,13 +376,10 @@ def ten_times_the_budget(gained: Quantity, of_rest: Quantity) -> Display:
     )
 
 
-def gpt3_by_the_law(gpt3: Any, better: float, had: float, instead: float) -> Display:
-    """What GPT-3's compute would have bought by the law.
-
-    better : tokens; had, instead : losses [nat a token]
-    """
-    losses = f"{instead:.3f} in place of {had:.3f}"
+def gpt3_by_the_law(instead: laws.Instead) -> Display:
+    """What GPT-3's compute would have bought by the law."""
+    losses = f"{instead.loss:.3f} in place of {instead.had:.3f}"
     return charts.sentence(
-        "{gpt3.best:count 2} on {better:count 2} tokens: {losses} nat a token, because a model that"
-        " large had seen too little data for its size."
+        "{instead.size:count 2} on {instead.tokens:count 2} tokens: {losses} nat a token, because a"
+        " model that large had seen too little data for its size."
     )

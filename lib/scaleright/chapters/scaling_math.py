@@ -11,6 +11,8 @@ from scaleright import catalog, charts, transformer
 from scaleright.charts import Controls, Display
 from scaleright.costs import gpt3
 from scaleright.inference.engine_tables import writing_seconds
+from scaleright.inference.weights import Weights
+from scaleright.market import PaidHour
 from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.quantity import Quantity, at
@@ -25,16 +27,16 @@ LOG = {"log_x": True, "log_y": True}
 
 
 def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
-    """The chapter's controls: the reached share of the peak and the rent follow the chip."""
-    of_chip = {name: name for name in ("compute_efficiency", "rent_usd_per_hour")}
+    """The chapter's controls: the reached share of the peak follows the chip."""
     usual = catalog.fact("memory_bandwidth_efficiency")
     live = charts.controls(declared.filled(bandwidth_efficiency=usual))
-    return live.follow("accelerator", chips, **of_chip)
+    return live.follow("accelerator", chips, compute_efficiency="compute_efficiency")
 
 
 def answer(
     case: Any,
     shape: Any,
+    weights: Weights,
     step: DecodeStep,
     needed: Quantity,
     least_seconds: Quantity,
@@ -55,18 +57,25 @@ def answer(
     within = (shape.max_context == 0) | (case.context <= shape.max_context)
     beyond, beyond_it = where(within, "", beyond), beyond
     span = charts.phrase("{range_low:duration} to {range_high:duration} a step (90 %)")
-    span = where(fits, span, "none, since it does not fit")
+    refused, instead = weights.refusal
+    instead = "cannot be given: " + instead
+    unfit = charts.phrase(
+        "does not fit: {needed:whole} or more {case.accelerator} have to hold"
+        " {step.stored_bytes:si B}."
+    )
+    unfit = where(refused, instead, unfit)
+    none = where(refused, "none, since it is not served so", "none, since it does not fit")
+    span = where(fits & ~refused, span, none)
     work = (
-        "To write one token, <strong>{case.model}</strong> does <strong>{token_flop:si FLOP}"
-        "</strong> of arithmetic. A step with {case.batch:whole} at a time reads"
-        " <strong>{step_bytes:si B}</strong> of memory and "
+        "To write one token, <strong>{case.model}</strong> in {weights.precision} does"
+        " <strong>{token_flop:si FLOP}</strong> of arithmetic. A step with {case.batch:whole} at a"
+        " time reads <strong>{step_bytes:si B}</strong> of memory and "
     )
     return charts.answer_card(
         work + "takes {case.accelerators:whole} {case.accelerator} at least"
         " <strong>{least_seconds:duration}</strong>: {sets_the_pace} sets the pace.{beyond}",
-        provided=fits,
-        otherwise=work + "<strong>does not fit</strong>: {needed:whole} or more {case.accelerator}"
-        " have to hold {step.stored_bytes:si B}.{beyond}",
+        provided=fits & ~refused,
+        otherwise=work + "<strong>{unfit}</strong>{beyond}",
         always=True,
         range="{span}",
         as_of=catalog.resource("models")["as_of"],
@@ -78,7 +87,10 @@ def answer(
             "range_low": (range_low, "duration"),
             "range_high": (range_high, "duration"),
         },
-        besides=[(within, "{case.model}: {beyond_it}")],
+        besides=[
+            (within, "{case.model}: {beyond_it}"),
+            (~refused, "{case.model} on the {case.accelerator} {instead}"),
+        ],
     )
 
 
@@ -193,14 +205,14 @@ def gpt3_bills() -> Display:
     return charts.table(gpt3.training_bills(), of, {"utilization": "percent"})
 
 
-def training_run(case: Any, chip: Any, run_usd: Quantity) -> Display:
+def training_run(case: Any, hour: PaidHour, run_usd: Quantity) -> Display:
     """What a training run of the reader's model costs, and whose rent that is."""
-    usual = abs(case.rent_usd_per_hour / chip.rent_usd_per_hour - 1) < 1e-5
-    basis = where(usual, charts.phrase(" ({chip.rent_basis})"), "")
     return charts.sentence(
         "For {case.model}, {case.training_tokens:count 2} tokens and the {case.accelerator} at"
-        " {case.rent_usd_per_hour:usd} an hour{basis}, one run at {case.utilization:percent} of"
-        " peak costs <strong>{run_usd:usd}</strong>."
+        " {hour.usd:usd} an hour ({hour.counted}; {hour.age}), one run at"
+        " {case.utilization:percent} of peak costs <strong>{run_usd:usd}</strong>.",
+        provided=hour.there,
+        otherwise="A run has no price: {hour.why}. Give a rent of your own.",
     )
 
 
@@ -248,14 +260,15 @@ def measured_steps(floors: pd.DataFrame) -> Display:
     )
 
 
-def in_practice(now: Any, floor: Quantity, needed: Quantity) -> Display:
+def in_practice(now: Any, weights: Weights, floor: Quantity, needed: Quantity) -> Display:
     """The step of the chapter's case by the model of serving, beside its floor.
 
     Parameters
     ----------
     now : the case; floor : of a step [s]; needed : chips that hold weights and cache
     """
-    of = now.model, now.accelerator, now.weights, now.accelerators, now.batch, now.context
+    form = value_of(weights.precision)
+    of = now.model, now.accelerator, form, now.accelerators, now.batch, now.context
     if value_of(needed) > now.accelerators:
         said = charts.sentence("For a step that does not fit it says nothing.")
         return charts.at_defaults(said, floor, needed)

@@ -9,7 +9,7 @@ from scaleright import catalog, charts, validation
 from scaleright.charts import Display, say
 from scaleright.ops import where
 from scaleright.quantity import Quantity, given, look_up, pick
-from scaleright.validation import serving_errors, serving_failures, serving_tools
+from scaleright.validation import deepseek_day, serving_errors, serving_failures, serving_tools
 
 
 def answer(case: Any, error: Any, sources: Sequence[str]) -> Display:
@@ -166,6 +166,33 @@ def first_token() -> Display:
         formats={"rows": "whole", "predicted over measured": "number", "factor": "number"}
         | {"within 2": "percent"},
         name="first-token",
+    )
+
+
+def day_of_deepseek() -> Display:
+    """One day of DeepSeek's own service, as published and as predicted."""
+    return charts.table(
+        deepseek_day.figures(),
+        "DeepSeek's service on 27 February 2025, 24 hours: published and predicted",
+        formats={"published": "whole", "predicted": "whole", "error": "percent"},
+        name="deepseek-day",
+    )
+
+
+def why_of_deepseek() -> Display:
+    """How the day is laid out, and what the model leaves out of it."""
+    day, load = deepseek_day.predicted(), deepseek_day.request()
+    pools = deepseek_day.PREFILL_CHIPS, deepseek_day.DECODE_CHIPS
+    held = deepseek_day.pool(pools[1]).held_experts
+    reading, writing = pools
+    return charts.sentence(
+        "Prompts are read on {reading} chips and answers written on {writing}, {held:whole} experts"
+        " spread over each, {deepseek_day.REDUNDANT} of the 256 held twice; a request has"
+        " {load.input_tokens:whole} tokens, of which {load.cached_share:percent} are cached, and"
+        " {load.output_tokens:whole} are written. At the published pace of a user"
+        " <strong>{day.batch:whole}</strong> sequences run on a chip, and tokens are on their way"
+        " to experts and back {day.exchange:percent} of a step: that DeepSeek hides behind a second"
+        " half of the batch, which the model does not, so that it writes too slowly."
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scaleright import charts, claims, market
 from scaleright.charts.displays import Display
 from scaleright.decisions import eco_efficiency as eco
-from scaleright.decisions.eco_efficiency import Deployment, Grade
+from scaleright.decisions.eco_efficiency import Deployment, FirstChange, Grade
 from scaleright.footprint import Carbon, Footprint
 from scaleright.inference.energy import newest_measured
 from scaleright.ops import where
@@ -35,8 +35,6 @@ def answer(
 ) -> Display:
     """Electricity, carbon and water of the work.
 
-    Parameters
-    ----------
     years : by place, of the carbon of its grid
     ends : of the carbon that is likely [kg CO2e]
     off : errors of the published totals that were predicted
@@ -63,7 +61,7 @@ def answer(
         " <strong>{carbon_kg:mass}</strong> of CO2e, <strong>{water_l:volume}</strong> of water."
         " {embodied_share:percent} of the carbon is from making the hardware.",
         provided=of.known,
-        otherwise="{nobody}: choose another model or chip.",
+        otherwise="{nobody}: choose another model, chip or format.",
         range="{span}",
         as_of="{age}",
         model_error="{error}",
@@ -100,8 +98,8 @@ def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
     tpu = "what Google measured in production, or its share of design power"
     server = f"at {charts.say(share, 'percent')} of what the server can draw"
     served = charts.phrase(
-        "measured with {of.point.batch:whole} sequences together, {of.joules_per_token:number} J a"
-        " token"
+        "measured in {of.point.precision} with {of.point.batch:whole} sequences together,"
+        " {of.joules_per_token:number} J a token"
     )
     how = where(of.training, where(of.chip.tpu, tpu, server), served)
     return charts.sentence(
@@ -147,19 +145,28 @@ def levers(of: Deployment, places: Mapping[str, Any]) -> Display:
     )
 
 
+def first_change(of: Deployment, best: FirstChange, nobody: Any) -> Display:
+    """Which change saves most, and how sure it is that no other does."""
+    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
+    return charts.sentence(
+        "Most of the carbon, <strong>{best.saved:percent}</strong>, goes with {best.first};"
+        " {best.second} comes next: {sure}. How far a measured run is off for prompts like yours"
+        " nobody published, so that it is not in this.",
+        provided=of.known,
+        otherwise="{nobody}.",
+    )
+
+
 def grade(of: Deployment, grade: Grade, nobody: Any) -> Display:
-    """How a deployment that serves tokens scores, and what would save most."""
+    """How a deployment that serves tokens scores."""
     agrees = where(grade.agrees, "agrees", "disagrees")
-    saved = charts.say(grade.saved, "percent")
-    most = where(grade.saved > 0.005, saved, "less than half a percent")
     no_tokens = "A training run states no tokens, so that the source's rule for serving does not"
     not_rated = where(of.training, f"{no_tokens} apply", nobody)
     return charts.sentence(
         "It <strong>{grade.says}</strong>: the accelerators take {grade.joules:number} J for a"
         " token, idle hours included, on a scale from {grade.good:number} (good) to"
-        " {grade.poor:number} (poor). The change that saves most, {most} of the carbon, is"
-        " {grade.lever}. The source says that it {grade.rule}, which {agrees} with the computed"
-        " answer.",
+        " {grade.poor:number} (poor). The source says that it {grade.rule}, which {agrees} with the"
+        " computed answer.",
         provided=of.served,
         otherwise="{not_rated}.",
     )
@@ -279,9 +286,8 @@ def images() -> Display:
         | {"energy": "si Wh", "carbon": "mass", "miles": "number 2"},
         name="images",
     )
-    fewest, most = (
-        charts.say(miles, "number 2") for miles in pictures["miles"].agg(["min", "max"])
-    )
+    ends = pictures["miles"].agg(["min", "max"])
+    fewest, most = (charts.say(miles, "number 2") for miles in ends)
     summary = f"{len(pictures)} generators: {fewest} to {most} miles of an average car"
     return charts.folded(made_of, f"1,000 images from {summary}")
 
@@ -328,10 +334,7 @@ def scored_figures(scored: pd.DataFrame) -> Display:
 def design_power_figures(rows: pd.DataFrame) -> Display:
     """The figures that multiply design power by hours, folded."""
     products = checks.in_words(checks.design_power(rows))
-    words = (
-        "Design power times hours, on both sides: a check of arithmetic and of grids, not of the"
-        " model"
-    )
+    words = "Design power times hours on both sides: checks arithmetic and grids, not the model"
     return charts.folded(
         charts.table(products, words, SIGNED, name="design-power"),
         f"{len(products)} figures that are design power times hours, Meta's for Llama among them:"
@@ -342,11 +345,7 @@ def design_power_figures(rows: pd.DataFrame) -> Display:
 def answers(case: SimpleNamespace, of: Deployment, nobody: Any) -> Display:
     """An answer of the case beside those whose footprint was published, folded."""
     mine = charts.phrase("{case.model}, your case, per answer of {eco.ANSWER_TOKENS:whole} tokens")
-    none = where(
-        of.training,
-        "your case is a training run",
-        nobody,
-    )
+    none = where(of.training, "your case is a training run", nobody)
     name, counted = where(of.served, mine, none), where(of.served, "as above", "")
     rows = eco.beside_answers(of, name, counted)
     said = {"energy": "si Wh", "carbon": "mass", "water": "volume"}

@@ -271,17 +271,15 @@ def offers(case: Any) -> Display:
     return charts.at_defaults(charts.sheet(found), case.model, *request)
 
 
-def bill(
-    case: Any, found: Found, bills: tuple[Ways, Ways, Ways], needed: Any, busy: Any
-) -> Display:
+def bill(case: Any, found: Found, bills: tuple[Ways, Ways, Ways], fleet: Any, busy: Any) -> Display:
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
-    (one, thousand, month), speed, nothing = bills, found.speed, found.nothing
+    (one, thousand, month), nothing = bills, found.nothing
     return charts.sentence(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
         " {thousand.rented:usd} and {thousand.api:usd}. {case.output_tokens_per_day:whole} output"
-        " tokens a day take <strong>{needed:whole accelerators}</strong> in groups of"
-        " {speed.chips:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
+        " tokens a day take <strong>{fleet.chips:whole accelerators}</strong> in groups"
+        " of {fleet.group:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
         " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
         provided=found.known,
         otherwise="{nothing}, so there is no bill to compare.",

@@ -23,16 +23,18 @@ USERS = "tokens per second that each user sees"
 PER_CHIP = "output tokens per second of one chip"
 
 
-def controls(declared: Any) -> tuple[Controls, dict[str, dict], tuple[int, ...], VendorPrices]:
-    """The controls of the page, what each chip takes (see `chip_terms`), the speeds per user among
-    which a reader chooses [token/s], and prices.
+def controls(declared: Any) -> tuple[Controls, dict[str, dict], dict[str, Any], Any, VendorPrices]:
+    """The controls of the page, what each chip takes (see `chip_terms`) and in which format it
+    serves, the speeds per user among which a reader chooses [token/s], and prices.
     """
     options = {parameter.name: parameter.choices for parameter in declared.parameters}
     terms = {name: evidence.chip_terms(name) for name in (*options["older"], *options["newer"])}
     live = charts.controls(declared)
     live.follow("newer", terms, newer_kw="kw")
     live.follow("older", terms, older_kw="kw")
-    return live, terms, options["speed"], VendorPrices.of([*terms], options["model"])
+    forms = dict.fromkeys(options["older"], live.given.older_precision)
+    forms |= dict.fromkeys(options["newer"], live.given.newer_precision)
+    return live, terms, forms, options["speed"], VendorPrices.of([*terms], options["model"])
 
 
 def answer(
@@ -42,10 +44,12 @@ def answer(
     every: OverSpeeds,
     doubts: LeadDoubts,
     errors: vendor.LeadErrors,
+    usual: Usual,
 ) -> Display:
     """The answer card: the lead at the speed of the case, and where the claim holds."""
     ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
-    both, dearer = ratio > 0, 1 / cheaper
+    both, dearer, new, old = ratio > 0, 1 / cheaper, usual.newer.precision, usual.older.precision
+    this, that = charts.phrase("{case.newer} in {new}"), charts.phrase("{case.older} in {old}")
     price = charts.phrase("{dearer:times} as expensive")
     price = where(cheaper >= 1, charts.phrase("{cheaper:times} cheaper"), price)
     rents = charts.phrase(
@@ -55,11 +59,11 @@ def answer(
     rents = where(paid.there, rents, "In dollars nothing can be said, since " + paid.why)
     claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
     span = where(cheaper > 0, _span(case, lead, doubts), "none: one is too slow or has no price")
-    slower = where(lead.tokens_per_s > 0, case.older, case.newer)
+    slower = where(lead.tokens_per_s > 0, that, this)
     return charts.answer_card(
         "For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user, one"
-        " {case.newer} writes <strong>{ratio:times}</strong> the tokens of one {case.older}."
-        " {rents}, and a megawatt makes {per_megawatt:times} as many.{claim}",
+        " {this} writes <strong>{ratio:times}</strong> the tokens of one {that}. {rents}, and a"
+        " megawatt makes {per_megawatt:times} as many.{claim}",
         provided=both,
         otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
         " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
@@ -137,9 +141,8 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     missing = where(newer.served, older.why_not, newer.why_not)
     short = where(newer.served, case.older, case.newer)
     bound = (
-        "That lead is one of the fastest of all layouts of up to 64 chips, each in its leanest"
-        " format: a bound for each of the two. Of the usual engines of one node or rack, by which"
-        " a token is priced in the other chapters, "
+        "That lead is of the fastest of all layouts of up to 64 chips: a bound for each of the two."
+        " Of the usual engines of one node or rack, by which a token is priced in other chapters, "
     )
     cost = charts.phrase(
         ": at {case.utilization:percent} utilization a million output tokens with their prompts"
@@ -157,9 +160,8 @@ def beside_usual(case: Any, usual: Usual) -> Display:
 
 def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
     """How far the rents lie apart, and up to which speed both chips serve the model."""
-    beyond = where(
-        every.fastest == speeds[-1], "the fastest looked at", "where one comes to its end"
-    )
+    beyond, last = "where one comes to its end", every.fastest == speeds[-1]
+    beyond = where(last, "the fastest looked at", beyond)
     return charts.sentence(
         "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}; only a"
         " lead per chip above that makes a token cheaper. Both serve {case.model} at up to"
@@ -275,9 +277,8 @@ def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) ->
 
 def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> Display:
     """The profit over the investment by use, at the case's speed and at each by its words [1]."""
-    back, busy = "profit over the investment", "utilization"
+    back, busy, use = "profit over the investment", "utilization", case.utilization
     loads = {"load": [x / 100 for x in (1, 2, *range(5, 101, 5))]}
-    use = case.utilization
     return charts.show(
         charts.rule(14.0, back, "the most that $75 million on $5 million is", horizontal=True)
         + charts.rule(0.0, back, "even", horizontal=True)
@@ -320,8 +321,7 @@ def mixtures(
     rows = {"of": [*chips] * 2, "at": np.repeat([20, 100], len(chips))}
     return charts.table(
         pd.DataFrame(rows | {"chip": chip, "tokens/s per user": case.speed} | columns),
-        "A 70B-class mixture of experts with your requests; FP8 on Hopper, FP4 on Blackwell, no"
-        " drafts",
+        "A 70B-class mixture of experts with your requests, in its usual formats, no drafts",
         {"tokens/s per user": "whole"},
         along={chip: "of", case.speed: "at"},
         name="seventy",

@@ -41,5 +41,10 @@ from scaleright.charts.tables import (
     table,
 )
 from scaleright.charts.templates import phrase
-from scaleright.charts.weights import every_format, weights_format
+from scaleright.charts.weights import (
+    every_format,
+    measured_format,
+    weights_format,
+    weights_formats,
+)
 from scaleright.charts.words import listed, say, unit_words

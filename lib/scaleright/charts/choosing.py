@@ -73,17 +73,25 @@ def predicted_within(low: Any, high: Any, lent: Any) -> Any:
     )
 
 
-def worth_of_knowing(worth: Mapping[str, Any], per: str, choice: Choice, ways: Any) -> Display:
-    """A chart of what it would save in expectation to know each input before choosing [USD].
+def worth_of_knowing(
+    worth: Mapping[str, Any],
+    per: str,
+    choice: Choice,
+    ways: Any,
+    kind: str = "usd",
+    unit: str = "USD",
+) -> Display:
+    """A chart of what it would save in expectation to know each input before choosing.
 
     Parameters
     ----------
     worth : of each input, see `Choice.worth`
-    per : what the dollars are of: "a month", "per million tokens"
+    per : what the costs are of: "a month", "per million tokens"
     ways : between which somebody chooses, in words
+    kind, unit : how `say` says the costs, and in what they are
     """
     return show(
-        bars(worth, "input", "worth", "usd", f"USD {per} that knowing it would save"),
+        bars(worth, "input", "worth", kind, f"{unit} {per} that knowing it would save"),
         name="worth_of_knowing",
         alt="What it is worth to know an input before choosing between {ways}; the choice is right"
         " with {choice.sureness:chance} as it is.",

@@ -13,29 +13,76 @@ from scaleright.charts.displays import Display
 from scaleright.charts.tables import table
 from scaleright.charts.templates import phrase
 from scaleright.inference.formats import FORMATS
-from scaleright.inference.node_speed import NodeSpeed, Weights
+from scaleright.inference.node_speed import NodeSpeed
+from scaleright.inference.weights import Weights
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 
-def weights_format(of: Weights, there: Any = True) -> Display:
+def weights_format(of: Weights, there: Any = True, further: Any = "") -> Display:
     """The format of the weights, whether it is the usual one, and the quality that it costs.
 
+    Parameters
+    ----------
     there : whether something is served [truth value]
+    further : what else there is to say, in words that begin with a blank
     """
-    how = where(
+    usual, nothing = _how(of), "Nothing is served, so no format costs any quality."
+    refused, instead = of.refusal
+    instead = where(refused, phrase("{of.precision}: {instead}"), nothing)
+    return sentence(
+        "The weights are in <strong>{of.precision}</strong>, {usual}. What that costs in quality:"
+        " {of.quality}.{further}",
+        provided=there & ~refused,
+        otherwise="{instead}",
+    )
+
+
+def _how(of: Weights) -> Any:
+    """Whether a format is the usual one, and by which evidence."""
+    return where(
         of.precision == of.usual,
         phrase("which is usual here: {of.why_usual}"),
         phrase("by choice; usual here is {of.usual}, {of.why_usual}"),
     )
-    nothing = "Nothing is served, so no format costs any quality."
-    refused, instead = of.refusal
-    instead = where(refused, phrase("{of.precision}: {instead}"), nothing)
+
+
+def weights_formats(newer: tuple[Any, Weights], older: tuple[Any, Weights]) -> Display:
+    """The same as `weights_format` of two chips, each by its name; of the first that does not serve
+    its format, what it does serve.
+    """
+    (new, first), (old, second) = newer, older
+    usual, usual_then = _how(first), _how(second)
+    (refused, instead), (refused_then, other) = first.refusal, second.refusal
+    instead = where(refused, phrase("{new}: {instead}"), phrase("{old}: {other}"))
     return sentence(
-        "The weights are in <strong>{of.precision}</strong>, {how}. What that costs in quality:"
-        " {of.quality}.",
-        provided=there & ~refused,
+        "The weights of the {new} are in <strong>{first.precision}</strong>, {usual}. What that"
+        " costs in quality: {first.quality}. Those of the {old} are in"
+        " <strong>{second.precision}</strong>, {usual_then}. What that costs: {second.quality}.",
+        provided=~refused & ~refused_then,
         otherwise="{instead}",
+    )
+
+
+def measured_format(there: Any, of: Weights, measured: Any) -> Display:
+    """The format of a measured run, beside the usual one and those in which others were measured,
+    and the quality that it costs.
+
+    Parameters
+    ----------
+    there : whether there is such a run [truth value]
+    measured : the formats in which the model was measured on the chip, in words
+    """
+    usual = where(
+        of.precision == of.usual,
+        phrase("which is usual here: {of.why_usual}"),
+        phrase("while usual here is {of.usual}, {of.why_usual}"),
+    )
+    return sentence(
+        "The run is one in <strong>{of.precision}</strong>, {usual}; the model was measured on this"
+        " chip in {measured}. What that costs in quality: {of.quality}.",
+        provided=there,
+        otherwise="No run is behind this case, so no format is.",
     )
 
 

@@ -25,7 +25,6 @@ from scaleright.market import hour, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 A100, H100, H200 = "A100 SXM 80GB", "H100 SXM", "H200 SXM"
-YEAR = 2023
 END_OF_2026 = "2026-12-31"
 
 
@@ -67,9 +66,11 @@ def s2_h200_new() -> Recomputed:
 
 
 def _mid_tier(name: str) -> Recomputed:
-    card = float(rental_prices(name)["usd_per_accelerator_hour"].min())
+    """At the prices of the last day on which anyone listed the small card."""
+    day = rental_prices(name)["date"].max().date()
     arithmetic, bandwidth, memory = (
-        100 * ratio for ratio in _ratios((H100, hour(H100).usd), (name, card))
+        100 * ratio
+        for ratio in _ratios((H100, hour(H100, day=day).usd), (name, hour(name, day=day).usd))
     )
     return span(
         arithmetic,
@@ -78,18 +79,13 @@ def _mid_tier(name: str) -> Recomputed:
     )
 
 
-def _aws(name: str) -> tuple[float, float]:
-    """Lowest and highest on-demand price of a chip at AWS in 2023 [USD/h]."""
-    prices = rental_prices(name)
-    prices = prices[(prices["provider"] == "AWS") & (prices["date"].dt.year == YEAR)][
-        "usd_per_accelerator_hour"
-    ]
-    return float(prices.min()), float(prices.max())
+def _aws(name: str) -> float:
+    """What AWS asked for an hour of a chip when S3 was written [USD/h]."""
+    return hour(name, seller="AWS", day=S3_DAY).usd
 
 
 def s3_a10_price() -> Recomputed:
-    large, small = _aws("A100 SXM 40GB"), _aws("A10G")
-    return span(large[0] / small[1], large[1] / small[0])
+    return point(_aws("A100 SXM 40GB") / _aws("A10G"))
 
 
 def _clouds_with_both() -> list[list[float]]:
@@ -133,7 +129,7 @@ RECOMPUTED = {
     "S2-a10g-value": lambda: _mid_tier("A10G"),
     "S2-t4-value": lambda: _mid_tier("T4"),
     "S3-a10-work": lambda: span(
-        *_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")[0]), ("A10G", _aws("A10G")[0]))[:2]
+        *_ratios(("A100 SXM 40GB", _aws("A100 SXM 40GB")), ("A10G", _aws("A10G")))[:2]
     ),
     "S3-h100-training": lambda: point(100 * median(ratios[0] for ratios in _clouds_with_both())),
     "S3-h100-generation": lambda: point(100 * median(ratios[1] for ratios in _clouds_with_both())),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from scaleright.catalog import accelerator, fact, model, table
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, looked_up, point, span
 from scaleright.footprint import Footprint, busy_hours, machine, place
+from scaleright.power import draw
 from scaleright.transformer import parameters
 
 CHIP, SMALL, COUNTRY = "H100 SXM", "T4", "USA"
@@ -53,9 +54,8 @@ def _image_miles(row) -> float:
     """Miles of a car that emit as much as a thousand images made at a measured power and rate, with
     host, building and making.
     """
-    made = machine(
-        row.accelerator, chip_watts=row.measured_joules_per_output * row.measured_outputs_per_s
-    )
+    drawn = row.measured_joules_per_output * row.measured_outputs_per_s
+    made = machine(row.accelerator, "serving", chip_watts=drawn)
     hours = busy_hours(1000, row.measured_outputs_per_s)
     return Footprint.of(made, hours, 1.0, place(COUNTRY)).carbon.car_miles
 
@@ -76,16 +76,14 @@ def s2_93_carbon() -> Recomputed:
     """
 
     def saved(end: str, before_years: float, after_years: float) -> float:
-        chip, here = machine(CHIP, end), place(COUNTRY)
+        chip, here = machine(CHIP, "serving", end), place(COUNTRY)
         carbon = lambda share, years: (
             Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total
         )
         return 100 * (1 - carbon(AFTER, after_years) / carbon(BEFORE, before_years))
 
-    kept = [
-        saved(end, machine(CHIP, end).life_years, machine(CHIP, end).life_years)
-        for end in ("low", "high")
-    ]
+    lives = {end: machine(CHIP, "serving", end).life_years for end in ("low", "high")}
+    kept = [saved(end, years, years) for end, years in lives.items()]
     return span(*kept, *(saved(end, *LIFE_YEARS) for end in ("low", "high")))
 
 
@@ -99,8 +97,8 @@ def s2_small_chip() -> Recomputed:
         large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s"),
     ]
     less = float(parameters(model(QUICK)).total / parameters(model(LARGE)).total)
-    kwh = lambda name, hours: machine(name).energy_kwh(hours, 1.0, place(COUNTRY).pue).chips_kwh
-    return span(*(100 * less * kwh(SMALL, hours) / kwh(CHIP, 1.0) for hours in times))
+    watts = lambda name: draw(name, "serving").chip_watts
+    return span(*(100 * less * hours * watts(SMALL) / watts(CHIP) for hours in times))
 
 
 RECOMPUTED = {

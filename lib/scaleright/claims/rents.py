@@ -11,34 +11,33 @@ import pandas as pd
 
 from scaleright.catalog import fact, table
 from scaleright.claims.verdicts import Recomputed, looked_up, span
-from scaleright.market import cheapest, hour, price_history, rental_prices, spread
-from scaleright.market.rentals import RAW, newest_cards
+from scaleright.market import HYPERSCALERS, STEADY, hour, offered, price_history, rental_prices
+from scaleright.market.rentals import newest_cards
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
 LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
 """The three large public clouds that S3 sets apart."""
-S3_DAY, END_OF_2023 = "2023-04-07", "2023-12-31"
-"""Day of S3's lost table of clouds; end of the year in which the H100 came to the clouds."""
+S3_DAY, END_OF_2023, NEW_YEAR = "2023-04-07", "2023-12-31", "2026-01-01"
+"""Day of S3's lost table of clouds; end of the year in which the H100 came to the clouds; the day
+from which S2 says that supply stays tight.
+"""
 
 
-def clouds(name: str, day: str | None = None, pricing: str = "on_demand") -> pd.Series:
-    """What each cloud asked for a chip on its newest card in the year to a day, by default the
-    newest one [USD/h].
-    """
-    prices = spread(day, pricing)
-    return prices[prices["accelerator"] == name].set_index("provider")["usd_per_accelerator_hour"]
+def clouds(name: str, day: str | None = None, contract: str = "on demand") -> pd.Series:
+    """What each cloud asked for an hour of a chip on a day, by default the newest one [USD/h]."""
+    rows = hour(name, contract, day=day).rows
+    return rows.set_index("provider")["usd_per_accelerator_hour"]
 
 
-def _apart(prices: pd.Series) -> float:
-    return float(prices.max() / prices.min())
+def _apart(name: str) -> float:
+    found = hour(name, day=S3_DAY)
+    return found.high / found.low
 
 
 def s3_narrower() -> Recomputed:
     def left(name: str) -> float:
-        listed = clouds(name, S3_DAY)
-        return (
-            100 * _apart(clouds(name, S3_DAY, "reserved_1y").combine_first(listed)) / _apart(listed)
-        )
+        year = clouds(name, S3_DAY, "one year").combine_first(clouds(name, S3_DAY))
+        return 100 * float(year.max() / year.min()) / _apart(name)
 
     return span(*map(left, A100S))
 
@@ -47,7 +46,7 @@ def s3_small_clouds() -> Recomputed:
     def ratio(name: str) -> float:
         small, large = (
             clouds(name, S3_DAY).drop(LARGE, errors="ignore"),
-            clouds(name, S3_DAY, "reserved_1y"),
+            clouds(name, S3_DAY, "one year"),
         )
         return 100 * float(small.median() / large[large.index.isin(LARGE)].median())
 
@@ -55,18 +54,21 @@ def s3_small_clouds() -> Recomputed:
 
 
 def s2_h100_fall() -> Recomputed:
-    cards = rental_prices(CHIP, basis=(*RAW, "normalized"))
-    then = newest_cards(cards[cards["date"] <= END_OF_2023])
-    least = (
-        of.groupby("provider")["usd_per_accelerator_hour"].min() for of in (then, cheapest(CHIP))
-    )
-    return span(*(next(least) / next(least)).dropna())
+    """Of the clouds that list it on both days, and of those whose card of then is known only as its
+    source scaled it to eight chips.
+    """
+    scaled = rental_prices(CHIP, basis=("normalized",))
+    scaled = newest_cards(scaled[scaled["date"] <= END_OF_2023]).groupby("provider")
+    then = clouds(CHIP, END_OF_2023).combine_first(scaled["usd_per_accelerator_hour"].min())
+    return span(*(then / clouds(CHIP)).dropna())
 
 
 def s2_tight() -> Recomputed:
+    """By cards on demand as listed and as scaled, and by what is reserved."""
     months = price_history(CHIP)
     months = months[months["date"].dt.year == 2026].groupby("basis")["median"]
-    return span(*(100 * months.last() / months.first()))
+    bound = hour(CHIP, STEADY).usd / hour(CHIP, STEADY, day=NEW_YEAR).usd
+    return span(*(100 * months.last() / months.first()), 100 * bound)
 
 
 def s2_no_return() -> Recomputed:
@@ -78,14 +80,18 @@ def s2_no_return() -> Recomputed:
 
 
 def s2_depin_saving() -> Recomputed:
-    each = (
-        spread().groupby(["accelerator", "segment"])["usd_per_accelerator_hour"].median().unstack()
-    )
-    return span(*(100 * (1 - each["marketplace"] / each["hyperscaler"])).dropna())
+    def saved(name: str) -> float:
+        rows = hour(name).rows
+        asked = rows[rows["segment"] == "marketplace"]["usd_per_accelerator_hour"].median()
+        return 100 * (1 - float(asked) / hour(name, seller=HYPERSCALERS).usd)
+
+    large = offered("on demand").groupby("accelerator")["segment"].agg(set)
+    both = large[large.map({"marketplace", "hyperscaler"}.issubset)].index
+    return span(*map(saved, both))
 
 
 RECOMPUTED = {
-    "S3-a100-spread": lambda: span(*(_apart(clouds(name, S3_DAY)) for name in A100S)),
+    "S3-a100-spread": lambda: span(*map(_apart, A100S)),
     "S3-commitment-years": lambda: looked_up(*table("commitment_ratios")["term_years"]),
     "S2-h100-from-8": lambda: looked_up(*clouds(CHIP, END_OF_2023)),
 }

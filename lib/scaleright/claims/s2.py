@@ -18,7 +18,7 @@ from scaleright.costs.own import fixed_usd_per_year, installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import largest_batch
-from scaleright.market import cost_factor, electricity_price, hour, rental_prices
+from scaleright.market import CHEAPEST, cost_factor, electricity_price, hour
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -136,10 +136,13 @@ def _listings(name: str, *others: Condition) -> Recomputed:
 
 
 def s2_h100_nvl_rent() -> Recomputed:
-    spot = rental_prices("H100 NVL", "spot")["usd_per_accelerator_hour"]
-    return _listings(
-        "H100 NVL", Condition("interruptible spot capacity", float(spot.min()), float(spot.max()))
-    )
+    spot = hour("H100 NVL", "spot")
+    return _listings("H100 NVL", Condition("interruptible spot capacity", spot.low, spot.high))
+
+
+def s2_h100_rent() -> Recomputed:
+    few = hour(CHIP, seller=CHEAPEST)
+    return _listings(CHIP, Condition("the median of the cheapest quarter of sellers", few.usd))
 
 
 def s2_a100_rent() -> Recomputed:
@@ -188,7 +191,7 @@ def s2_hidden() -> Recomputed:
 def s2_cooling_upgrade() -> Recomputed:
     per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
     kilowatts = (
-        SERVER_CHIPS * Ownership.typical(CHIP, "data center").busy_watts / WATTS_PER_KILOWATT
+        SERVER_CHIPS * Ownership.typical(CHIP, "data center").most_watts / WATTS_PER_KILOWATT
     )
     return span(per_kw.low * kilowatts, per_kw.high * kilowatts)
 
@@ -216,7 +219,6 @@ RECOMPUTED = {
     "S2-4090-dual": lambda: _home_builds(2),
     "S2-4090-price": lambda: looked_up(*accelerator(CARD).require("purchase_usd")),
     "S2-4090-rent": lambda: _listings(CARD),
-    "S2-h100-rent": lambda: _listings(CHIP),
     "S2-high-end-rent": lambda: span(*(hour(name).usd for name in HIGH_END)),
     "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
     "S2-h100-price": lambda: looked_up(*accelerator(CHIP).require("purchase_usd")),

@@ -11,9 +11,14 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
 from scaleright.claims.ledger import stated
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
-from scaleright.costs.gpt3 import prompt_flop, training_flop, training_usd, weights_bytes
+from scaleright.costs.gpt3 import (
+    prompt_flop,
+    rents_then,
+    training_flop,
+    training_usd,
+    weights_bytes,
+)
 from scaleright.costs.rent import compute_usd
-from scaleright.market import rental_span
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 
 GPT3, A100 = "GPT-3 175B", "A100 SXM 80GB"
@@ -91,13 +96,13 @@ def s3_llama_more() -> Recomputed:
 def usd_per_thousand(end: int) -> Recomputed:
     """At the lowest (0) or the highest (1) price of the year."""
     flop = transformer.inference_flop(_size(), 1000.0)
-    return point(compute_usd(flop, _peak(), 1.0, rental_span("A100", 2023)[end]))
+    return point(compute_usd(flop, _peak(), 1.0, rents_then()[end]))
 
 
 def s3_train_usd() -> Recomputed:
     ideal = Condition("100 % utilization at $2.00 an hour", training_usd(2.0, 1.0))
     return span(
-        *(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rental_span("A100", 2023)),
+        *(training_usd(price, fact("gpt3_size_mfu_a100")) for price in rents_then()),
         ideal,
     )
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from scaleright.catalog import accelerator, model, table
 from scaleright.claims.errors import of_ratio, widened
 from scaleright.claims.verdicts import Condition, Recomputed, span
-from scaleright.footprint import machine
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import serving_memory
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.power import interval, step_joules
 from scaleright.market import cost_factor, electricity_price, hour
+from scaleright.power import draw
 
 CHIP, LARGE, LINKED = "H100 SXM", "Llama-3.1-70B", "H100 PCIe"
 """The chip, a model that takes two of them in 16 bits, and the card whose link to its host is PCIe
@@ -75,8 +75,7 @@ def s2_watts_matter() -> Recomputed:
     """Electricity's part of what an hour of a busy rented chip costs, host and building included
     [%].
     """
-    busy = machine(CHIP, chip_watts=accelerator(CHIP).require("tdp_watts"))
-    kilowatts = (busy.chip_watts + busy.host_watts + busy.network_watts) / 1000
+    kilowatts = draw(CHIP, "serving").busy_watts / 1000
     usd, rent = electricity_price("United States"), hour(CHIP)
     ends = ((usd.low, "low", rent.high), (usd.high, "high", rent.low))
     return span(

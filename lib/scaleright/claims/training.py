@@ -10,14 +10,15 @@ from typing import Any
 from scaleright.catalog import fact, table
 from scaleright.claims.errors import Error, of_ratio, widened
 from scaleright.claims.verdicts import Condition, Recomputed, span
+from scaleright.costs.clusters import goodput
 from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import (
     STEP_PARTS,
-    goodput,
     reliability,
     run_chip_hours,
     run_days,
 )
+from scaleright.costs.whole_runs import whole_runs
 from scaleright.mlperf import strong_scaling
 from scaleright.units import HOURS_PER_DAY
 
@@ -52,12 +53,13 @@ def s2_six_months() -> Recomputed:
 def s2_gpt3_weeks() -> Recomputed:
     step = best_step(GPT3, "A100 SXM 80GB", GPT3_CHIPS, GPT3_SEQUENCE, GPT3_BATCH)
     parts, kept = {name: step[name] for name in STEP_PARTS}, goodput(GPT3_CHIPS, **reliability())
+    tokens, whole = fact("gpt3_training_tokens"), whole_runs()
     hours = run_chip_hours(
-        fact("gpt3_training_tokens"), GPT3_BATCH * GPT3_SEQUENCE, GPT3_CHIPS, **parts, goodput=kept
+        tokens, GPT3_BATCH * GPT3_SEQUENCE, GPT3_CHIPS, **parts, goodput=kept, **whole.factors
     )
     published = table("measured/footprint").set_index("run").loc["patterson-2021/GPT-3"]
     return span(
-        *widened([run_days(hours.total, GPT3_CHIPS)], _error(step)),
+        *widened([run_days(hours.total, GPT3_CHIPS)], (whole.low, whole.high)),
         published["accelerator_hours"] / published["accelerators"] / HOURS_PER_DAY,
     )
 

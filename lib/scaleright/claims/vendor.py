@@ -126,10 +126,9 @@ def s0_75m() -> Recomputed:
 
 def s0_15x() -> Recomputed:
     sales, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
-    years, running = (
-        fact("nvl72_claimed_years"),
-        RACK_CHIPS * Ownership.typical(RACK, "data center").running_usd_per_year(24.0),
-    )
+    years = fact("nvl72_claimed_years")
+    owned = Ownership.typical(RACK, "data center")
+    running = RACK_CHIPS * owned.running_usd_per_year(24.0)
     bills = [
         returns(investment, 1.0, 1e6 * sales / (years * 8766 * 3600), years, 1.0, each)
         for each in (0.0, running)

@@ -17,7 +17,6 @@ from scaleright.catalog import DataError, accelerator, shared, table
 from scaleright.costs.regret import chances, expected_cost, switch_probability, worst_cost
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
-from scaleright.market import hour
 from scaleright.mlperf import per_chip
 from scaleright.names import one_of
 from scaleright.ops import INFINITY, minimum, where
@@ -42,8 +41,10 @@ GENERATIONS = (
     ("MI355X", "MI325X"),
 )
 """A chip and the one before it of the same maker, or its sibling in a smaller domain."""
-STAND_INS = {"GB200": ("B200", "GB300", "B300"), "MI355X": ("MI350X",)}
-"""For a chip that nobody lists: another one's rent, times the ratio of two further ones."""
+CHIPS = tuple(dict.fromkeys(chip for pair in GENERATIONS for chip in pair))
+"""All of them."""
+BETS = ("H200 SXM", "B200", "B300", "GB200", "GB300", "MI355X")
+"""Those of them to bet on."""
 SERVER = 8
 """Chips of a server; S4 takes a larger domain for a bet on mixtures."""
 
@@ -104,35 +105,6 @@ def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Ser
             f" {others}"
         )
     return both.iloc[0]
-
-
-@shared
-def rents() -> pd.DataFrame:
-    """Rent of each chip of `GENERATIONS` by the hour, and what it is: a median of listings, or a
-    stand-in where there is none.
-
-    Columns: usd_per_hour [USD/h], listings (0 for a stand-in), as_of (day of the oldest listing
-    behind it), basis (words).
-    """
-    rows = {}
-    for name in dict.fromkeys(name for pair in GENERATIONS for name in pair):
-        used = STAND_INS.get(name, (name,))
-        prices = [hour(chip) for chip in used]
-        usd = prices[0].usd * (prices[1].usd / prices[2].usd if len(used) > 1 else 1.0)
-        words = (
-            "median of listings"
-            if len(used) == 1 and name in used
-            else f"not listed; that of {used[0]}"
-        )
-        words += f", times {used[1]} over {used[2]}" if len(used) > 1 else ""
-        listings = prices[0].listings if name in used else 0
-        rows[name] = {
-            "usd_per_hour": usd,
-            "listings": listings,
-            "as_of": f"{min(price.since for price in prices)}",
-            "basis": words,
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def relative_costs(prices: list, rates: list) -> list:

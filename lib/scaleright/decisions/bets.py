@@ -13,17 +13,18 @@ from typing import Any, Self
 import pandas as pd
 
 from scaleright import market
-from scaleright.catalog import accelerator, shared
+from scaleright.catalog import accelerator, remembered, shared
 from scaleright.costs.regret import expected_cost, switch_probability, worst_cost
 from scaleright.decisions.architecture_bets import (
     ARCHITECTURES,
+    CHIPS,
     SERVER,
     relative_costs,
-    rents,
     source_rule,
 )
 from scaleright.decisions.meetings import KINDS, Meeting
 from scaleright.decisions.scale_up import domain
+from scaleright.market import Hours, PaidHour
 from scaleright.mlperf.gains import gain_ratio
 from scaleright.ops import INFINITY, first_case, where
 from scaleright.quantity import at, evaluate, least, look_up, pick
@@ -59,39 +60,46 @@ def meetings_of(case: Any) -> dict[str, Meeting]:
     }
 
 
-def rents_of(case: Any) -> dict[str, Any]:
-    """Rent of each chip, for the bet and its rival as the case has it [USD/h]."""
+@remembered
+def paid_hours() -> Hours:
+    """An hour of each of `CHIPS`, under every contract and from every seller."""
+    return Hours(CHIPS)
+
+
+def hour_of(case: Any, chip: Any) -> PaidHour:
+    """An hour of a chip under the case's contract from its seller; of the bet and its rival at a
+    rent of the reader's own, where the case has one.
+    """
     own = (case.bet, case.bet_usd_per_hour), (case.rival, case.rival_usd_per_hour)
-    return {
-        chip: first_case([(name == chip, rent) for name, rent in own], usd)
-        for chip, usd in rents()["usd_per_hour"].items()
-    }
+    mine = first_case([(name == chip, rent) for name, rent in own], 0.0)
+    return paid_hours().paid(chip, case.contract, case.seller, mine)
+
+
+def hours_of(case: Any) -> dict[str, PaidHour]:
+    """An hour of each chip."""
+    return {chip: hour_of(case, chip) for chip in CHIPS}
 
 
 def costs_of(
     case: Any, prices: Mapping[str, Any], met: Meeting, gain: str = "gain"
 ) -> dict[str, Any]:
     """Cost of each chip on a kind of model, its price over what it does there, over that of the
-    cheapest chip [1]; infinite where it was not measured, or where nobody lists it and it does not
-    count.
+    cheapest chip [1]; infinite where it was not measured, or where it has no price.
 
     Parameters
     ----------
-    prices : from `rents_of`
+    prices : of an hour of each chip [USD/h]; NaN where nobody sells it so
     met : where the bet and its rival meet on that kind
     gain : see `Bets.of`
     """
-    listings, rates = rents()["listings"], met.rates
+    rates = met.rates
     if gain != "gain":
         bets_own = getattr(met, gain) * pick(rates, case.rival)
         rates = {
             chip: where(met.met & (case.bet == chip), bets_own, rate)
             for chip, rate in rates.items()
         }
-    counting = []
-    for chip, rate in rates.items():
-        own = case.unlisted | (case.bet == chip) | (case.rival == chip)
-        counting.append(where(True if listings[chip] else own, rate, 0.0))
+    counting = [where(price > 0, rates[chip], 0.0) for chip, price in prices.items()]
     return dict(zip(prices, relative_costs([*prices.values()], counting), strict=True))
 
 
@@ -114,9 +122,9 @@ class Bets:
     """What every chip would cost in a reader's case.
 
     meetings : of the bet and its rival, by kind of model
-    prices : rent of each chip [USD/h]
+    hours : of each chip, as the case pays for it
     costs : of each chip, by kind of model, over the cheapest chip for that kind [1]; infinite where
-        it was not measured in the round, or where nobody lists it and it does not count
+        it was not measured in the round, or has no price
     expected : cost of each chip at the odds of the case, over knowing in advance [1]; infinite
         where it was not measured on a kind of model that may come
     at_worst : cost of each chip on the kind that suits it least, of those that may come [1]
@@ -124,7 +132,7 @@ class Bets:
     """
 
     meetings: Mapping[str, Meeting]
-    prices: Mapping[str, Any]
+    hours: Mapping[str, PaidHour]
     costs: Mapping[str, Mapping[str, Any]]
     expected: Mapping[str, Any]
     at_worst: Mapping[str, Any]
@@ -139,14 +147,25 @@ class Bets:
         case : parameters of the chapter `architecture_bets`, as quantities or not
         gain : of the bet over its rival: "gain", or the "low" or "high" end of its range
         """
-        meetings, prices = meetings_of(case), rents_of(case)
+        meetings, hours = meetings_of(case), hours_of(case)
+        prices = {chip: of.usd for chip, of in hours.items()}
         costs = {kind: costs_of(case, prices, met, gain) for kind, met in meetings.items()}
         odds, of_each = odds_of(case), {chip: of_chip(costs, chip) for chip in prices}
         expected, at_worst = (
             {chip: cost(*odds, *of) for chip, of in of_each.items()}
             for cost in (expected_cost, worst_cost)
         )
-        return cls(meetings, prices, costs, expected, at_worst, case)
+        return cls(meetings, hours, costs, expected, at_worst, case)
+
+    @property
+    def prices(self) -> dict[str, Any]:
+        """Of an hour of each chip [USD/h]."""
+        return {chip: of.usd for chip, of in self.hours.items()}
+
+    @cached_property
+    def paid(self) -> tuple[PaidHour, PaidHour]:
+        """An hour of the bet and of its rival."""
+        return hour_of(self.case, self.case.bet), hour_of(self.case, self.case.rival)
 
     @property
     def regrets(self) -> dict[str, Any]:
@@ -167,16 +186,26 @@ class Bets:
 
     @property
     def possible(self) -> Any:
-        """Whether two different chips meet on both kinds of language model, and any was measured on
-        every kind that may come.
+        """Whether two different chips that have a price meet on both kinds of language model, and
+        any was measured on every kind that may come.
         """
         met = self.meetings["mixture"].met & self.meetings["dense"].met
-        return met & (self.best[1] > 0)
+        return met & self.priced & (self.best[1] > 0)
+
+    @property
+    def priced(self) -> Any:
+        """Whether both have a price."""
+        return self.paid[0].there & self.paid[1].there
+
+    @property
+    def unpriced(self) -> Any:
+        """Why one has none, in words."""
+        return where(self.paid[0].there, self.paid[1].why, self.paid[0].why)
 
     @property
     def premium(self) -> Any:
         """Rent of the bet over that of its rival [1]."""
-        return gain_ratio(self.case.bet_usd_per_hour, self.case.rival_usd_per_hour)
+        return gain_ratio(*(of.usd for of in self.paid))
 
     @property
     def flexible(self) -> Any:
@@ -226,18 +255,6 @@ class Bets:
         """
         of = self.meetings[kind]
         return (of.low < self.premium) & (of.high > self.premium)
-
-    @property
-    def unlisted(self) -> Any:
-        """Which of the two nobody lists, and what its rent is then, as the end of a sentence."""
-        notes = {
-            chip: ""
-            if row.listings
-            else f" (nobody lists the {chip}: the rent is {row.basis[12:]})"
-            for chip, row in rents().iterrows()
-        }
-        bet, rival = self.case.bet, self.case.rival
-        return look_up(notes, bet) + where(bet == rival, "", look_up(notes, rival))
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -302,7 +319,13 @@ def _measured(cost: Any) -> Any:
     return where(cost < INFINITY, cost, float("nan"))
 
 
-def rent_table() -> pd.DataFrame:
+def rent_table(hours: Mapping[str, PaidHour]) -> pd.DataFrame:
     """The rents behind the bets, as a table shows them."""
-    names = {"usd_per_hour": "rent [USD/h]", "as_of": "as of", "basis": "what it is"}
-    return rents().rename_axis("chip").reset_index().rename(columns=names)
+    return pd.DataFrame(
+        {
+            "chip": list(hours),
+            "rent [USD/h]": [of.usd for of in hours.values()],
+            "as of": [of.age for of in hours.values()],
+            "what it is": [where(of.there, of.counted, of.why) for of in hours.values()],
+        }
+    )

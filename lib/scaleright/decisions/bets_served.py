@@ -5,28 +5,32 @@ quantities of a reader's case.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import or_
 from typing import Any, Self
 
 import pandas as pd
 
-from scaleright.catalog import model, remembered
+from scaleright.catalog import accelerator, model, remembered
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.architecture_bets import RACKS, benchmarks, rents
-from scaleright.inference.formats import USUAL
+from scaleright.decisions.architecture_bets import BETS, RACKS, benchmarks
+from scaleright.decisions.bets import Bets
+from scaleright.inference.formats import resolved
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
-from scaleright.ops import where
+from scaleright.ops import first_case, where
 from scaleright.quantity import choose, evaluate
 
 
 @remembered
 def engines() -> Engines:
-    """The engines of the language models, by benchmark, on the chips that may be chosen.
+    """The engines of the language models, by benchmark, on the chips to bet on.
 
     >>> engines().rows.row("deepseek-r1", "GB300", "usual")["chips 2"].value
-    64.0
+    4.0
     """
-    return Engines.of(_shapes(), tuple(rents().index), formats=())
+    return Engines.of(_shapes(), BETS)
 
 
 def _shapes() -> dict[str, str]:
@@ -58,7 +62,7 @@ class Served:
         known = engines()
 
         def speed(chip: Any) -> NodeSpeed:
-            return node_speed(known, name, chip, USUAL, load, 1 / limit_s)
+            return node_speed(known, name, chip, case.precision, load, 1 / limit_s)
 
         return cls(speed(case.bet), speed(case.rival), within)
 
@@ -76,24 +80,53 @@ class Served:
         return where(self.within & self.bet.served, either, float("nan"))
 
 
-def served_table(case: Any, limit_s: float) -> pd.DataFrame:
-    """What the best engine of each of the two chips does with each model within a limit on a token
-    [s], and the price of its output tokens with their prompts, all paid hours used [USD / 1e6
-    token].
+def refusal(case: Any) -> tuple[Any, Any]:
+    """Whether one of the two does not serve a language model of the case in its format, and which
+    and what to choose instead, in words.
     """
-    rows = []
+    reasons = []
+    for kind, side in product(("mixture", "dense"), ("bet", "rival")):
+        name, chip = getattr(case, kind), getattr(case, side)
+        refused, instead = engines().weights(name, chip, case.precision).refusal
+        reasons.append((refused, chip + " and " + name + " in " + case.precision + ": " + instead))
+    return reduce(or_, (refused for refused, _ in reasons)), first_case(reasons, "")
+
+
+def require_served(bet: str, rival: str, mixture: str, dense: str, precision: str) -> None:
+    """Refuse a format in which one of two chips does not serve one of two models, by benchmark.
+
+    Raises
+    ------
+    ValueError : see `formats.resolved`, which names the nearest.
+
+    >>> require_served("GB300", "H200 SXM", "deepseek-r1", "llama3.1-405b", "NVFP4")
+    Traceback (most recent call last):
+    ValueError: H200 SXM does not serve DeepSeek-V3 in NVFP4; nearest: INT4; it serves it in BF16,
+    FP8, INT8 or INT4
+    """
+    for name, chip in product((mixture, dense), (bet, rival)):
+        resolved(model(_shapes()[name]), accelerator(chip), precision)
+
+
+def served_table(found: Bets, limit_s: float) -> pd.DataFrame:
+    """What the best engine of each of the two chips does with each model within a limit on a token
+    [s], the price of its output tokens with their prompts, all paid hours used [USD / 1e6 token],
+    and what its format costs in quality.
+    """
+    rows, case = [], found.case
+    hours = dict(zip(("bet", "rival"), found.paid, strict=True))
     for kind in ("mixture", "dense"):
         of = Served.of(kind, case, limit_s)
-        for side in ("bet", "rival"):
+        for side, hour in hours.items():
             rate, engine = of.tokens_per_s(side), getattr(of, side)
-            rent = getattr(case, f"{side}_usd_per_hour")
             row = {
                 "model": getattr(case, kind),
                 "chip": getattr(case, side),
                 "chips of an engine": where(of.within, engine.chips, float("nan")),
                 "tokens/s of a chip": rate,
-                "price of a million": usd_per_million_tokens(rent, rate, 1.0),
+                "price of a million": usd_per_million_tokens(hour.usd, rate, 1.0),
                 "format": where(of.within & engine.held, engine.precision, ""),
+                "quality": where(of.within & engine.held, engine.weights.quality, ""),
                 "why not": where(of.within, engine.why_not, "too long for the model"),
             }
             rows.append(row)

@@ -11,7 +11,6 @@ from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import lookup
 from scaleright.ops import INFINITY, where
-from scaleright.power import energy_kwh_per_year
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, figure, usd
 
 SOURCE = "S2, Capex vs Opex Decision Matrix"
@@ -111,31 +110,6 @@ def fleet_costs(
     }
     terms = {"fixed_usd_per_year": ownership.fixed_usd_per_year, **ownership.power}
     return {name: fleet_usd_per_year(owned, **load, **terms) for name, owned in plans.items()}
-
-
-@lookup
-def cards_and_a_chip() -> pd.DataFrame:
-    """S3's two consumer cards beside one chip of a data center, running all day for three years,
-    under the words that head a table.
-
-    >>> cards_and_a_chip()["power [W]"].tolist()
-    [700.0, 300.0]
-    """
-    rows = []
-    for count, name in ((2, "RTX 3080 Ti"), (1, "A100 PCIe 80GB")):
-        chip = catalog.accelerator(name)
-        watts = count * chip.require("tdp_watts")
-        kwh = 3 * energy_kwh_per_year(HOURS_PER_DAY, watts, 0.0, 1.0)
-        rows.append(
-            {
-                "what": f"{count} x {name}",
-                "FP16 with FP32 sums": count * chip.peak_flops("fp16"),
-                "power [W]": watts,
-                "energy in 3 years [kWh]": kwh,
-                "at 0.10 USD per kWh": 0.10 * kwh,
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 @lookup

@@ -5,22 +5,24 @@ S4's thesis on racks (F20).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from scaleright.catalog import shared, table
 from scaleright.decisions.architecture_bets import ARCHITECTURES, GENERATIONS, RACKS, benchmarks
+from scaleright.decisions.bets import hour_of
 from scaleright.decisions.scale_up import explainable, explained, resources, times_off
 from scaleright.inference.lengths import Load
 from scaleright.mlperf import comparable, drift, gain, generation_gains, results, submissions
 from scaleright.mlperf.compare import CELL, same_submitter
 from scaleright.ops import INFINITY, where
+from scaleright.quantity import given
 from scaleright.units import duration
 
 METRICS = ("chip", "watt", "dollar")
-"""What gains are per: a chip, a watt of its power limit, a dollar of its rent."""
+"""What gains are per: a chip, a watt of its power limit, a dollar of the case's rent."""
 KINDS = {"dense": "dense", "mixture": "mixture of experts", "images": "diffusion"}
 """The kinds of model of `ARCHITECTURES` in few words."""
 RACK = 64
@@ -62,15 +64,47 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
 
 @shared
 def gains_by_metric() -> pd.DataFrame:
-    """All gains, per chip, watt and dollar, as a chart shows them.
+    """All gains, per chip and watt, as a chart shows them; for the dollar, whose rent is the
+    reader's to choose, those per chip, see `per_metric`.
 
-    Columns: pair, kind (in words), benchmark, scenario, metric (one of `METRICS`), round, gain,
-    range (in words).
+    Columns: pair, new, old, kind (in words), benchmark, scenario, metric (one of `METRICS`), round,
+    gain, range (in words).
     """
-    rows = pd.concat([gains(name).assign(metric=name) for name in METRICS], ignore_index=True)
+    of = {name: "chip" if name == "dollar" else name for name in METRICS}
+    rows = pd.concat([gains(by).assign(metric=name) for name, by in of.items()], ignore_index=True)
     short = rows["pair"].str.replace(" SXM| 80GB", "", regex=True)
-    rows = rows.assign(pair=short, kind=rows["kind"].map(KINDS), range=_ranges(rows))
-    return rows[["pair", "kind", "benchmark", "scenario", "metric", "round", "gain", "range"]]
+    ranges = np.where(rows["metric"] == "dollar", "per chip ", "") + _ranges(rows)
+    rows = rows.assign(pair=short, kind=rows["kind"].map(KINDS), range=ranges)
+    names = ["pair", "new", "old", "kind", "benchmark", "scenario", "metric", "round", "gain"]
+    return rows[[*names, "range"]]
+
+
+class OfRow(NamedTuple):
+    """A row of `gains_by_metric` as quantities.
+
+    gain : per what the case counts [1]
+    drawn : whether it is one of the case's, and known [truth value]
+    along : the column that gives each quantity of the row
+    """
+
+    gain: Any
+    drawn: Any
+    along: dict[Any, str]
+
+
+def per_metric(case: Any) -> OfRow:
+    """The gain of a row per chip, watt or dollar of the case's rents; NaN where one of the two has
+    no price.
+
+    case : metric, scenario, and what `bets.hour_of` asks for
+    """
+    numbers = {"gain": 1.0}
+    columns = ("gain", "new", "old", "metric", "scenario")
+    row = {name: given(f"row_{name}", numbers.get(name, "")) for name in columns}
+    new, old = (hour_of(case, row[side]).usd for side in ("new", "old"))
+    gain = where(case.metric == "dollar", row["gain"] * old / new, row["gain"])
+    asked = (row["metric"] == case.metric) & (row["scenario"] == case.scenario)
+    return OfRow(gain, asked & (gain > 0), {row[name]: name for name in columns})
 
 
 def _ranges(rows: pd.DataFrame) -> pd.Series:

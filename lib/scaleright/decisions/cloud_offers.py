@@ -5,7 +5,7 @@ and committed for a term.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,18 @@ import pandas as pd
 from scaleright.catalog import remembered
 from scaleright.costs.commitment import committed_usd_per_used_hour
 from scaleright.costs.rent import cloud_usd_per_month
+from scaleright.costs.serving_doubts import load_and_rent
 from scaleright.decisions.cloud_choice import commitments, egress_by_segment
+from scaleright.information import Choice
 from scaleright.market import CONTRACTS, STEADY, cheapest, contracts
 from scaleright.market.listed import ANYWHERE, REGION_OF, listed_chips
 from scaleright.market.paid import binds
 from scaleright.market.rentals import EVERYWHERE
-from scaleright.ops import where
-from scaleright.quantity import Quantity, choose, given, least_of
+from scaleright.ops import item, where
+from scaleright.quantity import Quantity, apply, choose, given
+from scaleright.quantity.graph import ELEMENT
+from scaleright.quantity.lists import LIST, place_of_least, word_at
+from scaleright.quantity.rows import Row
 
 WEIGHED = (
     "usd_per_accelerator_hour",
@@ -97,34 +102,48 @@ def _listings(chip: str, contract: str) -> pd.DataFrame:
     )
 
 
-def month_usd(case: Any, offer: Any) -> Quantity:
+def month_usd(case: Any, offer: Any, ahead: Any = 1.0) -> Quantity:
     """A month at an offer [USD/month]; NaN where it does not hold in the region that is asked for.
 
     Parameters
     ----------
     case : accelerators, used_share, moved_gb_per_month, region
     offer : has the fields `WEIGHED`, quantities
+    ahead : what an hour that no contract fixes costs, over today's price [1]
     """
     there = (offer.listed_in == case.region) | (offer.everywhere > 0)
     listed = where(case.region == ANYWHERE, offer.first > 0, there)
     hour = where(listed, offer.usd_per_accelerator_hour, np.nan)
     committed = committed_usd_per_used_hour(hour, offer.ratio, case.used_share)
-    hour = where(offer.committed > 0, committed, hour)
+    hour = where(offer.committed > 0, committed, hour * ahead)
     bought = case.accelerators, offer.per_instance, case.used_share, case.moved_gb_per_month
     return cloud_usd_per_month(hour, *bought, offer.usd_per_gb)
 
 
-@dataclass(frozen=True)
-class CloudMonths:
-    """The cheapest month of a case, its name and its bill [USD/month], no word and NaN where there
-    is none: as it is listed under the contract, with commitments that are stated beside, and the
-    latter at large public clouds and at others.
+class Month(NamedTuple):
+    """The cheapest month among some offers: its name and its bill [USD/month], no word and NaN
+    where there is none; and its place among all of them.
     """
 
-    listed: tuple[Quantity, Quantity]
-    any_way: tuple[Quantity, Quantity]
-    large: tuple[Quantity, Quantity]
-    others: tuple[Quantity, Quantity]
+    name: Quantity
+    usd: Quantity
+    place: Quantity
+
+
+@dataclass(frozen=True)
+class CloudMonths:
+    """The cheapest month of a case: as it is listed under the contract, with commitments that are
+    stated beside, and the latter at large public clouds and at others.
+
+    offers : the columns of all offers of the chip under the contract
+    """
+
+    case: Any
+    offers: Row
+    listed: Month
+    any_way: Month
+    large: Month
+    others: Month
 
     @classmethod
     def of(cls, case: Any) -> Self:
@@ -133,16 +152,37 @@ class CloudMonths:
         chosen = choose(table, case.accelerator, case.contract, otherwise="not listed")
         months = [(offer, month_usd(case, offer)) for offer in _each(chosen, many)]
 
-        def least(condition: Any) -> tuple[Quantity, Quantity]:
-            bills = (where(condition(offer), month, np.nan) for offer, month in months)
-            return least_of(chosen.option, bills)
+        def least(condition: Any = lambda offer: True) -> Month:
+            bills = apply(LIST, *(where(condition(of), month, np.nan) for of, month in months))
+            place = place_of_least(bills)
+            return Month(word_at(chosen.option, place), apply(ELEMENT, bills, place), place)
 
         return cls(
+            case,
+            chosen,
             least(lambda offer: offer.stated == 0),
-            least_of(chosen.option, (month for _, month in months)),
+            least(),
             least(lambda offer: offer.large > 0),
             least(lambda offer: offer.large == 0),
         )
+
+    def choice(self) -> Choice:
+        """The cheapest large public cloud or the cheapest other one, by what a month costs
+        [USD/month]. Nobody knows how much will be used, nor what an hour will cost in the year
+        ahead that no contract fixes: that moves both alike where neither is committed.
+        """
+        ahead, ends = load_and_rent(self.case.used_share, True)
+        large, others = (
+            month_usd(self.case, self._offer(of.place), ahead) for of in (self.large, self.others)
+        )
+        return Choice.of(large, others, ends, rent_ahead=1.0)
+
+    def _offer(self, place: Quantity) -> SimpleNamespace:
+        """The offer at a place; where that is none, one without a price."""
+        there = place >= 0
+        found = {name: item(self.offers[name], where(there, place, 0)) for name in WEIGHED}
+        usd = WEIGHED[0]
+        return SimpleNamespace(**found | {usd: where(there, found[usd], np.nan)})
 
 
 @remembered

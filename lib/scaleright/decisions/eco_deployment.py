@@ -4,6 +4,7 @@ chips and of measured operating points from which it is chosen.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -13,14 +14,21 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, model, remembered
 from scaleright.costs.price_performance import joules_per_tflop
 from scaleright.decisions.hardware_choice import follows_rule
-from scaleright.footprint import Footprint, Machine, Place, machine_ends
+from scaleright.footprint import Footprint, Machine, Place, machine, machine_ends
 from scaleright.formulas import lookup
-from scaleright.inference.energy import chat_energy, chat_energy_at
+from scaleright.inference.energy import (
+    chat_energy,
+    chat_energy_at,
+    measured_format,
+    measured_formats,
+)
+from scaleright.inference.formats import USUAL, either
+from scaleright.inference.weights import Formats, Weights
 from scaleright.market import matmul_chips
 from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.quantity.graph import value_of
-from scaleright.quantity.rows import Row, look_up
+from scaleright.quantity.rows import Row, Table, look_up
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 from scaleright.units import SECONDS_PER_HOUR
 
@@ -86,8 +94,9 @@ def tflop_joules() -> Mapping[str, float]:
 
 @lookup
 def chips() -> dict[str, dict[str, Any]]:
-    """Every accelerator whose power is known: ends of what is uncertain about it, energy of a TFLOP
-    [J], whether it is high-end in S3's sense and whether it is a TPU. A table to choose from.
+    """Every accelerator whose power is known: ends of what is uncertain about it, making it and the
+    years it serves, energy of a TFLOP [J], whether it is high-end in S3's sense and whether it is a
+    TPU. A table to choose from.
 
     >>> chips()["H100 SXM"]["high_end"], chips()["TPU v4"]["tpu"]
     (True, True)
@@ -97,6 +106,7 @@ def chips() -> dict[str, dict[str, Any]]:
         name: ends
         | {
             "name": name,
+            **{of: getattr(machine(name, "training"), of) for of in ("machine_kg", "life_years")},
             "joules_per_tflop": tflop_joules().get(name, np.nan),
             "high_end": name in specs and follows_rule("high-end", name, specs[name]),
             "tpu": accelerator(name).kind == "TPU",
@@ -106,17 +116,45 @@ def chips() -> dict[str, dict[str, Any]]:
 
 
 @lookup
-def nobody_published(name: Any, chip: Any) -> Any:
-    """That nobody published the energy of a model on a chip, and on which there is one, in words;
-    quantities or not.
+def nobody_published(name: Any, chip: Any, precision: Any) -> Any:
+    """That nobody published the energy of a model on a chip in a format, and in or on which there
+    is one, in words; quantities or not.
 
-    >>> nobody_published("Llama-4-Scout", "B200").value
+    >>> nobody_published("Llama-4-Scout", "B200", "usual").value
     'Nobody published the energy of Llama-4-Scout on the B200, only on the H100 SXM'
+    >>> nobody_published("Qwen3-8B", "B200", "INT4").value
+    'Nobody published the energy of Qwen3-8B on the B200 in INT4, only in BF16'
     """
     by_model = chat_energy().groupby("model")["accelerator"].unique()
     found = {name: f", only on the {' and the '.join(sorted(on))}" for name, on in by_model.items()}
     found = {value_of(name): ", nor on any other chip"} | found
-    return "Nobody published the energy of " + name + " on the " + chip + look_up(found, name)
+    there = formats_there().row(name, chip)
+    whose = "Nobody published the energy of " + name + " on the " + chip
+    other = " in " + precision + ", only in " + there.words
+    return whose + where(there.there, other, look_up(found, name))
+
+
+def _pairs() -> list[tuple[str, str]]:
+    """Each model and each chip with which it was measured."""
+    return sorted({(of.model, of.accelerator) for of in chat_energy().itertuples()})
+
+
+@remembered
+def formats_there() -> Table:
+    """The formats in which each model was measured on each chip, in words."""
+    words = {pair: {"words": either(measured_formats(*pair))} for pair in _pairs()}
+    return Table(words, "none")
+
+
+def weights(name: Any, chip: Any, precision: Any) -> tuple[Weights, Any]:
+    """The format of a measured run beside the usual one, and the formats in which the model was
+    measured on the chip, in words.
+
+    >>> weights("Llama-3.1-405B", "B200", "FP8")[1].value
+    'BF16 or FP8'
+    """
+    formats = Formats.of({of: of for of, _ in _pairs()}, _pairs())
+    return formats.weights(name, chip, precision, ""), formats_there().row(name, chip).words
 
 
 @remembered
@@ -126,31 +164,40 @@ def held_bytes(name: str, precision: str) -> float:
 
 
 @lookup
-def measured(batches: Iterable[int]) -> dict[tuple[str, str, int], dict[str, Any]]:
+def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str, Any]]:
     """The measured operating point nearest to each number of sequences, of each model on each
-    accelerator that was measured, and the least hungry ones that one change each would reach: a
-    table to choose from.
+    accelerator in each format that was measured and in the usual one, and the least hungry ones
+    that one change each would reach: a table to choose from.
 
-    Columns: model, batch [sequence], chip_watts [W], tokens_per_s [token/s], weight_bytes [B]; of
-    `fuller` (more sequences together), `chip` (another one) and `model` (another one), both at
-    about as many sequences: `_to` (what is changed to), `_chip_watts` and `_tokens_per_s`.
+    Columns: model, precision, batch [sequence], chip_watts [W], tokens_per_s [token/s],
+    weight_bytes [B]; of `fuller` (more sequences together), and at about as many sequences `form`
+    (another format), `chip` and `model` (other ones): `_to` (what is changed to), `_chip_watts` and
+    `_tokens_per_s`. Other chips and models are in their usual formats where this one is, else in
+    the same one; nobody measured the usual format of some, whose nearest stands for it.
 
-    >>> point = measured([64])["Llama-3.1-70B", "H100 SXM", 64]
-    >>> int(point["batch"]), int(point["fuller_to"]), point["chip_to"], point["model_to"]
-    (64, 768, 'B200', 'Llama-3.1-8B')
+    >>> point = measured([64])["Llama-3.1-70B", "H100 SXM", 64, "usual"]
+    >>> point["precision"], int(point["fuller_to"]), point["chip_to"], point["model_to"]
+    ('BF16', 768, 'B200', 'Llama-3.1-8B')
     """
     seen, found = chat_energy(), {}
-    for pair in dict.fromkeys(zip(seen["model"], seen["accelerator"], strict=True)):
+    pairs = [*dict.fromkeys(zip(seen["model"], seen["accelerator"], strict=True))]
+    usual = {pair: measured_format(*pair) for pair in pairs}
+    in_usual = seen["precision"] == [usual[of.model, of.accelerator] for of in seen.itertuples()]
+    for pair in pairs:
         same_model, same_chip = seen["model"] == pair[0], seen["accelerator"] == pair[1]
-        for batch in batches:
-            row = chat_energy_at(*pair, batch)
+        for batch, form in product(batches, (USUAL, *measured_formats(*pair))):
+            row = chat_energy_at(*pair, batch, form)
+            same_form = seen["precision"] == row["precision"]
             alike = np.abs(np.log(seen["batch"] / batch)) < np.log(ALIKE)
-            found[*pair, batch] = (
-                {name: row[name] for name in ("model", "batch", *DRAWN)}
+            others = alike & (in_usual if form == USUAL else same_form)
+            here = same_model & same_chip
+            found[*pair, batch, form] = (
+                {name: row[name] for name in ("model", "precision", "batch", *DRAWN)}
                 | {"weight_bytes": held_bytes(pair[0], row["precision"])}
-                | _least_hungry(seen[same_model & same_chip], "fuller", "batch")
-                | _least_hungry(seen[same_model & ~same_chip & alike], "chip", "accelerator")
-                | _least_hungry(seen[same_chip & ~same_model & alike], "model", "model")
+                | _least_hungry(seen[here & same_form], "fuller", "batch")
+                | _least_hungry(seen[here & ~same_form & alike], "form", "precision")
+                | _least_hungry(seen[same_model & ~same_chip & others], "chip", "accelerator")
+                | _least_hungry(seen[same_chip & ~same_model & others], "model", "model")
             )
     return found
 

@@ -40,7 +40,7 @@ def serving(name: str, chip: str, batch: float, utilization: float, here: Place)
     True
     """
     row = chat_energy_at(name, chip, batch)
-    of = machine(row["accelerator"], chip_watts=float(row["chip_watts"]))
+    of = machine(row["accelerator"], "serving", chip_watts=float(row["chip_watts"]))
     return Footprint.of(of, float(busy_hours(TOKENS, row["tokens_per_s"])), utilization, here)
 
 
@@ -50,8 +50,8 @@ def expected(
     """A million tokens on a chip that nobody measured, at the speed that the model of serving gives
     it.
 
-    The chip draws its share of training. One chip holds the model; its prompts are not counted, its
-    context is short.
+    The chip draws what chips do in serving. One chip holds the model; its prompts are not counted,
+    its context is short.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def expected(
     (engine,) = curves([Server(model(name), of, precision)])
     tokens_per_s = batch / (engine.writing_s(batch) + engine.looking_s(batch, CONTEXT))
     hours = float(busy_hours(TOKENS, tokens_per_s))
-    return Footprint.of(machine(chip), hours, utilization, here)
+    return Footprint.of(machine(chip, "serving"), hours, utilization, here)
 
 
 @lookup
@@ -121,7 +121,7 @@ def images() -> pd.DataFrame:
     rows = ordered(rows[rows["accelerator"] == "H100 SXM"], "joules_per_image", ascending=False)
     made = [
         Footprint.of(
-            machine(row.accelerator, chip_watts=row.chip_watts),
+            machine(row.accelerator, "serving", chip_watts=row.chip_watts),
             busy_hours(IMAGES, row.images_per_s),
             1.0,
             place("United States"),

@@ -7,7 +7,7 @@ model of serving (`inference.node_speed`), in training that of its one model of 
 (`hardware_training`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from scaleright.costs.serving_doubts import load_spread
-from scaleright.costs.sizing import chips_for_demand
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows
 from scaleright.decisions.hardware_training import TrainingSpeed
+from scaleright.inference.fleet import whole_groups
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.information import spread_between
 from scaleright.ops import first_case, item, minimum, where
@@ -65,6 +65,7 @@ class Speed:
     fitted : 1 where runs on such chips were fitted, else 0
     batch : answers at once, 0 in training
     tpot_s, ttft_s : time of a further token and of the first [s], 0 in training
+    groups : of which a fleet may be made: chips of each [1], and what it does [token/s]
     """
 
     tokens_per_s: Any
@@ -78,6 +79,7 @@ class Speed:
     batch: Any
     tpot_s: Any
     ttft_s: Any
+    groups: Sequence[tuple[Any, Any]]
 
     @classmethod
     def of(cls, training: Any, served: NodeSpeed, trained: TrainingSpeed, least: Any) -> Self:
@@ -101,6 +103,13 @@ class Speed:
             batch=either(0, served.batch),
             tpot_s=either(0.0, served.tpot_s),
             ttft_s=either(0.0, served.ttft_s),
+            groups=[
+                (
+                    either(trained.group, chips),
+                    either(trained.group * trained.tokens_per_s, most),
+                )
+                for chips, most in served.groups
+            ],
         )
 
 
@@ -140,7 +149,7 @@ class Priced:
         utilization: Quantity,
     ) -> Self:
         """That of a demand at its peak [token/s] and its utilization [1]."""
-        chips = chips_for_demand(tokens_per_s, speed.tokens_per_s, speed.group)
+        chips = whole_groups(speed.groups, tokens_per_s).chips
         bill, runs = chips * hour.usd, considered & speed.runs
 
         def price(usd_per_hour: Any, rate: Any, there: Any) -> Any:
@@ -173,7 +182,11 @@ class Priced:
         hour = {
             f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high", "apart")
         }
-        return own | hour | {name: of for name, of in vars(self.speed).items() if name != "runs"}
+        return (
+            own
+            | hour
+            | {name: of for name, of in vars(self.speed).items() if name not in ("runs", "groups")}
+        )
 
     def at(self, **case: Any) -> pd.DataFrame:
         """The `figures` of every candidate at a case, the cheapest first; a row each of those that

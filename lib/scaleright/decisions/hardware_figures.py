@@ -116,7 +116,8 @@ def chip_facts(own: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
     """
     facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
     if own:
-        prices = [OwnedHour.of(owned_terms(name, terms.setting)).usd for name in facts.index]
+        owned = [owned_terms(name, terms.setting) for name in facts.index]
+        prices = [OwnedHour.of(of, training=False).usd for of in owned]
     else:
         rents = [listed_hour(name, terms.contract, terms.seller) for name in facts.index]
         prices = [rent.usd if rent else np.nan for rent in rents]

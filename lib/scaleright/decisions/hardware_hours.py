@@ -105,15 +105,17 @@ def peaks_reached() -> pd.DataFrame:
 PAIRS = [("RTX 3080 Ti", 2), ("A100 PCIe 80GB", 1), ("RTX 5090", 5), ("H100 SXM", 1)]
 """S3's pair of consumer cards beside its data-center chip, and as many cards as match an H100."""
 KWH_USD, YEARS = 0.10, 3
+LIMIT_W = "power limit [W]"
+"""What the source multiplies by hours: a bound, not what they draw."""
 
 
 def cards_beside_chips() -> pd.DataFrame:
-    """The `PAIRS`, for `YEARS` without a pause at `KWH_USD`.
+    """The `PAIRS`, for `YEARS` at their power limits at `KWH_USD`, as the source counts.
 
-    Columns: what, FP16, FP32 sums [FLOP/s], bandwidth [B/s], power [W], energy [kWh], its price
-    [USD], chips [USD].
+    Columns: what, FP16, FP32 sums [FLOP/s], bandwidth [B/s], power limit [W], energy [kWh], its
+    price [USD], chips [USD].
 
-    >>> round(float(cards_beside_chips().iloc[0]["power [W]"]))
+    >>> round(float(cards_beside_chips().iloc[0][LIMIT_W]))
     700
     """
     rows = []
@@ -126,7 +128,7 @@ def cards_beside_chips() -> pd.DataFrame:
                 "what": f"{many} x {card.name}",
                 "FP16, FP32 sums": many * card.peak_flops("fp16"),
                 "bandwidth": many * card.require("memory_bytes_per_s"),
-                "power [W]": watts,
+                LIMIT_W: watts,
                 "energy [kWh]": kwh,
                 "its price [USD]": KWH_USD * kwh,
                 "chips [USD]": many * card.purchase_mid_usd,

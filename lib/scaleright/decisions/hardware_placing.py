@@ -86,7 +86,7 @@ class Prices:
         case : paid, contract, seller and setting
         """
         rent = self.hours.paid(chip, case.contract, case.seller)
-        owned = OwnedHour.of(self.owned.row(chip, case.setting), utilization)
+        owned = OwnedHour.of(self.owned.row(chip, case.setting), False, utilization)
         return ChipHour(rent, owned, where(case.paid == "own", owned.usd, rent.usd))
 
 

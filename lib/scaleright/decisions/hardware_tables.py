@@ -101,9 +101,9 @@ class HardwareTables:
         """The shape of a model, whose fields follow the choice."""
         return chosen(self.models, model)
 
-    def owned_hour(self, chip: Any, setting: Any, utilization: Any) -> OwnedHour:
+    def owned_hour(self, chip: Any, setting: Any, training: Any, utilization: Any) -> OwnedHour:
         """What an hour of a chip costs that is bought and stands in a setting."""
-        return OwnedHour.of(choose(self.owned, chip, setting), utilization)
+        return OwnedHour.of(choose(self.owned, chip, setting), training, utilization)
 
     def least(self, model: Any, chip: Any, precision: Any) -> Any:
         """Chips of the smallest engine that serves a model in a format [1]."""

@@ -10,8 +10,8 @@ from scaleright.catalog import model, shared
 from scaleright.costs.fastest_steps import MODELS, PRECISIONS, SIZES, fastest_steps
 from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import BATCHES
-from scaleright.costs.pretraining_doubts import published_pace
 from scaleright.costs.training_fleet import kept_tokens_per_s, left_out
+from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.formulas import lookup, search
 from scaleright.information import spread_between
@@ -29,8 +29,8 @@ Rows = Mapping[tuple[str, str, str], Mapping[str, Any] | str]
 
 @shared
 def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
-    """What a chip of each candidate trains on in a second, failures counted, in a cluster of each
-    of `SIZES` in its fastest layout (`at 256`) [token/s], by model, format and chip, for `choose`;
+    """What a chip of each candidate trains on in a second of a whole run, in a cluster of each of
+    `SIZES` (`at 256`) [token/s], by model, format and chip, for `choose`;
     why there is none on chips that no cluster is built of.
 
     Models that do not have the shape of one of `fastest_steps.MODELS` are left out, but `own`.
@@ -46,7 +46,7 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
     'how its servers are joined is not in the tables'
     """
     rows: dict[tuple[str, str, str], Mapping[str, Any] | str] = {}
-    why, trusted, real = left_out(), trust(), published_pace()
+    why, trusted, real = left_out(), trust(), whole_runs()
     for name in models:
         shape = model(name)
         if shape.name not in MODELS and name != own:
@@ -64,8 +64,8 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
                     for n in SIZES
                 } | {
                     "off": figure(spread_between(of["error_low"], of["error_high"])),
-                    "quick": figure(min(of["error_low"], real.short)),
-                    "slow": figure(max(of["error_high"], real.long)),
+                    "quick": figure(min(of["error_low"], real.low)),
+                    "slow": figure(max(of["error_high"], real.high)),
                     "seen": of["seen"],
                     "basis": of["basis"],
                 }
@@ -76,11 +76,11 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
 class TrainingSpeed:
     """A model's training on one kind of chip.
 
-    tokens_per_s : trained on by one chip, failures counted [token/s]
+    tokens_per_s : trained on by one chip, over a whole run [token/s]
     group : chips of the smallest cluster that keeps the pace; 1 where none does
     runs : whether one does [truth value]
     low, high : bounds of real over counted speed [1]
-    off : see `training_rows`; published runs take longer on every chip
+    off : see `training_rows`; what whole runs take beyond is alike on every chip
     fitted : 1 where runs of the chip's architecture were fitted, else 0
     basis : of the bounds, in words
     """

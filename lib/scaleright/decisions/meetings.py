@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, Self
 
 from scaleright.catalog import shared
-from scaleright.decisions.architecture_bets import ARCHITECTURES, benchmarks, measured, rents
+from scaleright.decisions.architecture_bets import ARCHITECTURES, CHIPS, benchmarks, measured
 from scaleright.mlperf import RATES, drift, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio
 from scaleright.ops import first_case, item, maximum, where
@@ -21,14 +21,14 @@ KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "i
 
 @shared
 def rounds(kind: str) -> dict[str, dict[str, list]]:
-    """Rates of the chips of `rents` in each round of all benchmarks of a kind of model, by
+    """Rates of `CHIPS` in each round of all benchmarks of a kind of model, by
     scenario.
 
     in_round, benchmark : of each round, the newest and strictest first; best, tail : best rate and
     that of the lowest submissions, chip after chip in each round, 0 where nobody submitted. Lists
     are as long as the longest.
     """
-    chips, kinds = list(rents().index), benchmarks()["kind"]
+    chips, kinds = list(CHIPS), benchmarks()["kind"]
     key = ["benchmark", "scenario", "round", "accuracy_target", "accelerator"]
     known = summary()[lambda of: of["accelerator"].isin(chips)].set_index(key).sort_index()
     found: dict[str, list] = {run: [] for run in RATES}
@@ -82,7 +82,7 @@ class Meeting:
         >>> Meeting.of("dense", "llama3.1-405b", "Server", "MI355X", "B300").benchmark.value
         'llama2-70b'
         """
-        table, chips = rounds(kind), list(rents().index)
+        table, chips = rounds(kind), list(CHIPS)
         row, size = choose(table, scenario), len(chips)
         pair, most = (
             [look_up(chips, chip) for chip in (bet, rival)],
@@ -124,8 +124,6 @@ def require_meeting(kind: str, benchmark: str, scenario: str, bet: str, rival: s
     """
     if Meeting.of(kind, benchmark, scenario, bet, rival).met.value:
         return
-    others = [
-        chip for chip in rents().index if Meeting.of(kind, benchmark, scenario, bet, chip).met.value
-    ]
+    others = [chip for chip in CHIPS if Meeting.of(kind, benchmark, scenario, bet, chip).met.value]
     instead = f"; {bet} stands in one with {', '.join(others)}" if others else ""
     raise LookupError(f"no {scenario} round on {KINDS[kind]} has both {bet} and {rival}{instead}")

@@ -64,6 +64,8 @@ def words(layout: Layout) -> str:
 
     >>> words(Layout(tensor=8, pipeline=8, data=16, virtual=3, recompute=1))
     'TP8 PP8 VP3 DP16, micro-batch 1, ZeRO-1, recompute selective'
+    >>> words(Layout(data=64, zero=3, replicas=8))
+    'DP64, micro-batch 1, FSDP in 8 groups'
     """
     degrees = {
         "TP": layout.tensor,
@@ -74,6 +76,7 @@ def words(layout: Layout) -> str:
     }
     used = [f"{name}{size}" for name, size in degrees.items() if size > 1]
     zero = "FSDP" if layout.zero == 3 else f"ZeRO-{layout.zero}" if layout.zero else "no sharding"
+    zero += f" in {layout.replicas} groups" if layout.replicas > 1 else ""
     again = f", recompute {RECOMPUTE[layout.recompute]}" if layout.recompute else ""
     return (
         f"{' '.join([*used, f'DP{layout.data}'])}, micro-batch {layout.micro_batch}, {zero}{again}"

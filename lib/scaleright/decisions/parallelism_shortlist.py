@@ -14,7 +14,7 @@ from scaleright.costs import fastest_steps
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, strategy, words
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
-from scaleright.information import Choice, spread_between
+from scaleright.information import Choice, expected_loss, spread_between
 from scaleright.ops import first_case, floor, item, minimum, where
 from scaleright.quantity import Quantity, choose, least, over
 from scaleright.quantity.lists import place_of_least
@@ -164,7 +164,10 @@ class Shortlist:
         """
         row = choose(self.table, case.model, case.chips, otherwise="no layout fits")
         which = item(row.candidates, place)
-        found = {field: item(values, which) for field, values in self.fields.items()}
+        found = {
+            field: item(values, which) if len(set(values)) > 1 else values[0]
+            for field, values in self.fields.items()
+        }
         return Layout(**{name: found[name] for name in FIELDS}), found["strategy"], which
 
 
@@ -301,6 +304,24 @@ def rival(
     fits = {name: where(of.seconds > 0, of.seconds, float("nan")) for name, of in ways.items()}
     other, seconds = least(fits, after=way)
     return other, Choice(best.seconds, seconds, {"time of two layouts": spread_between(*error)})
+
+
+def trials(
+    ways: Mapping[str, Way], way: Any, best: Way, error: tuple[float, float]
+) -> dict[str, Any]:
+    """What trying each other strategy before choosing would save of a step, in expectation [s]; NaN
+    for the one that is taken, and where none of its layouts fits.
+
+    A trial tells which of the two is faster; by chance that is the other, see `expected_loss`.
+
+    error : as for `rival`
+    """
+    spread = spread_between(*error)
+    lost = {name: expected_loss(best.seconds, of.seconds, spread) for name, of in ways.items()}
+    return {
+        name: where((way == name) | ~(ways[name].seconds > 0), float("nan"), of)
+        for name, of in lost.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from scaleright.decisions.parallelism_playbook import (
 )
 from scaleright.decisions.parallelism_selector import choose
 from scaleright.decisions.parallelism_shortlist import ACCELERATORS
-from scaleright.market import listed_hour
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.layouts import layouts
 from scaleright.training.rules import FIELDS
@@ -31,6 +30,7 @@ USUAL_NETWORK_GB_PER_S = 50.0
 """What a chip sends beyond its node where the catalog does not say."""
 GRID_MODELS = ("Llama-3.2-1B", "Llama-3.1-8B", "Llama-3.1-70B", "Llama-3.1-405B")
 GRID_SIZES = (8, 64, 512)
+HOURS = "chip-hours a billion tokens"
 
 
 def networks_of(name: str) -> dict[str, float | None]:
@@ -165,18 +165,15 @@ def without_pipeline(run: TrainingRun) -> tuple[str, float]:
 
 
 def sizes(run: TrainingRun) -> pd.DataFrame:
-    """The best layout on a quarter to four times as many chips; rent at the median of listings."""
+    """The best layout on a quarter to four times as many chips."""
     around = {run.chips * 2**k for k in range(3)}
     around |= {run.chips // 2**k for k in (1, 2) if run.chips % 2**k == 0}
-    listed = listed_hour(run.chip.name)
-    rent = listed.usd if listed else float("nan")
-    found = search(run, by="cost", chips=sorted(around), limit=10**6, usd_per_hour=rent)
+    found = search(run, by="cost", chips=sorted(around), limit=10**6)
     heads = {
         "chips": "chips",
         "step_s": "a step",
         "mfu": "MFU",
-        "chip_hours_per_billion_tokens": "chip-hours a billion tokens",
-        "usd_per_billion_tokens": "rent of them [USD]",
+        "chip_hours_per_billion_tokens": HOURS,
         "layout": "layout",
     }
     return named(found.groupby("chips").first().reset_index())[[*heads]].rename(columns=heads)

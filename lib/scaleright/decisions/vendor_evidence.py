@@ -2,7 +2,7 @@
 the assumptions of an announcement one by one, and what was measured in public.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import mlperf
-from scaleright.catalog import fact, shared, table
+from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.vendor_economics import (
     RACK_CHIPS,
@@ -26,6 +26,7 @@ from scaleright.decisions.vendor_points import (
     serving_points,
 )
 from scaleright.formulas import lookup, search
+from scaleright.inference.formats import USUAL, offered, resolved, usual_format
 from scaleright.market import hour, open_models
 from scaleright.order import ordered
 from scaleright.units import SECONDS_PER_HOUR, figure
@@ -38,6 +39,17 @@ SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
 """The model that the source names, and the shape of the one that the announcement behind it
 measured (DeepSeek-R1).
 """
+OF_SOURCE = {
+    "model": SERVED,
+    "request": "1K/1K",
+    "newer": "GB300",
+    "older": "H200 SXM",
+    **dict.fromkeys(("newer_precision", "older_precision"), USUAL),
+    "contract": "on demand",
+    "seller": "median",
+    **dict.fromkeys(("newer_usd_per_hour", "older_usd_per_hour"), 0.0),
+}
+"""The case of the source at rents as they are listed, by parameter of the chapter."""
 MIXTURES = ("Mixtral-8x7B", "GLM-4.5-Air")
 """The mixtures of experts of the catalog with the sizes next to 70 billion parameters."""
 MODELS = (SERVED, ANNOUNCED, *MIXTURES)
@@ -68,44 +80,52 @@ def _at_speeds(points: pd.DataFrame, chip: str, speeds: Sequence[float]) -> np.n
 @search
 def serving_rates(
     models: Iterable[str], speeds: Sequence[float], chips: tuple[str, ...]
-) -> dict[tuple[str, str, str, str], dict[str, list[float]]]:
-    """Rows for `choose` by model, request, who drafts, and chip: `tokens_per_s`, the most of one
-    chip at each speed per user by the book's model of serving [token/s]; NaN where it is not as
-    fast.
+) -> dict[tuple[str, str, str, str, str], dict[str, list[float]]]:
+    """Rows for `choose` by model, request, who drafts, chip, and format of the weights, the usual
+    one among them: `tokens_per_s`, the most of one chip at each speed per user by the book's model
+    of serving [token/s]; NaN where it is not as fast.
 
     >>> rows = serving_rates(["gpt-oss-120b"], [10, 1000], ("H100 SXM",))
-    >>> fast = rows["gpt-oss-120b", "1K/1K", "none", "H100 SXM"]["tokens_per_s"]
+    >>> fast = rows["gpt-oss-120b", "1K/1K", "none", "H100 SXM", "usual"]["tokens_per_s"]
     >>> fast[0] > 1000, fast[1]
     (True, nan)
     """
     found = {}
-    for name, request, drafts in product(models, REQUESTS, DRAFTS):
-        points = serving_points(name, *REQUESTS[request], drafts, chips)
-        for chip in chips:
+    for name, chip in product(models, chips):
+        shape, of = model(name), accelerator(chip)
+        for request, drafts, form in product(REQUESTS, DRAFTS, offered(shape, of)):
+            points = serving_points(name, *REQUESTS[request], drafts, (chip,), form)
             rates = [figure(rate, 4) for rate in _at_speeds(points, chip, speeds).tolist()]
-            found[name, request, drafts, chip] = {"tokens_per_s": rates}
+            found[name, request, drafts, chip, form] = {"tokens_per_s": rates}
+        for request, drafts in product(REQUESTS, DRAFTS):
+            case = name, request, drafts, chip
+            found[*case, USUAL] = found[*case, usual_format(shape, of)]
     return found
 
 
 @search
 def require_speed(
-    model: str, request: str, drafts: str, chips: tuple[str, ...], speed: float
+    name: str, request: str, drafts: str, forms: Mapping[str, str], speed: float
 ) -> None:
-    """Refuse a speed per user at which one of some chips does not write [token/s].
+    """Refuse a speed per user at which one of some chips does not write [token/s], or a format in
+    which it does not serve the model.
+
+    forms : of the weights, by chip
 
     Raises
     ------
-    ValueError : with the fastest that it writes.
+    ValueError : with the fastest that it writes, or the nearest format.
 
-    >>> require_speed("gpt-oss-120b", "1K/1K", "none", ("GB300", "H200 SXM"), 100)
+    >>> forms = {"GB300": "usual", "H200 SXM": "usual"}
+    >>> require_speed("gpt-oss-120b", "1K/1K", "none", forms, 100)
     """
-    points = serving_points(model, *REQUESTS[request], drafts, chips)
-    for chip in chips:
+    for chip, form in forms.items():
+        form = resolved(model(name), accelerator(chip), form)
+        points = serving_points(name, *REQUESTS[request], drafts, (chip,), form)
         if not _at_speeds(points, chip, [speed])[0] > 0:
-            fastest = points.loc[points["accelerator"] == chip, "interactivity"].max()
             raise ValueError(
-                f"no layout of {chip} writes so fast; the fastest gives each user {fastest:.3g}"
-                " tokens a second"
+                f"no layout of {chip} in {form} writes so fast; the fastest gives each user"
+                f" {points['interactivity'].max():.3g} tokens a second"
             )
 
 

@@ -13,7 +13,6 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.vendor_economics import LeadErrors
 from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
 from scaleright.decisions.vendor_paid import VendorPaid
-from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, probability_cheaper, spread_between
@@ -60,9 +59,9 @@ class OverSpeeds:
 
 @dataclass(frozen=True)
 class Usual:
-    """What the usual engines of one node, or of one rack, do with the request of a case at its
-    speed per user, as every price of a token in this book has it; beside it, the best of all
-    layouts is a bound.
+    """What the usual engines of one node, or of one rack, do with the request of a case in its
+    formats at its speed per user, as every price of a token in this book has it; beside it, the
+    best of all layouts is a bound.
 
     newer, older : NaN where none is as fast
     newer_usd, older_usd : price of output tokens with their prompts at the rents and the
@@ -79,16 +78,17 @@ class Usual:
         """Those of a case of the chapter `vendor_claims` and what it pays; chips are those that may
         be chosen.
         """
-        of, engines = choose(LENGTHS, case.request), Engines.of(MODELS, chips, formats=())
+        of, engines = choose(LENGTHS, case.request), Engines.of(MODELS, chips)
         load = Load(of.prompt, of.answer)
 
-        def speed(chip: Any) -> NodeSpeed:
-            return node_speed(engines, case.model, chip, USUAL, load, case.speed)
+        def speed(chip: Any, form: Any) -> NodeSpeed:
+            return node_speed(engines, case.model, chip, form, load, case.speed)
 
         def usd(rent: Any, served: NodeSpeed) -> Any:
             return usd_per_million_tokens(rent, served.tokens_per_s, case.utilization)
 
-        newer, older = speed(case.newer), speed(case.older)
+        newer = speed(case.newer, case.newer_precision)
+        older = speed(case.older, case.older_precision)
         prices = usd(paid.newer.usd, newer), usd(paid.older.usd, older)
         return cls(newer, older, *prices)
 

@@ -19,19 +19,21 @@ from scaleright.market.history import (
     yearly_drift,
 )
 from scaleright.market.hours import (
+    CHEAPEST,
     CONTRACTS,
     GROUPS,
+    HYPERSCALERS,
     STEADY,
     Hour,
     contracts,
     hour,
     listed_hour,
     listing_age,
+    offered,
     sellers,
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips
 from scaleright.market.offers import (
-    matmul_terms,
     rent_or_buy_market,
     sale_terms,
     sold_chips,
@@ -41,7 +43,6 @@ from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (
     rental_prices,
-    rental_span,
     spread,
 )
 from scaleright.market.tokens import (

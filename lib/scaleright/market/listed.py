@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright.catalog import remembered
 from scaleright.market.compare import price_ends, require_card
 from scaleright.market.history import SERIES
-from scaleright.market.hours import CONTRACTS, hour, offered
+from scaleright.market.hours import CONTRACTS, contracts, hour, offered
 from scaleright.market.paid import Hours, PaidHour
 from scaleright.market.quotes import cheapest
 from scaleright.market.rentals import EVERYWHERE, rental_prices, spread
@@ -89,6 +89,17 @@ def asked(case: Any) -> Asked:
         hours.paid(chip, "on demand"),
         hours.paid(chip, "spot"),
     )
+
+
+def sold_by_contract() -> dict[str, int]:
+    """How many of the listed chips are sold under each contract.
+
+    >>> sold = sold_by_contract()
+    >>> sold["on demand"] == len(listed_chips()) > sold["spot"]
+    True
+    """
+    every = [contracts(chip) for chip in listed_chips()]
+    return {of: sum(of in found for found in every) for of in CONTRACTS}
 
 
 def cards() -> pd.DataFrame:

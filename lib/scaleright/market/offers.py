@@ -1,15 +1,13 @@
 """What one accelerator sells for, and which are both sold and rented out."""
 
 from collections.abc import Mapping
-from statistics import median
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
-from scaleright.market.hours import listed_hour, listing_age
-from scaleright.market.inputs import matmul_chips
+from scaleright.market.hours import listed_hour
 
 
 def rent_or_buy_market() -> pd.DataFrame:
@@ -64,40 +62,11 @@ def sale_terms(name: str) -> Mapping[str, Any]:
 
     Returns
     -------
-    chip_usd, tdp_watts : price [USD] and power [W]
+    chip_usd : [USD]
     vendor : a word
 
     >>> sale_terms("H100 SXM")["vendor"]
     'NVIDIA'
     """
     chip = accelerator(name)
-    price, watts = chip.purchase_mid_usd, chip.require("tdp_watts")
-    return MappingProxyType({"chip_usd": price, "tdp_watts": watts, "vendor": chip.vendor})
-
-
-def matmul_terms() -> dict[str, dict[str, Any]]:
-    """What each chip of `matmul_chips` computes at and rents for, as rows for `choose`.
-
-    Returns
-    -------
-    the columns of `matmul_chips`
-    listed : whether anybody does
-    rent_usd_per_hour, rent_low, rent_high : median of its recent listings and their ends; of a chip
-        that nobody lists the middle of all the others [USD/h]
-    rent_basis, age : which of both, and the day of its newest listing, in words
-
-    >>> terms = matmul_terms()
-    >>> terms["H100 SXM"]["rent_basis"], terms["Trainium2"]["rent_basis"]
-    ('listed on 2026-09-29 to 2026-10-10', 'which nobody lists; this is the middle of all chips')
-    """
-    chips = matmul_chips()
-    listed = {name: found for name in chips if (found := listed_hour(name))}
-    middle = median(found.usd for found in listed.values())
-    rows = {}
-    for name, row in chips.items():
-        of, age = listed.get(name), listing_age(name)
-        basis = f"listed on {age}" if of else "which nobody lists; this is the middle of all chips"
-        low, rent, high = (of.low, of.usd, of.high) if of else (middle, middle, middle)
-        rents = {"rent_usd_per_hour": rent, "rent_low": low, "rent_high": high}
-        rows[name] = {**row, **rents, "listed": bool(of), "rent_basis": basis, "age": age}
-    return rows
+    return MappingProxyType({"chip_usd": chip.purchase_mid_usd, "vendor": chip.vendor})

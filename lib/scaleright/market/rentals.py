@@ -194,20 +194,3 @@ def spread(
             f" {newest:%Y-%m-%d}"
         )
     return one_each(newest_cards(recent))
-
-
-def rental_span(name_begins: str, year: int) -> tuple[float, float]:
-    """Lowest and highest on-demand listing of a year over all chips whose name begins so [USD/h].
-
-    Clouds only: what one host of a marketplace asks for one card says nothing about a fleet of
-    them.
-
-    >>> rental_span("A100", 2023)[0]
-    1.09
-    """
-    prices = rental_prices()
-    prices = prices[
-        prices["accelerator"].str.startswith(name_begins) & (prices["date"].dt.year == year)
-    ]
-    prices = prices.loc[prices["segment"] != "marketplace", "usd_per_accelerator_hour"]
-    return float(prices.min()), float(prices.max())

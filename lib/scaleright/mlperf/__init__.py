@@ -3,6 +3,7 @@
 A value per accelerator is derived by this book; it is not an official MLPerf metric.
 """
 
+from scaleright.mlperf.best_runs import records
 from scaleright.mlperf.compare import (
     LABEL,
     RATES,
@@ -29,6 +30,7 @@ from scaleright.mlperf.training import (
     benchmark_results,
     implied_mfu,
     pretraining_share,
+    rented,
     run_chip_hours,
     run_cost_usd,
     run_energy_kwh,

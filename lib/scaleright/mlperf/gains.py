@@ -59,7 +59,12 @@ def gain_ratio(new: Any, old: Any, new_price: Any = 1.0, old_price: Any = 1.0) -
 
 
 def gain_interval(
-    new: tuple, old: tuple, moves: Any, new_price: Any = 1.0, old_price: Any = 1.0
+    new: tuple,
+    old: tuple,
+    moves: Any,
+    new_price: Any = 1.0,
+    old_price: Any = 1.0,
+    rents: Any = 1.0,
 ) -> tuple[Any, Any]:
     """Low and high end of a gain; as polymorphic as the gain itself.
 
@@ -68,17 +73,19 @@ def gain_interval(
     new, old : (5 %, the statistic that is said, 95 %) of the submissions of each chip; a best is
         its own high end
     moves : factor by which a ratio moves from one round to another, see `drift`
-    new_price, old_price : see `gain_ratio`; taken as given
+    new_price, old_price : see `gain_ratio`
+    rents : factor by which the ratio of both may move in the year ahead, 1 where they are fixed
 
     >>> low, high = gain_interval((8.0, 10.0, 9.9), (5.0, 5.0, 5.0), 1.0)
     >>> round(low, 9), round(high, 9)
     (1.6, 2.0)
     """
     return interval(
-        lambda n, o, moved: gain_ratio(n, o, new_price, old_price) * moved,
+        lambda n, o, moved, ahead: gain_ratio(n, o, new_price, old_price) * moved * ahead,
         n=new,
         o=old,
         moved=(1 / moves, 1.0, moves),
+        ahead=(1 / rents, 1.0, rents),
     )
 
 
@@ -108,16 +115,16 @@ class Gain:
     ids: tuple[str, str]
 
 
-def prices(metric: str) -> dict[str, float]:
-    """What the rate of each chip is divided by: 1, its power limit [W], or the median of its rents
-    on demand [USD/h].
+def prices(metric: str, contract: str = "on demand", seller: str = "median") -> dict[str, float]:
+    """What the rate of each chip is divided by: 1, its power limit [W], or what an hour of it costs
+    under a contract from a seller, see `market.hour` [USD/h].
 
     Chips without the figure are left out. Limits of superchips hold their share of the CPU where
     the maker counts it so.
 
     Raises
     ------
-    LookupError : unknown metric.
+    LookupError : unknown metric or contract.
 
     >>> prices("watt")["H100 SXM"]
     700.0
@@ -125,7 +132,7 @@ def prices(metric: str) -> dict[str, float]:
     if one_of(metric, METRICS, "metric") == "watt":
         return {name: chip.tdp_watts for name, chip in accelerators().items() if chip.tdp_watts}
     if metric == "dollar":
-        rents = {name: listed_hour(name) for name in accelerators()}
+        rents = {name: listed_hour(name, contract, seller) for name in accelerators()}
         return {name: rent.usd for name, rent in rents.items() if rent}
     return dict.fromkeys(accelerators(), 1.0)
 
@@ -186,6 +193,8 @@ def generation_gains(
     pairs: Iterable[tuple[str, str]] | None = None,
     every_round: bool = False,
     rows: pd.DataFrame | None = None,
+    contract: str = "on demand",
+    seller: str = "median",
 ) -> pd.DataFrame:
     """How many times as much each chip does as each older one, for every benchmark and scenario in
     which they meet.
@@ -197,6 +206,7 @@ def generation_gains(
     pairs : (new, old) by name; by default every chip against those released before it, or with it
     every_round : all rounds; by default the newest in which both stand
     rows : from `results.comparable`; all of them by default
+    contract, seller : of what a dollar rents, see `prices`
 
     Columns: accelerator_new, accelerator_old, benchmark, accuracy_target, scenario, unit, round,
     metric, value, low, high (see `gain_interval`), and for both chips (`_new`, `_old`) what
@@ -212,14 +222,15 @@ def generation_gains(
     """
     pairs = None if pairs is None else tuple(_named(*pair) for pair in pairs)
     find = _known_gains if rows is None else _every_gain
-    found = find(metric, one_of(statistic, STATISTICS, "statistic"), pairs, rows)
+    rents = contract, seller
+    found = find(metric, one_of(statistic, STATISTICS, "statistic"), pairs, rows, rents)
     return found if every_round else found.drop_duplicates(MEETING, keep="last", ignore_index=True)
 
 
 def _every_gain(
-    metric: str, statistic: str, pairs: tuple | None, rows: pd.DataFrame | None
+    metric: str, statistic: str, pairs: tuple | None, rows: pd.DataFrame | None, rents: Any
 ) -> pd.DataFrame:
-    return _gains(rows, (), prices(metric), metric, statistic, pairs)
+    return _gains(rows, (), prices(metric, *rents), metric, statistic, pairs)
 
 
 _known_gains = shared(_every_gain)

@@ -9,15 +9,12 @@ import pandas as pd
 from scaleright.catalog import shared
 from scaleright.mlperf.training import benchmark_results, training_results
 
-MEASURES = ("time_to_train_s", "chip_hours", "cost_usd", "chips_kwh")
+MEASURES = ("time_to_train_s", "chip_hours", "chips_kwh")
 
 
 def record(benchmark: str, round: str | None = None, least: str = "time_to_train_s") -> pd.Series:
-    """The result with the least of something: time, `chip_hours`, `cost_usd` or `chips_kwh`, where
-    that is known.
-
-    A price lent by another chip decides nothing: the least `cost_usd` is of chips with listings of
-    their own.
+    """The result with the least of something: time, `chip_hours` or `chips_kwh`, where that is
+    known.
 
     Raises
     ------
@@ -35,7 +32,6 @@ def record(benchmark: str, round: str | None = None, least: str = "time_to_train
 
 def _record(runs: pd.DataFrame, benchmark: str, least: str) -> pd.Series:
     known = runs.dropna(subset=least)
-    known = known[known["priced_as"] == known["accelerator"]] if least == "cost_usd" else known
     if known.empty:
         raise LookupError(f"no result of {benchmark} has a known {least}")
     return known.sort_values(least, kind="stable").iloc[0]

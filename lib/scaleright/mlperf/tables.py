@@ -81,11 +81,15 @@ def averages_apart(count: int = 5) -> pd.DataFrame:
     return first.assign(best=rows["best"], median=rows["median"], **averages)
 
 
-def generations(metric: str = "chip") -> pd.DataFrame:
+def generations(
+    metric: str = "chip", contract: str = "on demand", seller: str = "median"
+) -> pd.DataFrame:
     """The gains of `PAIRS` on each benchmark and scenario where they meet, in their newest round:
     pair, gain, kind (of model), question.
+
+    contract, seller : of what a dollar rents
     """
-    found = generation_gains(metric, pairs=PAIRS)
+    found = generation_gains(metric, pairs=PAIRS, contract=contract, seller=seller)
     new, old = (
         found[f"accelerator_{side}"].str.removesuffix(" 80GB").str.removesuffix(" SXM")
         for side in ("new", "old")
@@ -95,9 +99,11 @@ def generations(metric: str = "chip") -> pd.DataFrame:
     return pd.DataFrame(named | {"kind": _kind(found["architecture_new"])})
 
 
-def generation_spans() -> pd.DataFrame:
+def generation_spans(contract: str = "on demand", seller: str = "median") -> pd.DataFrame:
     """The gains of `PAIRS` in words, a row for each pair and metric, a column for each kind of
     model: median, lowest, highest, and of how many.
+
+    contract, seller : of what a dollar rents
     """
 
     def span(gains: pd.Series) -> str:
@@ -107,7 +113,8 @@ def generation_spans() -> pd.DataFrame:
         return f"{middle} ({low} to {high}) of {len(gains)}"
 
     metrics = [name for name in METRICS if name != "measured watt"]
-    every = pd.concat([generations(name).assign(per=METRICS[name]) for name in metrics])
+    found = [generations(name, contract, seller).assign(per=METRICS[name]) for name in metrics]
+    every = pd.concat(found)
     told = every.groupby(["pair", "per", "kind"], sort=False)["gain"].agg(span).unstack("kind")
     kinds = [kind for kind in (*MAIN_KINDS.values(), "other") if kind in told]
     return told[kinds].reset_index().fillna("–")

@@ -20,7 +20,6 @@ from scaleright.transformer.flops import forward_flop, training_flop_per_token
 from scaleright.units import SECONDS_PER_HOUR
 
 RUN = {"time_s": NON_NEGATIVE, "accelerators": COUNT}
-ENDS = {"": "usd", "_low": "low", "_high": "high"}
 PEAKS = {"FP8": "fp8", "NVFP4": "fp4"}
 """The dense peak of the catalog that belongs to a format of the table."""
 ALIKE = 1.0
@@ -88,10 +87,8 @@ def pretraining_share(samples, sequence, tokens):
     return samples * sequence / tokens
 
 
-def _price(chip: catalog.Accelerator) -> tuple[market.Hour, str] | None:
-    """What a chip rents for, and of which chip the price is: of the vendor's most alike one where
-    nobody lists it.
-    """
+def _priced_as(chip: catalog.Accelerator) -> str | None:
+    """Of which chip the rent is: the vendor's most alike one where nobody lists it on demand."""
 
     def apart(other: catalog.Accelerator) -> float:
         sizes = [(c.dense.get("bf16"), c.memory_bytes_per_s, c.memory_bytes) for c in (chip, other)]
@@ -107,9 +104,9 @@ def _price(chip: catalog.Accelerator) -> tuple[market.Hour, str] | None:
         if other.vendor == chip.vendor and other.segment == chip.segment
     ]
     for other in [chip, *sorted(kin, key=apart)]:
-        price = market.listed_hour(other.name)
-        if price and (other.name == chip.name or apart(other) < ALIKE):
-            return price, other.name
+        alike = other.name == chip.name or apart(other) < ALIKE
+        if alike and market.listed_hour(other.name):
+            return other.name
     return None
 
 
@@ -118,9 +115,8 @@ def training_results() -> pd.DataFrame:
     """Every result, with what follows from it; cells are empty where the tables do not say.
 
     Columns beyond those of `mlperf_training` and of its benchmark: vendor, chip_hours [h], watts
-    (power limit) [W], chips_kwh (at that limit) [kWh], usd_per_hour and cost_usd with _low and
-    _high (rent by today's listings), priced_as (whose listings: a chip much alike where nobody
-    lists this one, empty where there is none).
+    (power limit) [W], chips_kwh (at that limit) [kWh], priced_as (whose rent is its: that of a chip
+    much alike where nobody lists this one on demand, empty where there is none).
 
     >>> runs = training_results()
     >>> bool((runs["chip_hours"] > 0).all())
@@ -131,26 +127,44 @@ def training_results() -> pd.DataFrame:
     facts = {}
     for name in runs["accelerator"].unique():
         chip = catalog.accelerator(name)
-        price, priced_as = _price(chip) or (None, None)
-        usd = {f"usd_per_hour{end}": getattr(price, part, np.nan) for end, part in ENDS.items()}
         facts[name] = {
             "vendor": chip.vendor,
             "watts": chip.tdp_watts or np.nan,
-            "priced_as": priced_as,
-        } | usd
+            "priced_as": _priced_as(chip),
+        }
     runs = runs.merge(about, on="benchmark").join(
         pd.DataFrame.from_dict(facts, orient="index"), on="accelerator"
     )
     time, count = runs["time_to_train_s"].to_numpy(), runs["accelerators"].to_numpy(dtype=float)
     runs["chip_hours"] = run_chip_hours(time, count)
-    powered, priced = runs["watts"].notna(), runs["usd_per_hour"].notna()
+    powered = runs["watts"].notna()
     runs.loc[powered, "chips_kwh"] = run_energy_kwh(
         time[powered], count[powered], runs.loc[powered, "watts"].to_numpy()
     )
-    for end in ENDS:
-        usd = runs.loc[priced, f"usd_per_hour{end}"].to_numpy()
-        runs.loc[priced, f"cost_usd{end}"] = run_cost_usd(time[priced], count[priced], usd)
     return runs
+
+
+def rented(runs: pd.DataFrame, contract: str = "on demand", seller: str = "median") -> pd.DataFrame:
+    """Runs that could be rented so, and what they would cost at today's rents, for just as long as
+    they took.
+
+    Parameters
+    ----------
+    runs : rows of `training_results`
+    contract, seller : as of `market.hour`
+
+    Columns beyond those of the rows: usd_per_hour [USD/h], cost_usd [USD].
+
+    >>> some = rented(training_results())
+    >>> bool((some["cost_usd"] == some["chip_hours"] * some["usd_per_hour"]).all())
+    True
+    """
+    names = runs["priced_as"].dropna().unique()
+    hours = {name: market.listed_hour(name, contract, seller) for name in names}
+    usd = {name: hour.usd for name, hour in hours.items() if hour}
+    runs = runs[runs["priced_as"].isin(usd)]
+    rent = runs["priced_as"].map(usd)
+    return runs.assign(usd_per_hour=rent, cost_usd=runs["chip_hours"] * rent)
 
 
 @catalog.remembered

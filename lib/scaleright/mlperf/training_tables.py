@@ -4,7 +4,6 @@ the words for their columns.
 Times are those of the rules; all else is derived, not an official MLPerf metric.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, market
+from scaleright.mlperf.best_runs import ALL_ROUNDS, RENT, records
 from scaleright.mlperf.records import record
 from scaleright.mlperf.training import (
     benchmark_results,
@@ -26,20 +26,10 @@ from scaleright.order import ordered
 from scaleright.quantity import Quantity, given, pick
 from scaleright.units import whole
 
-LEAST = MappingProxyType(
-    {
-        "time": "time_to_train_s",
-        "chip-hours": "chip_hours",
-        "rent": "cost_usd",
-        "energy": "chips_kwh",
-    }
-)
-"""What a run may take the least of, and its column of `training_results`."""
 UNITS = MappingProxyType(
     {"time": "minutes", "chip-hours": "chip-hours", "rent": "USD", "energy": "kWh"}
 )
-"""What a chart of `best_by_size` says of each of them."""
-ALL_ROUNDS = "all"
+"""What a chart of `best_by_size` says of each measure."""
 PRETRAINED = MappingProxyType(
     {
         "Llama-3.1-405B": "llama31_405b_training_tokens",
@@ -52,67 +42,14 @@ FAR_APART = 4
 
 
 def usual_overheads() -> dict[str, float]:
-    """What a data center adds to its chips as a rule: host_watts, the power of host and network per
-    chip [W], and pue [1].
-    """
-    host, network, pue = (
-        market.cost_factor(name, "data center").best
-        for name in ("host_watts_per_chip", "network_watts_per_chip", "pue")
-    )
-    return {"host_watts": host + network, "pue": pue}
-
-
-def best_runs() -> Mapping[tuple[str, str, str], Mapping[str, Any]]:
-    """The `record` of each benchmark, round (or all) and measure of `LEAST`: seconds, chips, chip,
-    watts (power limit) [W], submitter, round; priced_as (whose listings), listed (their age), usd,
-    usd_low and usd_high [USD/h].
-
-    >>> best_runs()["GPT-3 175B", "all", "time"]["chips"]
-    11616
-    """
-    runs, found = training_results(), {}
-    ages = {name: market.listing_age(name) for name in runs["priced_as"].dropna().unique()}
-    for title, rows in runs.groupby("title"):
-        for name in (ALL_ROUNDS, *sorted(rows["round"].unique())):
-            for measure, column in LEAST.items():
-                run = record(title, None if name == ALL_ROUNDS else name, column)
-                found[title, name, measure] = {
-                    "seconds": float(run["time_to_train_s"]),
-                    "chips": int(run["accelerators"]),
-                    "chip": run["accelerator"],
-                    "watts": run["watts"],
-                    "submitter": run["submitter"],
-                    "round": run["round"],
-                    "priced_as": run["priced_as"],
-                    "listed": ages[run["priced_as"]],
-                    "usd": run["usd_per_hour"],
-                    "usd_low": run["usd_per_hour_low"],
-                    "usd_high": run["usd_per_hour_high"],
-                }
-    return found
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What a run took, of the chips alone but for meter_kwh.
-
-    chip_hours : [h]
-    rent, rent_low, rent_high : at the median and at the ends of the listings [USD]
-    energy, meter_kwh : of the chips at their power limits; with hosts, network and building [kWh]
-    """
-
-    chip_hours: Any
-    rent: Any
-    rent_low: Any
-    rent_high: Any
-    energy: Any
-    meter_kwh: Any
+    """What a data center adds to its machines as a rule: pue [1]."""
+    return {"pue": market.cost_factor("pue", "data center").best}
 
 
 def best_by_size(digits: int = 4) -> pd.DataFrame:
     """The fastest run of each chip at each size, in each round and in all: benchmark, in_round,
-    chip, vendor, who, chips, minutes, hours (chip-hours), usd (rent) and kwh (of the chips at their
-    limits), with so many significant digits.
+    chip, vendor, who, priced_as (whose rent is its), chips, minutes, hours (chip-hours) and kwh (of
+    the chips at their limits), with so many significant digits.
     """
     runs = training_results()
     each = pd.concat(
@@ -126,12 +63,12 @@ def best_by_size(digits: int = 4) -> pd.DataFrame:
         "chip": each["accelerator"],
         "vendor": each["vendor"],
         "who": each["submitter"] + ", " + each["run"],
+        "priced_as": each["priced_as"].fillna(""),
         "chips": each["accelerators"],
     }
     figures = {
         "minutes": each["time_to_train_s"] / 60,
         "hours": each["chip_hours"],
-        "usd": each["cost_usd"],
         "kwh": each["chips_kwh"],
     }
     short = {
@@ -140,19 +77,25 @@ def best_by_size(digits: int = 4) -> pd.DataFrame:
     return pd.DataFrame(columns | short).pipe(ordered, ["benchmark", "in_round", "chip", "chips"])
 
 
-def result_of_rows(measure: Any, rent_share: Any) -> tuple[Any, list[Quantity]]:
-    """The result of a row of `best_by_size` in a measure of `LEAST`, its rent at a share of the
-    listings' [minutes, h, USD or kWh]; and the quantities that stand for the row's columns.
+def result_of_rows(case: Any) -> tuple[Any, list[Quantity]]:
+    """The result of a row of `best_by_size` in a measure [minutes, h, USD or kWh]; and the
+    quantities that stand for the row's columns.
 
-    >>> result, columns = result_of_rows(given("measure", "rent"), 0.5)
-    >>> result.value, len(columns)
-    (0.5, 4)
+    case : measure, contract, seller and rent_share
+
+    >>> from types import SimpleNamespace as N
+    >>> case = N(measure="rent", contract="on demand", seller="median", rent_share=1.0)
+    >>> result, columns = result_of_rows(case)
+    >>> result.value > 0, len(columns)
+    (True, 4)
     """
-    columns = [given(name, 1.0) for name in ("minutes", "hours", "usd", "kwh")]
-    minutes, hours, usd, kwh = columns
-    paid = usd * rent_share
-    measures = {"time": minutes, "chip-hours": hours, "rent": paid, "energy": kwh}
-    return pick(measures, measure), columns
+    columns = [given(name, 1.0) for name in ("minutes", "hours", "kwh")]
+    minutes, hours, kwh = columns
+    chip = given("priced_as", "H100 SXM")
+    hour = records().hours.paid(chip, case.contract, case.seller)
+    measures = {"time": minutes, "chip-hours": hours, "energy": kwh}
+    measures[RENT] = hours * hour.usd * case.rent_share
+    return pick(measures, case.measure), [*columns, chip]
 
 
 def scaling_lines() -> pd.DataFrame:

@@ -12,18 +12,20 @@ from typing import Any, Self
 import pandas as pd
 
 from scaleright.catalog import accelerators
-from scaleright.information import Choice, spread_between
-from scaleright.market import listed_hour
+from scaleright.information import NINETY, Choice, spread_between
+from scaleright.market import Hours, PaidHour, rents_apart, unfixed
 from scaleright.mlperf.compare import RATES, drift, entry, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
 from scaleright.mlperf.results import ROUNDS
-from scaleright.ops import first_case, maximum, where
-from scaleright.quantity import Quantity, Table, at, choose, given, look_up
+from scaleright.ops import exp, first_case, maximum, where
+from scaleright.quantity import Quantity, Table, at, given, look_up
 from scaleright.quantity.rows import Row
 from scaleright.ranges import Ends
 
 FIGURES = ["best", "median", "tail_low", "tail_high", "submissions", "preview", "precision", "unit"]
 NO_RESULT = "no result"
+TEAMS, RENT = "teams and rounds", "rents of the year ahead"
+"""What nobody knows of a gain, as a chart calls it."""
 MAIN_KINDS = {
     "dense language model": "dense",
     "mixture of experts": "mixture",
@@ -58,6 +60,8 @@ class Versus:
     in_round : the round in which they are compared; empty where none has both
     rate_new, rate_old : per accelerator, by the statistic that the case asks for
     value, low, high : the gain and its range; not a number where there is none
+    spreads : standard deviation that each doubt gives the logarithm of the gain [1]
+    hour, hour_old : what an hour of each chip costs
     """
 
     new: Row
@@ -68,31 +72,35 @@ class Versus:
     value: Any
     low: Any
     high: Any
+    spreads: Mapping[str, Any]
+    hour: PaidHour
+    hour_old: PaidHour
 
     @property
     def choice(self) -> Choice:
         """The new chip or the old one, by what as much work takes of each, over the old one's
         [1].
         """
-        spreads = {"teams and rounds": spread_between(self.low, self.high)}
-        return Choice(1 / self.value, 1.0, spreads)
+        return Choice(1 / self.value, 1.0, self.spreads)
 
 
 @dataclass(frozen=True)
 class Bench:
     """What chips reached on some benchmarks, for a case with benchmark, scenario, new_chip,
     old_chip, metric ("chip", "watt" or "dollar"), in_round (or "newest"), statistic ("best" or
-    "median"), rent_new and rent_old [USD/h], all quantities.
+    "median"), contract, seller, rent_new and rent_old (0 for the price as it is listed) [USD/h],
+    all quantities.
 
     results : by benchmark with its accuracy target, scenario, round and chip: the columns of
         `FIGURES`, rates per accelerator
-    chips : of each chip watts (power limit) [W] and usd (median rent of its listings) [USD/h]; 0
-        where it is not known
+    watts : of each chip its power limit [W]; 0 where it is not known
+    hours : what an hour of those costs that are rented out
     kinds, moves : of the model of each benchmark, see `compare.drift`
     """
 
     results: Mapping[tuple[str, str, str, str], Mapping[str, Any]]
-    chips: Mapping[str, Mapping[str, float]]
+    watts: Mapping[str, float]
+    hours: Hours
     kinds: Mapping[str, str]
     moves: Mapping[str, float]
 
@@ -107,12 +115,11 @@ class Bench:
         rows = rows[rows["entry"].isin(list(benchmarks))]
         keys = rows[["entry", "scenario", "round", "accelerator"]].itertuples(index=False)
         results = dict(zip(map(tuple, keys), rows[FIGURES].to_dict("records"), strict=True))
-        watts, rents = prices("watt"), {}
-        for chip in sorted(rows["accelerator"].unique()):
-            rent = listed_hour(chip)
-            rents[chip] = {"watts": watts.get(chip, 0.0), "usd": rent.usd if rent else 0.0}
+        chips, limits = sorted(rows["accelerator"].unique()), prices("watt")
+        watts = {chip: limits.get(chip, 0.0) for chip in chips}
         of = rows.groupby("entry")["architecture"].first()
-        return cls(results, rents, of.replace(MAIN_KINDS).to_dict(), of.map(drift).to_dict())
+        kinds, moves = of.replace(MAIN_KINDS).to_dict(), of.map(drift).to_dict()
+        return cls(results, watts, Hours.of(chips), kinds, moves)
 
     @cached_property
     def _results(self) -> Table:
@@ -136,13 +143,27 @@ class Bench:
 
         return first_case([(meets(name), name) for name in reversed(ROUNDS)], "")
 
+    def own_rent(self, case: Any, chip: Any) -> Any:
+        """The reader's own rent of a chip, 0 for none [USD/h]."""
+        own = [(chip == case.new_chip, case.rent_new), (chip == case.old_chip, case.rent_old)]
+        return first_case(own, 0.0)
+
+    def hour(self, case: Any, chip: Any) -> PaidHour:
+        """What an hour of a chip costs in a case."""
+        return self.hours.paid(chip, case.contract, case.seller, self.own_rent(case, chip))
+
     def price(self, case: Any, chip: Any) -> Quantity:
         """What the rate of a chip is divided by; not a number where that is not known."""
-        about = choose(self.chips, chip)
-        own = [(chip == case.new_chip, case.rent_new), (chip == case.old_chip, case.rent_old)]
-        by = [(case.metric == "chip", 1.0), (case.metric == "watt", about.watts)]
-        paid = first_case(by, first_case(own, about.usd))
+        by = [(case.metric == "chip", 1.0), (case.metric == "watt", look_up(self.watts, chip))]
+        paid = first_case(by, self.hour(case, chip).usd)
         return where(paid > 0, paid, math.nan)
+
+    def rents(self, case: Any, chip: Any) -> Any:
+        """Standard deviation that the rents of the year ahead of a chip and of the old one give the
+        logarithm of the gain per dollar [1].
+        """
+        pair = (unfixed(case.contract, self.own_rent(case, of)) for of in (chip, case.old_chip))
+        return where(chip == case.old_chip, 0.0, rents_apart(*pair))
 
     def versus(self, case: Any, chip: Any = None, in_round: Any = None) -> Versus:
         """The case's new chip, or another one, against its old chip, in their newest round or in
@@ -153,16 +174,16 @@ class Bench:
         new, old = (self.reached(case, in_round, of) for of in (chip, case.old_chip))
         rate, rate_old = (where(case.statistic == "best", of.best, of.median) for of in (new, old))
         paid, paid_old = (self.price(case, of) for of in (chip, case.old_chip))
-        low, high = gain_interval(
-            (new.tail_low, rate, new.tail_high),
-            (old.tail_low, rate_old, old.tail_high),
-            look_up(self.moves, case.benchmark),
-            paid,
-            paid_old,
-        )
+        moves = look_up(self.moves, case.benchmark)
+        teams = (new.tail_low, rate, new.tail_high), (old.tail_low, rate_old, old.tail_high)
+        apart = where(case.metric == "dollar", self.rents(case, chip), 0.0)
+        ends = gain_interval(*teams, moves, paid, paid_old)
+        wide = gain_interval(*teams, moves, paid, paid_old, exp(NINETY * apart))
         value, same = gain_ratio(rate, rate_old, paid, paid_old), chip == case.old_chip
-        low, high = (where(same, value, end) for end in (low, high))
-        return Versus(new, old, in_round, rate, rate_old, value, low, high)
+        low, high = (where(same, value, end) for end in wide)
+        doubts = {TEAMS: spread_between(*ends), RENT: apart}
+        hours = (self.hour(case, of) for of in (chip, case.old_chip))
+        return Versus(new, old, in_round, rate, rate_old, value, low, high, doubts, *hours)
 
     def why_not(self, case: Any, in_round: Any) -> Quantity:
         """Why there is no gain, where there is none; empty otherwise [word]."""
@@ -173,16 +194,17 @@ class Bench:
             (unknown[0] & unknown[1], ""),
             (case.metric == "watt", "the power limit of one of them is not known"),
         ]
-        return first_case(reasons, "nobody lists the rent of one of them")
+        new, old = (self.hour(case, of).why for of in (case.new_chip, case.old_chip))
+        return first_case(reasons, where(new != "", new, old))
 
     def swings(self, case: Any, of: Versus) -> tuple[Quantity, Quantity, dict[str, Ends]]:
         """The gain per dollar of rent, or per chip where a rent is not known; the same if other
-        teams had submitted, or in another round; and the ends between which these move. Whom to
-        pay is chosen.
+        teams had submitted, in another round, or next year; and the ends between which these move.
+        Whom to pay, and how, is chosen.
         """
         paid, plain = (at(of.value, metric=name) for name in ("dollar", "chip"))
-        factors = {name: given(name, 1.0) for name in ("new_team", "old_team", "another_round")}
-        new_team, old_team, another_round = factors.values()
+        inputs = ("new_team", "old_team", "another_round", "rents_ahead")
+        new_team, old_team, another_round, ahead = (given(name, 1.0) for name in inputs)
         moves = look_up(self.moves, case.benchmark)
         ends = {"another round": Ends(another_round, 1 / moves, moves)}
         for side, team, row, rate in (
@@ -192,7 +214,9 @@ class Bench:
             least, most = row.tail_low / rate, maximum(row.tail_high / rate, 1.0)
             ends[f"team on the {side} chip"] = Ends(team, least, most)
         gain = where(paid > 0, paid, plain)
-        return gain, gain * new_team / old_team * another_round, ends
+        apart = exp(NINETY * where(paid > 0, self.rents(case, case.new_chip), 0.0))
+        ends[RENT] = Ends(ahead, 1 / apart, apart)
+        return gain, gain * new_team / old_team * another_round * ahead, ends
 
 
 def questions() -> pd.DataFrame:

@@ -30,6 +30,9 @@ from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
 
+CASE = "## Your case"
+"""The heading under which a chapter says what its parameters are."""
+
 
 @dataclass(frozen=True)
 class Dated:
@@ -138,6 +141,7 @@ def _tidy(notebook: dict, page: str) -> None:
         if "injected-parameters" not in cell["metadata"].get("tags", ())
     ]
     _answer_first(notebook["cells"])
+    _parameters_at_case(notebook["cells"])
     for output in carried(notebook, PAGE_MIME):
         output["data"]["text/html"] = output["data"][PAGE_MIME]
     for output in carried(notebook, "text/html"):
@@ -157,6 +161,18 @@ def _answer_first(cells: list[dict]) -> None:
     while first and "hide-input" in tags[first - 1] and not cells[first - 1].get("outputs"):
         first -= 1
     cells.insert(first, cells.pop(place))
+
+
+def _parameters_at_case(cells: list[dict]) -> None:
+    """Let the cell of parameters, which a notebook begins with, stand under the heading of the
+    reader's case, after the table of what they mean.
+    """
+    tags = [cell["metadata"].get("tags", ()) for cell in cells]
+    own = next((i for i, tagged in enumerate(tags) if "parameters" in tagged), None)
+    case = next((i for i, cell in enumerate(cells) if _source(cell).startswith(CASE)), None)
+    if own is not None and case is not None:
+        codes = (i for i in range(case, len(cells)) if cells[i]["cell_type"] == "code")
+        cells.insert(next(codes, case), cells.pop(own))  # which shifts the others up by one
 
 
 _SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)">)([^<]*)')
@@ -308,9 +324,7 @@ def chapter_page(
             for i, c in enumerate(notebook["cells"])
             if c["cell_type"] == "markdown" and _source(c).startswith("## ")
         ]
-        own = next(
-            (i for i in heads if _source(notebook["cells"][i]).startswith("## Your case")), None
-        )
+        own = next((i for i in heads if _source(notebook["cells"][i]).startswith(CASE)), None)
         place = next((i for i in heads if own is not None and i > own), len(notebook["cells"]))
         notebook["cells"].insert(place, _cases(scenarios, "##" if own is None else "###"))
     return json.dumps(notebook, ensure_ascii=False).encode()

@@ -34,7 +34,7 @@ def made(accelerator: str) -> None:
     """A chip whose power and making are known."""
     from scaleright.footprint import machine
 
-    machine(accelerator)
+    machine(accelerator, "training")
 
 
 def submitted(accelerator: str) -> None:

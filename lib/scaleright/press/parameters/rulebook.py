@@ -9,11 +9,12 @@ called.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
-from scaleright.press.parameters import catalog_rules, price_rules
+from scaleright.press.parameters import catalog_rules, format_rules, price_rules
 
 RULES: dict[str, Callable[..., None]] = {
-    rule.__name__: rule for rule in (*catalog_rules.RULES, *price_rules.RULES)
+    rule.__name__: rule for rule in (*catalog_rules.RULES, *format_rules.RULES, *price_rules.RULES)
 }
 """Every rule by its name."""
 
@@ -99,11 +100,20 @@ def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: s
 
 
 @_rule
-def ran(benchmark: str, round_: str) -> None:
-    """A benchmark of MLPerf Training that a round had."""
-    from scaleright import mlperf
+def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -> None:
+    """A benchmark of MLPerf Training that a round had, and a best run whose chip is sold so."""
+    from scaleright import market, mlperf
 
-    mlperf.record(benchmark, None if round_ == "all" else round_)
+    in_round = None if round_ == "all" else round_
+    mlperf.record(benchmark, in_round)
+    names = {"benchmark": benchmark, "round": round_, "measure": measure}
+    best = mlperf.records().best(SimpleNamespace(**names, contract=contract, seller=seller))
+    if best.run.there.value:
+        market.hour(best.run.priced_as.value, contract, seller)
+        return
+    known = {of for chip in mlperf.records().chips for of in market.contracts(chip)}
+    offered = ", ".join(of for of in market.CONTRACTS if of in known)
+    raise LookupError(f"{best.why.value}; contracts that some are sold under: {offered}")
 
 
 @_rule
@@ -126,19 +136,21 @@ def meet(
     metric: str,
     statistic: str,
     in_round: str,
-    rent_new: float | None,
-    rent_old: float | None,
+    contract: str,
+    seller: str,
+    rent_new: float,
+    rent_old: float,
 ) -> None:
-    """Two chips that were measured on the same work, by what counts."""
-    from scaleright import mlperf
-    from scaleright.mlperf.gains import prices
+    """Two chips that were measured on the same work, by what counts; where that is a dollar, both
+    are sold so, or have a rent of the reader's own.
+    """
+    from scaleright import market, mlperf
 
-    rents = prices("dollar")
-    paid = (
-        rents.get(new_chip, 0.0) if rent_new is None else rent_new,
-        rents.get(old_chip, 0.0) if rent_old is None else rent_old,
-    )
-    price = paid if metric == "dollar" else None
+    price = None
+    if metric == "dollar":
+        rents = {new_chip: rent_new, old_chip: rent_old}
+        found = [own or market.hour(name, contract, seller).usd for name, own in rents.items()]
+        price = found[0], found[-1]
     mlperf.gain(new_chip, old_chip, benchmark, scenario, metric, statistic, in_round, price)
 
 
@@ -162,11 +174,21 @@ def bets_meet(
 
 
 @_rule
-def as_fast(model: str, request: str, drafts: str, newer: str, older: str, speed: int) -> None:
-    """Two chips that both write at a speed per user."""
+def as_fast(
+    model: str,
+    request: str,
+    drafts: str,
+    newer: str,
+    newer_precision: str,
+    older: str,
+    older_precision: str,
+    speed: int,
+) -> None:
+    """Two chips that both write at a speed per user, each in its format."""
     from scaleright.decisions.vendor_evidence import require_speed
 
-    require_speed(model, request, drafts, (newer, older), speed)
+    forms = {newer: newer_precision, older: older_precision}
+    require_speed(model, request, drafts, forms, speed)
 
 
 @_rule
@@ -318,12 +340,14 @@ def runs_somewhere(
 
 
 @_rule
-def measured_serving(task: str, model: str, accelerator: str, batch: int) -> None:
-    """A model whose energy in serving was measured on the chip; training asks for none."""
-    from scaleright.inference.energy import chat_energy_at
+def measured_serving(task: str, model: str, accelerator: str, precision: str) -> None:
+    """A model whose energy in serving was measured on the chip in the format; training asks for
+    none.
+    """
+    from scaleright.inference.energy import measured_format
 
     if task == "serving":
-        chat_energy_at(model, accelerator, batch)
+        measured_format(model, accelerator, precision)
 
 
 @_rule
