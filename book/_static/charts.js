@@ -478,6 +478,7 @@
     try {
       const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
       page.views[key] = result.view;
+      await steady(result.view);
       target.querySelector(".sr-alt")?.remove();
       target.style.minHeight = "";
       figure.classList.add("sr-drawn");
@@ -486,6 +487,14 @@
     } catch (error) {
       host.remove();
       console.error(`chart ${key}: ${error.message}`);
+    }
+  }
+
+  /** Lay a chart out until its width stays: words that reach beyond the plot reach further in a narrower one. */
+  async function steady(view) {
+    for (let passes = 0, before = NaN; passes < 4 && view.width() !== before; passes++) {
+      before = view.width();
+      await view.resize().runAsync();
     }
   }
 
@@ -547,6 +556,7 @@
     });
     const follow = async () => {
       window.dispatchEvent(new Event("resize"));
+      await Promise.all(Object.values(page.views).map(steady));
       for (const figure of layouts.keys()) await drawAnew(figure, shared);
     };
     document.querySelectorAll(".sr-view").forEach((view) => observer.observe(view));
