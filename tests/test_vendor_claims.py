@@ -109,7 +109,6 @@ def test_a_rack_leads_a_server_of_the_same_chip_where_users_are_fast():
     assert lead(points, "GB300", "B300", 10.0) < 1.35 < lead(points, "GB300", "B300", 150.0)
 
 
-@pytest.mark.xfail(strict=True, reason="engines of 2026-11-23 lead 1.42 times too little")
 def test_measured_leads_are_near_the_predicted_ones():
     checked, errors = vendor.checked_leads(), vendor.lead_errors()
     off = checked["measured"] / checked["predicted"]

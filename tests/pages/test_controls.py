@@ -58,22 +58,7 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     return reached, moved, followed
 
 
-KNOWN = {
-    "notebooks/pretraining_records.html": "a contract without rents leaves a chart empty",
-    "notebooks/architecture_bets.html": "two controls do not move by keys",
-}
-"""Pages that do not pass yet, and why."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(of, marks=pytest.mark.xfail(strict=True, reason=KNOWN[of]))
-        if of in KNOWN
-        else of
-        for of in CHAPTERS
-    ],
-)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_the_keyboard_moves_every_control_and_what_a_reader_sees_follows(look, name):
     opened = look(name)
     controls, first = opened.controls(), opened.ask("probe.words()")

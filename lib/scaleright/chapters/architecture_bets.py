@@ -110,7 +110,7 @@ def regrets(case: Any, found: Bets) -> Display:
         alt="What each bet costs more than knowing in advance, against the odds of mixtures of"
         " experts.",
     )
-    return charts.beneath_strip(shown, *[*vars(case)][:11])
+    return charts.beneath_strip(shown, *[*vars(case)][:12])
 
 
 def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity) -> Display:
@@ -277,7 +277,7 @@ def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Qua
         alt="By the model of serving, the work of a {case.rival} over that of a {case.bet} against"
         " the time a token may take, for {case.mixture} and {case.dense}.",
     )
-    return charts.beneath_strip(shown, "input_tokens", "output_tokens")
+    return charts.beneath_strip(shown, "precision", "input_tokens", "output_tokens")
 
 
 def served(within_20_ms: pd.DataFrame) -> Display:

@@ -50,9 +50,11 @@ def answer(case: Any, best: Best, spent: Spent) -> Display:
 
 
 def runs_by_size(case: Any, best: Best) -> Display:
-    """A chart of each chip's best results against how many of it, in the round that is shown."""
-    result, columns = tables.result_of_rows(case)
-    unit, run = look_up(tables.UNITS, case.measure), best.run
+    """A chart of each chip's best results against how many of it, in the round that is shown; of
+    minutes where none has a rent.
+    """
+    result, columns = tables.result_of_rows(case, best.measure)
+    unit, run = look_up(tables.UNITS, best.measure), best.run
     return charts.show(
         charts.progress(
             tables.best_by_size(),
@@ -67,7 +69,7 @@ def runs_by_size(case: Any, best: Best) -> Display:
             only={"benchmark": case.benchmark, "in_round": best.shown},
         ),
         name="runs",
-        alt="The best {case.measure} of each chip against how many of it, for {case.benchmark}: the"
+        alt="The best {best.measure} of each chip against how many of it, for {case.benchmark}: the"
         " best is {run.chips:whole} {run.chip} in {run.seconds:duration}.",
     )
 

@@ -64,6 +64,7 @@ RACK_CHIPS = 72
 LAYOUT = [
     "model",
     "precision",
+    "kv_precision",
     "tensor_parallel",
     "expert_parallel",
     "input_tokens",
@@ -214,11 +215,12 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
         predicted_speed=0.0,
         predicted=0.0,
     )
-    for (name, form, tensor, expert, *lengths, chip), group in rows.groupby(LAYOUT):
+    for (name, form, cache, tensor, expert, *lengths, chip), group in rows.groupby(LAYOUT):
         engine = Deployment(
             model(name),
             accelerator(chip),
             form,
+            kv_precision=cache,
             tensor=int(tensor),
             expert=int(expert),
             software=software,

@@ -163,8 +163,8 @@ def _experts(d: Deployment, of: Machine, tokens, rows) -> dict[str, Any]:
 
     tokens : of all attention groups; rows : of one of them
 
-    A balanced router draws experts at random: the busiest of r ranks has sqrt(2 ln r) standard
-    deviations above the mean, of tokens and of experts touched alike. Tokens of several attention
+    Ranks draw experts at random: the busiest of r ranks has sqrt(2 ln r) standard deviations above
+    the mean, of tokens and of experts touched alike. Tokens of several attention
     groups meet at the experts: all ranks gather them and scatter the sums; beyond a node each is
     sent to the ranks that hold its experts where that is sooner.
     """

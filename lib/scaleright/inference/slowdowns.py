@@ -19,7 +19,8 @@ TABLE = "serving_constants"
 PLAIN = dict.fromkeys(KINDS, 1.0)
 """The mean of all families: work at measured peaks. What no run has shown is taken to reach them.
 """
-ENGINE_KINDS = ("launch", "host", "sequences")
+THIN = 20
+"""Runs fewer than these do not tell what holds nine of ten."""
 TIES = dict.fromkeys(KINDS, 3e-5) | {"grouped": 1e-5, "sequences": 4e-6, "launch": 4e-6}
 """How alike families are, as weights per row: chips keep close to their measured peaks, engines
 differ in what their hosts take for launches. What these take for a step and for a sequence is hard
@@ -91,6 +92,18 @@ def slowdowns(d: Deployment) -> dict[str, float]:
     return {kind: _constant(name, kind)[0] for kind, name in families(d).items()}
 
 
+@lookup
+def evidence(d: Deployment) -> str:
+    """Which runs tell how fast a deployment's engine is on its chips: the first key of their count.
+
+    >>> from scaleright.catalog import accelerator, model
+    >>> evidence(Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), software="vLLM"))
+    'vLLM, Hopper, dense'
+    """
+    kind = "experts" if d.model.experts else "dense"
+    return f"{generation(d.software)}, {chip_family(d)}, {kind}"
+
+
 @catalog.shared
 def _fitted_formats() -> frozenset[tuple[str, str]]:
     """Families of chips and formats of the weights of which runs were fitted."""
@@ -105,35 +118,29 @@ def _fitted_formats() -> frozenset[tuple[str, str]]:
 
 @lookup
 def borrowed(d: Deployment) -> str:
-    """Whose constants a deployment borrows, in words; empty where runs on its chip and in its
-    format were fitted and its families lack none.
+    """What a deployment's speed rests on where it is not on enough runs of its engine on its chips,
+    in words; empty where `THIN` runs of models of its kind were fitted, and in its format.
 
     >>> from scaleright.catalog import accelerator, model
-    >>> one = Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), "INT4", software="vLLM")
+    >>> one = Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), "INT4",
+    ...     software="vLLM 0.10.1")
     >>> borrowed(one)
     'no run in INT4 on Hopper chips was fitted'
     """
-    form, chips = d.precision.replace("FP16", "BF16"), f"{chip_family(d)} chips"
-    why = [_lacking(d)]
-    if not why[0] and (d.chip.name, "runs") not in catalog.fitted(TABLE):
-        why = [f"no run of {d.chip.name} was fitted: constants of other {chips}"]
-    if (chip_family(d), form) not in _fitted_formats():
-        why.append(f"no run in {form} on {chips} was fitted")
-    return "; ".join(filter(None, why))
-
-
-def _lacking(d: Deployment) -> str:
-    """Which constants of its engine a deployment's families lack, in words."""
-    lacking = [
-        kind
-        for kind, name in families(d).items()
-        if kind in (*ENGINE_KINDS, "matmul") and _constant(name, kind)[1]
-    ]
-    if not lacking:
-        return ""
-    engine = generation(d.software) if d.engine else "no engine"
-    was = "was" if len(lacking) == 1 else "were"
-    return f"{', '.join(lacking)} of {engine} on {chip_family(d)} chips {was} not fitted"
+    fitted, family = catalog.fitted(TABLE), chip_family(d)
+    form, why = d.precision.replace("FP16", "BF16"), []
+    runs = int(fitted.get((evidence(d), "runs"), (0,))[0])
+    if runs < THIN:
+        of = "mixtures of experts" if d.model.experts else "dense models"
+        engine = f"with {generation(d.software)}" if d.engine else "without a named engine"
+        one, were = ("run", "was") if runs < 2 else ("runs", "were")
+        count = f"only {runs}" if runs else "no"
+        why = [f"{count} {one} of {of} {engine} on {family} chips {were} fitted"]
+    elif (d.chip.name, "runs") not in fitted:
+        why = [f"no run of {d.chip.name} was fitted: constants of other {family} chips"]
+    if (family, form) not in _fitted_formats():
+        why.append(f"no run in {form} on {family} chips was fitted")
+    return "; ".join(why)
 
 
 @lookup

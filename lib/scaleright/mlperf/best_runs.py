@@ -93,6 +93,7 @@ class Best:
 
     asked : whether anybody ran the benchmark in the round that is asked for [truth value]
     shown : that round, or all where nobody did
+    measure : what runs are compared in, the one that is asked for, or time where none has a rent
     run : a row of `best_runs`
     hour : what an hour of its chip costs
     why : why there is no such run with a rent, in words; empty where there is one
@@ -100,6 +101,7 @@ class Best:
 
     asked: Any
     shown: Any
+    measure: Any
     run: Row
     hour: PaidHour
     why: Any
@@ -155,7 +157,8 @@ class Records:
         hour = self.hours.paid(run.priced_as, case.contract, case.seller)
         unsold = "of the chips that ran it none has a price " + case.contract
         who = where(case.seller == "median", "", " of such a seller (" + case.seller + ")")
-        return Best(asked, shown, run, hour, where(run.there, hour.why, unsold + who))
+        measure = where(run.there, case.measure, "time")
+        return Best(asked, shown, measure, run, hour, where(run.there, hour.why, unsold + who))
 
 
 @remembered

@@ -77,15 +77,16 @@ def best_by_size(digits: int = 4) -> pd.DataFrame:
     return pd.DataFrame(columns | short).pipe(ordered, ["benchmark", "in_round", "chip", "chips"])
 
 
-def result_of_rows(case: Any) -> tuple[Any, list[Quantity]]:
+def result_of_rows(case: Any, measure: Any) -> tuple[Any, list[Quantity]]:
     """The result of a row of `best_by_size` in a measure [minutes, h, USD or kWh]; and the
     quantities that stand for the row's columns.
 
-    case : measure, contract, seller and rent_share
+    case : contract, seller and rent_share
+    measure : of `MEASURES`
 
     >>> from types import SimpleNamespace as N
-    >>> case = N(measure="rent", contract="on demand", seller="median", rent_share=1.0)
-    >>> result, columns = result_of_rows(case)
+    >>> case = N(contract="on demand", seller="median", rent_share=1.0)
+    >>> result, columns = result_of_rows(case, "rent")
     >>> result.value > 0, len(columns)
     (True, 4)
     """
@@ -95,7 +96,7 @@ def result_of_rows(case: Any) -> tuple[Any, list[Quantity]]:
     hour = records().hours.paid(chip, case.contract, case.seller)
     measures = {"time": minutes, "chip-hours": hours, "energy": kwh}
     measures[RENT] = hours * hour.usd * case.rent_share
-    return pick(measures, case.measure), [*columns, chip]
+    return pick(measures, measure), [*columns, chip]
 
 
 def scaling_lines() -> pd.DataFrame:

@@ -146,16 +146,19 @@ def weight_bytes(parameters, bytes_per_parameter):
     batch=NON_NEGATIVE,
 )
 def experts_touched(experts, experts_per_token, batch):
-    """Experts of one layer that at least one of `batch` tokens visits, in expectation: E (1 - (1 -
-    k / E)^B).
+    """Experts of one layer that at least one of `batch` tokens visits, in expectation: E k B / (E -
+    k + k B).
 
-    Holds for a balanced router that draws independently for each token; correlated tokens touch
-    fewer.
+    Some experts are visited far more often than others. Where their popularities are distributed
+    as an exponential, of which nothing but the mean is known, an expert's visits are geometric and
+    it is missed with probability 1 / (1 + k B / (E - k)). A router that drew all experts alike
+    would touch E (1 - (1 - k / E)^B), up to 30 % more.
 
-    Source: each expert is missed by one token with probability 1 - k / E.
+    Source: Feller, An Introduction to Probability Theory, II.5 (visits that cannot be told apart);
+    that routers of large models are uneven: arXiv 2604.23150.
 
     >>> experts_touched(8, 2, 1), round(experts_touched(256, 8, 32), 1)
-    (2.0, 163.3)
+    (2.0, 130.0)
     """
-    missed = 1 - minimum(experts_per_token / experts, 1.0)
-    return experts * (1 - missed**batch)
+    visits = minimum(experts_per_token, experts) * batch
+    return experts * visits / maximum(experts - experts_per_token + visits, 1e-12)

@@ -18,7 +18,14 @@ import pandas as pd
 from scaleright import catalog, pooling
 from scaleright.inference.phases import KINDS
 from scaleright.inference.serving import steady
-from scaleright.inference.slowdowns import PLAIN, TIES, chip_family, interval, spread_class
+from scaleright.inference.slowdowns import (
+    PLAIN,
+    TIES,
+    chip_family,
+    evidence,
+    interval,
+    spread_class,
+)
 from scaleright.units import si
 from scaleright.validation import checks
 from scaleright.validation.left_out import (
@@ -188,6 +195,8 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
         (task, "prompt", *[lengths[task]] * 3, table["task"].str.startswith(task).sum(), "fit")
         for task in PROMPTED
     ]
+    shown = pd.Series([evidence(one.deployment) for one in of]).value_counts(sort=False)
+    rows += [(name, "runs", *[count] * 4, "count") for name, count in shown.items()]
     return constants_table(rows, table, "scalerightserving")
 
 
