@@ -65,8 +65,8 @@ def test_the_chart_of_runs_has_the_records():
             least = short.loc[(title, name), "minutes"]
             assert least == pytest.approx(run["seconds"] / 60, rel=1e-3)
     assert not points.duplicated(["benchmark", "in_round", "chip", "chips"]).any()
-    result, columns = tables.result_of_rows(CASE)
-    row = {"hours": 10.0, "priced_as": "B200", "measure": "rent", "contract": "reserved"}
+    result, columns = tables.result_of_rows(CASE, "rent")
+    row = {"hours": 10.0, "priced_as": "B200", "contract": "reserved"}
     assert evaluate([result], row) == [pytest.approx(10 * hour("B200", "reserved").usd)]
     assert len(columns) == 4
 

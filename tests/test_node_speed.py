@@ -80,7 +80,7 @@ def test_a_format_in_which_no_run_was_fitted_is_less_sure_and_says_so(speed):
     at = {"model": "Llama-3.1-8B", "chip": "H100 SXM"}
     wanted = speed.low, speed.high, speed.lent
     low, high, lent = evaluate(wanted, at | {"form": "FP8"})
-    assert lent == ""
+    assert "in FP8" not in lent
     wide_low, wide_high, why = evaluate(wanted, at | {"form": "INT4"})
     assert wide_high / wide_low > high / low and "no run in INT4" in why
 

@@ -16,7 +16,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import figures, node_engines
 from scaleright.inference.formats import FORMATS, USUAL, usual_format
 from scaleright.inference.lengths import Load
-from scaleright.inference.slowdowns import borrowed, interval
+from scaleright.inference.slowdowns import borrowed, chip_seen, interval
 from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
@@ -43,8 +43,8 @@ class NodeSpeed(Paced):
     held : whether a node holds the model [truth value]
     best_pace : the quickest pace at which one reader alone is served [token/s]
     low, high : bounds of measured over predicted speed [1]
-    lent : whose constants the speed is by, if not its own, in words
-    fitted : whether runs of such an engine on such chips were fitted [truth value]
+    lent : what the speed rests on, where it is not enough runs of such engines, in words
+    fitted : whether runs on such chips in such a format were fitted [truth value]
     weights : in which format
     groups : chips of each engine, and the tokens a second that it writes, NaN where it does not
         keep the pace [1], [token/s]
@@ -158,13 +158,13 @@ def _row(
     if not engines:
         return NO_NODE
     low, high = interval(engines[0], "throughput")
-    lent = borrowed(engines[0])
+    lent, seen = borrowed(engines[0]), chip_seen(engines[0])
     numbers = {
         f"{column} {place}": value
         for place in range(most)
         for column, value in figures(known[place] if known[place:] else _FULL).items()
     }
-    return numbers | {"low": low, "high": high, "lent": lent, "fitted": not lent}
+    return numbers | {"low": low, "high": high, "lent": lent, "fitted": seen}
 
 
 @search
@@ -186,7 +186,7 @@ def node_speed(
     >>> load = Load(2000, 500)
     >>> speed = node_speed(engines, given("model", "Llama-3.3-70B"), chip, form, load, pace)
     >>> speed.chips.value, speed.precision.value, evaluate([speed.why_not], {"pace": 900.0})
-    (2.0, 'FP8', ['too slow for this pace'])
+    (4.0, 'FP8', ['too slow for this pace'])
     >>> evaluate([speed.why_not, speed.weights.formats], {"form": "NVFP4"})
     ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """

@@ -6,6 +6,8 @@ formats. What no run of a family has shown is borrowed: from the same engine on 
 work is taken to reach measured peaks ("any"), and that is said.
 """
 
+import math
+
 from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup
@@ -116,30 +118,50 @@ def _fitted_formats() -> frozenset[tuple[str, str]]:
     return frozenset(seen)
 
 
+def _runs(d: Deployment) -> int:
+    """Fitted runs of a deployment's engine on its family of chips, of models of its kind."""
+    return int(catalog.fitted(TABLE).get((evidence(d), "runs"), (0,))[0])
+
+
+def _strange_chip(d: Deployment) -> bool:
+    """Whether no run on a deployment's chip was fitted."""
+    return (d.chip.name, "runs") not in catalog.fitted(TABLE)
+
+
+def _strange_format(d: Deployment) -> bool:
+    """Whether no run in a deployment's format on its family of chips was fitted."""
+    return (chip_family(d), d.precision.replace("FP16", "BF16")) not in _fitted_formats()
+
+
+@lookup
+def chip_seen(d: Deployment) -> bool:
+    """Whether runs on a deployment's chip and in its format, with whatever engine, were fitted."""
+    return not (_strange_chip(d) or _strange_format(d))
+
+
 @lookup
 def borrowed(d: Deployment) -> str:
-    """What a deployment's speed rests on where it is not on enough runs of its engine on its chips,
-    in words; empty where `THIN` runs of models of its kind were fitted, and in its format.
+    """What a deployment's speed rests on where it is not on `THIN` fitted runs of its engine on its
+    chips with models of its kind, on its chip and in its format, in words.
 
     >>> from scaleright.catalog import accelerator, model
-    >>> one = Deployment(model("Llama-3.1-8B"), accelerator("H100 SXM"), "INT4",
-    ...     software="vLLM 0.10.1")
-    >>> borrowed(one)
+    >>> borrowed(Deployment(model("gpt-oss-120b"), accelerator("H100 SXM"), "INT4",
+    ...     software="vLLM 0.11.1"))
     'no run in INT4 on Hopper chips was fitted'
+    >>> borrowed(Deployment(model("gpt-oss-120b"), accelerator("H100 SXM"), "MXFP4",
+    ...     software="vLLM"))
+    'only 2 runs of mixtures of experts with vLLM on Hopper chips were fitted'
     """
-    fitted, family = catalog.fitted(TABLE), chip_family(d)
-    form, why = d.precision.replace("FP16", "BF16"), []
-    runs = int(fitted.get((evidence(d), "runs"), (0,))[0])
+    runs, chips, why = _runs(d), f"{chip_family(d)} chips", []
     if runs < THIN:
         of = "mixtures of experts" if d.model.experts else "dense models"
         engine = f"with {generation(d.software)}" if d.engine else "without a named engine"
-        one, were = ("run", "was") if runs < 2 else ("runs", "were")
-        count = f"only {runs}" if runs else "no"
-        why = [f"{count} {one} of {of} {engine} on {family} chips {were} fitted"]
-    elif (d.chip.name, "runs") not in fitted:
-        why = [f"no run of {d.chip.name} was fitted: constants of other {family} chips"]
-    if (family, form) not in _fitted_formats():
-        why.append(f"no run in {form} on {family} chips was fitted")
+        count = {0: "no run", 1: "only 1 run"}.get(runs, f"only {runs} runs")
+        why = [f"{count} of {of} {engine} on {chips} {'was' if runs < 2 else 'were'} fitted"]
+    elif _strange_chip(d):
+        why = [f"no run of {d.chip.name} was fitted: constants of other {chips}"]
+    if _strange_format(d):
+        why.append(f"no run in {d.precision.replace('FP16', 'BF16')} on {chips} was fitted")
     return "; ".join(why)
 
 
@@ -150,10 +172,29 @@ def interval(d: Deployment, figure: str) -> tuple[float, float]:
 
     figure : "throughput", "TPOT" or "ITL"
 
-    Wider for mixtures of experts, and where a chip, a format or an engine borrows its constants.
+    Wider for mixtures of experts, and where something is borrowed. A chip that no fit saw adds, in
+    squares of logarithms, what leaving chips out of the fit adds; so does a format, and so do too
+    few runs of an engine on such chips by as much as they lack of `THIN`.
+
+    >>> from scaleright.catalog import accelerator, model
+    >>> of = model("Llama-3.1-8B"), accelerator("H100 SXM")
+    >>> known, lent, twice = (interval(Deployment(*of, form, software=software), "throughput")
+    ...     for form, software in (("FP8", "vLLM 0.11.1"), ("FP8", "vLLM"), ("INT4", "vLLM")))
+    >>> twice[0] < lent[0] < known[0] < 1 < known[1] < lent[1] < twice[1]
+    True
     """
-    _, low, high = catalog.fitted(TABLE)[spread_class(d, figure, bool(borrowed(d))), "interval"]
-    return low, high
+    lacking = max(1 - _runs(d) / THIN, float(_strange_chip(d)), 0.0) + _strange_format(d)
+    known, lent = (
+        catalog.fitted(TABLE)[spread_class(d, figure, other), "interval"][1:]
+        for other in (False, True)
+    )
+
+    def end(near: float, far: float) -> float:
+        more = max(math.log(far) ** 2 - math.log(near) ** 2, 0.0)
+        return math.sqrt(math.log(near) ** 2 + lacking * more)
+
+    low, high = (end(near, far) for near, far in zip(known, lent, strict=True))
+    return math.exp(-low), math.exp(high)
 
 
 @lookup

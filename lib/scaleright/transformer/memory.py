@@ -74,7 +74,7 @@ def decode_bytes_per_step(
     """Bytes of weights read by one decode step that serves `batch` sequences at once.
 
     Every dense weight once, of the routed experts those that some sequence touches (in expectation,
-    under a balanced router), of the token table one row a sequence.
+    see `experts_touched`), of the token table one row a sequence.
 
     >>> tiny = Transformer("tiny", 2, 64, 4, 2, 16, 256, True, 1000, False)
     >>> decode_bytes_per_step(tiny, 1) - 2 * (parameters(tiny).total - parameters(tiny).embedding)
@@ -161,4 +161,5 @@ def experts_touched(experts, experts_per_token, batch):
     (2.0, 130.0)
     """
     visits = minimum(experts_per_token, experts) * batch
-    return experts * visits / maximum(experts - experts_per_token + visits, 1e-12)
+    left = maximum(experts - experts_per_token, 0.0)
+    return experts * minimum(visits / maximum(left + visits, 1e-12), 1.0)

@@ -185,7 +185,7 @@ def by_source() -> pd.DataFrame:
     percentile, the share of figures in their stated range, and its width.
 
     >>> by_source().iloc[0][["figure", "from", "group out"]].tolist()
-    ['throughput', 'ML.ENERGY', '11 / 40']
+    ['throughput', 'ML.ENERGY', '11 / 36']
     """
     found, rows = [], scored()
     for figure in MEANINGS:
