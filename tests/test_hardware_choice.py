@@ -22,10 +22,11 @@ from scaleright.decisions.hardware_candidates import (
 from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
 from scaleright.decisions.hardware_training import require_pace, training_rows, training_speed
-from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts
+from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts, spread_apart
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 from scaleright.market import contracts, hour
+from scaleright.validation.in_common import error_in_common
 
 MODELS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-oss-120b")
 CASE = {
@@ -109,9 +110,14 @@ def test_a_quicker_answer_and_half_the_utilization_cost_more(any_chip):
 def test_whole_groups_cost_more_than_the_chips_at_work_and_little_more_for_a_large_demand(any_chip):
     small, large = any_chip.at(tokens_per_s=100.0), any_chip.at(tokens_per_s=1e7)
     assert (small["whole_usd"] >= small["usd"] * (1 - 1e-6)).all()
-    groups = np.ceil(100 / (small["tokens_per_s"] * small["group"]))
-    assert (small["chips"] <= small["group"] * groups).all()  # another engine may take fewer
-    assert (small["chips"] < small["group"] * groups).any() and (small["chips"] % 1 == 0).all()
+    ends = [end for group in any_chip.speed.groups for end in group]
+    found = quantities.evaluate(ends, {"tokens_per_s": 100.0, "chip": small.index.to_numpy()})
+    size, most = (
+        np.array([np.broadcast_to(of, len(small)) for of in found[at::2]]) for at in (0, 1)
+    )
+    assert (small["chips"] == np.nanmin(size * np.ceil(100 / most), axis=0)).all()
+    best = small["group"] * np.ceil(100 / (small["tokens_per_s"] * small["group"]))
+    assert (small["chips"] < best).any()  # another engine than that of a large demand takes fewer
     assert large["whole_usd"].to_numpy() == pytest.approx(large["usd"].to_numpy(), rel=1e-2)
     assert small["bill_usd"].to_numpy() == pytest.approx(small["chips"] * small["hour_usd"])
 
@@ -162,7 +168,11 @@ def test_a_range_holds_the_price_and_what_is_chosen_has_no_spread(any_chip, give
     assert moving[RENT] > 0 and moving[LOAD] == moving[PRICE] == 0  # the load is the same on both
     assert bound[RENT] == bound[LOAD] == bound[PRICE] == 0 < bound[SPEED]
     assert owned[RENT] == 0 < owned[PRICE] and owned[LOAD] > 0  # power follows it
-    assert trained[LOAD] == 0 < trained[SPEED] != moving[SPEED]  # each task has errors of its own
+    assert trained[LOAD] == 0
+    for case, of in (({}, moving), (TRAINING, trained)):  # each task has errors of its own
+        off, other = any_chip.at(**case)["off"].iloc[:2]
+        common = error_in_common(case.get("task", CASE["task"]), "dense")
+        assert 0 < of[SPEED] == pytest.approx(spread_apart(off, other, common), rel=1e-3)
     assert loose[0] < fixed[0] < 1 < fixed[1] < loose[1]
     assert fixed[1] > load_spread()  # utilization is in
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import engine_cases
 import numpy as np
 import pytest
 from engine_simulated import simulated
@@ -23,13 +24,7 @@ from scaleright.inference.first_token import (
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import slots, steady
 
-LLAMA = Deployment(
-    catalog.model("Llama-3.1-70B"),
-    catalog.accelerator("H100 SXM"),
-    "FP8",
-    tensor=4,
-    software="SGLang 0.5.9",
-)
+LLAMA = replace(engine_cases.LLAMA, software="SGLang 0.5.9")
 QWEN = Deployment(
     catalog.model("Qwen3-235B-A22B"),
     catalog.accelerator("H100 SXM"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine_cases import LLAMA as FOUR
 from scaleright import catalog
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.disaggregation import disaggregated, transfer_seconds
@@ -14,7 +15,6 @@ from scaleright.inference.serving import offline, steady
 
 LLAMA, DEEPSEEK = catalog.model("Llama-3.1-70B"), catalog.model("DeepSeek-V3")
 H100, GB200 = catalog.accelerator("H100 SXM"), catalog.accelerator("GB200")
-FOUR = Deployment(LLAMA, H100, "FP8", tensor=4, software="vLLM 0.17.0")
 CHAT = Load(1000, 300)
 
 

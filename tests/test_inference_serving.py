@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from engine_cases import DEEPSEEK, LLAMA
 from engine_simulated import simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,21 +17,6 @@ from scaleright.inference.first_token import AHEAD, FRONT_S
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
-
-LLAMA = Deployment(
-    catalog.model("Llama-3.1-70B"),
-    catalog.accelerator("H100 SXM"),
-    "FP8",
-    tensor=4,
-    software="vLLM 0.17.0",
-)
-DEEPSEEK = Deployment(
-    catalog.model("DeepSeek-V3"),
-    catalog.accelerator("H200 SXM"),
-    "FP8",
-    tensor=8,
-    software="vLLM 0.17.0",
-)
 
 
 @settings(max_examples=60, deadline=None)

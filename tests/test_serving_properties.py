@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from properties import NEVER, faster, linked, powers
 from scaleright import catalog
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference import phases
@@ -32,13 +33,6 @@ MODELS = (
 )
 CHIPS = ("A100 SXM 80GB", "H100 SXM", "B200", "GB200", "MI300X", "L40S", "RTX 5090")
 SOFTWARE = ("vLLM", "vLLM 0.11.1", "vLLM 0.5.4", "TensorRT-LLM 1.2", "SGLang 0.5.9", "")
-NEVER = 1 + 1e-9
-"""Rounding of sums in another order."""
-
-
-def powers(most):
-    """Powers of two up to 2^most."""
-    return st.integers(0, most).map(lambda exponent: 2**exponent)
 
 
 @st.composite
@@ -81,21 +75,9 @@ class Better(Machine):
         units, memory, links = (
             self.by.get(name, 1.0) for name in ("arithmetic", "bandwidth", "network")
         )
-
-        def faster(speeds):
-            return replace(
-                speeds,
-                matmul_flops=speeds.matmul_flops * units,
-                exponentials_per_s=speeds.exponentials_per_s * units,
-                memory_bytes_per_s=speeds.memory_bytes_per_s * memory,
-            )
-
-        self.plain, self.bandwidth = faster(self.plain), self.bandwidth * memory
-        self.speeds = {part: faster(of) for part, of in self.speeds.items()}
-        self.links = {
-            name: value * (links if name.endswith("bytes_per_s") else 1.0)
-            for name, value in self.links.items()
-        }
+        self.plain, self.bandwidth = faster(self.plain, units, memory), self.bandwidth * memory
+        self.speeds = {part: faster(of, units, memory) for part, of in self.speeds.items()}
+        self.links = linked(self.links, links)
 
 
 def served(case, load=None, batch=None):

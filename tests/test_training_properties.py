@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from properties import NEVER, faster, linked, powers
 from scaleright import catalog
 from scaleright.training.hiding import shown_parts
 from scaleright.training.layer_parts import Machine
@@ -30,13 +31,6 @@ MODELS = (
 )
 CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "GB200", "MI300X")
 SOFTWARE = (None, "torchtitan", "llm-foundry", "MaxText", "Megatron-LM, 2021", "NeMo 24.09")
-NEVER = 1 + 1e-9
-"""Rounding of sums in another order."""
-
-
-def powers(most):
-    """Powers of two up to 2^most."""
-    return st.integers(0, most).map(lambda exponent: 2**exponent)
 
 
 @st.composite
@@ -71,20 +65,8 @@ def cases(draw):
 def better(run, arithmetic=1.0, bandwidth=1.0, network=1.0):
     """The chip of a run with faster units, memory or links."""
     machine = Machine.of(run)
-
-    def faster(speeds):
-        return replace(
-            speeds,
-            matmul_flops=speeds.matmul_flops * arithmetic,
-            exponentials_per_s=speeds.exponentials_per_s * arithmetic,
-            memory_bytes_per_s=speeds.memory_bytes_per_s * bandwidth,
-        )
-
-    links = {
-        name: value * (network if name.endswith("bytes_per_s") else 1.0)
-        for name, value in machine.links.items()
-    }
-    return replace(machine, low=faster(machine.low), plain=faster(machine.plain), links=links)
+    low, plain = (faster(of, arithmetic, bandwidth) for of in (machine.low, machine.plain))
+    return replace(machine, low=low, plain=plain, links=linked(machine.links, network))
 
 
 def seconds(case, run=None, machine=None, **layout):

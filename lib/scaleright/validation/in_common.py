@@ -120,4 +120,6 @@ def _leaving_nine_of_ten(runs: pd.DataFrame, alike: Sequence[str]) -> float:
     """The correlation at which the stated spreads leave nine of ten ratios within [1]."""
     of = ratios_of_chips(runs, alike)
     squares = of["spread"] ** 2 + of["spread_of_other"] ** 2 - (of["apart"] / NINETY) ** 2
-    return float((squares / (2 * of["spread"] * of["spread_of_other"])).quantile(0.1))
+    most = squares / (2 * of["spread"] * of["spread_of_other"])
+    # that of a ratio: between two of them a tenth and one more would be left outside
+    return float(most.quantile(0.1, interpolation="lower"))
