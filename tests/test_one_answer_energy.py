@@ -31,7 +31,7 @@ from scaleright.footprint import Footprint, busy_hours, machine, place
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
 from scaleright.inference.serving import steady
-from scaleright.power import ENDS, Draw, draw, most_watts, serving_share
+from scaleright.power import ENDS, SETTINGS, WORK, Draw, draw, most_watts, serving_share
 from scaleright.quantity import evaluate
 from scaleright.units import HOURS_PER_YEAR
 
@@ -260,6 +260,19 @@ SAID = {
 @pytest.mark.parametrize("chapter, words", SAID.items(), ids=SAID)
 def test_a_page_says_what_it_counts(chapter, words):
     assert words in page_text(chapter)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("end", ENDS)
+def test_nothing_draws_less_at_work_than_vacant_nor_more_than_its_limits(setting, work, end):
+    for name, chip in catalog.accelerators().items():
+        if not chip.tdp_watts:
+            continue
+        drawn = draw(name, work, setting, end)
+        assert drawn.chip_watts >= drawn.chip_idle_watts, name
+        assert drawn.host_watts >= drawn.host_idle_watts, name
+        assert drawn.busy_watts <= most_watts(name, setting, end) * (1 + 1e-6), name
 
 
 @pytest.mark.parametrize("chip", ["H100 SXM", "B200", "GB300", "MI300X", "L40S", "L4"])

@@ -4,10 +4,15 @@ words of the parameters.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jupytext  # noqa: F401  its import asks pandoc for its version, once, in a process
 import pytest
+from scaleright import catalog
+from scaleright.inference.lengths import Load
+from scaleright.inference.nodes import engines
+from scaleright.inference.serving import steady
 from scaleright.press import Book, scenarios
 from scaleright.press.parameters import (
     DeclarationError,
@@ -105,7 +110,6 @@ def test_every_rule_is_used_by_a_chapter():
         ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
         ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
         ("sustainability", {"precision": "NVFP4"}, "in NVFP4; nearest: BF16; measured in BF16"),
-        ("token_cost", {"pace_tokens_per_s": 300}, "the fastest writes 1[23]"),
         ("token_cost", {"accelerator": "MI300X"}, "nearest contract that has one: on demand"),
         (
             "token_cost",
@@ -122,6 +126,19 @@ def test_values_that_do_not_go_together_are_refused_in_their_own_words(chapter, 
     with pytest.raises(ParameterError, match=says) as caught:
         validate(declared(chapter, BOOK), case)
     assert not {"None", "(0 known)"} & set(str(caught.value).split(", "))
+
+
+def test_a_pace_that_no_engine_keeps_is_refused_with_that_of_the_fastest():
+    """As the model of serving has it for one reader alone, to the digits that are said."""
+    parameters = declared("token_cost", BOOK)
+    case = {parameter.name: parameter.default for parameter in parameters}
+    with pytest.raises(ParameterError, match="one reader alone") as caught:
+        validate(parameters, {"pace_tokens_per_s": 300})
+    (said,) = re.findall(r"the fastest writes (\S+) to", str(caught.value))
+    load = Load(case["input_tokens"], case["output_tokens"], case["cached_share"])
+    found = engines(catalog.model(case["model"]), catalog.accelerator(case["accelerator"]))
+    fastest = max(1 / float(steady(one, load, 1.0).tpot_s) for one in found)
+    assert float(said) == pytest.approx(fastest, rel=0.01)
 
 
 def test_weights_must_not_all_be_nothing():

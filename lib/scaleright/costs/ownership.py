@@ -33,7 +33,7 @@ from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price, rental_prices
 from scaleright.names import one_of
 from scaleright.ops import where
-from scaleright.power import owned_draw
+from scaleright.power import BORROWED, owned_draw
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_YEAR,
@@ -48,10 +48,6 @@ ELECTRICITY = {
     "data center": ("United States", "data center"),
 }
 """Region and sector whose electricity price a setting pays when none is given."""
-BORROWED = {"colocation": "data center"}
-"""A setting whose own figure is missing from the table takes that of this one: the machines are the
-same.
-"""
 MORE_IS_CHEAPER = re.compile(
     "chips_per_staff|facility_life_years|resale_share_after_[0-9]+_years|useful_life_years"
 )

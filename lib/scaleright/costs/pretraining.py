@@ -70,12 +70,8 @@ class ChipHours(Breakdown):
     @property
     def least(self) -> Any:
         """Those of steps in the fastest layout that nothing stops: a bound from below [h]."""
-        return (
-            self.compute_hours
-            + self.recompute_hours
-            + self.communication_hours
-            + (self.bubble_hours)
-        )
+        arithmetic_hours = self.compute_hours + self.recompute_hours
+        return arithmetic_hours + self.communication_hours + self.bubble_hours
 
 
 @closed_form(

@@ -21,8 +21,7 @@ KINDS = {"dense": "dense models", "mixture": "mixtures of experts", "images": "i
 
 @shared
 def rounds(kind: str) -> dict[str, dict[str, list]]:
-    """Rates of `CHIPS` in each round of all benchmarks of a kind of model, by
-    scenario.
+    """Rates of `CHIPS` in each round of all benchmarks of a kind of model, by scenario.
 
     in_round, benchmark : of each round, the newest and strictest first; best, tail : best rate and
     that of the lowest submissions, chip after chip in each round, 0 where nobody submitted. Lists

@@ -6,7 +6,9 @@ them into carbon and water. `formulas`: power over time. `drawn`: the draws, fro
 """
 
 from scaleright.power.drawn import (
+    BORROWED,
     ENDS,
+    SETTINGS,
     WORK,
     Draw,
     draw,

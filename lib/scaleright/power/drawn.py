@@ -3,9 +3,9 @@ behind every owned hour, run, token and fleet.
 
 At work it draws what meters saw: in training a share of what its server draws at most, in serving
 the share of its design power that chips drew at full load, and of the rest of its server what is
-left of the draw of whole servers. Vacant it draws what it draws with nothing loaded. What a site
-must provide for it, `most_watts`, is a bound beside these: the limits of chip, server and network,
-all at once.
+left of the draw of whole servers; the computer around a card at home draws what such computers do
+under load. Vacant it draws what it draws with nothing loaded. What a site must provide for it,
+`most_watts`, is a bound beside these: the limits of chip, server and network, all at once.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,6 +25,10 @@ ENDS = ("low", "best", "high")
 WORK = ("training", "serving")
 """What a chip may do at work."""
 SETTINGS = ("home", "colocation", "data center")
+BORROWED = {"colocation": "data center"}
+"""A setting whose own figure is missing from the table takes that of this one: the machines are the
+same.
+"""
 TASK = "chat"
 """The task that all models of the newest measurements of serving share."""
 TAILS = {"low": 0.05, "best": 0.5, "high": 0.95}
@@ -170,12 +174,11 @@ def _server_watts(
     vacant [W].
     """
     of_chip, of_host = _at_work(chip, work, end)
-    most = _most_of_host(chip, setting, end)
-    if setting == "home":
-        idle = getattr(cost_factor("home_pc_idle_watts", setting), end)
-    else:
-        idle = getattr(cost_factor("idle_share_of_host", "data center"), end) * most
-    return of_chip * chip.require("tdp_watts"), of_host * most, idle
+    at_work, most = of_chip * chip.require("tdp_watts"), _most_of_host(chip, setting, end)
+    if setting == "home":  # the table has the computer under load, no server's share of a plate
+        return at_work, most, getattr(cost_factor("home_pc_idle_watts", setting), end)
+    idle = getattr(cost_factor("idle_share_of_host", "data center"), end)
+    return at_work, of_host * most, idle * most
 
 
 @lookup
@@ -220,7 +223,8 @@ def draw(
     at_work, host, host_idle = (
         _tpu_watts(chip, end) if tpu else _server_watts(chip, work, place, end)
     )
-    vacant = getattr(cost_factor("idle_share_of_tdp", _own_row(place)), end) * tdp
+    row = cost_factor("idle_share_of_tdp", BORROWED.get(place, place))
+    vacant = getattr(row, end) * tdp
     found = {
         "chip_watts": at_work if chip_watts is None else chip_watts,
         "chip_idle_watts": vacant if chip.idle_watts is None else chip.idle_watts,
@@ -229,11 +233,6 @@ def draw(
         "network_watts": _network_watts(chip, place, end),
     }
     return Draw(**figures(found))
-
-
-def _own_row(setting: str) -> str:
-    """The machines of a colocation are those of a data center."""
-    return "data center" if setting == "colocation" else setting
 
 
 @lookup

@@ -13,6 +13,7 @@ from scaleright.costs.clusters import goodput
 from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.whole_runs import TABLE
+from scaleright.information import NINETY
 from scaleright.order import ordered
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
@@ -29,8 +30,6 @@ the batch of Llama 2.
 """
 FEWEST_CHIPS = 64
 """Chips from which a published layout is one of a cluster."""
-Z = 1.6448536269514722
-"""Standard deviations on either side of the mean that hold nine tenths of a normal distribution."""
 WHY = "its hours hold those of a teacher"
 
 
@@ -123,7 +122,7 @@ def refit() -> pd.DataFrame:
     quarters = layouts["over"].quantile([0.5, 0.25, 0.75])
     beyond = [mean, *(pooled(logs[who != of], who[who != of])[0] for of in np.unique(who))]
     factors = np.exp(beyond) / quarters.iloc[0]
-    ends = np.exp([0.0, -Z * apart, Z * apart])
+    ends = np.exp([0.0, -NINETY * apart, NINETY * apart])
     many = int(layouts["layouts"].sum()), len(layouts)
     runs = len(book), len(np.unique(who))
     rows = [
@@ -162,7 +161,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         others, fastest = who != name, _fastest(row)
         mean, apart = pooled(logs[others], who[others])
         hours = fastest * math.exp(mean)
-        ends = (hours * math.exp(side * Z * apart) for side in (-1, 1))
+        ends = (hours * math.exp(side * NINETY * apart) for side in (-1, 1))
         shown = zip(("low", "high"), ends, strict=True)
         share = float(np.median(shares[others]))
         found.append({"fastest": fastest, "predicted": hours, **dict(shown), "share": share})
