@@ -29,6 +29,7 @@ from scaleright.costs.pretraining import (
     run_days,
 )
 from scaleright.costs.pretraining_run import Hour, cheapest
+from scaleright.information import NINETY
 from scaleright.market import cost_factor
 from scaleright.validation import whole_runs
 
@@ -193,7 +194,7 @@ def test_what_runs_take_beyond_is_found_in_the_runs_that_a_fit_may_see(monkeypat
     mean, apart = whole_runs.pooled(seen["log"].to_numpy(), seen["publisher"].to_numpy(str))
     usual = stored_runs.whole_runs()
     assert np.exp(mean) == pytest.approx(usual.over_fastest, rel=1e-4)
-    ends = np.exp([-whole_runs.Z * apart, whole_runs.Z * apart])
+    ends = np.exp([-NINETY * apart, NINETY * apart])
     assert ends == pytest.approx([usual.low, usual.high], rel=1e-3)
 
 
