@@ -73,7 +73,10 @@ def spread(
     frame = frame_of(rows)
     steps, (value, only) = along_rows([value, only], along)
     chart, row, seen = _rows(frame, category, picked(only), otherwise)
-    chart = chart.transform_calculate(_value=field_of(value))
+    value = field_of(value)  # of the row that stays unseen it may be none
+    chart = chart.transform_calculate(
+        _value=where(alt.datum["_is"] > 0, value, 1) if seen else value
+    )
     chart = chart.transform_joinaggregate(**_ENDS, groupby=[row])
     ends = {field: f"min({field})" for field in _ENDS}
     whole = chart.transform_aggregate(**ends, groupby=[row, *seen])
