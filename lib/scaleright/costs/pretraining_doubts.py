@@ -10,6 +10,7 @@ import pandas as pd
 
 from scaleright.catalog import fact, table
 from scaleright.costs.clusters import goodput
+from scaleright.costs.fastest_steps import SIZES
 from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, reliability
 from scaleright.costs.pretraining_run import Run
 from scaleright.costs.whole_runs import whole_runs
@@ -47,6 +48,34 @@ def kept_share(case: Any, chips: Any, luck: Any = "usual") -> Any:
     ends = [(luck == "worse", kept(FRAGILE)), (luck == "better", kept(robust))]
     share = first_case(ends, kept({}))
     return where(share >= LEAST_KEPT, share, float("nan"))
+
+
+def require_kept(chips: int, *failures: float | None) -> None:
+    """Refuse a job that is interrupted so often that it gets nothing done.
+
+    failures : each of `RELIABILITY`, None for the usual
+
+    Raises
+    ------
+    ValueError : it keeps less than `LEAST_KEPT` of its time; the most chips offered that keep more
+        are named.
+
+    >>> require_kept(16384, 655.0, None, 7200.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: interrupted every 2.4 minutes it keeps less than 1 % of its time, 1024 chips more
+    """
+    named = zip(RELIABILITY, failures, strict=True)
+    case = reliability() | {name: value for name, value in named if value is not None}
+    if goodput(chips, **case) >= LEAST_KEPT:
+        return
+    minutes = case["chip_hours_per_interruption"] / chips * 60
+    held = [size for size in SIZES if size < chips and goodput(size, **case) >= LEAST_KEPT]
+    instead = f", {max(held)} chips more" if held else ""
+    raise ValueError(
+        f"interrupted every {minutes:.2g} minutes it keeps less than {100 * LEAST_KEPT:g} % of its"
+        f" time{instead}"
+    )
 
 
 USUAL = {"price": 1.0, "pace": 1.0, "luck": "usual"}

@@ -100,6 +100,20 @@ def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: s
 
 
 @_rule
+def gets_done(
+    chips: int,
+    chip_hours_per_interruption: float | None,
+    checkpoint_stall_s: float | None,
+    restart_s: float | None,
+) -> None:
+    """A job that keeps some of its time; None is the usual."""
+    from scaleright.costs.pretraining_doubts import require_kept
+
+    failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
+    require_kept(chips, *failures)
+
+
+@_rule
 def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -> None:
     """A benchmark of MLPerf Training that a round had, and a best run whose chip is sold so."""
     from scaleright import market, mlperf
