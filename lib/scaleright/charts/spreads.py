@@ -73,10 +73,7 @@ def spread(
     frame = frame_of(rows)
     steps, (value, only) = along_rows([value, only], along)
     chart, row, seen = _rows(frame, category, picked(only), otherwise)
-    value = field_of(value)  # of the row that stays unseen it may be none
-    chart = chart.transform_calculate(
-        _value=where(alt.datum["_is"] > 0, value, 1) if seen else value
-    )
+    chart = chart.transform_calculate(_value=_seen_or_one(field_of(value), seen))
     chart = chart.transform_joinaggregate(**_ENDS, groupby=[row])
     ends = {field: f"min({field})" for field in _ENDS}
     whole = chart.transform_aggregate(**ends, groupby=[row, *seen])
@@ -97,6 +94,11 @@ def _across(kind: str, title: str, log: bool) -> Callable[[str], alt.X]:
     scale = {"nice": False, "padding": 12, "type": "log"} if log else {"nice": False, "padding": 8}
     look = {"title": title, "scale": scale, "axis": value_axis(kind, log)}
     return lambda field: alt.X(field, type="quantitative", **look)
+
+
+def _seen_or_one(value: Any, seen: list[str]) -> Any:
+    """A value; of the row that may stay unseen, and have none, one that the axis can show."""
+    return where(alt.datum["_is"] > 0, value, 1) if seen else value
 
 
 def _seen(seen: list[str]) -> dict[str, Any]:
