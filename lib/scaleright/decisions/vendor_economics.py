@@ -215,12 +215,14 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
         predicted_speed=0.0,
         predicted=0.0,
     )
-    for (name, form, cache, tensor, expert, *lengths, chip), group in rows.groupby(LAYOUT):
+    for (name, form, cache, tensor, expert, *lengths, chip), group in rows.groupby(
+        LAYOUT, dropna=False
+    ):
         engine = Deployment(
             model(name),
             accelerator(chip),
             form,
-            kv_precision=cache,
+            kv_precision=cache if isinstance(cache, str) else None,
             tensor=int(tensor),
             expert=int(expert),
             software=software,
