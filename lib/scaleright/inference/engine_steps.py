@@ -1,15 +1,16 @@
 """Steps of an engine under a load: with the work of a draft, and with prompts."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from scaleright.formulas import search
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.first_token import launching, reads_alone
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds, step_seconds
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.ops import where
+from scaleright.ops import maximum, where
 
 
 @search
@@ -50,14 +51,29 @@ def reading(load: Load, tokens: Any) -> dict[str, Any]:
 
 
 @search
+def prompt_step(
+    d: Deployment, load: Load, beside: Any, slowdowns: Mapping | None, tokens: Any
+) -> StepSeconds:
+    """The step that reads so many tokens of prompts, beside so many running sequences on engines
+    that mix them.
+
+    One that reads prompts alone takes no less than the host takes to launch its kernels one at a
+    time, as their first tokens do (`first_token.launching`).
+    """
+    if not reads_alone(d):
+        return engine_step(d, load, beside, slowdowns, **reading(load, tokens))
+    step = engine_step(d, load, 0.0, slowdowns, **reading(load, tokens))
+    return replace(step, host_s=step.host_s + maximum(launching(d, 1.0) - step.total, 0.0))
+
+
+@search
 def step_reading(
     d: Deployment, load: Load, beside: Any, slowdowns: Mapping | None, tokens: Any
 ) -> StepSeconds:
-    """A step of so many running sequences that reads so many tokens of prompts; in the first engine
-    of vLLM the two in turn.
+    """A step of so many running sequences that reads so many tokens of prompts; the two in turn on
+    engines that do not mix them.
     """
-    prompts = reading(load, tokens)
-    if not d.first_of_vllm:
-        return engine_step(d, load, beside, slowdowns, **prompts)
-    alone = engine_step(d, load, 0.0, slowdowns, **prompts)
-    return weighed(alone, where(tokens > 0, 1.0, 0.0), engine_step(d, load, beside, slowdowns), 1.0)
+    step = prompt_step(d, load, beside, slowdowns, tokens)
+    if not reads_alone(d):
+        return step
+    return weighed(step, where(tokens > 0, 1.0, 0.0), engine_step(d, load, beside, slowdowns), 1.0)

@@ -31,7 +31,9 @@ token comes within a factor of two in 97, 89 and 78 % of three of them
 CAPTURED = ("vLLM", "")
 """Engines that capture graphs of steps that read prompts as well, as vLLM does piecewise."""
 READS_FIRST = ("SGLang",)
-"""Engines that read all prompts that wait before any answer goes on."""
+"""Engines that read all prompts that wait before any answer goes on, in steps of their own unless
+told to mix them (`--enable-mixed-chunk`) [sglang2026arguments].
+"""
 
 
 @closed_form(
@@ -83,6 +85,14 @@ def launching(deployment: Deployment, steps: Any) -> Any:
     if d.engine in CAPTURED or not d.model.experts:
         return 0.0
     return LAUNCHED_S * d.model.layers * steps
+
+
+@lookup
+def reads_alone(deployment: Deployment) -> bool:
+    """Whether an engine reads prompts in steps of their own, in which no answer goes on: SGLang,
+    and the first engine of vLLM.
+    """
+    return deployment.first_of_vllm or deployment.engine in READS_FIRST
 
 
 @lookup

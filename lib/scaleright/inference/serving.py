@@ -22,8 +22,15 @@ import numpy as np
 
 from scaleright.formulas import COUNT, search
 from scaleright.inference.deployment import Deployment, check
-from scaleright.inference.engine_steps import engine_step, reading, step_reading, weighed
+from scaleright.inference.engine_steps import (
+    engine_step,
+    prompt_step,
+    reading,
+    step_reading,
+    weighed,
+)
 from scaleright.inference.first_token import burst_s, first_token_s, launching, stays_together
+from scaleright.inference.last_requests import whole_run
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
 from scaleright.inference.phases import StepSeconds
@@ -225,7 +232,7 @@ def steady(
     batch : sequences that must run together, instead of a concurrency
     requests : of a run whose clients all send their first at its start, which delays the first
         tokens of that burst [1]
-    alike : whether all requests of that run are of one length
+    alike : whether all requests are of one length, and so may stay together
 
     Raises
     ------
@@ -246,9 +253,13 @@ def steady(
             " load fit in memory and under the engine's limit"
         )
     point = _point(deployment, load, asked, most, minimum(asked, most), slowdowns)
+    bunched = stays_together(deployment, alike)
+    if bunched:  # all prompts are read before the answers, none between two of their tokens
+        plain = point.plain_step
+        point = replace(point, token_step=plain, tpot_s=plain.total / load.tokens_per_step)
     if np.all(np.isinf(requests)):
         return point
-    first = 1.0 if stays_together(deployment, alike) else minimum(point.batch / requests, 1.0)
+    first = 1.0 if bunched else minimum(point.batch / requests, 1.0)
     return replace(
         point,
         ttft_s=point.queue_s
@@ -269,12 +280,16 @@ def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
     """Mean time to the first token where all running requests begin together and their prompts are
     read one step after another [s].
     """
+    full, steps = _reading_all(point, slowdowns)
+    return burst_s(maximum(full.total, launching(point.deployment, 1.0)), steps)
+
+
+def _reading_all(point: OperatingPoint, slowdowns: Mapping | None) -> tuple[StepSeconds, Any]:
+    """A full step that reads prompts alone, and how many of them read those of a whole batch."""
     d, load = point.deployment, point.load
     waiting = point.batch * load.new_tokens
-    chunk = minimum(d.chunk_tokens * d.attention_data * d.pipeline, waiting)
-    full = engine_step(d, load, 0.0, slowdowns, **reading(load, chunk))
-    steps = waiting / chunk
-    return burst_s(maximum(full.total, launching(d, 1.0)), steps)
+    chunk = minimum(_side_by_side(d)[1], waiting)
+    return engine_step(d, load, 0.0, slowdowns, **reading(load, chunk)), waiting / chunk
 
 
 def _point(
@@ -302,7 +317,8 @@ def _point(
         * ((1 - beat.carrying) * plain.total**2 + beat.carrying * mixed.total**2)
         / (2 * step.total)
     )
-    reading_s, least_s = beat.prompt_steps * mixed.total, launching(d, beat.prompt_steps)
+    own = prompt_step(deployment, load, beat.beside, slowdowns, beat.chunk)
+    reading_s, least_s = beat.prompt_steps * own.total, launching(d, beat.prompt_steps)
     return OperatingPoint(
         deployment,
         load,
@@ -332,8 +348,10 @@ def offline(
     """A run over so many requests that all wait at its start, as benchmarks of throughput are.
 
     Requests of like lengths run in waves, of which the last is smaller; since the time of a step
-    grows nearly in a straight line with its sequences, the run takes as long as equal waves. TTFT
-    is from when a request takes its slot.
+    grows nearly in a straight line with its sequences, the run takes as long as equal waves. Those
+    of different lengths begin as others end, and the last of them thin out (`last_requests`):
+    throughput is of all of that, latencies are those of the middle. TTFT is from when a request
+    takes its slot.
 
     Parameters
     ----------
@@ -355,8 +373,15 @@ def offline(
     """
     COUNT.check("offline", "requests", requests)
     most = room(deployment, load)
-    waves = ceil(
-        requests / minimum(minimum(most, requests), most if concurrency is None else concurrency)
+    together = minimum(minimum(most, requests), most if concurrency is None else concurrency)
+    if np.all(load.output_cv == 0):
+        each = requests / ceil(requests / together)
+        point = _point(deployment, load, each, most, each, slowdowns, math.inf)
+        return replace(point, ttft_s=_burst(point, slowdowns))
+    point = _point(deployment, load, together, most, together, slowdowns)
+    burst, steps = _reading_all(point, slowdowns)
+    kinds = {"plain": point.plain_step, "mixed": point.mixed_step, "burst": burst}
+    step, beat = whole_run(
+        deployment, load, requests, float(together), point.rhythm, kinds, steps, slowdowns
     )
-    point = _point(deployment, load, requests / waves, most, requests / waves, slowdowns, math.inf)
-    return replace(point, ttft_s=_burst(point, slowdowns))
+    return replace(point, step=step, rhythm=beat, ttft_s=_burst(point, slowdowns))

@@ -7,7 +7,7 @@ TTFT are linear in the slowdowns.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.inference.deployment import MEMORY_SHARE, Deployment
+from scaleright.inference.last_requests import EVEN
 from scaleright.inference.lengths import Load, trace
 from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import OperatingPoint, offline, room, steady
@@ -33,6 +34,10 @@ FIGURES = {
 """What may be measured, and its column. Throughput is of one chip."""
 TRACES = {"chat": "azure conversation", "code": "azure code"}
 """Published traces whose prompts spread as those of a task of people's own words."""
+DRAWN = {"uniform": (EVEN, EVEN)}
+"""Variation of prompts and answers by how they are drawn; those of ShareGPT, of which none is
+published, spread as those of another trace of chats.
+"""
 
 
 @dataclass(frozen=True, eq=False)  # a fit knows its cases by themselves
@@ -171,9 +176,18 @@ def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
             f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators ="
             f" {row['accelerators']}"
         )
+    load = Load(float(row["input_tokens"]), float(row["output_tokens"]))
+    return deployment, replace(load, **_spread(row))
+
+
+def _spread(row: Mapping[str, Any]) -> dict[str, float]:
+    """How widely the lengths of a row spread, as fields of a load."""
+    if drawn := given(row, "lengths", ""):
+        chats = trace(TRACES["chat"])
+        of = {"ShareGPT": (chats.input_cv, chats.output_cv)} | DRAWN
+        return dict(zip(("input_cv", "output_cv"), of[drawn], strict=True))
     like = [of for task, of in TRACES.items() if str(given(row, "task", "")).startswith(task)]
-    spread = trace(like[0]).input_cv if like else 0.0
-    return deployment, Load(float(row["input_tokens"]), float(row["output_tokens"]), 0.0, spread)
+    return {"input_cv": trace(like[0]).input_cv} if like else {}
 
 
 def checked(row: Mapping[str, Any]) -> None:
@@ -188,6 +202,10 @@ def checked(row: Mapping[str, Any]) -> None:
         room(*_whole(row))
 
 
+def _alike(row: Mapping[str, Any]) -> bool:
+    return bool(given(row, "same_lengths", False))
+
+
 def _served(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row ran, as fields of a case, at measured peaks."""
     deployment, load = _whole(row)
@@ -195,7 +213,7 @@ def _served(row: Mapping[str, Any]) -> dict[str, Any]:
     point = (
         offline(deployment, load, requests, **asked, slowdowns={})
         if requests
-        else steady(deployment, load, **asked, slowdowns={})
+        else steady(deployment, load, **asked, slowdowns={}, alike=_alike(row))
     )
     return {
         "deployment": deployment,
@@ -258,7 +276,7 @@ def of_row(
             why or ("" if values[name] > 0 else f"states no {name}"),
             values[name],
             **served,
-            alike=bool(given(row, "same_lengths", False)),
+            alike=_alike(row),
             seconds=_seconds(name, served["point"]) if served else UNDETERMINED,
         )
         for name in stated
