@@ -189,6 +189,8 @@ def _silicon_run(row: Row, run: str, model: str) -> Row:
         "layout and batch are those of the decode pool": row["mode"] == "disagg",
     }
     software = f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}"
+    _, tensor, why = rule(SILICON, "tensor parallel", row["id"])
+    row, notes = ({**row, "tp_size": tensor}, notes | {why: True}) if tensor else (row, notes)
     return {
         "run": run,
         "model": model,

@@ -29,12 +29,14 @@ def simulated(
     reads_first: bool = False,
     skip: int = 3,
     away_s: float = 0.0,
+    to_the_end: bool = False,
 ) -> Simulated:
     """Each client sends its next request when its last is answered; prompts are read first come,
     first served, beside answers or, `reads_first`, while no answer goes on.
 
     skip : rounds of all clients that are left out, such as the burst at the start
     away_s : between the end of an answer and the client's next request, up to twice as long [s]
+    to_the_end : until the last answer, not until the last request is sent
     """
     slots = slots or clients
     seconds = _steps(engine, Load(reads.mean(), writes.mean()), slots)
@@ -43,7 +45,7 @@ def simulated(
     begun: set[int] = set()
     first, gaps, ended = list[float](), list[float](), list[float]()
     draw = np.random.default_rng(1)
-    while sent < len(reads):
+    while sent < len(reads) or (to_the_end and len(ended) < len(reads)):
         if not decoding and not begun and waiting:
             clock = max(clock, min(arrived for arrived, _, _ in waiting))
         budget, done, left = engine.chunk_tokens - len(decoding), list[Any](), list[Any]()

@@ -43,7 +43,7 @@ def drawn(requests: int, variation: float) -> np.ndarray:
     people write are: no upper end, and few long ones.
     """
     below = (np.arange(requests) + 0.5) / requests
-    if variation <= EVEN + 1e-9:
+    if variation <= EVEN + 1e-6:
         return 1 + variation / EVEN * (2 * below - 1)
     lengths = (-np.log1p(-below)) ** (1 / _shape(variation))
     return lengths / lengths.mean()
@@ -75,7 +75,7 @@ def thinning(requests: float, running: float, variation: float) -> tuple[float, 
     COUNT.check("thinning", "requests", requests)
     COUNT.check("thinning", "running", running)
     NON_NEGATIVE.check("thinning", "variation", variation)
-    return _thinning(max(round(requests), 1), max(round(running), 1), round(variation, 4))
+    return _thinning(max(round(requests), 1), max(round(running), 1), round(variation, 6))
 
 
 @cache

@@ -340,6 +340,7 @@ KIND = Kind(
         "kv_precision",
         "software",
         "scenario",
+        "lengths",
         "requests",
         "concurrency",
         "batch",
@@ -367,6 +368,6 @@ KIND = Kind(
         " many chips with the same release; a row is scored if it states lengths, format and"
         " layout, and a load, if one pool of chips serves both phases, if no tokens are drafted,"
         " and if nothing marks it as beyond what datasheets allow; a run of so many requests is"
-        " predicted as such"
+        " predicted as such, to its last answer"
     ),
 )

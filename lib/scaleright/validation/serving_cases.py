@@ -21,6 +21,7 @@ from scaleright.inference.lengths import Load, trace
 from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
+from scaleright.names import one_of
 from scaleright.validation.cases import UNDETERMINED, configuring, given
 from scaleright.validation.problems import FIRST_LINE, bar
 from scaleright.validation.shapes import model_of
@@ -34,9 +35,9 @@ FIGURES = {
 """What may be measured, and its column. Throughput is of one chip."""
 TRACES = {"chat": "azure conversation", "code": "azure code"}
 """Published traces whose prompts spread as those of a task of people's own words."""
-DRAWN = {"uniform": (EVEN, EVEN)}
-"""Variation of prompts and answers by how they are drawn; those of ShareGPT, of which none is
-published, spread as those of another trace of chats.
+SHAREGPT = "azure conversation"
+"""The published trace as whose lengths those of ShareGPT, whose own spread nobody published, are
+taken to spread: chats as well.
 """
 
 
@@ -183,9 +184,9 @@ def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
 def _spread(row: Mapping[str, Any]) -> dict[str, float]:
     """How widely the lengths of a row spread, as fields of a load."""
     if drawn := given(row, "lengths", ""):
-        chats = trace(TRACES["chat"])
-        of = {"ShareGPT": (chats.input_cv, chats.output_cv)} | DRAWN
-        return dict(zip(("input_cv", "output_cv"), of[drawn], strict=True))
+        chats, even = trace(SHAREGPT), Load(1, 1, 0.0, EVEN, EVEN)
+        of = {"uniform": even, "ShareGPT": chats}[one_of(drawn, ("uniform", "ShareGPT"), "lengths")]
+        return {"input_cv": of.input_cv, "output_cv": of.output_cv}
     like = [of for task, of in TRACES.items() if str(given(row, "task", "")).startswith(task)]
     return {"input_cv": trace(like[0]).input_cv} if like else {}
 
