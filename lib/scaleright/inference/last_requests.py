@@ -36,6 +36,7 @@ def _shape(variation: float) -> float:
     return shape
 
 
+@simulation
 def drawn(requests: int, variation: float) -> np.ndarray:
     """Lengths of so many requests, from the shortest to the longest, over their mean [1].
 
