@@ -17,7 +17,7 @@ import numpy as np
 
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
-from scaleright.inference.first_token import first_token_s
+from scaleright.inference.first_token import first_token_s, reads_alone
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
 from scaleright.inference.phases import KINDS, step_parts
@@ -217,7 +217,7 @@ def curves(
     kinds: Sequence[str] = KINDS,
 ) -> list[Curve]:
     """The curves of deployments that differ in their degrees alone, of all kinds of work or of
-    some, by one call of the engine's step; ValueError for the first engine of vLLM.
+    some, by one call of the engine's step; ValueError for engines that read prompts alone.
 
     slowdowns : as in `steady`
 
@@ -227,8 +227,8 @@ def curves(
     >>> round(one.at(64.0, Load(1000, 1000)).tpot_s * 1e3, 1)
     13.5
     """
-    if any(one.first_of_vllm for one in found):
-        raise ValueError("vLLM V0 reads prompts in steps of their own; allowed: later engines")
+    if any(map(reads_alone, found)):
+        raise ValueError(f"{found[0].software} reads prompts alone; allowed: vLLM 0.8 or later")
     d = as_one(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
