@@ -23,6 +23,10 @@ _DRAWN = 0.9
 """Mean length over the nominal one in InferenceX, whose harness draws lengths evenly from 80 to 100
 % of it [inferencemax2026]; not in NVIDIA's own runs.
 """
+_ONE_NODE = (
+    "on as many chips of one node as InferenceX's script has; the file multiplies them by those of"
+    " the experts"
+)
 _ADVANTAGES = ("memory_bytes", "memory_bytes_per_s", "scale_up_bytes_per_s")
 _SPEED = "measured_output_tokens_per_s_per_accelerator"
 _REQUESTS = (
@@ -189,8 +193,8 @@ def _silicon_run(row: Row, run: str, model: str) -> Row:
         "layout and batch are those of the decode pool": row["mode"] == "disagg",
     }
     software = f"{rule(SILICON, 'software', row['backend']).ours} {row['backend_version']}"
-    _, tensor, why = rule(SILICON, "tensor parallel", row["id"])
-    row, notes = ({**row, "tp_size": tensor}, notes | {why: True}) if tensor else (row, notes)
+    if tensor := rule(SILICON, "tensor parallel", row["id"]).ours:
+        row, notes = {**row, "tp_size": tensor}, notes | {_ONE_NODE: True}
     return {
         "run": run,
         "model": model,
