@@ -228,7 +228,7 @@ def curves(
     13.5
     """
     if any(map(reads_alone, found)):
-        raise ValueError(f"{found[0].software} reads prompts alone; allowed: vLLM 0.8 or later")
+        raise ValueError("prompts are read in steps of their own; allowed: engines that mix them")
     d = as_one(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
