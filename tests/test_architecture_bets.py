@@ -327,11 +327,6 @@ def test_at_the_odds_of_a_switch_the_other_chip_costs_the_same_and_is_named():
 # what the model of serving says
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="engines of `nodes` read prompts and write answers on the same chips; apart, as racks"
-    " are run, a rack leads 4.4 times at 20 ms (`disaggregation`)",
-)
 def test_a_rack_leads_on_mixtures_in_a_hurry_and_its_chips_alone_on_dense_models():
     case, limit = case_of(), quantity("limit_ms", 20.0)
     of = {kind: Served.of(kind, case, limit / 1e3) for kind in ("mixture", "dense")}

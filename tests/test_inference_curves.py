@@ -7,11 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.inference.curves import curves, fastest
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.formats import usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
+from scaleright.inference.pacing import fastest
 from scaleright.inference.serving import slots, steady
 
 LOADS = [

@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 from scaleright import catalog
 from scaleright.inference import nodes
-from scaleright.inference.curves import curves, fastest
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import writing_seconds
 from scaleright.inference.formats import offered, usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, node_speed
 from scaleright.inference.nodes import engines
+from scaleright.inference.pacing import fastest
 from scaleright.inference.server import SOFTWARE
 from scaleright.quantity import evaluate, given
 from scaleright.transformer import decode_step

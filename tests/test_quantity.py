@@ -14,9 +14,10 @@ from scaleright import catalog, ops
 from scaleright.charts import say
 from scaleright.charts.expressions import settled
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.inference.curves import Curve, curves, fastest
+from scaleright.inference.curves import Curve, curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
+from scaleright.inference.pacing import fastest
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at, choose, compiled, evaluate, given, least, look_up
 from scaleright.quantity.graph import _NODES, in_order, parameter

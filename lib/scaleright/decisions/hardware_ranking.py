@@ -9,10 +9,11 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, model
 from scaleright.formulas import search
-from scaleright.inference.curves import curves, fastest
+from scaleright.inference.curves import curves
 from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
 from scaleright.inference.nodes import engines
+from scaleright.inference.pacing import fastest
 from scaleright.order import first_greatest, noiseless, ordered
 
 WORKLOAD = ["model", "input_tokens", "output_tokens"]

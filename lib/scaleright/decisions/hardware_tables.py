@@ -13,11 +13,11 @@ from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
-from scaleright.inference.curves import fastest
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.formats import FORMATS, USUAL, released_in
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.pacing import fastest
 from scaleright.market import Hours
 from scaleright.quantity import choose
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes

@@ -12,9 +12,9 @@ import pandas as pd
 
 from scaleright.catalog import Accelerator, accelerator, fact
 from scaleright.formulas import search
-from scaleright.inference.curves import fastest
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
+from scaleright.inference.pacing import fastest
 from scaleright.market import matmul_chips
 
 NO_HURRY_S = 1e3

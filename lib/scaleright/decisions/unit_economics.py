@@ -21,9 +21,10 @@ from scaleright.costs.tokens import (
 from scaleright.decisions import capex_opex
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
-from scaleright.inference.curves import curves, fastest
+from scaleright.inference.curves import curves
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
+from scaleright.inference.pacing import fastest
 from scaleright.market import STEADY, api_price, hour
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from scaleright.formulas import search
-from scaleright.inference.deployment import DEGREES, Deployment
-from scaleright.inference.first_token import first_token_s, reads_alone
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.first_token import FRONT_S, first_token_s, reads_alone
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import cache_per_chip, serving_memory
 from scaleright.inference.phases import KINDS, step_parts
@@ -25,11 +25,13 @@ from scaleright.inference.rhythm import Rhythm
 from scaleright.inference.serving import SEQUENCES
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.slowest import busiest_prompt
+from scaleright.inference.splits import as_one, reader_like, reads_apart
 from scaleright.ops import floor, item, log2, maximum, minimum, where
 from scaleright.quantity.packed import graded
 
 BATCHES = tuple(8.0**power for power in range(5))
-"""Sequences between which the batch of a pace is looked for."""
+RACK_BATCHES = tuple(8.0**power for power in range(6))
+"""Sequences between which the batch of a pace is looked for: of a node, and of a rack."""
 DECODING, READING = (
     tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
 )
@@ -38,6 +40,10 @@ DECODING, READING = (
 """
 _TABLES, _DIGITS, _NOTHING_S = ("decoding", "reading", "grouped"), 4, 1e-6
 """Tables of a curve, digits of its other numbers, and what a table has for no time."""
+IN_STEPS = (0.0, 0.0, 0.0, 1.0)
+"""The `reader` of a curve beside others that have one, where prompts are read in its own steps."""
+APART = ("reader_s", "reader")
+"""Numbers of a curve that are of chips beside the engine."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
 
@@ -59,6 +65,8 @@ class CurvePoint:
     beat : how their steps are shared
     plain_s, mixed_s : a step that decodes alone, and one that carries prompts too [s]
     looking_s : part of the mean step in which sequences look back on what came before [s]
+    apart_s : reading a prompt on other chips, with the wait for half a step of theirs; None or 0
+        where it is read in these steps [s]
     """
 
     batch: Any
@@ -66,6 +74,7 @@ class CurvePoint:
     plain_s: Any
     mixed_s: Any
     looking_s: Any
+    apart_s: Any = None
 
     @property
     def reading_s(self) -> Any:
@@ -97,7 +106,10 @@ class CurvePoint:
         ) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
         rest_s = minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
         reading_s = self.beat.prompt_steps * self.mixed_s
-        return first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s)
+        own_s = first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s)
+        if self.apart_s is None:
+            return own_s
+        return where(self.apart_s > 0, self.apart_s + FRONT_S, own_s)
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,10 @@ class Curve:
     near : tokens beyond which looking back costs less (a window, a selection) [token]
     look, read, hold : for each token of context, and for each of the nearest besides: seconds of a
         decoding sequence, seconds of a token of a prompt, share of the cache that a sequence takes
+    reader_s, reader : of the group that reads prompts for the engine: seconds of its chips for a
+        token without context [s]; those for each token of context and of the nearest besides [s],
+        tokens of a full step, chips; None where all such curves read prompts in their own steps,
+        `IN_STEPS` where others do not
     """
 
     chips: Any
@@ -131,6 +147,8 @@ class Curve:
     look: Any
     read: Any
     hold: Any
+    reader_s: Any = 0.0
+    reader: Any = None
 
     def _over(self, slopes: Any, context: Any) -> Any:
         return slopes[0] * context + slopes[1] * minimum(context, self.near)
@@ -171,14 +189,7 @@ class Curve:
 
     def at(self, batch: Any, load: Load) -> CurvePoint:
         """The steady state at so many sequences."""
-        beat = Rhythm.of(
-            batch,
-            load.new_tokens,
-            load.output_tokens - 1,
-            1.0,
-            self.budget,
-            self.replicas / self.waiting,
-        )
+        beat = self._beat(batch, load)
         looking, beside = (
             self.looking_s(batch, load.context),
             beat.beside * self._over(self.look, load.context),
@@ -186,9 +197,41 @@ class Curve:
         plain_s = self.writing_s(batch) + looking
         reading = beat.beside, beat.chunk, load.prompt_context, load.new_tokens
         mixed_s = self.mixed_s(*reading) + beside
-        return CurvePoint(
-            batch, beat, plain_s, mixed_s, (1 - beat.carrying) * looking + beat.carrying * beside
-        )
+        looking_s = (1 - beat.carrying) * looking + beat.carrying * beside
+        return CurvePoint(batch, beat, plain_s, mixed_s, looking_s, self._apart_s(load))
+
+    def _beat(self, batch: Any, load: Load) -> Rhythm:
+        """How steps are shared; they carry no prompts where others read them."""
+        further = load.output_tokens - 1
+        groups = self.replicas / self.waiting
+        beat = Rhythm.of(batch, load.new_tokens, further, 1.0, self.budget, groups)
+        if self.reader is None:
+            return beat
+        pairs = zip(vars(Rhythm.alone(batch, further)).values(), vars(beat).values(), strict=True)
+        return Rhythm(*(where(self.reader[2] > 0, alone, own) for alone, own in pairs))
+
+    def _token_chip_s(self, load: Load) -> Any:
+        """Seconds of the chips that read prompts for the engine for a token of a prompt [s]."""
+        return self.reader_s + self._over(self.reader, load.prompt_context)
+
+    def _apart_s(self, load: Load) -> Any:
+        """Reading a prompt on chips of its own, after half a step of theirs, as `disaggregated`
+        has it [s], but for the way of its cache to the engine: over the fabric of a rack that is
+        within a few milliseconds.
+        """
+        if self.reader is None:
+            return None
+        _, _, full, chips = (self.reader[place] for place in range(len(IN_STEPS)))
+        tokens = maximum(load.new_tokens, full) + full / 2
+        return tokens * self._token_chip_s(load) / chips
+
+    def reading_chips(self, requests_per_s: Any, load: Load) -> Any:
+        """Chips that read the prompts of so many requests a second for the engine, 0 where it reads
+        them itself [1].
+        """
+        if self.reader is None:
+            return 0.0
+        return requests_per_s * load.new_tokens * self._token_chip_s(load)
 
     def batch_at(self, tpot_s: Any, load: Load) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].
@@ -200,8 +243,9 @@ class Curve:
         def pace(batch: Any) -> Any:
             return self.at(batch, load).tpot_s
 
-        paces, found = [pace(batch) for batch in BATCHES], 1.0
-        for (low, high), (fast, slow) in zip(pairwise(BATCHES), pairwise(paces), strict=True):
+        tried = BATCHES if self.reader is None else RACK_BATCHES
+        paces, found = [pace(batch) for batch in tried], 1.0
+        for (low, high), (fast, slow) in zip(pairwise(tried), pairwise(paces), strict=True):
             between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
             found = where(fast <= tpot_s, minimum(between, high), found)
         left = maximum(tpot_s - paces[0], 0.0)
@@ -219,7 +263,7 @@ def curves(
     """The curves of deployments that differ in their degrees alone, of all kinds of work or of
     some, by one call of the engine's step; ValueError for engines that read prompts alone.
 
-    slowdowns : as in `steady`
+    slowdowns : as in `steady`, for those that read prompts for a rack too
 
     >>> from scaleright import catalog
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
@@ -229,21 +273,32 @@ def curves(
     """
     if any(map(reads_alone, found)):
         raise ValueError("prompts are read in steps of their own; allowed: engines that mix them")
+    known, far = _in_steps(found, slowdowns, kinds), [*map(reads_apart, found)]
+    if not any(far):
+        return known
+    one = reader_like(found[0])
+    (by,) = _in_steps([one], slowdowns, kinds)
+    full_s = by.mixed_s(0.0, by.budget, 0.0, by.budget)
+    reader = [*(_cut(by.chips * slope) for slope in by.read), by.budget, by.chips]
+    apart = {"reader_s": _cut(by.chips * full_s / by.budget), "reader": reader}
+    return [replace(of, **apart) if is_far else of for of, is_far in zip(known, far, strict=True)]
+
+
+def _in_steps(
+    found: Sequence[Deployment], slowdowns: Mapping[str, float] | None, kinds: Sequence[str]
+) -> list[Curve]:
+    """The curves of deployments, as if all read prompts in the steps that write answers."""
     d = as_one(found)
     factors = stored(d) if slowdowns is None else slowdowns
     columns = _columns(d, factors, kinds)
-    kept = {name: graded if name in _TABLES else _cut for name in Curve.__dataclass_fields__}
+    kept = {name: graded if name in _TABLES else _cut for name in columns}
     cut = [[[of(float(v)) for v in row] for row in columns[name]] for name, of in kept.items()]
     many = [name in (*_TABLES, "look", "read", "hold") for name in kept]
     rows = zip(*cut, strict=True)
-    return [Curve(*(of if m else of[0] for of, m in zip(row, many, strict=True))) for row in rows]
-
-
-@search
-def as_one(found: Sequence[Deployment]) -> Deployment:
-    """Deployments that differ in their degrees alone, as one with a row for each."""
-    rows: Any = {name: np.array([[getattr(one, name)] for one in found]) for name in DEGREES}
-    return replace(found[0], **rows)
+    return [
+        Curve(**{name: of if m else of[0] for name, of, m in zip(kept, row, many, strict=True)})
+        for row in rows
+    ]
 
 
 def _cut(value: float) -> float:
@@ -333,67 +388,3 @@ def _slowed_steps(
         for kind in kinds
     }
     return slowed, np.cumsum([len(DECODING), len(READING), 3, 3])
-
-
-@dataclass(frozen=True)
-class Paced:
-    """What the best of some engines does for a load at a pace.
-
-    kept : 1 where it keeps the pace, 0 where none does: then it is the quickest, with one reader
-        alone
-    tokens_per_s : output tokens per second of one accelerator
-    reading, looking : share of the time in which prompts are read, and in which sequences look back
-        [1]
-    batch, chips : sequences that run, and chips of the engine [1]
-    tpot_s, ttft_s : time of a further token and of the first [s]
-    """
-
-    kept: Any
-    tokens_per_s: Any
-    reading: Any
-    looking: Any
-    batch: Any
-    chips: Any
-    tpot_s: Any
-    ttft_s: Any
-
-
-@search
-def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any) -> Paced:
-    """The engine, of those of one model and chip, that writes most tokens per chip where none may
-    take longer than `tpot_s`.
-
-    >>> from scaleright import catalog
-    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))])
-    >>> slow, fast, never = (fastest([one], Load(1000, 1000), 1 / pace)
-    ...     for pace in (20.0, 100.0, 1000.0))
-    >>> slow.tokens_per_s > fast.tokens_per_s > never.tokens_per_s, (slow.kept, fast.kept,
-    ...     never.kept)
-    (True, (1.0, 1.0, 0.0))
-    """
-    return foremost([paced(one, load, tpot_s) for one in curves])
-
-
-@search
-def foremost(found: Sequence[tuple[Paced, Any]]) -> Paced:
-    """That of the highest score."""
-    best, most = found[0]
-    for this, score in found[1:]:
-        pairs = zip(vars(this).values(), vars(best).values(), strict=True)
-        best = Paced(*(where(score > most, one, other) for one, other in pairs))
-        most = maximum(score, most)
-    return best
-
-
-@search
-def paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
-    """What one engine does at a pace, and its score: its speed, or how slow it is to one reader
-    alone.
-    """
-    batch = one.batch_at(tpot_s, load)
-    running = maximum(batch, 1.0)
-    at = one.at(running, load)
-    rate = at.beat.requests * load.output_tokens / at.step_s / one.chips
-    score = where(batch > 0, rate, where(one.slots(load) < 1, -1e9, -at.tpot_s))
-    of = where(batch > 0, 1.0, 0.0), rate, at.reading_s / at.step_s, at.looking_s / at.step_s
-    return Paced(*of, running, one.chips, at.tpot_s, at.ttft_s), score

@@ -156,13 +156,12 @@ def disaggregated(
         )
     room(prefill, replace(load, output_tokens=1, output_cv=0.0))
     most, full = room(decode, load), _budget(prefill)
-    further = maximum((load.output_tokens - 1) / load.tokens_per_step, 1.0)
     batch = most if batch is None else minimum(batch, most)
     step = engine_step(decode, load, batch, slowdowns)
     prompt_step = engine_step(
         prefill, load, 0.0, slowdowns, prefill_tokens=full, prefill_context=load.prompt_context
     )
-    rhythm = Rhythm(0.0, batch / further, 0.0, batch, 0.0, 0.0)
+    rhythm = Rhythm.alone(batch, (load.output_tokens - 1) / load.tokens_per_step)
     transfer_s = transfer_seconds(prefill, decode, load.input_tokens)
     ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
     served = rhythm.requests / step.total

@@ -2,7 +2,7 @@
 found once a build.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
@@ -11,7 +11,9 @@ from typing import Any
 from scaleright.catalog import accelerator, model, shared
 from scaleright.formulas import lookup, search
 from scaleright.inference.curves import (
+    APART,
     DECODING,
+    IN_STEPS,
     READING,
     Curve,
     curves,
@@ -40,10 +42,28 @@ class Served:
 
 
 @lookup
-def figures(of: Curve) -> dict[str, Any]:
-    """The numbers of a curve by name, without those of steps with prompts beyond its `budget`."""
+def figures(of: Curve, apart: bool = False) -> dict[str, Any]:
+    """The numbers of a curve by name, without those of steps with prompts beyond its `budget`.
+
+    apart : whether to name chips that read prompts for it, of which there may be none
+    """
     needed = sum(tokens < of.budget for tokens in READING) + 1
-    return vars(of) | {name: getattr(of, name)[:needed] for name in ("reading", "grouped")}
+    told = vars(of) | {name: getattr(of, name)[:needed] for name in ("reading", "grouped")}
+    told["reader"] = of.reader or [*IN_STEPS]
+    return {name: value for name, value in told.items() if apart or name not in APART}
+
+
+@lookup
+def curve_at(row: Mapping[str, Any], place: int) -> Curve:
+    """The curve of the engine at a place of a row, whose numbers have the place in their names."""
+    names, there = {name: f"{name} {place}" for name in Curve.__dataclass_fields__}, {*row}
+    return Curve(**{name: row[key] for name, key in names.items() if key in there})
+
+
+@lookup
+def apart_places(every: Iterable[Sequence[Curve]]) -> set[int]:
+    """Places among the engines of each row of a table where others read prompts for any."""
+    return {place for known in every for place, one in enumerate(known) if one.reader}
 
 
 def _served(found: Sequence[Deployment]) -> list[Served]:

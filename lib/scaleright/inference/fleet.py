@@ -15,7 +15,6 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, SHARE, closed_form, search
-from scaleright.inference.curves import as_one
 from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.lengths import Load
@@ -25,11 +24,15 @@ from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.speculation import Speculation
+from scaleright.inference.splits import as_one, reader_like, reads_apart
 from scaleright.ops import ceil, maximum, sqrt, where
 from scaleright.order import noiseless
 
 SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
-"""Sequences at which a group that batches continuously is tried."""
+RACK_SEATS = 2.0 ** np.arange(0, 15.5, 0.5)
+"""Sequences at which a group that batches continuously is tried: of a node, and one for which
+others read prompts.
+"""
 
 
 @closed_form(
@@ -41,13 +44,14 @@ SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 def fleet_chips(
     requests_per_s, group_requests_per_s, group_chips, peak_to_mean, together, streams, pools
 ):
-    """Chips of a fleet that serves its busiest time, in whole groups [1].
+    """Chips of a fleet that serves its busiest time, in whole groups; of chips that groups share,
+    as of those that read prompts for several, as many as all of them take [1].
 
     Parameters
     ----------
     requests_per_s : mean demand of the whole fleet [1/s]
-    group_requests_per_s, group_chips : what a group of chips serves at most [1/s], and its chips
-        [1]
+    group_requests_per_s, group_chips : what a group of chips serves at most [1/s], and its chips,
+        with its part of those that it shares [1]
     peak_to_mean : busiest time of one stream of requests over its mean [1]
     together : correlation of the streams: 1 where all peak at the same time [1]
     streams : equal streams that share a pool [1]
@@ -60,11 +64,8 @@ def fleet_chips(
     (256.0, 112.0)
     """
     peak = 1 + (peak_to_mean - 1) * sqrt(together + (1 - together) / streams)
-    return (
-        pools
-        * group_chips
-        * maximum(ceil(requests_per_s / pools * peak / group_requests_per_s - 1e-9), 1.0)
-    )
+    groups = maximum(ceil(requests_per_s / pools * peak / group_requests_per_s - 1e-9), 1.0)
+    return pools * ceil(group_chips * groups - 1e-6)
 
 
 class WholeGroups(NamedTuple):
@@ -126,7 +127,7 @@ class Service:
     tpot_s : most time of a token, None for any [s]
     pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one
         model; known answers are reused
-    split : whether prompts are read by groups of their own
+    split : whether prompts are read by groups of their own, as for a rack they always are
     matmul_speedup : of products with weights, by sparsity [1]
     prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is
         [1]
@@ -216,37 +217,56 @@ def groups(
     ------
     ValueError : the model fits on no group, or none keeps the pace; the best is named.
     """
-    load, slow = service.load, service.slowdowns
+    load = service.load
     check(replace(service.deployment, tensor=1, expert=1))
     found = engines_like(service.deployment) if among is None else among
     found = [d for d in found if slots(d, load) >= 1]
     if not found:
         steady(shared_by(service.deployment, 8), load)  # says why not
         raise ValueError(f"{service.deployment.model.name}: no engine holds such requests")
-    d = as_one(found)
-    if service.batch is not None:
-        point = d.chips, *_static(service, d)
-    else:
-        at = (
-            disaggregated(d, d, load, SEATS, slow)
-            if service.split
-            else steady(d, load, SEATS, slow)
-        )
-        point = at.chips, at.requests_per_s, at.tpot_s
-    size, served, pace = np.broadcast_arrays(*point)
-    each = np.where(pace <= (service.tpot_s or np.inf), served / size, 0.0)
-    most = noiseless(each).argmax(axis=1)[:, None]
-    size, served, kept = (
-        np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace)
+    points, limit_s = _points(service, found), service.tpot_s or np.inf
+    size, served, kept = map(
+        np.concatenate, zip(*(_best(*at, limit_s) for at in points), strict=True)
     )
-    kept = kept <= (service.tpot_s or np.inf)
     if not kept.any():
         of = service.deployment
         raise ValueError(
             f"tpot_s = {service.tpot_s:g}: {of.model.name} in {of.precision} on {of.chip.name}"
-            f" needs {pace.min():.3g} at least"
+            f" needs {min(pace.min() for *_, pace in points):.3g} at least"
         )
     return size[kept].astype(float), served[kept]
+
+
+def _points(service: Service, found: Sequence[Deployment]) -> list[tuple[Any, Any, Any]]:
+    """Chips, requests per second and time of a token of engines, a row for each, at some numbers of
+    sequences: of those that read prompts, and of those for which others do.
+    """
+    load, slow = service.load, service.slowdowns
+    if service.batch is not None:
+        d = as_one(found)
+        return [np.broadcast_arrays(d.chips, *_static(service, d))]
+    own = [d for d in found if not (service.split or reads_apart(d))]
+    served = [d for d in found if service.split or reads_apart(d)]
+    readers = [reader_like(d) if reads_apart(d) else d for d in served]
+    every = []
+    if own:
+        every.append(steady(as_one(own), load, SEATS, slow))
+    if served:
+        seats = RACK_SEATS if any(map(reads_apart, served)) else SEATS
+        every.append(disaggregated(as_one(readers), as_one(served), load, seats, slow))
+    return [np.broadcast_arrays(at.chips, at.requests_per_s, at.tpot_s) for at in every]
+
+
+def _best(size: Any, served: Any, pace: Any, limit_s: float) -> tuple[Any, Any, Any]:
+    """Chips and requests per second of each group where a chip serves most of those within a time
+    of a token, and whether any is.
+    """
+    each = np.where(pace <= limit_s, served / size, 0.0)
+    most = noiseless(each).argmax(axis=1)[:, None]
+    size, served, pace = (
+        np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace)
+    )
+    return size, served, pace <= limit_s
 
 
 @search

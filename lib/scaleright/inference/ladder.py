@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
@@ -18,17 +17,18 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, model
 from scaleright.formulas import lookup, search
-from scaleright.inference.curves import Curve, fastest
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.fleet import whole_groups
 from scaleright.inference.formats import FORMATS, offered
 from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import by_order, can_be_sparse
+from scaleright.inference.pacing import continuous_rate, static_rate
 from scaleright.inference.quality import quality_loss
 from scaleright.inference.slowdowns import borrowed
 from scaleright.inference.weights import NO_FORMAT, Formats
-from scaleright.ops import exp, floor, item, log, minimum, sqrt, where
+from scaleright.ops import where
 from scaleright.quantity import at, choose, evaluate, given, least, look_up
 from scaleright.transformer import bytes_per_parameter, parameters
 
@@ -54,9 +54,6 @@ _GROUPS = {
     "continuous": True,
 }
 """What tells groups of chips apart; all else is a matter of the fleet."""
-LARGEST_BATCH = 256
-_SCORES = tuple(NormalDist().inv_cdf((n - 0.375) / (n + 0.25)) for n in range(1, LARGEST_BATCH + 1))
-"""Where the greatest of so many draws of a normal distribution lies [blom1958]."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,9 @@ class Fleet:
 class Groups:
     """Groups of chips in any state in which the levers leave them.
 
-    served, alone_s : of each, its chips [1] and the requests that it serves at most [1/s], and the
-        time of a token where one request is alone [s]; NaN where it serves none
+    served, alone_s : of each, its chips [1], the requests that it serves at most [1/s] and on what
+        of a state its chips depend; the time of a token where one request is alone [s]; NaN where
+        it serves none
     """
 
     def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
@@ -135,47 +133,33 @@ class Groups:
         limit = choose(limits, now["model"], otherwise=none).tokens
         length = load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
-        self.served, self.alone_s = list[tuple[Any, Any]](), list[Any]()
+        self.served, self.alone_s = list[tuple[Any, Any, Sequence[str]]](), list[Any]()
         for place in range(sum(name.startswith("chips ") for name in rows)):
-            one = Curve(
-                **{column: rows[f"{column} {place}"] for column in Curve.__dataclass_fields__}
-            )
+            one = curve_at(rows, place)
             alone = one.at(1.0, load).tpot_s
             self.alone_s.append(where(within & (one.slots(load) >= 1), alone, float("nan")))
-            batched = _static(one, load, of.batch, of.tpot_s)
-            joined = _continuous(one, load, of.tpot_s)
+            batched = static_rate(one, load, of.batch, of.tpot_s)
+            chips, joined = continuous_rate(one, load, of.tpot_s)
             most = where(now["continuous"], joined, batched)
-            self.served.append((one.chips, where(within, most, float("nan"))))
+            chips, asked = (
+                (where(now["continuous"], chips, one.chips), tuple(_GROUPS))
+                if one.reader
+                else (one.chips, ("model", "form", "cache"))
+            )
+            self.served.append((chips, where(within, most, float("nan")), asked))
 
     def at(self, state: Mapping[str, Any]) -> tuple[tuple[Any, Any], ...]:
         """Chips of each group in a state [1], and requests per second [1/s]."""
         there = {f"group {name}": state[name] for name in _GROUPS}
-        kept = {f"group {name}": state[name] for name in ("model", "form", "cache")}
-        return tuple((at(chips, **kept), at(of, **there)) for chips, of in self.served)
+        return tuple(
+            (at(chips, **{f"group {name}": state[name] for name in names}), at(of, **there))
+            for chips, of, names in self.served
+        )
 
     def quickest_s(self, state: Mapping[str, Any]) -> Any:
         """Least time of a token, where a request is alone [s]; NaN where no group holds it."""
         there = {f"group {name}": state[name] for name in _GROUPS if name != "continuous"}
         return least({f"{n}": at(of, **there) for n, of in enumerate(self.alone_s)})[1]
-
-
-def _continuous(one: Curve, load: Load, tpot_s: Any) -> Any:
-    """Requests per second where each leaves when it is done; NaN where tokens come no faster."""
-    best = fastest([one], load, tpot_s)
-    requests = best.tokens_per_s * one.chips / load.output_tokens
-    return where(best.kept > 0, requests, float("nan"))
-
-
-def _static(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
-    """Requests per second where a batch ends with its longest answer, see `fleet.groups`."""
-    variance = log(1 + load.output_cv * load.output_cv)
-    stretch = exp(item(_SCORES, batch - 1) * sqrt(variance) - variance / 2)
-    longest = load.output_tokens * where(batch > 1, stretch, 1.0)
-    held = floor(minimum(batch, one.room(load.input_tokens + longest)))
-    prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context, load.new_tokens)
-    token = one.writing_s(held) + one.looking_s(held, load.input_tokens + longest / 2)
-    kept = (held >= 1) & (token <= tpot_s) & (one.slots(load) >= 1)
-    return where(kept, held / (prompts + (longest - 1) * token), float("nan"))
 
 
 @lookup

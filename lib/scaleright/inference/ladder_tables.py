@@ -4,7 +4,7 @@ format in which the levers leave it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
@@ -12,17 +12,18 @@ from typing import Any
 
 from scaleright.catalog import accelerator, fact, model, shared
 from scaleright.formulas import lookup, search
-from scaleright.inference.curves import Curve, curves
+from scaleright.inference.curves import APART, IN_STEPS, Curve, curves
 from scaleright.inference.deployment import NEEDS, Deployment
+from scaleright.inference.engine_tables import apart_places
 from scaleright.inference.formats import offered
 from scaleright.inference.levers import can_be_sparse
 from scaleright.inference.nodes import engines_like
 from scaleright.inference.slowdowns import slowdowns
 
 SOFTWARE = "vLLM 0.17.0"
-STEPS = ("decoding", "reading", "grouped", "each_s")
+STEPS = ("decoding", "reading", "grouped", "each_s", "reader_s")
 """Columns of a curve that depend on how weights are stored and multiplied."""
-CACHE = ("chips", "replicas", "waiting", "budget", "most", "near", "look", "read", "hold")
+CACHE = ("chips", "replicas", "waiting", "budget", "most", "near", "look", "read", "hold", "reader")
 """Columns that depend on what sequences keep, and on the chips of the engine."""
 DENSE, SPARSE = "dense", "2:4"
 
@@ -44,15 +45,20 @@ def lever_formats(chip_name: str) -> dict[str, str]:
     }
 
 
-def _row(found: Sequence[Curve], columns: Sequence[str], most: int) -> dict[str, Any]:
-    """Columns of the curves of so many engines at most; of one that is not there only that it holds
-    no sequence.
+def _row(
+    found: Sequence[Curve], columns: Sequence[str], most: int, apart: Collection[int]
+) -> dict[str, Any]:
+    """Columns of the curves of so many engines at most, at some places with those that read prompts
+    for them; of one that is not there only that it holds no sequence.
     """
     row: dict[str, Any] = {}
     for place in range(most):
         one = found[place] if found[place:] else None
         for column in columns:
+            if column in APART and place not in apart:
+                continue
             told = getattr(one or found[0], column)
+            told = [*IN_STEPS] if told is None else told
             none = [float("nan")] * len(told) if isinstance(told, list) else 1.0
             row[f"{column} {place}"] = told if one else none
     return row
@@ -82,16 +88,18 @@ def group_rows(
             one = Deployment(shape, chip, form, software=SOFTWARE, kv_precision="BF16")
             if group := engines_like(one):
                 found[name, chip_name, form] = group
+    known = {key: curves(group) for key, group in found.items()}
     steps, cache, most = {}, {}, max(map(len, found.values()), default=1)
+    apart = apart_places(known.values())
     for key, group in found.items():
-        plain, one = curves(group), group[0]
-        steps[*key, DENSE] = _row(plain, STEPS, most)
-        cache[*key, "BF16"] = _row(plain, CACHE, most)
+        plain, one = known[key], group[0]
+        steps[*key, DENSE] = _row(plain, STEPS, most, apart)
+        cache[*key, "BF16"] = _row(plain, CACHE, most, apart)
         if can_be_sparse(one):
             slow = slowdowns(one)
             slow = {**slow, "matmul": slow["matmul"] / fact("sparse_throughput_ratio")}
-            steps[*key, SPARSE] = _row(curves(group, slow), STEPS, most)
+            steps[*key, SPARSE] = _row(curves(group, slow), STEPS, most, apart)
         if "fp8" in one.chip.dense:
             kept = curves([replace(d, kv_precision="FP8") for d in group])
-            cache[*key, "FP8"] = _row(kept, CACHE, most)
+            cache[*key, "FP8"] = _row(kept, CACHE, most, apart)
     return MappingProxyType(steps), MappingProxyType(cache)

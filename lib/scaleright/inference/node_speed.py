@@ -4,24 +4,24 @@ some models on any of some chips, as quantities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any, Self
 
 from scaleright import catalog
 from scaleright.formulas import search
-from scaleright.inference.curves import DECODING, Curve, Paced, foremost, paced
+from scaleright.inference.curves import DECODING, Curve
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.engine_tables import figures, node_engines
+from scaleright.inference.engine_tables import apart_places, curve_at, figures, node_engines
 from scaleright.inference.formats import FORMATS, USUAL, usual_format
 from scaleright.inference.lengths import Load
+from scaleright.inference.pacing import Paced, foremost, paced
 from scaleright.inference.slowdowns import borrowed, chip_seen, interval
 from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
 
-_COLUMNS = tuple(Curve.__dataclass_fields__)
 _ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near")
 _FULL = Curve(
     **dict.fromkeys(_ONES, 1.0),
@@ -46,8 +46,8 @@ class NodeSpeed(Paced):
     lent : what the speed rests on, where it is not enough runs of such engines, in words
     fitted : whether runs on such chips in such a format were fitted [truth value]
     weights : in which format
-    groups : chips of each engine, and the tokens a second that it writes, NaN where it does not
-        keep the pace [1], [token/s]
+    groups : chips of each engine, with its part of those that read prompts for it, and the tokens a
+        second that it writes, NaN where it does not keep the pace [1], [token/s]
     """
 
     fits: Any
@@ -136,7 +136,8 @@ class Engines:
             for form in dict.fromkeys((usual[pair], *formats))
         }
         most = max(len(of[1]) for of in found.values() if of)
-        rows = {key: _row(of, most) for key, of in found.items()}
+        apart = apart_places(of[1] for of in found.values() if of)
+        rows = {key: _row(of, most, apart) for key, of in found.items()}
         rows |= {(*pair, USUAL): rows[*pair, form] for pair, form in usual.items()}
         for name, (chip, why) in product(named, (unknown or {}).items()):
             rows |= {(name, chip, form): why for form in (USUAL, *formats)}
@@ -149,9 +150,9 @@ class Engines:
 
 
 def _row(
-    found: tuple[Sequence[Deployment], Sequence[Curve]] | None, most: int
+    found: tuple[Sequence[Deployment], Sequence[Curve]] | None, most: int, apart: Collection[int]
 ) -> dict[str, Any] | str:
-    """The row of the engines in a format, so many; or why there are none."""
+    """The row of the engines in a format, so many, some read apart for; or why there are none."""
     if not found:
         return NO_FORMAT
     engines, known = found
@@ -162,7 +163,9 @@ def _row(
     numbers = {
         f"{column} {place}": value
         for place in range(most)
-        for column, value in figures(known[place] if known[place:] else _FULL).items()
+        for column, value in figures(
+            known[place] if known[place:] else _FULL, place in apart
+        ).items()
     }
     return numbers | {"low": low, "high": high, "lent": lent, "fitted": seen}
 
@@ -191,10 +194,8 @@ def node_speed(
     ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """
     row = engines.rows.row(model, accelerator, precision)
-    many = sum(name.startswith(f"{_COLUMNS[0]} ") for name in row)
-    known = [
-        Curve(**{column: row[f"{column} {place}"] for column in _COLUMNS}) for place in range(many)
-    ]
+    many = sum(name.startswith("chips ") for name in row)
+    known = [curve_at(row, place) for place in range(many)]
     every = [paced(one, load, 1 / pace) for one in known]
     best = foremost(every)
     room = known[0].slots(load)

@@ -4,7 +4,7 @@ node, or of a rack whose fabric joins more chips, that between them serve with t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from itertools import combinations, product
 from typing import Any
@@ -14,21 +14,16 @@ import numpy as np
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import search
-from scaleright.inference.curves import Curve, curves, paced
+from scaleright.inference.curves import IN_STEPS, Curve, curves
 from scaleright.inference.deployment import DEGREES as DEGREES_OF
-from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.deployment import Deployment
 from scaleright.inference.formats import USUAL, resolved
 from scaleright.inference.lengths import Load
-from scaleright.inference.server import DEGREES, LEAST_ROOM, SOFTWARE, USUAL_LOAD
-from scaleright.inference.serving import slots
+from scaleright.inference.pacing import paced
+from scaleright.inference.server import SOFTWARE
+from scaleright.inference.splits import reads_apart, splits
 from scaleright.order import noiseless
 
-RACK = (16, 64)
-"""Chips of a rack that share the experts of a mixture; more than eight share no dense model."""
-BLOCK, BLOCKED = 128, ("FP8", "INT4")
-"""Weights that share a scale in published checkpoints of such formats, beyond which engines do not
-split an expert: they spread whole experts instead [vllm17327].
-"""
 FEW = 3
 """Engines of a node; of a rack one more."""
 _ASKED = tuple(
@@ -71,9 +66,11 @@ def engines(
     They are chosen among the splits of one, two, four and eight chips that two publishers at least
     have measured (`measured/serving`): chips that share every layer, and with it every expert of a
     mixture or whole experts; chips that attend to requests of their own and hold whole experts for
-    all, also 16 and 64 of a rack. Two kinds would write more and are left out: pipelines, measured
-    on cards without a fabric, and groups of several chips that attend together, which one publisher
-    has. None where no node holds the model.
+    all, also 16 and 64 of a rack. Engines of a rack write answers alone, and groups of a node read
+    prompts for them (`reads_apart`), as many as keep pace and shared with other such engines: so
+    public runs of racks are run [inferencex2026] [deepseekv3]. Two kinds would write more and are
+    left out: pipelines, measured on cards without a fabric, and groups of several chips that attend
+    together, which one publisher has. None where no node holds the model.
 
     precision : one of `FORMATS`, or the usual one
 
@@ -86,22 +83,9 @@ def engines(
     [2, 4, 8]
     >>> found = engines(catalog.model("DeepSeek-V3"), catalog.accelerator("GB300"))
     >>> [(d.tensor, d.attention_data) for d in found]
-    [(2, 1), (1, 2), (4, 1), (1, 16)]
+    [(2, 1), (4, 1), (1, 16), (1, 64)]
     """
     return list(best_engines(model, chip, precision, software)[0])
-
-
-def _degrees(d: Deployment) -> Iterator[tuple[int, int, int]]:
-    """Tensor, expert and attention_data of every split that is published."""
-    for chips in DEGREES:
-        if chips == 1 or not d.model.experts:
-            yield chips, 1, 1
-            continue
-        if d.precision not in BLOCKED or d.model.expert_ffn / chips % BLOCK == 0:
-            yield chips, 1, 1
-        yield from ((chips, chips, 1), (1, chips, chips))
-    if d.model.experts:
-        yield from ((1, chips, chips) for chips in RACK if chips <= (d.chip.scale_up_chips or 1))
 
 
 @search
@@ -126,42 +110,19 @@ def _best(d: Deployment) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
     if not every:
         return (), ()
     known = curves(every)
-    kept = _few(known, FEW + any(one.chips > DEGREES[-1] for one in every))
+    kept = _few(known, FEW + any(map(reads_apart, every)))
     return tuple(every[place] for place in kept), tuple(known[place] for place in kept)
-
-
-@search
-def splits(d: Deployment) -> list[Deployment]:
-    """All splits of a deployment among which `engines` are chosen, those that keep the rules and
-    have room for a few requests, by their chips.
-
-    >>> from scaleright import catalog
-    >>> one = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("L4"), "FP8")
-    >>> [d.chips for d in splits(one)]
-    [1, 2, 4, 8]
-    """
-    degrees = dict(
-        zip(("tensor", "expert", "attention_data"), np.array([*_degrees(d)]).T, strict=True)
-    )
-    every = replace(d, **degrees)
-    held = valid(every)
-    held[held] = (
-        slots(replace(d, **{name: of[held] for name, of in degrees.items()}), USUAL_LOAD)
-        >= LEAST_ROOM
-    )
-    rows = sorted(
-        zip(*(of[held].tolist() for of in degrees.values()), strict=True),
-        key=lambda row: row[0] * row[2],
-    )
-    return [replace(d, **dict(zip(degrees, row, strict=True))) for row in rows]
 
 
 def _together(known: Sequence[Curve]) -> Curve:
     """Curves as one of arrays, with a row for each."""
 
     def stacked(name: str) -> Any:
-        of = np.array([getattr(one, name) for one in known]).T[..., None]
-        return of if name not in ("look", "read", "hold") else [*of]
+        each = [getattr(one, name) for one in known]
+        if name == "reader":
+            each = [IN_STEPS if of is None else of for of in each]
+        of = np.array(each).T[..., None]
+        return of if name not in ("look", "read", "hold", "reader") else [*of]
 
     return Curve(**{field.name: stacked(field.name) for field in fields(Curve)})
 
@@ -173,12 +134,15 @@ def _few(known: Sequence[Curve], most: int) -> tuple[int, ...]:
     (prompt, answer, cached, pace), together = np.array(_ASKED).T, _together(known)
     best, _ = paced(together, Load(prompt, answer, cached), 1 / pace)
     rates = np.where(best.kept > 0, best.tokens_per_s, 0.0)
-    rates = rates[:, rates.max(axis=0) > 0]
+    any_keeps = rates.max(axis=0) > 0
+    rates, group = rates[:, any_keeps], best.chips[:, any_keeps]
     if len(known) <= most or not rates.size:
         return tuple(range(min(most, len(known))))
-    share, group = rates / rates.max(axis=0), together.chips
+    share = rates / rates.max(axis=0)
     with np.errstate(divide="ignore"):  # one that keeps no pace takes more chips than there are
-        taken = [group * np.ceil(demand / (share * group) - 1e-9) for demand in _DEMANDS]
+        taken = [
+            np.ceil(group * np.ceil(demand / (share * group) - 1e-9) - 1e-9) for demand in _DEMANDS
+        ]
         fewer = [share, *(of.min(axis=0) / of for of in taken)]
     cases = noiseless(np.concatenate(fewer, axis=1))
     some = np.array([*combinations(range(len(known)), most)])

@@ -101,3 +101,14 @@ class Rhythm:
         decoded = (1 - carrying) * running + carrying * beside
         share = where(decoded > 0, carrying * beside / maximum(decoded, _TINY), 0.0)
         return cls(prompt_steps, requests, chunk, beside, carrying, share)
+
+    @classmethod
+    def alone(cls, running: Any, further: Any) -> Rhythm:
+        """That of answers alone, whose prompts others read.
+
+        running, further : as in `of`
+
+        >>> Rhythm.alone(50, 500).requests
+        0.1
+        """
+        return cls(0.0, running / maximum(further, 1.0), 0.0, running, 0.0, 0.0)

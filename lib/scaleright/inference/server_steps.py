@@ -222,9 +222,9 @@ class Servers:
         sure = choose(self.sure, model, accelerator, form)
         least = f"its weights and {LEAST_ROOM} requests take " + usual.least
         lacking = where(usual.there, least + " chips or more. Choose as many.", usual.why)
-        alike = _alike(self.curves)
+        alike, there = _alike(self.curves), {*curve}
         return ServerSteps(
-            Curve(**{name: alike.get(name, curve[name]) for name in _CURVE}),
+            Curve(**{name: alike.get(name, curve[name]) for name in _CURVE if name in there}),
             parts.network,
             parts.engine,
             usual.balance,

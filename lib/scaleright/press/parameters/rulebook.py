@@ -278,9 +278,10 @@ def keeps_pace(
 ) -> None:
     """A model that some server of a node writes with in a format at that pace."""
     from scaleright import catalog
-    from scaleright.inference.curves import curves, fastest
+    from scaleright.inference.curves import curves
     from scaleright.inference.lengths import Load
     from scaleright.inference.nodes import engines
+    from scaleright.inference.pacing import fastest
 
     load = Load(input_tokens, output_tokens, cached_share)
     found = engines(catalog.model(model), catalog.accelerator(accelerator), precision)
