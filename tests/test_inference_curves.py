@@ -7,13 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.inference.curves import curves
+from scaleright.inference.curves import IN_STEPS, curves
 from scaleright.inference.deployment import Deployment, valid
+from scaleright.inference.disaggregation import disaggregated
+from scaleright.inference.engine_tables import curve_at, figures
 from scaleright.inference.formats import usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
 from scaleright.inference.pacing import fastest
 from scaleright.inference.serving import slots, steady
+from scaleright.inference.splits import reader_like, reads_apart
 
 LOADS = [
     Load(1000, 1000),
@@ -69,6 +72,53 @@ def test_a_curve_is_the_deployment(d, limit):
             assert found.beat.requests == pytest.approx(true.rhythm.requests, rel=1e-9)
             assert 0 < found.looking_s + found.reading_s < found.step_s
     assert np.median(np.abs(off)) < limit / 3 and max(np.abs(off)) < limit
+
+
+RACKS = [
+    (served("DeepSeek-V3", "GB300", "NVFP4", attention_data=64, expert=64), 0.09),
+    (served("DeepSeek-V3", "GB200", "FP8", attention_data=16, expert=16), 0.09),
+    (served("gpt-oss-120b", "GB300", "MXFP4", attention_data=16, expert=16), 0.03),
+    (served("Qwen3-235B-A22B", "GB200", "FP8", attention_data=64, expert=64), 0.03),
+]
+"""Engines for which groups of a node read prompts, and how far their curves may lie off."""
+
+
+@pytest.mark.parametrize("d, limit", RACKS, ids=lambda value: getattr(value, "cache_format", ""))
+def test_the_curve_of_a_rack_is_that_of_prompts_and_answers_on_groups_of_their_own(d, limit):
+    (one,), reader, off = curves([d]), reader_like(d), []
+    assert reads_apart(d) and reader.chips <= 8 and reader.kv_precision == d.kv_precision
+    for load in LOADS:
+        for batch in (1.0, 16.0, 64.0, 200.0, 1000.0, 4000.0, 12000.0, 24000.0):
+            if batch > slots(d, load):
+                continue
+            true, found = disaggregated(reader, d, load, batch), one.at(batch, load)
+            chips = one.chips + one.reading_chips(found.requests_per_s, load)
+            off += [found.tpot_s / true.tpot_s - 1, chips / true.chips - 1]
+            assert found.ttft_s == pytest.approx(true.ttft_s, rel=limit)
+            assert found.requests_per_s == pytest.approx(true.requests_per_s, rel=limit)
+            assert found.reading_s == 0 < found.looking_s < found.step_s
+    assert len(off) > 40 and np.median(np.abs(off)) < limit / 3 and max(np.abs(off)) < limit
+
+
+def test_longer_prompts_are_never_cheaper_nor_sooner_on_a_rack():
+    """Nor does a quicker pace write more on each of all chips."""
+    known, tokens = curves([d for d, _ in RACKS[:1]]), np.array([100.0, 1500.0, 8000.0, 30000.0])
+    assert known[0].reader is not None
+    for cached in (0.0, 0.8):
+        found = fastest(known, Load(tokens, 500.0, cached), 1 / 40)
+        assert np.all(found.kept > 0) and np.all(np.diff(found.tokens_per_s) < 0)
+        assert np.all(np.diff(found.ttft_s) >= 0) and np.all(found.chips > known[0].chips)
+        assert np.all((found.reading > 0) & (found.reading + found.looking < 1))
+    paces = fastest(known, LOADS[1], 1 / np.array([5.0, 12.0, 30.0, 60.0, 90.0]))
+    assert np.all(np.diff(paces.tokens_per_s) <= 1e-9)
+
+
+def test_a_curve_beside_one_of_a_rack_is_the_same_as_alone():
+    """With chips of its own for prompts named, of which there are none."""
+    (one,), load = curves([DEPLOYMENTS[5][0]]), LOADS[1]
+    beside = curve_at({f"{name} 0": of for name, of in figures(one, apart=True).items()}, 0)
+    assert beside.reader == [*IN_STEPS] and one.reader is None
+    assert vars(fastest([beside], load, 0.03)) == vars(fastest([one], load, 0.03))
 
 
 def test_curves_of_some_kinds_of_work_add_up_to_that_of_all():

@@ -4,6 +4,7 @@ chapter's headline.
 
 from __future__ import annotations
 
+import math
 import signal
 from dataclasses import replace
 from functools import reduce
@@ -17,12 +18,16 @@ from hypothesis import strategies as st
 from scaleright import catalog, claims, cli
 from scaleright.claims import verdicts
 from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, chips, fleet_chips, groups, whole_groups
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import LEVERS, by_order, climb
+from scaleright.inference.nodes import engines_like
+from scaleright.inference.pacing import fastest
 from scaleright.inference.quality import quality_loss
 from scaleright.inference.speculation import Speculation
+from scaleright.inference.splits import reads_apart
 from scaleright.press import Book, execute
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -96,6 +101,25 @@ def test_a_fleet_meets_the_demand_and_a_group_less_would_not(demand, speed, grou
 
 def test_a_fleet_is_never_less_than_a_group_for_each_pool():
     assert fleet_chips(1e-6, 10.0, 8.0, 1.0, 0.0, 1, 5) == 40.0
+
+
+def test_groups_that_share_chips_take_a_whole_number_of_them_together():
+    assert fleet_chips(3.0, 1.0, 17.4, 1.0, 0.0, 1, 2) == 2 * math.ceil(2 * 17.4)
+    assert fleet_chips(2.0, 1.0, 8.0, 1.0, 0.0, 1, 1) == 16.0
+
+
+def test_prompts_of_a_rack_are_read_apart_in_a_fleet_as_in_the_price_of_a_token():
+    of = service("DeepSeek-V3", "GB300", "NVFP4")
+    found = engines_like(of.deployment)
+    sizes, served = groups(of)
+    assert len(sizes) == len(found) and fleet(of) % 1 == 0
+    for d, size, most, one in zip(found, sizes, served, curves(found), strict=True):
+        best = fastest([one], of.load, of.tpot_s)
+        assert (size > d.chips) == (best.chips > d.chips) == reads_apart(d)
+        # the numbers of sequences at which a fleet is tried lie a factor of 1.4 apart
+        assert 1 / 1.4 < most / size / (best.tokens_per_s / of.load.output_tokens) < 1.05
+    apart = groups(replace(of, split=True))
+    assert apart[1][-1] == pytest.approx(served[-1]) and apart[0][0] > sizes[0]
 
 
 def test_the_ladder_never_adds_chips_and_keeps_within_the_allowed_loss():

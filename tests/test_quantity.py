@@ -16,6 +16,7 @@ from scaleright.charts.expressions import settled
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import Curve, curves
 from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine_tables import curve_at, figures
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import fastest
 from scaleright.ops import where
@@ -271,10 +272,12 @@ def engines() -> dict[str, list[Curve]]:
 def test_the_engine_of_a_pace_is_the_librarys_own_at_any_case(engines):
     case = {"chip": "H100 SXM", "pace": 30.0, "input_tokens": 2000, "output_tokens": 500}
     chip, pace, reads, writes = (given(name, value) for name, value in case.items())
-    rows = [choose({name: vars(engines[name][i]) for name in NAMES}, chip) for i in range(3)]
-    chosen = [
-        Curve(**{name: getattr(row, name) for name in Curve.__dataclass_fields__}) for row in rows
-    ]
+    told = {
+        name: {f"{key} {i}": of for i in range(3) for key, of in figures(engines[name][i]).items()}
+        for name in NAMES
+    }
+    row = choose(told, chip)
+    chosen = [curve_at(row, i) for i in range(3)]
     best = fastest(chosen, Load(reads, writes), 1 / pace)
     wanted = {"rate": best.tokens_per_s, "first_s": best.ttft_s, "kept": best.kept}
     found = compiled(wanted).signals

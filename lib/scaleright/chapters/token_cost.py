@@ -139,7 +139,7 @@ def cheapest(found: Found, place: Any, source_load: Any) -> Display:
         "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned"
         " ({place}) and {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
         " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
-        " {speed.batch:whole answers} at once on {speed.chips:whole} that share the model, and the"
+        " {speed.batch:whole answers} at once on {speed.chips:whole} that work together, and the"
         " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"
         " asks for {source_load:percent} utilization at this size, whatever the prices.",
         provided=found.known,

@@ -28,7 +28,7 @@ def engines() -> Engines:
     """The engines of the language models, by benchmark, on the chips to bet on.
 
     >>> engines().rows.row("deepseek-r1", "GB300", "usual")["chips 2"].value
-    4.0
+    16.0
     """
     return Engines.of(_shapes(), BETS)
 
