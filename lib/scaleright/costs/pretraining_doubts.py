@@ -50,6 +50,7 @@ def kept_share(case: Any, chips: Any, luck: Any = "usual") -> Any:
     return where(share >= LEAST_KEPT, share, float("nan"))
 
 
+@lookup
 def require_kept(chips: int, *failures: float | None) -> None:
     """Refuse a job that is interrupted so often that it gets nothing done.
 
