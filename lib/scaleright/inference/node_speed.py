@@ -189,7 +189,7 @@ def node_speed(
     >>> load = Load(2000, 500)
     >>> speed = node_speed(engines, given("model", "Llama-3.3-70B"), chip, form, load, pace)
     >>> speed.chips.value, speed.precision.value, evaluate([speed.why_not], {"pace": 900.0})
-    (4.0, 'FP8', ['too slow for this pace'])
+    (2.0, 'FP8', ['too slow for this pace'])
     >>> evaluate([speed.why_not, speed.weights.formats], {"form": "NVFP4"})
     ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """
