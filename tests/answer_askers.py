@@ -11,6 +11,8 @@ from typing import NamedTuple
 from answer_cases import REQUESTS, TOKENS_PER_DAY, Serving, choices
 from scaleright import catalog
 from scaleright.decisions.architecture_bets import benchmarks
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine_tables import engines_in, servers
 from scaleright.quantity import evaluate
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -99,6 +101,11 @@ def engine_of(pages: dict, case: Serving) -> tuple[str, float, float]:
     return str(form), float(chips), float(batch)
 
 
+def split(d: Deployment) -> tuple[int, int, int]:
+    """How an engine shares a model between its chips."""
+    return d.tensor, d.expert, d.attention_data
+
+
 def by_inference_roofline(pages: dict, case: Serving) -> Answer | None:
     """At the format, the chips and the batch that the others find."""
     options = choices("inference_roofline")
@@ -110,12 +117,15 @@ def by_inference_roofline(pages: dict, case: Serving) -> Answer | None:
     there = request_of(case) | {"accelerator": case.chip, "model": name, "precision": form}
     del there["pace_tokens_per_s"]
     there |= {"batch": batch, "contract": case.paid}
-    of = pages["inference_roofline"].many
-    mixture = catalog.model(case.model).experts > 0
+    of, chosen = pages["inference_roofline"].many, servers((name,), (case.chip,), (form,))
+    engines = [one for one in engines_in(case.model, case.chip, form)[0] if one.chips == group]
     for chips in ("fewest", "8"):
         wanted = of.usd_per_million, of.tokens_per_s, of.server.chips
-        usd, together, servers = at(there | {"chips": chips}, *wanted)
-        if servers == group and not (mixture and group == 8):  # which attend apart, or share all
+        usd, together, held = at(there | {"chips": chips}, *wanted)
+        if held != group:
+            continue
+        server = chosen[name, case.chip, form, str(int(group))].server
+        if all(split(one) == split(server) for one in engines):  # else another engine serves it
             return Answer(usd, together / group, group)
     return None
 
