@@ -27,7 +27,7 @@ from scaleright.quantity import choose, evaluate
 def engines() -> Engines:
     """The engines of the language models, by benchmark, on the chips to bet on.
 
-    >>> engines().rows.row("deepseek-r1", "GB300", "usual")["chips 2"].value
+    >>> engines().rows.row("deepseek-r1", "GB300", "usual")["chips 3"].value
     16.0
     """
     return Engines.of(_shapes(), BETS)

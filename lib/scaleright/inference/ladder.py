@@ -143,7 +143,7 @@ class Groups:
             most = where(now["continuous"], joined, batched)
             chips, asked = (
                 (where(now["continuous"], chips, one.chips), tuple(_GROUPS))
-                if one.reader
+                if one.reader is not None
                 else (one.chips, ("model", "form", "cache"))
             )
             self.served.append((chips, where(within, most, float("nan")), asked))

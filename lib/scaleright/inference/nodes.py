@@ -21,7 +21,7 @@ from scaleright.inference.formats import USUAL, resolved
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import paced
 from scaleright.inference.server import SOFTWARE
-from scaleright.inference.splits import reads_apart, splits
+from scaleright.inference.splits import RACK, splits
 from scaleright.order import noiseless
 
 FEW = 3
@@ -66,11 +66,11 @@ def engines(
     They are chosen among the splits of one, two, four and eight chips that two publishers at least
     have measured (`measured/serving`): chips that share every layer, and with it every expert of a
     mixture or whole experts; chips that attend to requests of their own and hold whole experts for
-    all, also 16 and 64 of a rack. Engines of a rack write answers alone, and groups of a node read
-    prompts for them (`reads_apart`), as many as keep pace and shared with other such engines: so
-    public runs of racks are run [inferencex2026] [deepseekv3]. Two kinds would write more and are
-    left out: pipelines, measured on cards without a fabric, and groups of several chips that attend
-    together, which one publisher has. None where no node holds the model.
+    all, also 16 and 64 of a rack. Engines of eight such groups or more write answers alone, and
+    groups of a node read prompts for them (`reads_apart`), as many as keep pace and shared with
+    other such engines: so public runs of them are run [inferencex2026] [deepseekv3]. Two kinds
+    would write more and are left out: pipelines, measured on cards without a fabric, and groups of
+    several chips that attend together, which one publisher has. None where no node holds the model.
 
     precision : one of `FORMATS`, or the usual one
 
@@ -83,7 +83,7 @@ def engines(
     [2, 4, 8]
     >>> found = engines(catalog.model("DeepSeek-V3"), catalog.accelerator("GB300"))
     >>> [(d.tensor, d.attention_data) for d in found]
-    [(2, 1), (4, 1), (1, 16), (1, 64)]
+    [(2, 1), (4, 1), (1, 8), (1, 16)]
     """
     return list(best_engines(model, chip, precision, software)[0])
 
@@ -110,7 +110,7 @@ def _best(d: Deployment) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
     if not every:
         return (), ()
     known = curves(every)
-    kept = _few(known, FEW + any(map(reads_apart, every)))
+    kept = _few(known, FEW + any(one.chips >= RACK[0] for one in every))
     return tuple(every[place] for place in kept), tuple(known[place] for place in kept)
 
 

@@ -73,22 +73,23 @@ def splits(d: Deployment) -> list[Deployment]:
 
 @lookup
 def reads_apart(d: Deployment) -> bool:
-    """Whether prompts are read for an engine by groups of their own: for one of a rack.
+    """Whether prompts are read for an engine by groups of their own: where eight groups of
+    attention or more share experts.
 
     Its groups of attention wait for each other at the experts, so that a prompt of any one would
     hold up the answers of all: with so many, in nearly every step.
 
     >>> from scaleright import catalog
     >>> one = Deployment(catalog.model("gpt-oss-120b"), catalog.accelerator("GB300"))
-    >>> [reads_apart(replace(one, attention_data=groups, expert=groups)) for groups in (8, 16)]
+    >>> [reads_apart(replace(one, attention_data=groups, expert=groups)) for groups in (4, 8)]
     [False, True]
     """
-    return bool(d.attention_data > DEGREES[-1])
+    return bool(d.attention_data >= DEGREES[-1])
 
 
 @search
 def reader_like(d: Deployment) -> Deployment:
-    """The group that reads prompts for a deployment of a rack, as it in all but its degrees: of the
+    """The group that reads prompts for such a deployment, as it in all but its degrees: of the
     splits of a node the one whose chips read most tokens of usual requests, else such a group.
 
     >>> from scaleright import catalog
@@ -99,7 +100,7 @@ def reader_like(d: Deployment) -> Deployment:
     (1, 2, 2)
     """
     usual = Deployment(d.model, d.chip, d.precision, software=SOFTWARE)
-    found = [one for one in splits(usual) if not reads_apart(one)]
+    found = [one for one in splits(usual) if one.chips <= DEGREES[-1]]
     if not found:
         return d
     rows: Any = {name: np.array([getattr(one, name) for one in found]) for name in DEGREES_OF}
