@@ -105,4 +105,5 @@ def reader_like(d: Deployment) -> Deployment:
         return d
     rows: Any = {name: np.array([getattr(one, name) for one in found]) for name in DEGREES_OF}
     best = reader(replace(usual, **rows), USUAL_LOAD)
-    return replace(d, **{name: int(getattr(best, name)) for name in DEGREES_OF})
+    degrees: Any = {name: int(getattr(best, name)) for name in DEGREES_OF}
+    return replace(d, **degrees)

@@ -181,7 +181,7 @@ def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
     return deployment, replace(load, **_spread(row))
 
 
-def _spread(row: Mapping[str, Any]) -> dict[str, float]:
+def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
     """How widely the lengths of a row spread, as fields of a load."""
     if drawn := given(row, "lengths", ""):
         chats, even = trace(SHAREGPT), Load(1, 1, 0.0, EVEN, EVEN)
