@@ -237,7 +237,7 @@ def groups(
     return size[kept].astype(float), served[kept]
 
 
-def _points(service: Service, found: Sequence[Deployment]) -> list[tuple[Any, ...]]:
+def _points(service: Service, found: Sequence[Deployment]) -> list[Any]:
     """Chips, requests per second and time of a token of engines, a row for each, at some numbers of
     sequences: of those that read prompts, and of those for which others do.
     """
