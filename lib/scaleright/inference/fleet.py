@@ -225,9 +225,8 @@ def groups(
         steady(shared_by(service.deployment, 8), load)  # says why not
         raise ValueError(f"{service.deployment.model.name}: no engine holds such requests")
     points, limit_s = _points(service, found), service.tpot_s or np.inf
-    size, served, kept = map(
-        np.concatenate, zip(*(_best(*at, limit_s) for at in points), strict=True)
-    )
+    best = [_best(*at, limit_s=limit_s) for at in points]
+    size, served, kept = map(np.concatenate, zip(*best, strict=True))
     if not kept.any():
         of = service.deployment
         raise ValueError(
