@@ -216,8 +216,7 @@ class Curve:
 
     def _apart_s(self, load: Load) -> Any:
         """Reading a prompt on chips of its own, after half a step of theirs, as `disaggregated`
-        has it [s], but for the way of its cache to the engine: over the fabric of a rack that is
-        within a few milliseconds.
+        has it [s], but for the way of its cache to the engine: a few milliseconds over a fabric.
         """
         if self.reader is None:
             return None
@@ -263,7 +262,7 @@ def curves(
     """The curves of deployments that differ in their degrees alone, of all kinds of work or of
     some, by one call of the engine's step; ValueError for engines that read prompts alone.
 
-    slowdowns : as in `steady`, for those that read prompts for a rack too
+    slowdowns : as in `steady`, for those that read prompts for others too
 
     >>> from scaleright import catalog
     >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))],
