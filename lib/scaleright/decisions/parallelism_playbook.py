@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scaleright.order import noiseless
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import TrainingMemory, training_memory
 from scaleright.training.rules import FIELDS
@@ -171,4 +172,4 @@ def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
         }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
     rate = table.get("tokens_per_s_per_chip", pd.Series(np.nan, table.index))
-    return table.assign(slower_by=rate.max() / rate - 1)
+    return table.assign(slower_by=noiseless(rate.max() / rate) - 1)

@@ -30,8 +30,7 @@ from scaleright.ops import floor, item, log2, maximum, minimum, where
 from scaleright.quantity.packed import graded
 
 BATCHES = tuple(8.0**power for power in range(5))
-RACK_BATCHES = tuple(8.0**power for power in range(6))
-"""Sequences between which the batch of a pace is looked for: of a node, and of a rack."""
+"""Sequences between which the batch of a pace is looked for, and beyond the last on the line."""
 DECODING, READING = (
     tuple(first * 2.0**power for power in range(count)) for first, count in ((1.0, 13), (90.0, 11))
 )
@@ -207,8 +206,16 @@ class Curve:
         beat = Rhythm.of(batch, load.new_tokens, further, 1.0, self.budget, groups)
         if self.reader is None:
             return beat
-        pairs = zip(vars(Rhythm.alone(batch, further)).values(), vars(beat).values(), strict=True)
-        return Rhythm(*(where(self.reader[2] > 0, alone, own) for alone, own in pairs))
+        apart, alone = self.reader[2] > 0, Rhythm.alone(batch, further)
+        # no step carries prompts; one token, so that a step which carried any had a time
+        kept = {
+            "requests": alone.requests,
+            "chunk": 1.0,
+            "beside": 0.0,
+            "carrying": 0.0,
+            "share": 0.0,
+        }
+        return replace(beat, **{of: where(apart, to, getattr(beat, of)) for of, to in kept.items()})
 
     def _token_chip_s(self, load: Load) -> Any:
         """Seconds of the chips that read prompts for the engine for a token of a prompt [s]."""
@@ -242,9 +249,8 @@ class Curve:
         def pace(batch: Any) -> Any:
             return self.at(batch, load).tpot_s
 
-        tried = BATCHES if self.reader is None else RACK_BATCHES
-        paces, found = [pace(batch) for batch in tried], 1.0
-        for (low, high), (fast, slow) in zip(pairwise(tried), pairwise(paces), strict=True):
+        paces, found = [pace(batch) for batch in BATCHES], 1.0
+        for (low, high), (fast, slow) in zip(pairwise(BATCHES), pairwise(paces), strict=True):
             between = low + (high - low) * (tpot_s - fast) / maximum(slow - fast, 1e-9)
             found = where(fast <= tpot_s, minimum(between, high), found)
         left = maximum(tpot_s - paces[0], 0.0)

@@ -43,11 +43,12 @@ class Served:
 
 @lookup
 def figures(of: Curve, apart: bool = False) -> dict[str, Any]:
-    """The numbers of a curve by name, without those of steps with prompts beyond its `budget`.
+    """The numbers of a curve by name, without those of steps with prompts beyond its `budget`; of
+    an engine for which others read prompts two of each table, since its steps carry none.
 
     apart : whether to name chips that read prompts for it, of which there may be none
     """
-    needed = sum(tokens < of.budget for tokens in READING) + 1
+    needed = 2 if of.reader else sum(tokens < of.budget for tokens in READING) + 1
     told = vars(of) | {name: getattr(of, name)[:needed] for name in ("reading", "grouped")}
     told["reader"] = of.reader or [*IN_STEPS]
     return {name: value for name, value in told.items() if apart or name not in APART}
