@@ -300,7 +300,7 @@ def rank(
     return Rank(
         rank=1 + int((among.step.total[~same] < own_s).sum()),
         candidates=int((~same).sum()) + 1,
-        slower_by=own_s / min(own_s, best_s) - 1,
+        slower_by=own_s / best_s - 1 if own_s > best_s * (1 + 1e-12) else 0.0,  # not of rounding
         step_s=own_s,
         best_s=min(own_s, best_s),
         memory_bytes=float(memory.total),
