@@ -156,9 +156,8 @@ class Hours:
         who = self._sellers.row(chip, contract).words
         has = self._contracts.row(chip).words
         never = "no recent price of " + chip + " is listed"
-        # What two chips share ends without a blank, which a browser would cut.
-        unsold = "no " + contract + (" price of " + chip + " is listed; it has prices ")
-        other = "no such seller has a price " + contract + (" of " + chip + "; it has those of ")
+        unsold = "no " + contract + " price of " + chip + " is listed; it has prices "
+        other = "no such seller has a price " + contract + " of " + chip + "; it has those of "
         unsold = where(has == "", never, unsold + has)
         why = where(who == "", unsold, other + who)
         return PaidHour(
