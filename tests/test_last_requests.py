@@ -6,22 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine_cases import LLAMA
 from engine_simulated import simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scaleright import catalog
-from scaleright.inference.deployment import Deployment
 from scaleright.inference.last_requests import EVEN, drawn, thinning
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import offline, steady
 
-LLAMA = Deployment(
-    catalog.model("Llama-3.1-70B"),
-    catalog.accelerator("H100 SXM"),
-    "FP8",
-    tensor=4,
-    software="vLLM 0.17.0",
-)
 ALONE = replace(LLAMA, software="SGLang 0.5.9")
 
 

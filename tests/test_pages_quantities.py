@@ -99,7 +99,7 @@ def drawn(control: dict, generator: np.random.Generator) -> Any:
 
 def same(page: str, here: Any) -> bool:
     if isinstance(here, str):
-        return page == here.rstrip(" ") or page == here  # a drawn text's last blank may be cut
+        return page == here
     if isinstance(here, bool):
         return page == str(here).lower()
     if page in {"NaN", "undefined"}:  # the latter is an element that a list lacks

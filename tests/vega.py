@@ -59,7 +59,7 @@ def signal_texts(
     ]
     between = f" + '{_CELL}' + "
     said = [  # few in a text: sums of thousands are too deep, and one text of all is slow
-        f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])}"
+        f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])} + '@'"  # blanks at ends are cut
         for start in range(0, len(wanted), _IN_A_TEXT)
     ]
     texts = [{"type": "text", "encode": {"enter": {"text": {"signal": of}}}} for of in said]
@@ -76,7 +76,7 @@ def signal_texts(
             for case in cases
         ],
     }
-    found = re.findall(r">@([^<]*)<", vl_convert.vega_to_svg(spec))
+    found = re.findall(r">@([^<]*)@<", vl_convert.vega_to_svg(spec))
     assert len(found) == len(cases) * len(texts)
     each = zip(*[iter(found)] * len(texts), strict=True)
     return [[cell for text in of for cell in html.unescape(text).split(_CELL)] for of in each]
