@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scaleright import market, mlperf
+from scaleright.information import NINETY
 from scaleright.mlperf import tables
 from scaleright.mlperf.compare import entry, meetings
-from scaleright.mlperf.versus import RENT
+from scaleright.mlperf.versus import NEW_TEAM, OLD_TEAM, RENT, ROUND
 from scaleright.press.parameters import declared
 from scaleright.quantity import at, evaluate, given
 
@@ -118,25 +119,28 @@ def test_a_gain_per_dollar_is_that_of_the_contract_and_the_seller():
         assert paid == pytest.approx(here.value, rel=1e-6)
 
 
-def test_the_swings_are_around_the_gain_and_follow_the_metric_that_is_known():
-    gain, swung, ends = BENCH.swings(CASE, ANSWER)
-    assert gain.value == swung.value == at(ANSWER.value, metric="dollar").value
-    for end in ends.values():
-        low, high = (of if isinstance(of, float) else of.value for of in (end.low, end.high))
-        assert low <= end.parameter.value <= high
-    (unlisted,) = evaluate([gain], {"contract": "three years"})
-    assert unlisted == at(ANSWER.value, metric="chip").value
+def test_each_doubt_is_worth_no_more_to_know_than_all_of_them():
+    near = {"benchmark": "deepseek-r1", "new_chip": "B300", "old_chip": "B200", "metric": "dollar"}
+    choice = BENCH.versus(CASE).choice
+    worth = choice.worth()
+    assert list(worth) == [NEW_TEAM, OLD_TEAM, ROUND, RENT]
+    all_of_it, *each = evaluate([choice.expected_loss, *worth.values()], near)
+    assert 0 < max(each) <= all_of_it and min(each) >= 0
+    known = {"rent_new": 5.0, "rent_old": 3.0}
+    assert evaluate([worth[RENT]], near | known) == [0.0]
+    wide, spread = evaluate([ANSWER.high / ANSWER.low, choice.spread], {"metric": "chip"})
+    assert 2 * NINETY * spread == pytest.approx(np.log(wide), rel=0.05)
 
 
 def test_rents_are_in_doubt_where_no_contract_and_no_reader_fixes_them():
     """And a seller never is."""
-    end = BENCH.swings(CASE, ANSWER)[2][RENT]
     apart = at(ANSWER.spreads[RENT], metric="dollar")
     one, both = {"rent_new": 5.0}, {"rent_new": 5.0, "rent_old": 3.0}
     cases = {}, one, both, {"contract": "reserved"}, {"seller": "hyperscalers"}
-    loose, half, own, fixed, large = (evaluate([apart, end.high], case) for case in cases)
-    assert loose[0] > 0 and half[0] > 0 and loose == large
-    assert own == fixed == [0.0, 1.0] and loose[1] > 1
+    asked = apart, at(ANSWER.value, metric="dollar")
+    loose, half, own, fixed, large = (evaluate(asked, case)[0] for case in cases)
+    assert loose > 0 and half > 0 and loose == large
+    assert own == fixed == 0
     low, high = (at(of, metric="dollar") for of in (ANSWER.low, ANSWER.high))
     wide, narrow = (np.divide(*evaluate([high, low], case)) for case in ({}, both))
     assert wide > narrow and evaluate([ANSWER.spreads[RENT]], {"metric": "chip"}) == [0.0]

@@ -97,8 +97,10 @@ def first_case(cases, otherwise):
 
 
 def exp(a):
-    """The exponential e to the power of a."""
-    return _apply("exp", math.exp, np.exp, a)
+    """The exponential e to the power of a: by one function for a number, an array and a quantity,
+    since that of the C library may differ in the last digit.
+    """
+    return _apply("exp", lambda a: np.exp(a).item(), np.exp, a)
 
 
 def log(a):

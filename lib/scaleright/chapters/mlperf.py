@@ -12,7 +12,6 @@ from scaleright.mlperf import Bench, Versus, tables
 from scaleright.mlperf.gains import METRICS
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at, look_up
-from scaleright.ranges import Ends
 
 _TIMES = f"times the work of the old chip ({mlperf.LABEL})"
 
@@ -293,14 +292,12 @@ def ranges() -> Display:
     return charts.table(tables.range_outcome(), words, {"inside": "percent"}, name="ranges")
 
 
-def tornado(ends: Mapping[str, Ends], gain: Quantity, result: Quantity) -> Display:
-    """What moves the gain, each input alone."""
-    words = "times the work of the old chip, per dollar of rent or, where none is known, per chip"
-    return charts.show(
-        charts.tornado(ends, gain, "number", words, result=result),
-        name="tornado",
-        alt="What moves the gain: the teams on both chips, another round, and rents.",
-    )
+def worth_of_knowing(case: Any, found: Versus) -> Display:
+    """A chart of what it would save to know each doubt before one of both chips is taken."""
+    ways, choice = charts.phrase("the {case.new_chip} and the {case.old_chip}"), found.choice
+    saved = "of the old chip's time, watts or dollars for as much work"
+    look = {"kind": "percent", "unit": "share"}
+    return charts.worth_of_knowing(choice.worth(), saved, choice, ways, **look)
 
 
 def s4_reasons() -> Display:

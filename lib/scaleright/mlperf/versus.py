@@ -18,13 +18,13 @@ from scaleright.mlperf.compare import RATES, drift, entry, summary
 from scaleright.mlperf.gains import gain_interval, gain_ratio, prices
 from scaleright.mlperf.results import ROUNDS
 from scaleright.ops import exp, first_case, maximum, where
-from scaleright.quantity import Quantity, Table, at, given, look_up
+from scaleright.quantity import Quantity, Table, look_up
 from scaleright.quantity.rows import Row
-from scaleright.ranges import Ends
 
 FIGURES = ["best", "median", "tail_low", "tail_high", "submissions", "preview", "precision", "unit"]
 NO_RESULT = "no result"
-TEAMS, RENT = "teams and rounds", "rents of the year ahead"
+NEW_TEAM, OLD_TEAM = "team on the new chip", "team on the old chip"
+ROUND, RENT = "another round", "rents of the year ahead"
 """What nobody knows of a gain, as a chart calls it."""
 MAIN_KINDS = {
     "dense language model": "dense",
@@ -177,11 +177,15 @@ class Bench:
         moves = look_up(self.moves, case.benchmark)
         teams = (new.tail_low, rate, new.tail_high), (old.tail_low, rate_old, old.tail_high)
         apart = where(case.metric == "dollar", self.rents(case, chip), 0.0)
-        ends = gain_interval(*teams, moves, paid, paid_old)
         wide = gain_interval(*teams, moves, paid, paid_old, exp(NINETY * apart))
         value, same = gain_ratio(rate, rate_old, paid, paid_old), chip == case.old_chip
         low, high = (where(same, value, end) for end in wide)
-        doubts = {TEAMS: spread_between(*ends), RENT: apart}
+        doubts = {
+            NEW_TEAM: spread_between(new.tail_low, maximum(new.tail_high, rate)),
+            OLD_TEAM: spread_between(old.tail_low, maximum(old.tail_high, rate_old)),
+            ROUND: spread_between(1 / moves, moves),
+            RENT: apart,
+        }
         hours = (self.hour(case, of) for of in (chip, case.old_chip))
         return Versus(new, old, in_round, rate, rate_old, value, low, high, doubts, *hours)
 
@@ -196,27 +200,6 @@ class Bench:
         ]
         new, old = (self.hour(case, of).why for of in (case.new_chip, case.old_chip))
         return first_case(reasons, where(new != "", new, old))
-
-    def swings(self, case: Any, of: Versus) -> tuple[Quantity, Quantity, dict[str, Ends]]:
-        """The gain per dollar of rent, or per chip where a rent is not known; the same if other
-        teams had submitted, in another round, or next year; and the ends between which these move.
-        Whom to pay, and how, is chosen.
-        """
-        paid, plain = (at(of.value, metric=name) for name in ("dollar", "chip"))
-        inputs = ("new_team", "old_team", "another_round", "rents_ahead")
-        new_team, old_team, another_round, ahead = (given(name, 1.0) for name in inputs)
-        moves = look_up(self.moves, case.benchmark)
-        ends = {"another round": Ends(another_round, 1 / moves, moves)}
-        for side, team, row, rate in (
-            ("new", new_team, of.new, of.rate_new),
-            ("old", old_team, of.old, of.rate_old),
-        ):
-            least, most = row.tail_low / rate, maximum(row.tail_high / rate, 1.0)
-            ends[f"team on the {side} chip"] = Ends(team, least, most)
-        gain = where(paid > 0, paid, plain)
-        apart = exp(NINETY * where(paid > 0, self.rents(case, case.new_chip), 0.0))
-        ends[RENT] = Ends(ahead, 1 / apart, apart)
-        return gain, gain * new_team / old_team * another_round * ahead, ends
 
 
 def questions() -> pd.DataFrame:
