@@ -69,8 +69,18 @@ _matmul, _gather = unchecked(matmul_seconds), unchecked(all_gather_seconds)
 _attended = unchecked(attended_positions)
 
 
+NORM_BYTES = 8.0
+"""Bytes moved for each element of the residual stream by the two norms of a layer."""
+MODULES = ("core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "shared_experts", "moe")
+"""What of a layer Megatron can run again by itself: scores and weighted values; norms; keys, values
+and queries from latents; the dense feed-forward block; the activation of routed experts; experts
+that all tokens visit; and the whole mixture, with moving tokens to their experts and back.
+"""
+
 Pair = tuple[Any, Any]
 """Forward and backward time."""
+Modules = dict[str, dict[str, Any]]
+"""Forward time of modules that can be run again by themselves, by kind of work."""
 
 
 @counting
@@ -104,11 +114,12 @@ class Stack:
     native : PyTorch or JAX with sharded weights, instead of Megatron's hand-fused operations
     compiled : its operations are fused by a compiler
     by_op : selective recomputation runs memory-bound work and every other matrix product again
-        (PyTorch), not attention
+        (PyTorch), not modules
     low_gather : sharded weights of FP8 runs are gathered in FP8 (torchtitan)
     fused_attention : attention keeps no scores in memory (FlashAttention, in Megatron since 2023)
     fused_experts : experts' products and casts fused, the whole step one CUDA graph
         (Megatron-Bridge since 26.06)
+    modules : what selective recomputation runs again otherwise, by Megatron's names (`MODULES`)
     """
 
     native: bool = False
@@ -117,6 +128,7 @@ class Stack:
     low_gather: bool = False
     fused_attention: bool = True
     fused_experts: bool = True
+    modules: tuple[str, ...] = ("core_attn",)
 
 
 @lookup
@@ -205,9 +217,9 @@ class Machine:
 
 def _attention(
     t: Transformer, of: Machine, stack: Stack, tokens, sequence, tp, outside
-) -> tuple[Pair, Pair, Pair, Any]:
-    """One layer's attention: products, scores, memory-bound work, and the width of its keys and
-    values on a rank.
+) -> tuple[Pair, Pair, Pair, Any, Modules]:
+    """One layer's attention: products, scores, memory-bound work, the width of its keys and values
+    on a rank, and its modules.
     """
     query, out, groups = (
         t.heads * t.head_dim / tp,
@@ -215,12 +227,13 @@ def _attention(
         maximum(t.kv_heads / tp, 1.0),
     )
     keys = groups * (t.head_dim + t.v_head_dim)
-    shapes = [(query + keys, t.hidden)]
+    shapes, up = [(query + keys, t.hidden)], []
     if t.kv_lora_rank:
         expanded = t.heads * (t.head_dim - t.qk_rope_head_dim + t.v_head_dim) / tp
-        down = t.q_lora_rank + t.kv_lora_rank + t.qk_rope_head_dim
-        shapes = [(down, t.hidden), (query, t.q_lora_rank or t.hidden), (expanded, t.kv_lora_rank)]
-    products = _sum(*(of.products(tokens, *shape) for shape in (*shapes, (t.hidden, out))))
+        shapes = [(t.q_lora_rank + t.kv_lora_rank + t.qk_rope_head_dim, t.hidden)]
+        up = [(query, t.q_lora_rank or t.hidden), (expanded, t.kv_lora_rank)]
+    rising = _sum(*(of.products(tokens, *shape) for shape in up)) if up else (0.0, 0.0)
+    products = _sum(*(of.products(tokens, *shape) for shape in (*shapes, (t.hidden, out))), rising)
     width = 2 * (t.head_dim + t.v_head_dim) / of.plain.matmul_flops
     if stack.fused_attention:
         local = t.window_layers / t.layers
@@ -245,7 +258,12 @@ def _attention(
         20 * narrow + rotated + of.cast_bytes * (narrow + out),
         40 * narrow + 2 * rotated + of.cast_bytes * (narrow + query + keys),
     )
-    return products, core, _scaled(moved, tokens / of.bandwidth), keys
+    modules = {
+        "core_attn": {"attention": core[0]},
+        "layernorm": {"elementwise": tokens * NORM_BYTES * narrow / of.bandwidth},
+        "mla_up_proj": {"matmul": rising[0]},
+    }
+    return products, core, _scaled(moved, tokens / of.bandwidth), keys, modules
 
 
 def _biased(t: Transformer, of: Machine, stack: Stack, routed: Any) -> Pair:
@@ -281,40 +299,75 @@ def exchange_seconds(t: Transformer, links: Mapping[str, float], domain, tokens,
     return where(ep > 1, START_S + tokens * t.hidden * 2 * slowest, 0.0)
 
 
+def _experts(
+    t: Transformer, of: Machine, stack: Stack, lay: Layout, tokens: Any
+) -> tuple[dict[str, Pair], Modules]:
+    """One layer's routed experts, as far as layers have them: time by kind, launches whole, and its
+    modules.
+
+    tokens : of a rank of context parallelism [token]
+    """
+    moe, local = share_of_mixtures(t), tokens / lay.tensor
+    routed, held = local * t.experts_per_token, maximum(t.experts / lay.expert, 1.0)
+    expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
+    permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
+    exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, lay.expert)
+    moving = _sum(expert[1], (permuted, 2 * permuted), _biased(t, of, stack, routed))
+    launched = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
+    launched = launched * where(of.graphed, 1.0 - stack.fused_experts, 1.0)
+    layer = {
+        "grouped": _scaled(expert[0], moe),
+        "routing": _scaled(moving, moe),
+        "expert": (exchange, exchange),
+        "routed_host": (launched, 2 * launched),
+    }
+    activation = moe * routed * (2 * (1 + t.gated_ffn) + 2) * t.expert_ffn / of.bandwidth
+    return layer, {
+        "moe_act": {"routing": activation},
+        "moe": {kind: pair[0] for kind, pair in layer.items()},
+    }
+
+
+def _again(stack: Stack, layer: dict[str, Pair], modules: Modules) -> dict[str, Any]:
+    """What of a layer's forward pass selective recomputation runs again, as shares by kind."""
+    if stack.by_op:
+        return {"matmul": 0.5, "elementwise": 1.0}
+    seconds: dict[str, Any] = {}
+    for name in stack.modules:
+        for kind, of in modules.get(name, {}).items():
+            seconds[kind] = seconds.get(kind, 0.0) + of
+    return {
+        kind: of / where(layer[kind][0] > 0, layer[kind][0], 1.0) for kind, of in seconds.items()
+    }
+
+
 def _layer(
     run: TrainingRun, of: Machine, stack: Stack, lay: Layout
-) -> tuple[dict[str, Pair], dict[str, Pair]]:
+) -> tuple[dict[str, Pair], dict[str, Pair], dict[str, Any]]:
     """Time of a micro-batch by kind, in a mean layer and in the output head; launches and the ring
-    of context parallelism whole, whatever hides of them.
+    of context parallelism whole, whatever hides of them; and what of the layer selective
+    recomputation runs again.
     """
-    t, tp, cp, ep = run.model, lay.tensor, lay.context, lay.expert
+    t, tp, cp = run.model, lay.tensor, lay.context
     outside = where(lay.sequence_parallel > 0, tp, 1.0)
     tokens, moe = lay.micro_batch * run.sequence / cp, share_of_mixtures(t)
     attended = where(run.task == "pretrain", run.sequence, PACKED * run.sequence)
-    products, core, moved, keys = _attention(t, of, stack, tokens, attended, tp, outside)
+    products, core, moved, keys, modules = _attention(t, of, stack, tokens, attended, tp, outside)
     dense, shared = (
-        of.feed_forward(t, tokens, _split(width, tp), outside) for width in (t.ffn, t.shared_ffn)
+        [_scaled(pair, share) for pair in of.feed_forward(t, tokens, _split(width, tp), outside)]
+        for width, share in ((t.ffn, 1 - moe), (t.shared_ffn, moe))
     )
     layer = {
-        "matmul": _sum(products, _scaled(dense[0], 1 - moe), _scaled(shared[0], moe)),
+        "matmul": _sum(products, dense[0], shared[0]),
         "attention": core,
-        "elementwise": _sum(moved, _scaled(dense[1], 1 - moe), _scaled(shared[1], moe)),
+        "elementwise": _sum(moved, dense[1], shared[1]),
     }
+    for name, (product, rest) in (("mlp", dense), ("shared_experts", shared)):
+        modules[name] = {"matmul": product[0], "elementwise": rest[0]}
     if t.experts:
-        local, held = tokens / tp, maximum(t.experts / ep, 1.0)
-        routed = local * t.experts_per_token
-        expert = of.feed_forward(t, maximum(routed / held, 1.0), t.expert_ffn, count=held)
-        permuted = (routed * t.hidden * 12 + local * t.experts * 24) / of.bandwidth
-        exchange = 2 * moe * exchange_seconds(t, of.links, of.domain, local, ep)
-        moving = _sum(expert[1], (permuted, 2 * permuted), _biased(t, of, stack, routed))
-        layer |= {
-            "grouped": _scaled(expert[0], moe),
-            "routing": _scaled(moving, moe),
-            "expert": (exchange, exchange),
-        }
-        launched = moe * (LAUNCHES_ROUTED + LAUNCHES_EXPERT * held) * of.low.launch_s / 3
-        launched = launched * where(of.graphed, 1.0 - stack.fused_experts, 1.0)
-        layer["routed_host"] = launched, 2 * launched
+        experts, routed = _experts(t, of, stack, lay, tokens)
+        layer, modules = layer | experts, modules | routed
+        modules["moe"] |= modules["shared_experts"]
     host = LAUNCHES * of.low.launch_s / 3
     tensor = 4 * _gather(tokens * t.hidden * 2, tp, minimum(tp, of.domain), **of.links)
     ring = _gather(tokens * cp * keys * 2, cp, maximum(of.domain / tp, 1.0), **of.links)
@@ -324,7 +377,8 @@ def _layer(
         "matmul": of.products(tokens, t.vocab / tp, t.hidden, low=False),
         "elementwise": (logits, logits),
     }
-    return layer, {kind: _scaled(pair, 1 + run.mtp_modules) for kind, pair in head.items()}
+    head = {kind: _scaled(pair, 1 + run.mtp_modules) for kind, pair in head.items()}
+    return layer, head, _again(stack, layer, modules)
 
 
 _SHARED = ("tensor", "context", "expert", "micro_batch", "sequence_parallel")
@@ -351,10 +405,12 @@ def layer_seconds(run: TrainingRun, of: Machine, stack: Stack, lay: Layout):
     few = replace(
         lay, **{name: values[first] for name, values in zip(_SHARED, shared, strict=True)}
     )
-    return tuple(
-        {
-            kind: tuple(value[back] if np.ndim(value) else value for value in pair)
-            for kind, pair in part.items()
-        }
-        for part in _layer(run, of, stack, few)
+
+    def whole(value: Any) -> Any:
+        return value[back] if np.ndim(value) else value
+
+    layer, head, again = _layer(run, of, stack, few)
+    layer, head = (
+        {kind: tuple(map(whole, of)) for kind, of in part.items()} for part in (layer, head)
     )
+    return layer, head, {kind: whole(share) for kind, share in again.items()}

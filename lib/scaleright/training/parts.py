@@ -85,11 +85,10 @@ def _stages(run: TrainingRun, lay: Layout) -> tuple[Any, Any]:
     return stage, stage - where(spare == 2, 1.0, spare) + run.mtp_modules
 
 
-def _again(lay: Layout, stack: Stack, layer: dict[str, Pair]) -> dict[str, Any]:
+def _again(lay: Layout, layer: dict[str, Pair], selected: dict[str, Any]) -> dict[str, Any]:
     """What of a layer's forward pass runs a second time, as shares."""
-    full, core = where(lay.recompute > 1, 1.0, 0.0), where(lay.recompute == 1, 1.0, 0.0)
-    selected = {"matmul": 0.5, "elementwise": 1.0} if stack.by_op else {"attention": 1.0}
-    return {kind: full + core * selected.get(kind, 0.0) for kind in layer}
+    full, some = where(lay.recompute > 1, 1.0, 0.0), where(lay.recompute == 1, 1.0, 0.0)
+    return {kind: full + some * selected.get(kind, 0.0) for kind in layer}
 
 
 def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
@@ -108,13 +107,13 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
     machine : the speeds of the run's chip, if they are at hand
     """
     of = machine or Machine.of(run)
-    layer, head = layer_seconds(run, of, stack, lay)
+    layer, head, selected = layer_seconds(run, of, stack, lay)
     full, last = _stages(run, lay)
     shared = sharding(run, of, lay, stack, full)
     return Work(
         layer,
         head,
-        _again(lay, stack, layer),
+        _again(lay, layer, selected),
         full,
         last,
         run.model.layers + run.mtp_modules,

@@ -38,8 +38,13 @@ FIXED = ("optimizer", "context")
 
 
 @lookup
-def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
+def stack(
+    software: str | None = None, compiled: bool | None = None, modules: str | None = None
+) -> Stack:
     """The stack behind a framework's name and version; today's Megatron where none is given.
+
+    modules : what Megatron's selective recomputation runs again, separated by semicolons
+        (`layer_parts.MODULES`); the attention core where it is not stated
 
     >>> stack("Megatron-Bridge 26.04").fused_experts, stack("llm-foundry").native
     (False, True)
@@ -53,6 +58,7 @@ def stack(software: str | None = None, compiled: bool | None = None) -> Stack:
         )
     year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
     return Stack(
+        modules=tuple(modules.split(";")) if modules else Stack.modules,
         fused_attention=not year or int(year[0]) > 2022,
         fused_experts=not name or bool(release and float(release[1]) >= 26.06),
     )

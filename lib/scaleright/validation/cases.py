@@ -167,7 +167,7 @@ def configuration(row: dict[str, Any]) -> Configuration:
     chip = replace(
         chip, scale_out_bytes_per_s=given(row, "scale_out_bytes_per_s", chip.scale_out_bytes_per_s)
     )
-    of = stack(given(row, "software", None), given(row, "compiled", None))
+    of = stack(*(given(row, name, None) for name in ("software", "compiled", "recompute_modules")))
     run = TrainingRun(
         model,
         chip,
