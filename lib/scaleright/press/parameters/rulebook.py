@@ -245,25 +245,35 @@ def grouped(
     prefix_share: float,
 ) -> None:
     """A service that some group of chips holds and keeps the pace of."""
+    import math
+
     from scaleright import catalog
+    from scaleright.inference.curves import curves
     from scaleright.inference.deployment import Deployment
     from scaleright.inference.fleet import Service, groups
     from scaleright.inference.formats import resolved
     from scaleright.inference.lengths import Load
+    from scaleright.inference.nodes import engines_like
+    from scaleright.inference.pacing import continuous_rate, static_rate
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
-    precision = resolved(shape, chip, precision)
-    spread = {"input_cv": length_spread, "output_cv": length_spread}
-    groups(
-        Service(
-            Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16"),
-            Load(input_tokens, output_tokens, **spread),
-            requests_per_s,
-            batch={"one at a time": 1, "static": static_batch}.get(batching),
-            tpot_s=tpot_ms / 1e3,
-            prefix_share=prefix_share,
-        )
+    precision, tpot_s = resolved(shape, chip, precision), tpot_ms / 1e3
+    deployment = Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16")
+    load = Load(input_tokens, output_tokens, input_cv=length_spread, output_cv=length_spread)
+    batch = {"one at a time": 1, "static": static_batch}.get(batching)
+    limits = {"batch": batch, "tpot_s": tpot_s, "prefix_share": prefix_share}
+    groups(Service(deployment, load, requests_per_s, **limits))
+    # The page's groups are curves through those engines, which may miss a pace by a hair.
+    kept = (
+        continuous_rate(one, load, tpot_s)[1]
+        if batch is None
+        else static_rate(one, load, batch, tpot_s)
+        for one in curves(engines_like(deployment))
     )
+    if all(map(math.isnan, kept)):
+        raise ValueError(
+            f"tpot_ms = {tpot_ms:g}: {model} in {precision} on {accelerator} needs more for a token"
+        )
 
 
 @_rule
