@@ -2,11 +2,18 @@
 
 A cell "a (b)" stands for two runs: the second throughput has the second layout and the second
 format. Of a second layout the micro-batch is what the printed accumulation leaves.
+
+What the tables do not print (recomputation, CUDA graphs, the dispatcher of tokens and whether their
+exchange is overlapped, offloading) is in `megatron_recipes.csv`, read from the recipes that
+[megatronrecipes2026] publishes with each release: for each run the recipe of the same layout, or
+the nearest, and where it stands.
 """
 
 from __future__ import annotations
 
+import csv
 import re
+from functools import cache
 from pathlib import Path
 
 from refresh.layouts import copies_of
@@ -14,6 +21,15 @@ from refresh.rules import numbers, read_csv, rule
 from refresh.tables import Dropped, Items, RefreshError, Row
 
 FILE = "training_perf/megatron_bridge_performance.csv"
+RECIPES = Path(__file__).with_name("megatron_recipes.csv")
+_SET = (
+    "recompute",
+    "recompute_modules",
+    "cuda_graph_scopes",
+    "dispatcher",
+    "exchange_overlap",
+    "offload",
+)
 _CELLS = {
     "fsdp": "fsdp",
     "tp": "tensor_parallel",
@@ -54,28 +70,46 @@ def _run(row: Row, second: int) -> Row:
     copies = copies_of(run, chips, degrees)
     micro, told = _micro_batch(int(row["mbs"]), steps, copies, batch, second)
     experts = rule(FILE, "experts", name).ours == "yes"
-    return {
-        "run": run,
-        "model": model,
-        "accelerator": chip,
-        "accelerators": chips,
-        "precision": precision,
-        "task": task,
-        "sequence": int(sequence),
-        "global_batch": batch,
-        "micro_batch": micro,
-        **{ours: n or 1 for ours, n in degrees.items()},
-        "data_parallel": copies,
-        "sharding": 3 if sharded else 1,
-        "sequence_parallel": (degrees["tensor_parallel"] or 1) > 1,
-        "routing": ("token drop" if flag == "tokendrop" else "balanced") if experts else "",
-        "mtp_modules": 0 if flag == "w/o MTP" else int(rule(FILE, "mtp_modules", name).ours),
-        "software": f"Megatron-Bridge {version}",
-        "released": f"20{version[:2]}-{version[3:5]}-01",
-        "basis": "printed",
-        "source": "megatronbridge2026",
-        "note": "; ".join([*([] if printed == precision else [f"printed as {printed}"]), *told]),
-    } | _measured(row, second, run)
+    return (
+        _recipe(run)
+        | {
+            "run": run,
+            "model": model,
+            "accelerator": chip,
+            "accelerators": chips,
+            "precision": precision,
+            "task": task,
+            "sequence": int(sequence),
+            "global_batch": batch,
+            "micro_batch": micro,
+            **{ours: n or 1 for ours, n in degrees.items()},
+            "data_parallel": copies,
+            "sharding": 3 if sharded else 1,
+            "sequence_parallel": (degrees["tensor_parallel"] or 1) > 1,
+            "routing": ("token drop" if flag == "tokendrop" else "balanced") if experts else "",
+            "mtp_modules": 0 if flag == "w/o MTP" else int(rule(FILE, "mtp_modules", name).ours),
+            "software": f"Megatron-Bridge {version}",
+            "released": f"20{version[:2]}-{version[3:5]}-01",
+            "basis": "printed",
+            "source": "megatronbridge2026",
+            "note": "; ".join(
+                [*([] if printed == precision else [f"printed as {printed}"]), *told]
+            ),
+        }
+        | _measured(row, second, run)
+    )
+
+
+def _recipe(run: str) -> Row:
+    """What the recipe of a run sets and its table does not print."""
+    found = _recipes().get(run, {})
+    return {name: value for name, value in found.items() if name in _SET}
+
+
+@cache
+def _recipes() -> dict[str, Row]:
+    with RECIPES.open(encoding="utf-8", newline="") as file:
+        return {row["run"]: row for row in csv.DictReader(file)}
 
 
 def _micro_batch(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from properties import NEVER, faster, linked, powers
 from scaleright import catalog
 from scaleright.training.hiding import shown_parts
-from scaleright.training.layer_parts import Machine
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.machine import Machine
 from scaleright.training.memory import training_memory
 from scaleright.training.parts import KINDS, work
 from scaleright.training.rules import check, divisors
@@ -126,9 +126,9 @@ def test_eight_bits_are_slower_only_by_casts_and_tiles(case):
         step_time(replace(run, precision=form), layout, case[2]).parts() for form in ("FP8", "BF16")
     )
     grown = {name for name, value in short.items() if value > plain[name] * NEVER}
-    # less computing hides less of the launches and of the traffic
-    allowed = {"elementwise_s", "recompute_s", "bubble_s", "host_s", "data_s", "context_s"}
-    assert grown <= allowed
+    # less computing hides less of the launches, of the traffic and of the exchange of experts
+    hidden = {"host_s", "data_s", "context_s", "expert_s"}
+    assert grown <= hidden | {"elementwise_s", "recompute_s", "bubble_s"}
     casts = {"elementwise_s", "recompute_s", "bubble_s"}
     if sum(short.values()) > sum(plain.values()) * NEVER:
         assert any(short[name] > plain[name] for name in casts)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.collectives import START_S, network
-from scaleright.training.layer_parts import Machine, Stack, layer_seconds
+from scaleright.training.layer_parts import layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.machine import Machine, Stack
 from scaleright.training.parts import KINDS, work
 from scaleright.training.slowdowns import Slowdowns, borrowed, interval, slowdowns, stack
 from scaleright.training.step import (
@@ -239,5 +240,5 @@ def test_one_graph_launches_fused_experts():
         ("gpt-oss-120b", "GB200", True, False),
     ):
         run = replace(MOE, model=catalog.model(name), chip=catalog.accelerator(chip))
-        layer, _ = layer_seconds(run, Machine.of(run), Stack(fused_experts=fused), held)
+        layer, _, _ = layer_seconds(run, Machine.of(run), Stack(fused_experts=fused), held)
         assert (sum(layer["routed_host"]) == 0) == none

@@ -25,7 +25,8 @@ from scaleright.inference.engine import LIBRARY_START_S, Machine, sum_seconds
 from scaleright.inference.slowest import busiest_prompt, waited_kernels
 from scaleright.ops import ceil, log, maximum, minimum, sqrt, where
 from scaleright.roofline import TILE
-from scaleright.training.layer_parts import EXPOSED_SOFTMAX, exchange_seconds
+from scaleright.training.experts import exchange_seconds
+from scaleright.training.layer_parts import EXPOSED_SOFTMAX
 from scaleright.transformer.flops import attended_positions
 from scaleright.transformer.memory import bytes_per_parameter, experts_touched
 

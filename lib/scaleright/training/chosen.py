@@ -13,8 +13,8 @@ from scaleright.formulas import lookup
 from scaleright.ops import minimum
 from scaleright.quantity import choose, look_up
 from scaleright.roofline import PEAK_NAMES, plain_format, speeds
-from scaleright.training.layer_parts import CAST_BYTES, ELEMENT_BYTES, Machine, Stack, fuses_experts
 from scaleright.training.layout import TrainingRun
+from scaleright.training.machine import CAST_BYTES, ELEMENT_BYTES, Machine, Stack, fuses_experts
 from scaleright.training.rules import peak_needed
 from scaleright.training.slowdowns import KINDS, Slowdowns, borrowed, interval, slowdowns
 

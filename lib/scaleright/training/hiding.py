@@ -14,13 +14,18 @@ from typing import Any
 from scaleright.collectives import exposed
 from scaleright.formulas import search, unchecked
 from scaleright.ops import maximum, where
-from scaleright.training.layer_parts import COMPUTE, Pair
+from scaleright.training.machine import COMPUTE, Pair
 from scaleright.training.parts import Work
 from scaleright.training.sharding import NOTHING, Sharding
 
 RING_OVERLAP = 0.9
 """Share of the ring of keys and values that is sent while attention computes: all but the first of
 a few turns.
+"""
+EXCHANGE_OVERLAP = 1 - 20 / 132
+"""Share of the exchange of experts that costs nothing where another micro-batch is computed
+meanwhile: the exchange takes 20 of the 132 processors of an H100 for as long [deepseekv3,
+section 3.2.2].
 """
 ROUTED = ("grouped", "routing", "expert")
 """Work of routed experts, which is launched once the host knows where the router sends tokens."""
@@ -82,9 +87,11 @@ def _in_layers(work: Work, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
     """Work with what shows of each layer's ring and of its experts' launches, and the busy seconds
     that hid the rest.
     """
-    behind: dict[str, tuple[tuple[str, ...], float]] = {"context": (("attention",), RING_OVERLAP)}
+    behind: dict[str, tuple[tuple[str, ...], Any]] = {"context": (("attention",), RING_OVERLAP)}
     if "routed_host" in work.layer:
         behind["routed_host"] = ROUTED, 1.0
+    if "expert" in work.layer and work.overlapped is not False:
+        behind["expert"] = COMPUTE, EXCHANGE_OVERLAP * where(work.overlapped, 1.0, 0.0)
     layer, spent = dict(work.layer), [0.0, 0.0]
     for kind, (before, beside) in behind.items():
         shown = []

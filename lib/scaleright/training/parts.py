@@ -13,13 +13,9 @@ from typing import Any
 from scaleright.collectives import send_recv_seconds
 from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, where
-from scaleright.training.layer_parts import (
-    Machine,
-    Pair,
-    Stack,
-    layer_seconds,
-)
+from scaleright.training.layer_parts import layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.machine import Machine, Pair, Stack
 from scaleright.training.sharding import Sharding, sharding
 
 KINDS = (
@@ -57,6 +53,7 @@ class Work:
     full, last : layers of a full stage, and of the one with the output heads [1]
     layers : of the model, those that predict further tokens included [1]
     sent : activations from stage to stage, one way [s]
+    overlapped : whether the exchange of experts runs beside another micro-batch
     sharding : of what data-parallel ranks share out
     optimizer : update of the weights, once a step [s]
     pipeline, virtual : stages, and chunks of one [1]
@@ -69,6 +66,7 @@ class Work:
     last: Any
     layers: Any
     sent: Any
+    overlapped: Any
     sharding: Sharding
     optimizer: Any
     micro_batches: Any
@@ -118,6 +116,7 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
         last,
         run.model.layers + run.mtp_modules,
         _sent(run, of, lay),
+        stack.overlaps(of.graphed),
         shared,
         of.trained * shared.state * OPTIMIZER_TRAFFIC / of.bandwidth,
         lay.micro_batches(run.global_batch),

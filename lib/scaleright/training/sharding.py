@@ -14,8 +14,9 @@ from scaleright.collectives import all_gather_seconds, all_reduce_seconds
 from scaleright.formulas import search, unchecked
 from scaleright.ops import maximum, where
 from scaleright.quantity import Quantity
-from scaleright.training.layer_parts import Machine, Pair, Stack, share_of_mixtures
+from scaleright.training.experts import share_of_mixtures
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.machine import Machine, Pair, Stack
 from scaleright.transformer.parameters import feed_forward_weights, projection_weights
 
 OVERLAP = 0.5

@@ -16,8 +16,8 @@ import numpy as np
 from scaleright import catalog, pooling
 from scaleright.catalog import Accelerator, architecture
 from scaleright.formulas import lookup, search
-from scaleright.training.layer_parts import Stack, fuses_experts
 from scaleright.training.layout import TrainingRun
+from scaleright.training.machine import Stack, fuses_experts
 from scaleright.training.parts import KINDS
 
 PRIOR = dict.fromkeys(KINDS, 1.0) | {
@@ -38,13 +38,11 @@ FIXED = ("optimizer", "context")
 
 
 @lookup
-def stack(
-    software: str | None = None, compiled: bool | None = None, modules: str | None = None
-) -> Stack:
+def stack(software: str | None = None, compiled: bool | None = None, **stated: Any) -> Stack:
     """The stack behind a framework's name and version; today's Megatron where none is given.
 
-    modules : what Megatron's selective recomputation runs again, separated by semicolons
-        (`layer_parts.MODULES`); the attention core where it is not stated
+    stated : of Megatron, what a publication says besides: `Stack`'s modules, dispatcher, graphs and
+        overlapped
 
     >>> stack("Megatron-Bridge 26.04").fused_experts, stack("llm-foundry").native
     (False, True)
@@ -58,9 +56,10 @@ def stack(
         )
     year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
     return Stack(
-        modules=tuple(modules.split(";")) if modules else Stack.modules,
         fused_attention=not year or int(year[0]) > 2022,
+        flash_attention_2=bool(release and float(release[1]) < 24.05),
         fused_experts=not name or bool(release and float(release[1]) >= 26.06),
+        **stated,
     )
 
 
@@ -91,6 +90,8 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     experts = "fused" if of.fused_experts and fuses_experts(run) else "plain"
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
     attention = chip.split()[0] if of.fused_attention else "unfused"
+    if of.flash_attention_2 and chip == "Hopper":
+        attention = "Hopper, FlashAttention-2"
     library = chip + low if chip == "Hopper" else chip + ("" if of.fused_attention else ", to 2022")
     return dict.fromkeys(KINDS, "any") | {
         "matmul": "NVFP4" if run.precision == "NVFP4" else library,
@@ -98,7 +99,6 @@ def families(run: TrainingRun, of: Stack) -> dict[str, str]:
         "elementwise": name,
         "data": "PyTorch" if of.native else "Megatron",
         "routing": experts,
-        "expert": experts,
     }
 
 

@@ -15,8 +15,8 @@ from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.hiding import shown_parts
-from scaleright.training.layer_parts import Machine
 from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.machine import Machine
 from scaleright.training.memory import FSDP, MEGATRON, TrainingMemory, training_memory
 from scaleright.training.parts import KINDS, work
 from scaleright.training.rules import check

@@ -152,6 +152,16 @@ def _layout(row: dict[str, Any], run: TrainingRun, of: Stack) -> Layout:
     )
 
 
+def _stated(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row states of its software besides its name, as fields of `Stack`."""
+    lists = {"modules": "recompute_modules", "graphs": "cuda_graph_scopes"}
+    stated = {field: given(row, column, None) for field, column in lists.items()}
+    found = {field: tuple(text.split(";")) for field, text in stated.items() if text}
+    plain = {"dispatcher": "dispatcher", "overlapped": "exchange_overlap"}
+    told = {field: given(row, column, None) for field, column in plain.items()}
+    return found | {field: value for field, value in told.items() if value is not None}
+
+
 def configuration(row: dict[str, Any]) -> Configuration:
     """What a row ran.
 
@@ -167,7 +177,7 @@ def configuration(row: dict[str, Any]) -> Configuration:
     chip = replace(
         chip, scale_out_bytes_per_s=given(row, "scale_out_bytes_per_s", chip.scale_out_bytes_per_s)
     )
-    of = stack(*(given(row, name, None) for name in ("software", "compiled", "recompute_modules")))
+    of = stack(given(row, "software", None), given(row, "compiled", None), **_stated(row))
     run = TrainingRun(
         model,
         chip,

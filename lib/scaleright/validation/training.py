@@ -16,7 +16,7 @@ import pandas as pd
 
 from scaleright import catalog, pooling
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.layer_parts import COMPUTE
+from scaleright.training.machine import COMPUTE
 from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import FIXED, PRIOR, constant, family, fit, interval
 from scaleright.units import si
