@@ -8,7 +8,6 @@ import csv
 from dataclasses import replace
 
 import pytest
-from refresh import megatron_bridge
 from scaleright import catalog
 from scaleright.catalog import table
 from scaleright.training.experts import exchange_seconds
@@ -18,6 +17,8 @@ from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.machine import COMPUTE, MODULES, Machine, Stack
 from scaleright.training.slowdowns import Slowdowns, families, slowdowns, stack
 from scaleright.training.step import step_time
+
+from refresh import megatron_bridge
 
 MOE = TrainingRun(
     catalog.model("DeepSeek-V3"), catalog.accelerator("H100 SXM"), 256, 4096, 2048, "BF16"
@@ -47,12 +48,29 @@ def test_modules_that_run_again_add_up_and_stay_below_the_whole_layer():
     assert every < step(ALL).recompute_s
 
 
+def test_pytorch_leaves_out_the_last_product_of_a_block_when_it_runs_again():
+    """A third of the products of a block whose feed-forward part is four times as wide, as of all
+    products that run again; a checkpoint that enters the block anew leaves out nothing.
+    """
+    mpt = TrainingRun(
+        catalog.model("MPT-7B"), catalog.accelerator("A100 SXM 80GB"), 8, 2048, 96, "BF16"
+    )
+    early, late = stack("llm-foundry"), stack("InternEvo, 2023")
+    assert (early.stops_early, late.stops_early) == (True, False)
+    of, layout = Machine.of(mpt), Layout(data=8, zero=3, recompute=2, micro_batch=8)
+    shares = [layer_seconds(mpt, of, each, layout)[2]["matmul"][1] for each in (early, late)]
+    assert shares[1] == 1 and shares[0] == pytest.approx(2 / 3, abs=0.01)
+    same = slowdowns(mpt, "llm-foundry")
+    steps = [step_time(mpt, layout, replace(same, stack=each)) for each in (early, late)]
+    assert steps[0].recompute_s < steps[1].recompute_s and steps[0].matmul_s == steps[1].matmul_s
+
+
 def test_without_latents_or_experts_their_modules_repeat_nothing():
     dense = replace(MOE, model=catalog.model("Llama-3.1-8B"), chips=8)
     of, layout = Machine.of(dense), Layout(data=8)
     for name, repeats in (("mla_up_proj", False), ("moe", False), ("mlp", True)):
         _, _, shares = layer_seconds(dense, of, Stack(modules=(name,)), layout)
-        assert any(share > 0 for share in shares.values()) == repeats
+        assert any(some > 0 for some, _ in shares.values()) == repeats
 
 
 def test_graphs_leave_less_to_the_host():

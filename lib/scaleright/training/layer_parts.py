@@ -98,25 +98,32 @@ def _attention(
     return products, core, scaled(moved, tokens / of.bandwidth), keys, modules
 
 
-def _again(stack: Stack, layer: dict[str, Pair], modules: Modules) -> dict[str, Any]:
-    """What of a layer's forward pass selective recomputation runs again, as shares by kind."""
-    if stack.by_op:
-        return {"matmul": 0.5, "elementwise": 1.0}
-    seconds: dict[str, Any] = {}
-    for name in stack.modules:
-        for kind, of in modules.get(name, {}).items():
-            seconds[kind] = seconds.get(kind, 0.0) + of
+def _again(stack: Stack, layer: dict[str, Pair], modules: Modules) -> dict[str, Pair]:
+    """What of a layer's forward pass selective and full recomputation run again, as shares of each
+    kind.
+    """
+
+    def share(names: tuple[str, ...], kind: str) -> Any:
+        seconds = sum(modules.get(name, {}).get(kind, 0.0) for name in names)
+        return seconds / where(layer[kind][0] > 0, layer[kind][0], 1.0)
+
+    by_op = {"matmul": 0.5, "elementwise": 1.0}
+    skipped = ("last",) if stack.stops_early else ()
     return {
-        kind: of / where(layer[kind][0] > 0, layer[kind][0], 1.0) for kind, of in seconds.items()
+        kind: (
+            by_op.get(kind, 0.0) if stack.by_op else share(stack.modules, kind),
+            1.0 - share(skipped, kind),
+        )
+        for kind in layer
     }
 
 
 def _layer(
     run: TrainingRun, of: Machine, stack: Stack, lay: Layout
-) -> tuple[dict[str, Pair], dict[str, Pair], dict[str, Any]]:
+) -> tuple[dict[str, Pair], dict[str, Pair], dict[str, Pair]]:
     """Time of a micro-batch by kind, in a mean layer and in the output head; launches and the ring
-    of context parallelism whole, whatever hides of them; and what of the layer selective
-    recomputation runs again.
+    of context parallelism whole, whatever hides of them; and what of the layer recomputation runs
+    again.
     """
     t, tp, cp = run.model, lay.tensor, lay.context
     outside = where(lay.sequence_parallel > 0, tp, 1.0)
@@ -134,6 +141,9 @@ def _layer(
     }
     for name, (product, rest) in (("mlp", dense), ("shared_experts", shared)):
         modules[name] = {"matmul": product[0], "elementwise": rest[0]}
+    if not absent(t.ffn):
+        down = of.products(tokens, t.hidden, t.ffn / tp)[0]
+        modules["last"] = {"matmul": (1 - moe) * down}
     if t.experts:
         experts, routed = expert_seconds(t, of, stack, lay, tokens)
         layer, modules = layer | experts, modules | routed
@@ -179,8 +189,5 @@ def layer_seconds(run: TrainingRun, of: Machine, stack: Stack, lay: Layout):
     def whole(value: Any) -> Any:
         return value[back] if np.ndim(value) else value
 
-    layer, head, again = _layer(run, of, stack, few)
-    layer, head = (
-        {kind: tuple(map(whole, of)) for kind, of in part.items()} for part in (layer, head)
-    )
-    return layer, head, {kind: whole(share) for kind, share in again.items()}
+    found = _layer(run, of, stack, few)
+    return tuple({kind: tuple(map(whole, pair)) for kind, pair in part.items()} for part in found)

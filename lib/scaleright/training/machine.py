@@ -69,6 +69,8 @@ class Stack:
     compiled : its operations are fused by a compiler
     by_op : selective recomputation runs memory-bound work and every other matrix product again
         (PyTorch), not modules
+    stops_early : full recomputation leaves out the last product of a block, whose result nothing
+        needs (PyTorch's checkpoints that are not reentrant) [pytorchcheckpoint2023]
     low_gather : sharded weights of FP8 runs are gathered in FP8 (torchtitan)
     fused_attention : attention keeps no scores in memory (FlashAttention, in Megatron since 2023)
     flash_attention_2 : by FlashAttention-2, which reaches half of Hopper's speed (NeMo to 24.03)
@@ -91,6 +93,7 @@ class Stack:
     flash_attention_2: bool = False
     fused_experts: bool = True
     modules: tuple[str, ...] = ("core_attn",)
+    stops_early: bool = False
     dispatcher: str = "deepep"
     graphs: tuple[str, ...] | None = None
     overlapped: bool | None = None

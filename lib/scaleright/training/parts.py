@@ -83,10 +83,13 @@ def _stages(run: TrainingRun, lay: Layout) -> tuple[Any, Any]:
     return stage, stage - where(spare == 2, 1.0, spare) + run.mtp_modules
 
 
-def _again(lay: Layout, layer: dict[str, Pair], selected: dict[str, Any]) -> dict[str, Any]:
-    """What of a layer's forward pass runs a second time, as shares."""
+def _again(lay: Layout, shares: dict[str, Pair]) -> dict[str, Any]:
+    """What of a layer's forward pass runs a second time, as shares.
+
+    shares : of selective and of full recomputation
+    """
     full, some = where(lay.recompute > 1, 1.0, 0.0), where(lay.recompute == 1, 1.0, 0.0)
-    return {kind: full + some * selected.get(kind, 0.0) for kind in layer}
+    return {kind: full * whole + some * part for kind, (part, whole) in shares.items()}
 
 
 def _sent(run: TrainingRun, of: Machine, lay: Layout) -> Any:
@@ -105,13 +108,13 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
     machine : the speeds of the run's chip, if they are at hand
     """
     of = machine or Machine.of(run)
-    layer, head, selected = layer_seconds(run, of, stack, lay)
+    layer, head, again = layer_seconds(run, of, stack, lay)
     full, last = _stages(run, lay)
     shared = sharding(run, of, lay, stack, full)
     return Work(
         layer,
         head,
-        _again(lay, layer, selected),
+        _again(lay, again),
         full,
         last,
         run.model.layers + run.mtp_modules,

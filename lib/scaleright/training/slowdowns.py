@@ -52,7 +52,12 @@ def stack(software: str | None = None, compiled: bool | None = None, **stated: A
     jax = bool(re.search("MaxText|Paxml|JAX", name))
     if torch or jax:
         return Stack(
-            True, jax or compiled is True, torch, "torchtitan" in name, fused_experts=False
+            True,
+            jax or compiled is True,
+            torch,
+            "torchtitan" in name,
+            fused_experts=False,
+            stops_early=torch and "InternEvo" not in name,
         )
     year, release = re.search(r"20\d\d", name), re.search(r"(?:NeMo|Bridge) (\d+\.?\d*)", name)
     return Stack(
