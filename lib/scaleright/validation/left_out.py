@@ -136,22 +136,24 @@ def constant_rows(
     return found
 
 
-def interval_rows(ratios: np.ndarray, kinds: np.ndarray, suffix: str) -> list[tuple]:
+def interval_rows(
+    ratios: np.ndarray, kinds: np.ndarray, suffix: str, alike: np.ndarray | None = None
+) -> list[tuple]:
     """Rows of a table of constants that hold how far measured and predicted values lie apart, by
     kind of case.
+
+    alike : which cases of a kind are alike; each such group counts as much as another, however many
+        cases it has
     """
-    each = ((name, ratios[kinds == name]) for name in dict.fromkeys(sorted(kinds)))
-    return [
-        (
-            name + suffix,
-            "interval",
-            np.median(mine),
-            *np.quantile(mine, TAILS),
-            len(mine),
-            "quantile",
-        )
-        for name, mine in each
-    ]
+    found = []
+    for name in dict.fromkeys(sorted(kinds)):
+        mine = kinds == name
+        groups, counts = np.unique((mine if alike is None else alike)[mine], return_counts=True)
+        places = np.searchsorted(groups, (mine if alike is None else alike)[mine])
+        how = {"weights": 1 / counts[places], "method": "inverted_cdf"} if len(groups) > 1 else {}
+        middle, low, high = np.quantile(ratios[mine], [0.5, *TAILS], **how)
+        found.append((name + suffix, "interval", middle, low, high, len(ratios[mine]), "quantile"))
+    return found
 
 
 def constants_table(rows: list[tuple], runs: pd.DataFrame, source: str) -> pd.DataFrame:

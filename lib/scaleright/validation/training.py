@@ -111,6 +111,14 @@ def _class(one: Case) -> tuple[str, str, str]:
     return one.run.chip.name, one.run.precision, "experts" if one.run.model.experts else "dense"
 
 
+def _attention(one: Case) -> str:
+    """What mixtures of experts are alike in: those that attend by latents route as DeepSeek-V3
+    does.
+    """
+    latents = one.run.model.experts and one.run.model.kv_lora_rank
+    return "latents" if latents else "experts" if one.run.model.experts else "dense"
+
+
 def _features(one: Case) -> list[float]:
     """What the regression knows of a run: eight numbers."""
     sizes = (
@@ -179,9 +187,9 @@ def refit() -> pd.DataFrame:
     """The table `training_constants`, fitted anew to the book's measured runs.
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
-        of ten measured over predicted
-    times of runs that share neither model, number of chips nor release (for chips that borrow: nor
-    chip) with any run of the fit
+        of ten measured over predicted times of runs that share neither model, number of chips nor
+        release (for chips that borrow: nor chip) with any run of the fit; of mixtures of experts
+        nor the kind of attention, each kind counting alike, since the next one may be like neither
     """
     table, every, fitted = _book()
     book, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
@@ -193,14 +201,14 @@ def refit() -> pd.DataFrame:
         return shares[one][KINDS.index(kind)] > 0.005 and name in ("any", one.families[kind])
 
     rows = constant_rows(book, table, constants, shows, FIXED)
-    measured, kinds = (
-        np.array([one.measured_s for one in book]),
-        np.array([_class(one)[-1] for one in book]),
-    )
+    measured = np.array([one.measured_s for one in book])
+    kinds, alike = np.array([(_class(one)[-1], _attention(one)) for one in book]).T
     for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
-        rows += interval_rows(
-            measured / strangers(book, table, columns, constants, _predicted), kinds, suffix
-        )
+        known = strangers(book, table, columns, constants, _predicted)
+        told = table.assign(attention=alike)
+        unlike = strangers(book, told, (*columns, "attention"), constants, _predicted)
+        predicted = np.where(kinds == "experts", unlike, known)
+        rows += interval_rows(measured / predicted, kinds, suffix, alike)
     return constants_table(rows, table, "scalerighttraining")
 
 
