@@ -165,7 +165,7 @@ def test_claims_on_splitting_are_judged():
     judged = {finding.claim.id: finding.verdict for finding in claims.findings("parallelism")}
     assert len(judged) == 8 and judged["S2-pipeline-busy"] == verdicts.REPRODUCED
     assert judged["S2-exceeds-split"] == judged["S2-pipeline-latency"] == verdicts.UNDECIDED
-    assert judged["S2-hybrid-throughput"] == verdicts.UNDECIDED  # sharding alone may be as fast
+    assert judged["S2-hybrid-throughput"] == verdicts.REPRODUCED  # 67 to 100 %, 1.49 times wide
     assert judged["S2-data-linear"] == verdicts.UNDECIDED  # runs on more chips err by as much
     assert judged["S2-model-latency"] == verdicts.OFF
 

@@ -147,12 +147,16 @@ def interval_rows(
     """
     found = []
     for name in dict.fromkeys(sorted(kinds)):
-        mine = kinds == name
-        groups, counts = np.unique((mine if alike is None else alike)[mine], return_counts=True)
-        places = np.searchsorted(groups, (mine if alike is None else alike)[mine])
-        how = {"weights": 1 / counts[places], "method": "inverted_cdf"} if len(groups) > 1 else {}
-        middle, low, high = np.quantile(ratios[mine], [0.5, *TAILS], **how)
-        found.append((name + suffix, "interval", middle, low, high, len(ratios[mine]), "quantile"))
+        mine = ratios[kinds == name]
+        ends = np.quantile(mine, [0.5, *TAILS])
+        if alike is not None:
+            _, places, counts = np.unique(
+                alike[kinds == name], return_inverse=True, return_counts=True
+            )
+            if len(counts) > 1:
+                weights = 1 / counts[places]
+                ends = np.quantile(mine, [0.5, *TAILS], weights=weights, method="inverted_cdf")
+        found.append((name + suffix, "interval", *ends, len(mine), "quantile"))
     return found
 
 
