@@ -21,6 +21,7 @@ from scaleright.training.step import (
     step_time,
     tokens_per_s_per_chip,
 )
+from scaleright.training.stragglers import APART, slowest
 
 GPT3 = TrainingRun(
     catalog.model("GPT-3 175B (Megatron)"),
@@ -242,3 +243,21 @@ def test_one_graph_launches_fused_experts():
         run = replace(MOE, model=catalog.model(name), chip=catalog.accelerator(chip))
         layer, _, _ = layer_seconds(run, Machine.of(run), Stack(fused_experts=fused), held)
         assert (sum(layer["routed_host"]) == 0) == none
+
+
+def test_all_wait_for_the_slowest_chip():
+    """Computing takes longer on more chips by what is expected of the largest of as many normal
+    variables; a sample of them agrees.
+    """
+    generator = np.random.default_rng(7)
+    for chips in (8, 128, 1024):
+        sampled = 1 + APART * generator.normal(size=(4000, chips)).max(axis=1).mean()
+        assert slowest(float(chips)) == pytest.approx(sampled, abs=0.03 * APART)
+    few, many = (
+        work(replace(LLAMA, chips=64 * n, global_batch=256 * n), Layout(data=64 * n), Stack())
+        for n in (1, 16)
+    )
+    ratio = slowest(1024.0) / slowest(64.0)
+    for kind in ("matmul", "attention", "elementwise"):
+        assert many.layer[kind][1] / few.layer[kind][1] == pytest.approx(ratio, rel=1e-12)
+    assert many.layer["host"] == few.layer["host"]

@@ -2,7 +2,8 @@
 was measured to reach.
 
 All is worked out for one micro-batch of one pipeline stage: matrix products by their real shape on
-one rank, attention, memory-bound operations by the bytes they move, launches and communication.
+one rank, attention, memory-bound operations by the bytes they move, launches and communication; of
+computing, as long as the slowest chip takes.
 `hiding` says what of the latter computing hides; `step` repeats the work over micro-batches, adds
 the bubble, and multiplies each kind by a fitted slowdown.
 """
@@ -15,8 +16,9 @@ from scaleright.formulas import search, unchecked
 from scaleright.ops import ceil, where
 from scaleright.training.layer_parts import layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.machine import Machine, Pair, Stack
+from scaleright.training.machine import COMPUTE, Machine, Pair, Stack, scaled
 from scaleright.training.sharding import Sharding, sharding
+from scaleright.training.stragglers import slowest
 
 KINDS = (
     "matmul",
@@ -41,7 +43,7 @@ OPTIMIZER_TRAFFIC = 34.0
 and the 16-bit weight.
 """
 # Runs and layouts are checked once, by `rules`.
-_send = unchecked(send_recv_seconds)
+_send, _slowest = unchecked(send_recv_seconds), unchecked(slowest)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ def work(run: TrainingRun, lay: Layout, stack: Stack, machine: Machine | None = 
     """
     of = machine or Machine.of(run)
     layer, head, again = layer_seconds(run, of, stack, lay)
+    wait = _slowest(lay.chips)
+    layer, head = (
+        {kind: scaled(ways, wait) if kind in COMPUTE else ways for kind, ways in part.items()}
+        for part in (layer, head)
+    )
     full, last = _stages(run, lay)
     shared = sharding(run, of, lay, stack, full)
     return Work(
