@@ -8,7 +8,6 @@ requests that it serves while tokens keep their pace.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from scaleright.inference.speculation import Speculation
 from scaleright.inference.splits import as_one, reader_like, reads_apart
 from scaleright.ops import ceil, maximum, sqrt, where
 from scaleright.order import noiseless
+from scaleright.order_statistics import largest_score
 
 SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 RACK_SEATS = 2.0 ** np.arange(0, 15.5, 0.5)
@@ -177,15 +177,11 @@ def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
     """Requests per second and time of a token where a batch takes its prompts together, then steps
     until its longest answer ends.
 
-    Lengths are lognormal; the longest of n lies at the normal quantile of (n - 3/8) / (n + 1/4)
-    [blom1958].
+    Lengths are lognormal.
     """
     load, batch = service.load, service.batch
     assert batch is not None  # else requests are not served in batches
-    score, variance = (
-        NormalDist().inv_cdf((batch - 0.375) / (batch + 0.25)),
-        np.log(1 + load.output_cv**2),
-    )
+    score, variance = largest_score(float(batch)), np.log(1 + load.output_cv**2)
     longest = load.output_tokens * (
         np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0
     )

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 from scaleright.formulas import search
 from scaleright.inference.curves import Curve
 from scaleright.inference.lengths import Load
-from scaleright.ops import exp, floor, item, log, maximum, minimum, sqrt, where
-
-LARGEST_BATCH = 256
-_SCORES = tuple(NormalDist().inv_cdf((n - 0.375) / (n + 0.25)) for n in range(1, LARGEST_BATCH + 1))
-"""Where the greatest of so many draws of a normal distribution lies [blom1958]."""
+from scaleright.ops import exp, floor, log, maximum, minimum, sqrt, where
+from scaleright.order_statistics import largest_score
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,7 @@ def continuous_rate(one: Curve, load: Load, tpot_s: Any) -> tuple[Any, Any]:
 def static_rate(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
     """Requests per second where a batch ends with its longest answer, see `fleet.groups`."""
     variance = log(1 + load.output_cv * load.output_cv)
-    stretch = exp(item(_SCORES, batch - 1) * sqrt(variance) - variance / 2)
+    stretch = exp(largest_score(batch) * sqrt(variance) - variance / 2)
     longest = load.output_tokens * where(batch > 1, stretch, 1.0)
     held = floor(minimum(batch, one.room(load.input_tokens + longest)))
     prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context, load.new_tokens)

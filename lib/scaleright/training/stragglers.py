@@ -2,6 +2,7 @@
 
 from scaleright.formulas import Domain, closed_form
 from scaleright.ops import INFINITY
+from scaleright.order_statistics import largest_score
 
 APART = 0.015
 """Standard deviation of the time that chips of one kind take for the same work, over the mean [1]:
@@ -12,12 +13,10 @@ variable [sinha2022].
 
 @closed_form(chips=Domain(1.0, INFINITY, (1.0, 1e5)))
 def slowest(chips):
-    """Time that the slowest of so many chips takes for its work, over the mean [1].
-
-    Times are taken to be normal, so that the largest of n is expected at their quantile of (n -
-    3/8) / (n + 1/4) [blom1958], here as [shore1982] writes it, to 0.03 standard deviations.
+    """Time that the slowest of so many chips is expected to take for its work, over the mean [1];
+    times are taken to be normal.
 
     >>> slowest(1.0), round(slowest(8.0), 3), round(slowest(1024.0), 3)
-    (1.0, 1.021, 1.049)
+    (1.0, 1.022, 1.049)
     """
-    return 1 + APART * 5.5556 * (1 - (0.625 / (chips - 0.375)) ** 0.1186)
+    return 1 + APART * largest_score(chips)
