@@ -33,6 +33,7 @@ from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import largest_batch, serving_memory
 from scaleright.market import api_price, cost_factor
 from scaleright.transformer import decode_step
+from scaleright.units import SECONDS_PER_YEAR
 
 SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
 """The model that S0 names, and the shape of the one that the announcements behind it measured
@@ -130,7 +131,7 @@ def s0_15x() -> Recomputed:
     owned = Ownership.typical(RACK, "data center")
     running = RACK_CHIPS * owned.running_usd_per_year(24.0)
     bills = [
-        returns(investment, 1.0, 1e6 * sales / (years * 8766 * 3600), years, 1.0, each)
+        returns(investment, 1.0, 1e6 * sales / (years * SECONDS_PER_YEAR), years, 1.0, each)
         for each in (0.0, running)
     ]
     return span(

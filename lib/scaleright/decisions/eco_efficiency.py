@@ -42,6 +42,7 @@ from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES
 from scaleright.inference.energy import chat_energy
 from scaleright.ops import first_case, log, maximum, minimum, where
 from scaleright.order import ordered
+from scaleright.units import JOULES_PER_KWH
 
 __all__ = [
     "ANSWER_TOKENS",
@@ -78,7 +79,6 @@ LOW_UTILIZATION = 0.6
 """The use that S2 says to reach; below it a chip is underused."""
 PERCENTILES = (0.1, 0.9)
 """Reference points of energy: those of all published operating points."""
-JOULES_PER_KWH = 3.6e6
 HIGH, POORLY, BETWEEN = "scores high", "scores poorly", "scores in between"
 
 
