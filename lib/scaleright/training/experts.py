@@ -24,7 +24,7 @@ masked (6) and joined (4) [megatronexperts2025].
 """
 LAUNCHES_ROUTER, LAUNCHES_ROUTED, LAUNCHES_EXPERT = 135, 135, 150
 """Kernels of a layer with routed experts, forward and backward: of the router, of moving tokens,
-and for each expert on the chip.
+and for each expert on the chip. How many of the first 270 are the router's is assumed: half.
 """
 START_S = 1e-5
 """Launch and synchronization of an exchange between experts."""

@@ -6,8 +6,8 @@ from scaleright.order_statistics import largest_score
 
 APART = 0.015
 """Standard deviation of the time that chips of one kind take for the same work, over the mean [1]:
-8 % of the median lie between the whiskers of a box plot, 5.4 standard deviations of a normal
-variable [sinha2022].
+an average variation of 8 % [sinha2022, abstract], taken to be that between the whiskers of a box
+plot, 5.4 standard deviations of a normal variable.
 """
 
 
