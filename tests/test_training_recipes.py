@@ -113,6 +113,18 @@ def test_an_overlapped_exchange_costs_what_it_takes_of_the_processors():
     assert apart.expert_s - beside.expert_s < busy
 
 
+def test_what_has_hidden_launches_hides_no_exchange():
+    def hidden(host: float) -> float:
+        slow = replace(PLAIN, by_kind=PLAIN.by_kind | {"host": host})
+        apart, beside = (
+            step_time(MOE, HELD, replace(slow, stack=replace(slow.stack, overlapped=of)))
+            for of in (False, True)
+        )
+        return apart.expert_s - beside.expert_s
+
+    assert hidden(host=0.0) >= hidden(host=1.0) > hidden(host=100.0) > 0
+
+
 def test_what_nobody_stated_is_as_in_the_recipes_of_the_release():
     """Fused experts of Blackwell: one graph, overlapped; before, and on Hopper, neither."""
     run = replace(MOE, chip=catalog.accelerator("GB300"), precision="MXFP8")

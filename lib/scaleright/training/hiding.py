@@ -97,6 +97,8 @@ def _in_layers(work: Work, slow: Mapping[str, Any]) -> tuple[Work, Pair]:
         shown = []
         for way, whole in enumerate(_passes(work, kind)):
             over = sum(slow[busy] * _passes(work, busy)[way] for busy in before)
+            if kind == "expert":  # the same seconds may have hidden the ring and launches
+                over = maximum(over - spent[way], 0.0)
             seconds, left = _hide(whole, beside, slow[kind], over)
             shown.append(seconds)
             spent[way] = spent[way] + over - left
@@ -135,9 +137,11 @@ def _stage(
         left = sum(
             slow[kind] * (seconds[kind] + way * again[kind]) for kind in _BUSY if kind in seconds
         )
-        left = left - most * spent[way]
+        waits = slow["routed_host"] * seconds.get("routed_host", 0.0)
+        left = left - most * spent[way] - waits
         launches = most * _passes(work, "host")[way]
         seconds["host"], left = _hide(launches, 1.0, slow["host"], left)
+        left = left + waits  # no launch hides behind another, traffic does
         seconds["data"], left = _hide(shared.traffic[way], shared.beside, slow["data"], left)
         each = {kind: before + seconds[kind] for kind, before in each.items()}
     each["host"] = each["host"] + each.pop("routed_host", 0.0)
