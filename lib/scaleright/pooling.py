@@ -24,6 +24,25 @@ error up to which a row counts in full, beyond which its weight falls.
 """
 
 
+@lookup
+def interval_bounds(
+    fitted: Mapping[tuple[str, str], tuple[float, float, float]], family: str, apart: str = ""
+) -> tuple[float, float]:
+    """Bounds of measured over predicted values of a family in a table of constants [1].
+
+    fitted : value, low and high by family and constant
+    apart : a source whose own rows are to have no say in them
+
+    >>> ends = {"dense": (1.0, 0.5, 2.0), "dense without them": (1.0, 0.8, 1.2)}
+    >>> table = {(family, "interval"): values for family, values in ends.items()}
+    >>> interval_bounds(table, "dense"), interval_bounds(table, "dense", "them")
+    ((0.5, 2.0), (0.8, 1.2))
+    """
+    whole = fitted[family, "interval"]
+    _, low, high = fitted.get((f"{family} without {apart}", "interval"), whole)
+    return low, high
+
+
 def _non_negative(curvature: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """The non-negative factors of least squares, from the normal equations of each fit.
 

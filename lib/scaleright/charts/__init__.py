@@ -37,6 +37,7 @@ from scaleright.charts.tables import (
     folded,
     parameters,
     parameters_table,
+    sealed_test,
     sheet,
     table,
 )

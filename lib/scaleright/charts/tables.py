@@ -250,6 +250,28 @@ def claims(chapter: str) -> None:
         display(folded(table(held, "Claims that hold"), f"{len(held)} claims that hold"))
 
 
+def sealed_test(kind: str) -> None:
+    """Show how the runs of a kind that had been set aside came out when they were opened, once: in
+    a sentence, and by source, folded.
+    """
+    from IPython.display import display
+
+    from scaleright.charts.answers import sentence
+    from scaleright.validation import sealed_test as test
+
+    came = test.opened_once(kind)
+    off = {name: say(came[name], "percent") for name in ("median", "p90", "inside")}
+    display(
+        sentence(
+            f"Opened on {came['opened']}, {came['figures']} figures were {off['median']} off in the"
+            f" middle and within {off['p90']} for nine in ten; {off['inside']} lay in the ranges"
+            " stated for them, which were to hold 90 %."
+        )
+    )
+    by_source = table(test.by_source(kind), "The sealed test by source, errors in percent")
+    display(folded(by_source, "By source"))
+
+
 def folded(display: Display, summary: str) -> Display:
     """A display that opens on demand, such as a long table.
 

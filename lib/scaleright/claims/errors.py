@@ -19,7 +19,7 @@ Error = tuple[float, float]
 STEPS = {
     "layout": (
         ["tensor_parallel", "pipeline_parallel", "data_parallel", "sharding"],
-        ["model", "accelerator", "accelerators", "sequence"],
+        ["model", "accelerator", "accelerators", "sequence", "software", "source"],
     ),
     "number of chips": (
         ["accelerators"],

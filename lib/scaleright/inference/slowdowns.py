@@ -14,7 +14,7 @@ from scaleright.formulas import lookup
 from scaleright.inference.deployment import Deployment, generation
 from scaleright.inference.phases import KINDS
 from scaleright.names import one_of
-from scaleright.pooling import kin_constant
+from scaleright.pooling import interval_bounds, kin_constant
 from scaleright.training.slowdowns import family
 
 TABLE = "serving_constants"
@@ -166,11 +166,12 @@ def borrowed(d: Deployment) -> str:
 
 
 @lookup
-def interval(d: Deployment, figure: str) -> tuple[float, float]:
-    """Bounds of measured over predicted figure that hold nine of ten runs whose model, number of
-    chips and release no fit saw [1].
+def interval(d: Deployment, figure: str, apart: str = "") -> tuple[float, float]:
+    """Bounds of measured over predicted figure that hold nine of ten runs of a model, or by
+    somebody, that no fit saw [1].
 
     figure : "throughput", "TPOT" or "ITL"
+    apart : a source whose runs have no say, since they are judged by these bounds
 
     Wider for mixtures of experts, and where something is borrowed. A chip that no fit saw adds, in
     squares of logarithms, what leaving chips out of the fit adds; so does a format, and so do too
@@ -185,7 +186,7 @@ def interval(d: Deployment, figure: str) -> tuple[float, float]:
     """
     lacking = max(1 - _runs(d) / THIN, float(_strange_chip(d)), 0.0) + _strange_format(d)
     known, lent = (
-        catalog.fitted(TABLE)[spread_class(d, figure, other), "interval"][1:]
+        interval_bounds(catalog.fitted(TABLE), spread_class(d, figure, other), apart)
         for other in (False, True)
     )
 

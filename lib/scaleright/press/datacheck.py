@@ -91,7 +91,7 @@ def _strangers(data_dir: Path, entries: dict[str, dict]) -> Iterator[Problem]:
 
 def _descriptions(entries: dict[str, dict], today: date) -> Iterator[Problem]:
     for table, entry in entries.items():
-        if missing := [key for key in _NEEDED if not entry.get(key)]:
+        if missing := [key for key in _NEEDED if entry.get(key) in (None, "", [])]:
             yield Problem(table, None, None, f"its resource lacks {', '.join(missing)}")
             continue
         for source in entry["sources"]:

@@ -174,13 +174,15 @@ def borrowed(run: TrainingRun, software: str | None = None) -> str:
 
 
 @lookup
-def interval(run: TrainingRun, software: str | None = None) -> tuple[float, float]:
-    """Bounds of measured over predicted step time that hold nine of ten runs whose model, number of
-    chips and release no fit saw [1].
+def interval(run: TrainingRun, software: str | None = None, apart: str = "") -> tuple[float, float]:
+    """Bounds of measured over predicted step time that hold nine of ten runs of a model, or by
+    somebody, that no fit saw [1].
 
     Wider for mixtures of experts, and where a chip borrows its constants.
+
+    apart : a source whose runs have no say, since they are judged by these bounds
     """
     kind = ("experts" if run.model.experts else "dense") + (
         ", borrowed" if borrowed(run, software) else ""
     )
-    return catalog.fitted(TABLE)[kind, "interval"][1:]
+    return pooling.interval_bounds(catalog.fitted(TABLE), kind, apart)

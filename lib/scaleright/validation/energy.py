@@ -252,8 +252,8 @@ def refit() -> pd.DataFrame:
 
     rows = constant_rows(known, table, constants, shows)
     measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
-    for suffix, mode in (("", "model"), (", borrowed", "chip")):
-        rows += interval_rows(measured / _left_out(known, table, mode)[1], kinds, suffix)
+    near, far = (measured / _left_out(known, table, mode)[1] for mode in ("model", "chip"))
+    rows += interval_rows(near, far, np.empty(0), kinds, table["source"].to_numpy(str))
     return constants_table(rows, table, "scalerightenergy")
 
 

@@ -14,6 +14,10 @@ from scaleright.pooling import Constants
 COVERAGE = 0.9
 """Share of measurements that a stated range is to hold."""
 TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
+HEARD = 30
+"""Rows of a source that tell how far a prediction may be off; of more, each tells less, since rows
+of one source err alike.
+"""
 
 Fit = Callable[[Sequence[Any], np.ndarray], list[Constants]]
 """Constants of cases: a fit for each row of (fits, cases), to the cases that are true there."""
@@ -136,27 +140,52 @@ def constant_rows(
     return found
 
 
+def _ends(ratios: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """Median and bounds of ratios of which a source has a say for each of its rows, and at most for
+    `HEARD`.
+    """
+    _, places, counts = np.unique(sources, return_inverse=True, return_counts=True)
+    weights = (np.minimum(counts, HEARD) / counts)[places]
+    return np.quantile(ratios, [0.5, *TAILS], weights=weights, method="inverted_cdf")
+
+
 def interval_rows(
-    ratios: np.ndarray, kinds: np.ndarray, suffix: str, alike: np.ndarray | None = None
+    near: np.ndarray,
+    far: np.ndarray,
+    beyond: np.ndarray,
+    kinds: np.ndarray,
+    sources: np.ndarray,
 ) -> list[tuple]:
     """Rows of a table of constants that hold how far measured and predicted values lie apart, by
-    kind of case.
+    kind of case, and ", borrowed", where something is borrowed; of all cases, and of all but those
+    of each source that no fit sees, by which its own are judged.
 
-    alike : which cases of a kind are alike; each such group counts as much as another, however many
-        cases it has
+    near, far : measured over predicted values of the fitted cases, as what is like them, and as
+        what borrows, is left out of the fit; in squares of logarithms, borrowing adds what the
+        second have more than the first
+    beyond : those of cases that no fit sees and that borrow nothing
+    kinds, sources : of the fitted cases, then of the others
     """
-    found = []
+    found, known = [], len(near)
+    ratios, unseen = np.append(near, beyond), set(sources[known:])
     for name in dict.fromkeys(sorted(kinds)):
-        mine = ratios[kinds == name]
-        ends = np.quantile(mine, [0.5, *TAILS])
-        if alike is not None:
-            _, places, counts = np.unique(
-                alike[kinds == name], return_inverse=True, return_counts=True
-            )
-            if len(counts) > 1:
-                weights = 1 / counts[places]
-                ends = np.quantile(mine, [0.5, *TAILS], weights=weights, method="inverted_cdf")
-        found.append((name + suffix, "interval", *ends, len(mine), "quantile"))
+        mine = kinds == name
+        fitted = np.flatnonzero(mine[:known])
+        ends = [_ends(of[fitted], sources[fitted]) for of in (near, far)]
+        more = [
+            max(math.log(there) ** 2 - math.log(here) ** 2, 0.0)
+            for here, there in zip(*ends, strict=True)
+        ]
+        for source in ("", *sorted(unseen & set(sources[mine]))):
+            rest, without = mine & (sources != source), f" without {source}" if source else ""
+            middle, *both = _ends(ratios[rest], sources[rest])
+            lent = [
+                math.exp(math.copysign(math.hypot(math.log(end), math.sqrt(by)), math.log(end)))
+                for end, by in zip(both, more[1:], strict=True)
+            ]
+            for suffix, span in (("", both), (", borrowed", lent)):
+                rows = (name + suffix + without, "interval", middle, *span, rest.sum(), "quantile")
+                found.append(rows)
     return found
 
 

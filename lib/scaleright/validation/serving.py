@@ -21,6 +21,7 @@ from scaleright.inference.serving import steady
 from scaleright.inference.slowdowns import (
     PLAIN,
     TIES,
+    borrowed,
     chip_family,
     evidence,
     interval,
@@ -169,28 +170,36 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     lengths : tokens of a prompt by task; by default the stored ones, which `fit_prompts` moves
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
-        of ten measured over predicted
-    figures of models (borrowed: and chips) that no run of the fit has
+        of ten measured over predicted figures of models (borrowed: and chips) that no run of the
+        fit has, those of sources that no fit sees among them
     """
     lengths = prompts() if lengths is None else lengths
-    table, every, fitted = book(lengths)
-    of, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
+    whole, every, fitted = book(lengths)
+    of, table = [one for one, use in zip(every, fitted, strict=True) if use], whole[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
 
     rows = constant_rows(of, table, constants, shows)
-    measured, classes = (
-        np.array([one.value for one in of]),
-        np.array([spread_class(one.deployment, one.figure) for one in of]),
+    (by,) = constants(of, np.ones((1, len(of)), bool))
+    known = np.array([not one.why and one.figure in FITTED for one in every])
+    apart = [
+        place
+        for place in np.flatnonzero(known & held_out(whole))
+        if not borrowed(every[place].deployment)
+    ]
+    strange, measured = [every[place] for place in apart], np.array([one.value for one in of])
+    near, far = (
+        measured / strangers(of, table, columns, constants, predicted)
+        for columns in (MODES["model"], (*MODES["model"], *MODES["chip"]))
     )
-    for suffix, columns in (
-        ("", MODES["model"]),
-        (", borrowed", (*MODES["model"], *MODES["chip"])),
-    ):
-        rows += interval_rows(
-            measured / strangers(of, table, columns, constants, predicted), classes, suffix
-        )
+    rows += interval_rows(
+        near,
+        far,
+        np.array([one.value / predicted(one, by) for one in strange]),
+        np.array([spread_class(one.deployment, one.figure) for one in (*of, *strange)]),
+        np.append(table["source"], whole["source"].iloc[apart]).astype(str),
+    )
     rows += [
         (task, "prompt", *[lengths[task]] * 3, table["task"].str.startswith(task).sum(), "fit")
         for task in PROMPTED
@@ -246,7 +255,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 
     def readers(place: int) -> tuple[float, float]:
         return (
-            interval(of[place].deployment, of[place].figure)
+            interval(of[place].deployment, of[place].figure, rows["source"].iloc[place])
             if ranged[place]
             else (math.nan, math.nan)
         )

@@ -108,7 +108,7 @@ def not_scored() -> pd.DataFrame:
     """Figures that are shown and not judged, by the rule that decides.
 
     >>> not_scored().iloc[0][["why", "publications"]].tolist()
-    ['does not state input_tokens', 'MLPerf']
+    ['mostly waiting', 'InferenceMAX, InferenceX, MLPerf']
     """
     rows = every_figure()
     rows = rows[~rows["scored"]]

@@ -18,7 +18,7 @@ from scaleright import catalog, pooling
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.machine import COMPUTE
 from scaleright.training.parts import KINDS
-from scaleright.training.slowdowns import FIXED, PRIOR, constant, family, fit, interval
+from scaleright.training.slowdowns import FIXED, PRIOR, borrowed, constant, family, fit, interval
 from scaleright.units import si
 from scaleright.validation import checks
 from scaleright.validation.cases import Case, cases, given
@@ -111,14 +111,6 @@ def _class(one: Case) -> tuple[str, str, str]:
     return one.run.chip.name, one.run.precision, "experts" if one.run.model.experts else "dense"
 
 
-def _attention(one: Case) -> str:
-    """What mixtures of experts are alike in: those that attend by latents route as DeepSeek-V3
-    does.
-    """
-    latents = one.run.model.experts and one.run.model.kv_lora_rank
-    return "latents" if latents else "experts" if one.run.model.experts else "dense"
-
-
 def _features(one: Case) -> list[float]:
     """What the regression knows of a run: eight numbers."""
     sizes = (
@@ -188,11 +180,11 @@ def refit() -> pd.DataFrame:
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
         of ten measured over predicted times of runs that share neither model, number of chips nor
-        release (for chips that borrow: nor chip) with any run of the fit; of mixtures of experts
-        nor the kind of attention, each kind counting alike, since the next one may be like neither
+        release (for chips that borrow: nor chip) with any run of the fit, those of sources that no
+        fit sees among them
     """
-    table, every, fitted = _book()
-    book, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
+    whole, every, fitted = _book()
+    book, table = [one for one, use in zip(every, fitted, strict=True) if use], whole[fitted]
 
     (found,) = constants(book, np.ones((1, len(book)), bool))
     shares = {one: _shares(one, _slow(one, found)) for one in book}
@@ -201,14 +193,27 @@ def refit() -> pd.DataFrame:
         return shares[one][KINDS.index(kind)] > 0.005 and name in ("any", one.families[kind])
 
     rows = constant_rows(book, table, constants, shows, FIXED)
-    measured = np.array([one.measured_s for one in book])
-    kinds, alike = np.array([(_class(one)[-1], _attention(one)) for one in book]).T
-    for suffix, columns in (("", MODES[""]), (", borrowed", (*MODES[""], *MODES["chip"]))):
-        known = strangers(book, table, columns, constants, _predicted)
-        told = table.assign(attention=alike)
-        unlike = strangers(book, told, (*columns, "attention"), constants, _predicted)
-        predicted = np.where(kinds == "experts", unlike, known)
-        rows += interval_rows(measured / predicted, kinds, suffix, alike)
+    software = [given(row, "software", None) for row in whole[["software"]].to_dict("records")]
+    apart = [
+        place
+        for place in np.flatnonzero(np.array([not one.why for one in every]) & held_out(whole))
+        if not borrowed(every[place].run, software[place])
+    ]
+    strange, measured = (
+        [every[place] for place in apart],
+        np.array([one.measured_s for one in book]),
+    )
+    near, far = (
+        measured / strangers(book, table, columns, constants, _predicted)
+        for columns in (MODES[""], (*MODES[""], *MODES["chip"]))
+    )
+    rows += interval_rows(
+        near,
+        far,
+        np.array([one.measured_s / _predicted(one, found) for one in strange]),
+        np.array([_class(one)[-1] for one in (*book, *strange)]),
+        np.append(table["source"], whole["source"].iloc[apart]).astype(str),
+    )
     return constants_table(rows, table, "scalerighttraining")
 
 
@@ -244,7 +249,8 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 
     def readers(place: int) -> tuple[float, float]:
         run = of[place].run
-        return interval(run, software[place]) if run else (math.nan, math.nan)
+        apart = rows["source"].iloc[place]
+        return interval(run, software[place], apart) if run else (math.nan, math.nan)
 
     return with_ranges(
         judged, kinds, judged["scored"] & ~held_out(rows), own | held_out(rows), readers
