@@ -46,7 +46,7 @@ check: $(VENV)/.scaleright ## check every table of data/ against its data packag
 	@$(BIN)/scaleright data check
 
 bench: $(VENV)/.scaleright $(VENV)/peers ## measure the speeds the book promises, beside other estimators
-	@for script in speed search serving_speed peers calibrate_chip; do \
+	@for script in speed search serving_speed load_of_a_day peers calibrate_chip; do \
 	  echo "benchmarks/$$script.py"; $(BIN)/python -m benchmarks.$$script || exit 1; done
 
 lock: $(VENV)/.scaleright ## write the lock files anew after a pin of requirements.txt or peers.txt changed

@@ -7,8 +7,8 @@ are tables: `rules.csv` says what each raw name is called here (keep) or why its
 models under which names. The module `rules` reads them; `accelerators`, `prices` (rates,
 history, purchases), `api_prices`, `measured` and `models` walk the raw files, `mlperf_inference`
 (with `mlperf_rules.csv`) MLPerf's results, of which `plausibility` doubts those that their
-neighbors contradict, `inference` MLPerf's language models and traces of requests, `documents` the
-tables of S4; `tables` merges and writes.
+neighbors contradict, `inference` MLPerf's language models and lengths of requests, `traces` the
+requests themselves, `documents` the tables of S4; `tables` merges and writes.
 
 An importer yields rows to write, as `Dropped` the raw rows it leaves out with the reason, and as
 `Doubtful` rows for which the refresh refuses, unless flagged rows are allowed. Facts entered by
@@ -40,6 +40,7 @@ from refresh import (
     prices_purchases,
     profiling,
     safeguards,
+    traces,
     training,
 )
 from refresh.tables import (
@@ -113,6 +114,15 @@ IMPORTERS = {
     ),
     "measured/energy": (energy.energy_rows, energy.SOURCES),
     "request_lengths": (lambda raw, done: inference.length_rows(raw), inference.LENGTH_SOURCES),
+    "traces/azure_code": (lambda raw, done: traces.rows(raw, "azure_code"), traces.SOURCES),
+    "traces/azure_conversation": (
+        lambda raw, done: traces.rows(raw, "azure_conversation"),
+        traces.SOURCES,
+    ),
+    "traces/mooncake_conversation": (
+        lambda raw, done: traces.rows(raw, "mooncake_conversation"),
+        traces.SOURCES,
+    ),
     "s4_specifications": (
         lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]),
         documents.SOURCES,

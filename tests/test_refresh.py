@@ -17,6 +17,7 @@ from refresh import (
     RefreshError,
     prices_history,
     refresh,
+    traces,
 )
 from refresh.rules import columns, facts, rule
 from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
@@ -152,6 +153,7 @@ def data(tmp_path, monkeypatch):
     )
     others = (
         {"measured/energy", "measured/serving", "request_lengths", "api_prices"}
+        | {f"traces/{name}" for name in traces.FILES}
         | PLANET
         | TIMED
         | TRAINED

@@ -122,6 +122,15 @@ def log2(a):
     return log(a) / log(2.0)
 
 
+def cos(a):
+    """Cosine of an angle in radians.
+
+    >>> cos(0.0)
+    1.0
+    """
+    return _apply("cos", math.cos, np.cos, a)
+
+
 def sqrt(a):
     """Square root."""
     return _apply("sqrt", math.sqrt, np.sqrt, a)

@@ -1,0 +1,257 @@
+"""Traffic: the requests of published traces, how far they bunch, and a day of them.
+
+A day is a published hour, again and again, at the rate that a clock gives it. What bunches in the
+hour bunches in the day: if twice as many people ask, they still come together, so that the share by
+which a minute misses the mean stays, while the chance of single arrivals (Poisson) averages out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from scaleright import catalog
+from scaleright.formulas import Domain, closed_form, lookup, simulation
+from scaleright.inference.engine_events import Request
+from scaleright.inference.lengths import Load, trace
+from scaleright.names import one_of
+from scaleright.ops import cos, exp, floor, item, log, log2, maximum, minimum
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+TRACES = MappingProxyType(
+    {
+        "conversation": "azure conversation",
+        "code completion": "azure code",
+        "long conversation": "mooncake conversation",
+    }
+)
+"""Traces whose requests are known one by one, by what a reader calls them."""
+WINDOWS_S = tuple(2.0**power for power in range(9))
+"""Windows in which requests are counted to see how they bunch, from one second to four minutes."""
+SPREAD_GAPS = 10.0
+"""Mean gaps of a trace over which the copies of one of its requests are spread, where the reader
+has more traffic than it."""
+PEAK = Domain(1.0, 6.0, (1.0, 6.0))
+HOUR = Domain(-24.0, 48.0, (0.0, 24.0))
+PEAK_HOUR = 14.0
+"""The hour of the day at which most comes; it only names the hours."""
+_NEWTON = 6
+
+
+@dataclass(frozen=True)
+class Hour:
+    """The requests of a published hour.
+
+    arrival_s : when they came [s]
+    input_tokens, output_tokens, cached_tokens : of each [token]
+    """
+
+    arrival_s: np.ndarray
+    input_tokens: np.ndarray
+    output_tokens: np.ndarray
+    cached_tokens: np.ndarray
+
+    @property
+    def requests_per_s(self) -> float:
+        """Mean rate [1/s]."""
+        return len(self.arrival_s) / float(self.arrival_s[-1])
+
+    @property
+    def cached_share(self) -> float:
+        """Share of all prompts that a cache of prefixes would hold, if it keeps all [1]."""
+        return float(self.cached_tokens.sum() / self.input_tokens.sum())
+
+
+@lookup
+@catalog.shared
+def hour_of(name: str) -> Hour:
+    """The requests of a trace.
+
+    Raises
+    ------
+    LookupError : no such trace; the nearest names are offered.
+
+    >>> hour = hour_of("long conversation")
+    >>> len(hour.arrival_s), 3 < hour.requests_per_s < 4, round(hour.cached_share, 2)
+    (12031, True, 0.37)
+    """
+    file = TRACES[one_of(name, [*TRACES], "trace of requests")].replace(" ", "_")
+    rows = catalog.table(f"traces/{file}").sort_values("request")
+    columns = ("arrival_s", "input_tokens", "output_tokens", "cached_tokens")
+    return Hour(*(rows[column].to_numpy() for column in columns))
+
+
+@lookup
+@catalog.shared
+def load_of(name: str) -> Load:
+    """The lengths of the requests of a trace, with the share of its prompts that is cached.
+
+    >>> load = load_of("long conversation")
+    >>> round(load.input_tokens), round(load.new_tokens)
+    (12035, 7534)
+    """
+    return replace(trace(TRACES[name]), cached_share=round(hour_of(name).cached_share, 3))
+
+
+@lookup
+@catalog.shared
+def bunching(name: str) -> tuple[float, ...]:
+    """How far the load of a window misses the mean, beyond what single arrivals explain, for each
+    of `WINDOWS_S`: the variance of the requests in one, less their mean, over the square of the
+    mean [1]; no less than in a window twice as long.
+
+    >>> calm, wild = bunching("conversation"), bunching("code completion")
+    >>> 0.03 < calm[4] < 0.08, 1 < wild[4] < 4, len(calm) == len(WINDOWS_S)
+    (True, True, True)
+    """
+    times, found = hour_of(name).arrival_s, list[float]()
+    for window in WINDOWS_S:
+        counts = np.bincount((times[times < times[-1] // window * window] // window).astype(int))
+        mean = counts.mean()
+        found.append(float((counts.var() - mean) / mean**2))
+    least = [max(found[place:]) for place in range(len(found))]
+    return tuple(float(f"{max(value, 0.0):.4g}") for value in least)
+
+
+@lookup
+def bunching_in(values, window_s):
+    """The `bunching` of a window of any length, on straight lines over its logarithm [1].
+
+    values : that of each of `WINDOWS_S`; window_s : the window [s]
+
+    >>> bunching_in([8.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.5], 1.0)
+    8.0
+    """
+    last = len(WINDOWS_S) - 1.0
+    place = minimum(maximum(log2(window_s), 0.0), last)
+    below = minimum(floor(place), last - 1)
+    return item(values, below) + (item(values, below + 1) - item(values, below)) * (place - below)
+
+
+@closed_form(peak_to_mean=PEAK)
+def concentration(peak_to_mean):
+    """How far a day gathers around its busiest time: the k of a load in proportion to exp(k cos t)
+    whose busiest time has so many times the mean [1].
+
+    peak_to_mean : load of the busiest time over the mean of the day [1]
+
+    Source: the mean of exp(k cos t) is the Bessel function I0(k); solved by Newton's rule, whose
+    steps come from below since ln I0 is convex.
+
+    >>> round(concentration(1.7), 3), concentration(1.0)
+    (0.626, 0.0)
+    """
+    found = peak_to_mean - 1
+    for _ in range(_NEWTON):
+        mean, slope = _bessel(found)
+        miss = found - log(mean) - log(peak_to_mean)
+        found = found - miss / maximum(1 - slope / mean, 1e-6)
+    return found
+
+
+_COSINES = tuple(round(math.cos(math.pi * place / 12), 6) for place in range(1, 12))
+_ANGLE = round(2 * math.pi / HOURS_PER_DAY, 6)
+"""With as many digits as a page is told."""
+
+
+def _bessel(k):
+    """I0(k) and I1(k), by the trapezoidal rule over the hours of a day, exact to many digits."""
+    first, last = exp(k), exp(-k)
+    mean, slope = first + last, first - last
+    for cosine in _COSINES:
+        term = 2 * exp(k * cosine)
+        mean, slope = mean + term, slope + cosine * term
+    return mean / 24, slope / 24
+
+
+@closed_form(hour=HOUR, peak_to_mean=PEAK)
+def load_at(hour, peak_to_mean):
+    """Load at an hour of the day over the mean of the day [1].
+
+    Parameters
+    ----------
+    hour : of the day; most comes at `PEAK_HOUR` [h]
+    peak_to_mean : load of the busiest time over the mean [1]
+
+    Source: a cosine in the logarithm (von Mises), the least that has a day's period, one peak and
+    nowhere less than nothing; `validation.days` holds it against a published week.
+
+    >>> round(load_at(14.0, 1.7), 2), round(load_at(2.0, 1.7), 2)
+    (1.7, 0.49)
+    """
+    away = cos(_ANGLE * (hour - PEAK_HOUR)) - 1
+    return peak_to_mean * exp(concentration(peak_to_mean) * away)
+
+
+@simulation
+def requests(
+    name: str,
+    requests_per_s: Sequence[float],
+    stretch_s: float = SECONDS_PER_HOUR,
+    seed: int = 0,
+    own: Hour | None = None,
+) -> list[Request]:
+    """Requests of a trace at the reader's rate, stretch after stretch.
+
+    A slower rate leaves some out at random; a faster one copies them, each copy a little before or
+    after and with the lengths of another, so that what comes together still does.
+
+    Parameters
+    ----------
+    name : of the trace, see `TRACES`
+    requests_per_s : mean rate of each stretch [1/s]
+    stretch_s : length of a stretch [s]
+    seed : of what is drawn
+    own : an hour of the reader's own instead
+
+    >>> made = requests("conversation", [2.0, 4.0], 600.0)
+    >>> 1000 < sum(one.arrival_s < 600 for one in made) < 1400
+    True
+    """
+    of = hour_of(name) if own is None else own
+    draw = np.random.default_rng(seed)
+    length_s, mean = float(of.arrival_s[-1]), of.requests_per_s
+    found = []
+    for number, rate in enumerate(requests_per_s):
+        start = float(draw.uniform(0.0, length_s))
+        turned = (of.arrival_s - start) % length_s
+        rounds = math.ceil(stretch_s / length_s)
+        inside = np.concatenate([turned + length_s * round_ for round_ in range(rounds)])
+        inside = inside[inside < stretch_s]
+        copies = rate / mean
+        many = np.floor(copies) + (draw.random(len(inside)) < copies % 1)
+        times = np.repeat(inside, many.astype(int))
+        if copies > 1:
+            gap = SPREAD_GAPS / mean
+            times = (times + draw.uniform(-gap / 2, gap / 2, len(times))) % stretch_s
+        found.append(np.sort(times) + number * stretch_s)
+    times = np.concatenate(found)
+    which = draw.integers(0, len(of.arrival_s), len(times))
+    cached = of.cached_tokens[which].astype(int)
+    fresh = of.input_tokens[which].astype(int) - cached
+    lengths = (fresh.tolist(), cached.tolist(), of.output_tokens[which].tolist())
+    return [Request(*each) for each in zip(times.tolist(), *lengths, strict=True)]
+
+
+@lookup
+def trace_terms(name: str) -> dict[str, Any]:
+    """What a day needs to know of a trace: the numbers of its `Load`, the prompt than which one in
+    twenty is longer (long_tokens) [token], and how it bunches.
+
+    >>> terms = trace_terms("code completion")
+    >>> round(terms["long_tokens"]), terms["cached_share"], len(terms["bunching"])
+    (7303, 0.0, 9)
+    """
+    load, hour = load_of(name), hour_of(name)
+    long = float(np.quantile(hour.input_tokens, 0.95))
+    lengths = ("input_tokens", "output_tokens", "cached_share", "input_cv", "output_cv")
+    return {
+        **{of: float(getattr(load, of)) for of in (*lengths, "correlation")},
+        "long_tokens": round(long, 1),
+        "bunching": [*bunching(name)],
+    }
