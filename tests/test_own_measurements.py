@@ -287,3 +287,17 @@ def test_rows_that_ran_the_same_are_worked_out_once(tmp_path, monkeypatch):
         ]
     )
     assert len(list(cases.configured(rows, cases.configuration))) == 50 and len(asked) == 1
+
+
+@pytest.mark.parametrize("kind", ["training", "serving", "energy"])
+def test_a_model_that_no_shape_tells_is_refused_by_name_and_the_others_are_scored(kind, tmp_path):
+    (tmp_path / "mamba.json").write_text('{"model_type": "nemotron_h", "name": "Nemotron-H-8B"}')
+    rows = [ROWS[kind], {**ROWS[kind], "model": "mamba.json"}]
+    pd.DataFrame(rows).to_csv(tmp_path / "own.csv", index=False)
+    found = validate(kind, tmp_path / "own.csv")
+    assert list(found.rows["scored"]) == [True, False]
+    assert "Nemotron-H-8B: model_type = 'nemotron_h': hybrid" in found.to_text()
+    assert found.summary.rows == 1 and '"scored": false' in found.to_json()
+    pd.DataFrame(rows[1:]).to_csv(tmp_path / "own.csv", index=False)
+    with pytest.raises(catalog.DataError, match=r"no row can be.*Nemotron-H-8B"):
+        validate(kind, tmp_path / "own.csv")

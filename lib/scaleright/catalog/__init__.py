@@ -8,7 +8,7 @@ source, license and date of every table it has read.
 
 from scaleright.catalog import chips as _chips
 from scaleright.catalog import shapes as _shapes  # both register their judges
-from scaleright.catalog.config_formats import ConfigError
+from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
 from scaleright.catalog.configs import Config
 from scaleright.catalog.memory import fitted, remembered, shared
 from scaleright.catalog.own import SUFFIXES, add_model, drop_models, own_models, read_config, retold
@@ -41,6 +41,7 @@ __all__ = [
     "DataError",
     "DataRecord",
     "Problem",
+    "UnsupportedArchitectureError",
     "accelerator",
     "accelerators",
     "add_model",

@@ -24,6 +24,10 @@ class ConfigError(ValueError):
     """A configuration that cannot be read; names the file or model and every reason."""
 
 
+class UnsupportedArchitectureError(ConfigError):
+    """A configuration of a model that no `Transformer` tells, as one with state-space layers."""
+
+
 def weights_format(config: Mapping[str, Any]) -> str:
     """Format of the weights that a configuration names; empty where it names none.
 

@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.catalog.architectures import architectures, complete
-from scaleright.catalog.config_formats import PRECISIONS, ConfigError, weights_format
+from scaleright.catalog.config_formats import (
+    PRECISIONS,
+    ConfigError,
+    UnsupportedArchitectureError,
+    weights_format,
+)
 from scaleright.catalog.package import data_dir, resource
 from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import brief, suggestion
@@ -190,13 +195,15 @@ def _moe_layers(values: Mapping[str, Any], layers: int) -> int:
 def _window_layers(values: Mapping[str, Any], layers: int) -> int | None:
     """How many layers attend to a window; None where the architecture knows it alone."""
     if any(kind != 1 for kind in values.get("attn_type_list", ())):
-        raise ConfigError("attn_type_list: a layer without softmax attention; a hybrid is not read")
+        raise UnsupportedArchitectureError(
+            "attn_type_list: a layer without softmax attention; a hybrid is not read"
+        )
     if "layer_types" not in values:
         return None
     kinds = values["layer_types"]
     if other := [kind for kind in dict.fromkeys(kinds) if kind not in _LAYER_KINDS]:
         said = ", ".join(map(brief, other[:_MOST_SAID]))
-        raise ConfigError(
+        raise UnsupportedArchitectureError(
             f"layer_types: {said} is not read, a hybrid; of {', '.join(_LAYER_KINDS)}"
         )
     if len(kinds) != layers:
@@ -258,7 +265,9 @@ def _published(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, tuple[st
     if not isinstance(model_type, str):
         raise ConfigError(f"model_type = {brief(model_type)}: needs a text")
     if why := refusal(model_type):
-        raise ConfigError(f"model_type = {brief(model_type)}: {why}")
+        known = model_type in _types(data_dir())
+        error = UnsupportedArchitectureError if known else ConfigError
+        raise error(f"model_type = {brief(model_type)}: {why}")
     row = shape_columns(config, model_type)
     told = weights_format(config)
     full, usual = complete({}, _types(data_dir())[model_type][0], row)
@@ -329,7 +338,7 @@ def config_of(config: Mapping[str, Any], name: str) -> Config:
     Raises
     ------
     ConfigError : names every field that is unknown, missing, of a wrong type, or not read, and
-        why; a model of which a shape cannot tell (a hybrid) with the reason.
+        why. UnsupportedArchitectureError, if it is a model that a shape cannot tell (a hybrid).
 
     >>> config_of(dict(layers=2, hidden=64, heads=4, ffn=256, vocab=1000), "tiny").shape.kv_heads
     4
@@ -353,7 +362,9 @@ def config_of(config: Mapping[str, Any], name: str) -> Config:
             raise ConfigError("; ".join(problems))
     except ValueError as error:
         said = str(error).removeprefix("row: ")
-        raise ConfigError(f"{name}: {said}") from None
+        known = isinstance(error, UnsupportedArchitectureError)
+        of = UnsupportedArchitectureError if known else ConfigError
+        raise of(f"{name}: {said}") from None
     return Config(
         Transformer(name=name, **{c: row[c] for c in SHAPE_FIELDS[1:]}), precision, left_out
     )

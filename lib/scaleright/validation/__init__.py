@@ -73,8 +73,12 @@ def validate(kind: str, file: str | Path | None = None, sealed: bool = False) ->
         return Validation(kind, definition, _sealed(definition, file))
     if file is None:
         return Validation(kind, definition, _published(kind))
-    rows = own_rows(Path(file), definition)
-    return Validation(kind, definition, definition.judge(rows, Path(file).name))
+    rows, unlike = own_rows(Path(file), definition)
+    judged = definition.judge(rows, Path(file).name)
+    if len(unlike):
+        aside = unlike.assign(scored=False).reindex(columns=judged.columns)
+        judged = pd.concat([judged, aside], ignore_index=True)
+    return Validation(kind, definition, judged)
 
 
 def own_columns(kind: str) -> pd.DataFrame:

@@ -36,9 +36,13 @@ _APART = ("run", "source", "note", "released", "held_out")
 """Columns in which two rows of one measurement may differ."""
 
 
-def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
+def own_rows(path: Path, definition: Kind) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A reader's file, typed and checked against the kind's schema and by its rules, with the
     kind's further columns allowed.
+
+    Returns
+    -------
+    Rows that can be predicted, and those whose model no shape tells, with `why`.
 
     Raises
     ------
@@ -61,12 +65,12 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
         columns=header,
         dtype=str,
     ).apply(lambda column: column.str.strip())
-    typed = {}
+    typed, unlike = {}, {}
     for column in header:
         typed[column], found = _typed(raw[column], known[column])
         problems += found
     if "model" in typed:
-        typed["model"], found = _own_models(typed["model"], path.parent)
+        typed["model"], found, unlike = _own_models(typed["model"], path.parent)
         problems += found
     rows, ragged = pd.DataFrame(typed), {problem.line for problem in problems if not problem.column}
     problems = [p for p in problems if not p.column or p.line not in ragged]
@@ -77,28 +81,36 @@ def own_rows(path: Path, definition: Kind) -> pd.DataFrame:
             if column not in rows
         }
     )
+    apart = rows[rows["model"].isin([*unlike])] if unlike else rows[:0]
+    if unlike and len(apart) == len(rows):
+        raise catalog.DataError(
+            "; ".join([f"{path.name}: no row can be predicted", *unlike.values()])
+        )
+    rows = rows.drop(apart.index)
     broken = {problem.line - FIRST_LINE for problem in problems}
     sound = rows[~rows.index.isin(broken)]
     problems += _repeated(sound, header)
     if len(sound):
         problems += definition.check(sound)
     refuse(path.name, problems)
-    return rows
+    return rows, apart.assign(why=apart["model"].map(unlike))
 
 
-def _own_models(column: pd.Series, folder: Path) -> tuple[pd.Series, list[Problem]]:
+def _own_models(column: pd.Series, folder: Path) -> tuple[pd.Series, list[Problem], dict[str, str]]:
     """Names of models, where a cell may be the path of a model of the reader's own from the folder
-    of the file, and what is wrong with such a one.
+    of the file, what is wrong with such a one, and why a cell's model cannot be told by a shape.
     """
-    names, problems = {}, []
+    names, problems, unlike = {}, [], {}
     for text in column.dropna().unique():
         if text.casefold().endswith(catalog.SUFFIXES):
             try:
                 names[text] = catalog.add_model(folder / text).name
+            except catalog.UnsupportedArchitectureError as error:
+                unlike[text] = str(error)
             except ValueError as error:
                 line = int(column.index[column == text][0]) + FIRST_LINE
                 problems.append(Problem(line, "model", str(error)))
-    return column.replace(names), problems
+    return column.replace(names), problems, unlike
 
 
 def _left_out(
