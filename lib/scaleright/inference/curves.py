@@ -124,7 +124,9 @@ class Curve:
         answers alone; of prompts, by the tokens of the busiest group times the groups; of what they
         do at the experts and in small operations, by all tokens [s]
     each_s : what a decoding sequence adds to a step with prompts beyond its token [s]
-    near : tokens beyond which looking back costs less (a window, a selection) [token]
+    near : tokens beyond which a decoding sequence looks back on less (a window, a selection, the
+        middle of a block) [token]
+    window : the same of a prompt, and of what is kept [token]
     look, read, hold : for each token of context, and for each of the nearest besides: seconds of a
         decoding sequence, seconds of a token of a prompt, share of the cache that a sequence takes
     reader_s, reader : of the group that reads prompts for the engine: seconds of its chips for a
@@ -143,6 +145,7 @@ class Curve:
     grouped: Any
     each_s: Any
     near: Any
+    window: Any
     look: Any
     read: Any
     hold: Any
@@ -150,7 +153,10 @@ class Curve:
     reader: Any = None
 
     def _over(self, slopes: Any, context: Any) -> Any:
-        return slopes[0] * context + slopes[1] * minimum(context, self.near)
+        return slopes[0] * context + slopes[1] * minimum(context, self.window)
+
+    def _looking(self, context: Any) -> Any:
+        return self.look[0] * context + self.look[1] * minimum(context, self.near)
 
     def room(self, context: Any) -> Any:
         """Sequences whose caches fit, each of so many tokens [1]."""
@@ -166,7 +172,7 @@ class Curve:
 
     def looking_s(self, batch: Any, context: Any) -> Any:
         """What so many decoding sequences add by looking back on their context [s]."""
-        return maximum(batch, self.replicas) * self._over(self.look, context)
+        return maximum(batch, self.replicas) * self._looking(context)
 
     def prompt_s(self, tokens: Any) -> Any:
         """A prompt read from its start with nothing beside it, in pieces as large as the engine
@@ -191,7 +197,7 @@ class Curve:
         beat = self._beat(batch, load)
         looking, beside = (
             self.looking_s(batch, load.context),
-            beat.beside * self._over(self.look, load.context),
+            beat.beside * self._looking(load.context),
         )
         plain_s = self.writing_s(batch) + looking
         reading = beat.beside, beat.chunk, load.prompt_context, load.new_tokens
@@ -337,9 +343,13 @@ def _columns(
 ) -> dict[str, np.ndarray]:
     """The fields of a `Curve`, a row for each deployment."""
     t, replicas = d.model, d.attention_data * d.pipeline
-    near = float(t.selected_tokens or t.window * (t.window_layers > 0))
-    contexts = np.array([max(near, 1.0), max(4 * near, _FAR), max(8 * near, 2 * _FAR)])
-    slowed, ends = _slowed_steps(d, factors, kinds, contexts)
+    window = float(t.selected_tokens or t.window * (t.window_layers > 0))
+    near = window / 2 if t.chunked_window else window
+    looks, reads = (
+        np.array([max(end, 1.0), max(4 * window, _FAR), max(8 * window, 2 * _FAR)])
+        for end in (near, window)
+    )
+    slowed, ends = _slowed_steps(d, factors, kinds, looks, reads)
     decoding, reading, look, _, bases = np.split(sum(slowed.values()), ends, axis=1)
     none = np.zeros_like(slowed[kinds[0]])
     grouped = sum((slowed.get(kind, none) for kind in ("grouped", "expert", "elementwise")), none)
@@ -348,14 +358,14 @@ def _columns(
         grouped = np.full_like(grouped, _NOTHING_S)
     scores = slowed.get("attention", none)[:, ends[2] : ends[3]]
     waiting = d.attention_data if t.experts else np.ones_like(d.attention_data)
-    wide = replicas * busiest_prompt(_LONG / replicas, 2 * contexts, waiting, d.chunk_tokens)
+    wide = replicas * busiest_prompt(_LONG / replicas, 2 * reads, waiting, d.chunk_tokens)
 
-    def slopes(of: np.ndarray) -> np.ndarray:
-        far = (of[:, 2] - of[:, 1]) / (contexts[2] - contexts[1])
-        return np.stack([far, of[:, 0] / near - far if near else 0 * far], axis=1)
+    def slopes(of: np.ndarray, end: float) -> np.ndarray:
+        far = (of[:, 2] - of[:, 1]) / (reads[2] - reads[1])
+        return np.stack([far, of[:, 0] / end - far if end else 0 * far], axis=1)
 
     free = d.memory_share * d.chip.require("memory_bytes") - serving_memory(d, 0, 1).total
-    hold = cache_per_chip(d, contexts) / (np.maximum(free, 1.0) * d.attention_data)
+    hold = cache_per_chip(d, reads) / (np.maximum(free, 1.0) * d.attention_data)
     most = d.max_sequences or SEQUENCES.get(d.engine, max(SEQUENCES.values()))
     return {
         "chips": d.chips,
@@ -368,14 +378,19 @@ def _columns(
         "grouped": grouped,
         "each_s": (bases[:, 2:] - bases[:, 1:2]) / _MANY,
         "near": np.full_like(free, near),
-        "look": slopes((look - bases[:, :1]) / _MANY),
-        "read": slopes(scores / wide),
-        "hold": slopes(hold),
+        "window": np.full_like(free, window),
+        "look": slopes((look - bases[:, :1]) / _MANY, near),
+        "read": slopes(scores / wide, window),
+        "hold": slopes(hold, window),
     }
 
 
 def _slowed_steps(
-    d: Deployment, factors: Mapping[str, float], kinds: Sequence[str], contexts: np.ndarray
+    d: Deployment,
+    factors: Mapping[str, float],
+    kinds: Sequence[str],
+    looks: np.ndarray,
+    reads: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Seconds of the steps that make a curve by kind of work, a row for each deployment; and where
     one group of them ends: of answers alone, of prompts alone, of each at the contexts.
@@ -383,8 +398,8 @@ def _slowed_steps(
     steps = [(tokens, 0.0, 0.0, 0.0) for tokens in DECODING] + [
         (0.0, 0.0, tokens, 0.0) for tokens in READING
     ]
-    steps += [(_MANY, context, 0.0, 0.0) for context in contexts] + [
-        (0.0, 0.0, _LONG, context) for context in contexts
+    steps += [(_MANY, context, 0.0, 0.0) for context in looks] + [
+        (0.0, 0.0, _LONG, context) for context in reads
     ]
     steps += [(_MANY, 0.0, 0.0, 0.0), (0.0, 0.0, _LONG, 0.0), (_MANY, 0.0, _LONG - _MANY, 0.0)]
     parts = step_parts(d, *np.array(steps).T)

@@ -23,7 +23,10 @@ from scaleright.inference.slowdowns import slowdowns
 SOFTWARE = "vLLM 0.17.0"
 STEPS = ("decoding", "reading", "grouped", "each_s", "reader_s")
 """Columns of a curve that depend on how weights are stored and multiplied."""
-CACHE = ("chips", "replicas", "waiting", "budget", "most", "near", "look", "read", "hold", "reader")
+CACHE = (
+    *("chips", "replicas", "waiting", "budget", "most", "near", "window"),
+    *("look", "read", "hold", "reader"),
+)
 """Columns that depend on what sequences keep, and on the chips of the engine."""
 DENSE, SPARSE = "dense", "2:4"
 

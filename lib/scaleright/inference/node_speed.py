@@ -22,7 +22,7 @@ from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
 
-_ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near")
+_ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near", "window")
 _FULL = Curve(
     **dict.fromkeys(_ONES, 1.0),
     **{name: [float("nan")] * len(DECODING) for name in ("decoding", "reading", "grouped")},

@@ -97,9 +97,7 @@ def _seen(t: Transformer, context, causal):
     context, local = maximum(context, 1.0), t.window_layers / t.layers
     near = _attended(context, t.window, causal, t.chunked_window)
     if t.chunked_window and not causal:
-        near = where(
-            context > t.window, t.window / 2, context
-        )  # a sequence is anywhere in its block
+        near = minimum(context, t.window / 2)  # a sequence is anywhere in its block
     return (1 - local) * _attended(context, t.selected_tokens, causal) + local * near
 
 
