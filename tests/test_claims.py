@@ -212,6 +212,7 @@ def test_the_ledger_holds_what_these_chapters_explain(found):
         "inference_ladder",
         "inference_roofline",
         "vendor_claims",
+        "model_routing",
     }
     assert {finding.claim.source for finding in found} == {"S0", "S1", "S2", "S3", "S4"}
 

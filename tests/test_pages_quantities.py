@@ -39,6 +39,7 @@ CHAPTERS = (
     "inference_ladder",
     "sustainability",
     "hardware_compare",
+    "model_routing",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {

@@ -192,6 +192,7 @@ def test_a_sweep_names_impossible_scenarios_and_refuses_only_impossible_ones():
 
 ONE_YEAR = {"accelerator": "MI300X", "contract": "one year"}
 NOBODY = {"contract": "three years", "seller": "Lambda"}
+RENTED = {"small_on": "rented", "accelerator": "B200", "contract": "one year"}
 UNSOLD = {
     "architecture_bets": ({"contract": "one year"}, "nearest contract that has one: on demand"),
     "buy_or_rent": (ONE_YEAR, "nearest contract that has one: on demand"),
@@ -200,6 +201,7 @@ UNSOLD = {
     "hardware_radar": (NOBODY, "unknown seller of H100 SXM three years, 'Lambda'"),
     "inference_ladder": (ONE_YEAR, "nearest contract that has one: on demand"),
     "inference_roofline": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "model_routing": (RENTED, "nearest contract that has one: reserved"),
     "mlperf": (NOBODY | {"metric": "dollar"}, "no three years price of B200; nearest contract"),
     "pretraining_records": (NOBODY, "no three years price of B200; nearest contract"),
     "pretraining_cost": (ONE_YEAR, "nearest contract that has one: on demand"),

@@ -5,9 +5,10 @@ Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contrac
 `paid` (that of a case of quantities), `quotes` (where to rent so many, and whether a rent can be
 right), `history` (rents as they were, and commitments), `compare` (prices beside each other),
 `purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility,
-people), `tokens` (what APIs ask).
+people), `tokens` (what APIs ask), `asked` (the same, for models that only their makers sell too).
 """
 
+from scaleright.market.asked import asked_tokens, closed_models
 from scaleright.market.history import (
     PriceChange,
     cloud_table,

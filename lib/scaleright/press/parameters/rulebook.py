@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from scaleright.press.parameters import catalog_rules, format_rules, price_rules
+from scaleright.press.parameters import catalog_rules, format_rules, price_rules, routing_rules
 
-RULES: dict[str, Callable[..., None]] = {
-    rule.__name__: rule for rule in (*catalog_rules.RULES, *format_rules.RULES, *price_rules.RULES)
-}
+_ROOMS = (catalog_rules, format_rules, price_rules, routing_rules)
+RULES: dict[str, Callable[..., None]] = {of.__name__: of for room in _ROOMS for of in room.RULES}
 """Every rule by its name."""
 
 

@@ -1,0 +1,400 @@
+"""What the chapter `model_routing` shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scaleright import charts
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.decisions.routing_choice import LARGE, THOUSAND, Best, Doubts, Pair, Short
+from scaleright.decisions.routing_choice import model_names as in_models
+from scaleright.decisions.routing_evidence import TAUGHT, failures, judged, routers, savings
+from scaleright.decisions.routing_tables import pairs_sheet, rates_sheet, ways_sheet
+from scaleright.decisions.routing_tiers import NAMES, Served, Tiers
+from scaleright.decisions.routing_ways import Traffic, Way
+from scaleright.ops import first_case, where
+from scaleright.quantity import Quantity
+
+EACH = "USD for a thousand requests"
+COUNTED = f"{EACH}, errors counted"
+
+
+def controls(case: Any) -> tuple[Controls, Tiers]:
+    """The controls of the page, and what its tiers may be chosen from."""
+    models = {tier: case[tier].choices for tier in NAMES}
+    tiers = Tiers.of([name for of in models.values() for name in of], case["accelerator"].choices)
+    return charts.controls(case), tiers
+
+
+def answer(
+    case: Any,
+    served: Mapping[str, Served],
+    ways: Mapping[str, Way],
+    best: Best,
+    short: Short,
+    doubts: Doubts,
+    why: Any,
+) -> Display:
+    """The answer card: the way that costs least, beside the large tier alone."""
+    one, (low, high), missing = ways[LARGE], doubts.total, best.name == ""
+    name, paid = in_models(best.name, case), THOUSAND * best.usd
+    lead = charts.phrase("{name}: {paid:usd} for a thousand requests")
+    lead = where(missing, _missing(case, short), lead)
+    told = where(missing, "", _beside_large(case, best, one))
+    taken = where(doubts.choice.cost < doubts.choice.other, "starting small", case.large + " alone")
+    known = charts.how_sure(doubts.choice, taken, " a thousand requests")
+    first, second, third = (of.asked.age for of in served.values())
+    scored = judged()["requests at the large model"]
+    return charts.answer_card(
+        "<strong>{lead}</strong>{told}",
+        provided=why == "",
+        otherwise="There is no answer: {why}.",
+        range="{low:usd} to {high:usd} a thousand requests and their errors, of the cheapest way"
+        " that starts small (90 %); {known}",
+        as_of="{first}, {second}, {third} (prices of the three tiers)",
+        model_error=f"of {scored.rows} published routers, half were predicted within"
+        f" {100 * scored.error:.0f} % of the requests that they send to the large model; of a"
+        " check, none measured",
+        headline="usd_per_thousand",
+        quantities={
+            "usd_per_thousand": (paid, "usd"),
+            "large_alone_usd_per_thousand": (THOUSAND * one.usd, "usd"),
+            "with_errors_usd_per_thousand": (THOUSAND * best.total_usd, "usd"),
+            "saving_share": (1 - best.usd / one.usd, "percent"),
+            "share_right": (best.right, "percent"),
+            "large_alone_share_right": (one.right, "percent"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+            "starting_small_cheaper_probability": (doubts.choice.probability, "percent"),
+        },
+    )
+
+
+def _beside_large(case: Any, best: Best, one: Way) -> Any:
+    """The best way beside the large tier alone, after its price; or that it is that tier."""
+    alone_usd, right, alone_right = THOUSAND * one.usd, 100 * best.right, 100 * one.right
+    total, alone_total = THOUSAND * best.total_usd, THOUSAND * one.total_usd(case.error_usd)
+    error, saving = case.error_usd, 1 - best.usd / one.usd
+    less = where(saving > 0, charts.phrase(", {saving:percent} less"), "")
+    instead = charts.phrase(
+        " instead of {alone_usd:usd} with {case.large} alone{less}. {right:number 3} % are right"
+        " instead of {alone_right:number 3} %, after {best.seconds:duration} on average instead of"
+        " {one.seconds:duration}. With {error:usd} for each wrong answer that is {total:usd}"
+        " instead of {alone_total:usd}."
+    )
+    alone = charts.phrase(
+        ", and every way that starts smaller costs more once {error:usd} is counted for each wrong"
+        " answer: {right:number 3} % are right, after {best.seconds:duration}."
+    )
+    return where(best.name == LARGE, alone, instead)
+
+
+def _missing(case: Any, short: Short) -> Any:
+    """Which of what is asked no way reaches, and what would do."""
+    most, wait, late = 100 * case.least_right, case.most_s, short.late_s
+    top, rightest = 100 * short.right, in_models(short.rightest, case)
+    quickest = in_models(short.quickest, case)
+    wrong = charts.phrase(
+        "No way through these tiers gets {most:number 3} % of the requests right: the rightest is"
+        " {rightest}, with {top:number 3} %. Choose a better large model or check, or ask for less."
+    )
+    slow = charts.phrase(
+        "No way that is right often enough has 95 of 100 answers within {wait:duration}: the"
+        " quickest is {quickest}, within {late:duration}. Allow that or fewer right."
+    )
+    return where(short.too_wrong, wrong, slow)
+
+
+SHOWN = {
+    "small alone": "small alone",
+    "small, then large": "small, then large",
+    "medium, then large": "medium, then large",
+    "all, one by one": "small, then medium, then large",
+}
+
+
+def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
+    """A chart of the cost of a thousand requests against what a wrong answer costs."""
+    error, title = case.error_usd, "cost of a wrong answer that is kept [USD]"
+    rows = {"error": np.geomspace(1e-3, 10.0, 41).round(6)}
+    one = ways[LARGE].total_usd(error)
+    parts = {said: ways[name].total_usd(error) / one for name, said in SHOWN.items()}
+    look, up = (
+        {"log_x": True, "x_kind": "usd", "along": error},
+        "cost over the large tier alone, errors counted",
+    )
+    return charts.show(
+        charts.rule(1.0, up, LARGE, horizontal=True)
+        + charts.rule(error, title, "you", log=True, foot=True)
+        + charts.lines(rows, "error", parts, "percent", title, up, **look),
+        name="by_error",
+        alt="Cost of a request with its errors by each way, over that of the large tier alone,"
+        " against what a wrong answer costs: where it costs little the smallest model alone is"
+        " cheapest, where it costs much the way that is most often right.",
+    )
+
+
+def every_way(case: Any, ways: Mapping[str, Way]) -> Display:
+    """A chart of the cost of a thousand requests by each way, answers apart from errors."""
+    parts = {
+        name: {
+            "answers and checks": THOUSAND * of.usd,
+            "wrong answers": THOUSAND * case.error_usd * (1 - of.right),
+        }
+        for name, of in ways.items()
+    }
+    return charts.show(
+        charts.stacked_parts(parts, "usd", EACH, category="way"),
+        name="every_way",
+        alt="Cost of a thousand requests by each way through the tiers, of answers and checks and"
+        " of wrong answers.",
+    )
+
+
+def tier_prices(case: Any, served: Mapping[str, Served], traffic: Traffic, check: Any) -> Display:
+    """What an answer of each tier costs, how often it is right, and what a check costs."""
+    (cheap, middle, dear), checks = (THOUSAND * of.tier.usd for of in served.values()), check.usd
+    checks = THOUSAND * checks
+    low, mid, high = (100 * traffic.right(place) for place in range(3))
+    times = dear / cheap
+    return charts.sentence(
+        "A thousand answers cost <strong>{cheap:usd}</strong> with {case.small}, {middle:usd} with"
+        " {case.medium} and <strong>{dear:usd}</strong> with {case.large}, {times:number 2} times"
+        " as much as with the smallest; a thousand checks cost {checks:usd}. Of your mix of"
+        " requests they get {low:number 3} %, {mid:number 3} % and {high:number 3} % right."
+    )
+
+
+def rates(case: Any, traffic: Traffic) -> Display:
+    """A table of the success rates of the three tiers by difficulty."""
+    found = rates_sheet(case, traffic)
+    percents = dict.fromkeys(found.columns[2:], "percent")
+    return charts.table(found, "Requests that each tier gets right", percents)
+
+
+def together(traffic: Traffic, pair: Pair) -> Display:
+    """How often the large tier rescues what the small one fails."""
+    all_right, rescued = 100 * traffic.right(2), 100 * pair.rescued
+    only = 100 * traffic.pair(0, 2).lost
+    return charts.sentence(
+        "The large tier gets {all_right:number 3} % of all requests right, but only"
+        " <strong>{rescued:number 3} %</strong> of those that the small one fails; and"
+        " {only:number 2} % of all requests are right at the small tier alone."
+    )
+
+
+def overlaps() -> Display:
+    """A table of published counts of questions that two models get right."""
+    found = failures()
+    percents = [name for name in found.columns if name not in {"benchmark", "small", "large"}]
+    formats = dict.fromkeys(percents, "percent") | {"questions": "whole"}
+    return charts.table(found, "Which questions two models get right, counted", formats)
+
+
+def pairs_table(pairs: Mapping[str, Pair]) -> Display:
+    """A table of the closed forms for each pair of tiers."""
+    words = {
+        name: where(of.error_usd > 1e9, "anything", charts.say(of.error_usd, "usd"))
+        for name, of in pairs.items()
+    }
+    found = pairs_sheet(pairs).assign(**{"cheaper while an error costs below": [*words.values()]})
+    percents = [name for name in found.columns[1:-1] if "USD" not in name]
+    formats = dict.fromkeys(percents, "percent")
+    return charts.table(found, "When one large model is cheaper", formats)
+
+
+def condition(case: Any, pair: Pair) -> Display:
+    """The condition in words, for the small and the large tier."""
+    ratio, kept = pair.price_ratio, pair.kept
+    cheaper = where(ratio < kept, "saves money", "costs more than it saves")
+    less, never = charts.phrase("while a wrong answer costs less than {pair.error_usd:usd}"), ""
+    even = first_case(
+        [
+            (pair.error_usd > 1e9, "whatever a wrong answer costs, since it is right more often"),
+            (pair.error_usd > 0, less),
+        ],
+        "at no cost of a wrong answer",
+    )
+    return charts.sentence(
+        "An answer of {case.small} with its check costs <strong>{ratio:percent}</strong> of one of"
+        " {case.large}, and <strong>{kept:percent}</strong> of its answers are kept: starting small"
+        " {cheaper}. Errors counted, it is the cheaper way {even}."
+    )
+
+
+def by_threshold(case: Any, total: Quantity, large: Quantity, alarm: Quantity, pair: Pair) -> Any:
+    """A chart of the cost of small, then large, against the threshold of the check.
+
+    total : along `alarm`, the share of right answers that the check flags [USD]
+    """
+    title = "right answers that the check flags"
+    rows, own, best = {"alarm": np.linspace(0.0, 1.0, 51)}, case.false_alarm, pair.best_alarm
+    costs = {"small, then large": THOUSAND * total, LARGE: THOUSAND * large}
+    words, look = "best at " + charts.say(best, "percent"), {"along": alarm, "x_kind": "percent"}
+    return charts.show(
+        charts.rule(own, title, "you", foot=True, beside=best)
+        + charts.rule(best, title, words, foot=True, lift=16, beside=own)
+        + charts.lines(rows, "alarm", costs, "usd", title, COUNTED, **look),
+        name="by_threshold",
+        alt="Cost of a thousand requests, small and then large, against the share of right answers"
+        " that the check flags: it is least at {best:percent}.",
+    )
+
+
+def threshold(case: Any, pair: Pair) -> Display:
+    """The best threshold in words."""
+    flagged, alarm = pair.best_caught, pair.best_alarm
+    return charts.sentence(
+        "At its best threshold this check flags <strong>{alarm:percent}</strong> of the right"
+        " answers and {flagged:percent} of the wrong ones; yours flags {case.false_alarm:percent}"
+        " and {case.caught:percent}.",
+        provided=(alarm > 0) & (alarm < 1),
+        otherwise="It is best not to check at all: an error costs so little that every answer of"
+        " the small tier should be kept, or so much that every request should go to the large one.",
+    )
+
+
+def by_router(case: Any, ways: Mapping[str, Way]) -> Display:
+    """A chart of the cost of a router against its accuracy, beside checks and one model."""
+    accuracy, title = case.router_accuracy, "requests that the router judges rightly"
+    names = ("router small/large", "small, then large", LARGE, "small alone")
+    costs = {name: THOUSAND * ways[name].total_usd(case.error_usd) for name in names}
+    rows = {"accuracy": np.linspace(0.5, 0.99, 50).round(2)}
+    look = {"x_kind": "percent", "along": accuracy}
+    return charts.show(
+        charts.rule(accuracy, title, "you", foot=True)
+        + charts.lines(rows, "accuracy", costs, "usd", title, COUNTED, **look),
+        name="by_router",
+        alt="Cost of a thousand requests through a router against the share that it judges rightly,"
+        " beside a cascade with a check, the large tier alone and the small tier alone.",
+    )
+
+
+def learned() -> Display:
+    """How often published routers judge rightly."""
+    found = routers()
+    taught = 100 * found.loc[found["trained on"] != TAUGHT, "accuracy"]
+    low, usual, high = taught.quantile([0, 0.5, 1])
+    return charts.sentence(
+        "Of the published routers that were trained on like requests, half judged"
+        " <strong>{usual:number 3} %</strong> or less rightly, from {low:number 3} to"
+        " {high:number 3} %; those that were not did no better than a coin."
+    )
+
+
+def at_once(ways: Mapping[str, Way]) -> Display:
+    """What starting all tiers at once does to time and cost."""
+    chain, both = ways["small, then large"], ways["small + large"]
+    alone_s, both_usd, chain_usd = ways[LARGE].seconds, THOUSAND * both.usd, THOUSAND * chain.usd
+    return charts.sentence(
+        "One after the other takes <strong>{chain.seconds:duration}</strong> on average and"
+        " {chain.late_s:duration} for the unlucky ones; at once {both.seconds:duration} and"
+        " {both.late_s:duration}, for {both_usd:usd} a thousand instead of {chain_usd:usd}. The"
+        " large tier alone takes {alone_s:duration}."
+    )
+
+
+def ways_table(case: Any, ways: Mapping[str, Way]) -> Display:
+    """A table of all ways, and whether nothing beats each."""
+    waits = dict.fromkeys(("mean wait", "95 of 100 within"), "duration")
+    return charts.table(
+        ways_sheet(case, ways),
+        "Every way: unbeaten is one to which no other is as cheap, as right and as quick",
+        {"right": "percent"} | waits,
+        name="every-way",
+    )
+
+
+def month(case: Any, bills: tuple[Any, Any], best: Best) -> Display:
+    """The bill of a month both ways."""
+    best_usd, large_usd = bills
+    return charts.sentence(
+        "At {case.requests_per_day:whole} requests a day that is <strong>{best_usd:usd}</strong> a"
+        " month instead of {large_usd:usd} with {case.large} alone, errors not counted.",
+        provided=best.name != "",
+        otherwise="Nothing here is good enough; {case.large} alone costs {large_usd:usd} a month.",
+    )
+
+
+def published_routers() -> Display:
+    """A chart of the requests that published routers send to the large model, as predicted."""
+    found = routers()
+    shown = found.assign(
+        published=100 * found["calls, published"],
+        predicted=100 * found["calls, predicted"],
+        label=found["router"] + "\n" + found["benchmark"],
+    )
+    return charts.show(
+        charts.predicted_vs_measured(
+            shown, "published", "predicted", "label", "% of requests", "published", log=False
+        ),
+        name="published_routers",
+        alt="Share of requests that 16 published routers send to the large model to recover four"
+        " fifths of the gap, published against predicted from the share at half of the gap.",
+    )
+
+
+def published_savings() -> Display:
+    """A table of published savings beside predicted ones."""
+    found = savings().drop(columns="source")
+    percents = [*found.columns][2:]
+    return charts.table(
+        found,
+        "Savings over the large model alone: published, predicted, and of tossing a coin at the"
+        " same quality",
+        dict.fromkeys(percents, "percent"),
+    )
+
+
+def errors_of() -> Display:
+    """How far predictions lie from published figures."""
+    found = judged()
+    calls, gap, saved = (found[name] for name in found)
+    several = [100 * of for of in (calls.error, calls.coin, gap.error, gap.coin)]
+    one, one_coin, two, two_coin = several
+    three, three_coin = 100 * saved.error, 100 * saved.coin
+    return charts.sentence(
+        "The median error is <strong>{one:number 2} %</strong> for the requests at the large model"
+        f" ({calls.rows} routers; a coin {{one_coin:number 2}} %), {{two:number 2}} % for the mean"
+        f" share of the gap ({gap.rows}; a coin {{two_coin:number 2}} %) and"
+        f" <strong>{{three:number 2}} %</strong> for savings ({saved.rows}; a coin"
+        " {three_coin:number 2} %)."
+    )
+
+
+def worth_of_knowing(case: Any, doubts: Doubts, a_month: Any) -> Display:
+    """A chart of what it would save a month to know each input before choosing."""
+    worth = {name: a_month * usd for name, usd in doubts.choice.worth().items()}
+    return charts.worth_of_knowing(
+        worth, "a month", doubts.choice, "starting small and the large tier alone"
+    )
+
+
+def nested_wholly(before: float, after: float, alone: float) -> Display:
+    """Solution 1: failures that are wholly nested."""
+    before, after, alone = (100 * of for of in (before, after, alone))
+    return charts.sentence(
+        "Medium, then large gets {after:number 3} % right instead of {before:number 3} %, and the"
+        " large tier alone {alone:number 3} %: what made two models better than one was that they"
+        " fail on different requests."
+    )
+
+
+def cheap_rival(saved: float, alone: float, best: str) -> Display:
+    """Solution 2: a large model of open weights."""
+    alone, saved = THOUSAND * alone, THOUSAND * saved
+    return charts.sentence(
+        "A thousand requests cost {alone:usd} with it alone, errors counted, and {saved:usd} the"
+        " best way ({best}): a good model at a low price saves more than routing around a dear one."
+    )
+
+
+def dear_errors(name: str, total: float, alone: float) -> Display:
+    """Solution 3: errors that cost a dollar."""
+    total, alone = THOUSAND * total, THOUSAND * alone
+    return charts.sentence(
+        "{name}: {total:usd} a thousand instead of {alone:usd} with the large tier alone. The"
+        " cascade is worth its money for being right, not for being cheap."
+    )

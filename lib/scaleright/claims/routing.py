@@ -1,0 +1,107 @@
+"""Recomputations of S2's statements on tiers of models: what the smallest model that works saves,
+how few requests reach the largest, and what a chain does to quality and to the wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from scaleright.catalog import fact
+from scaleright.claims.verdicts import Condition, Recomputed, span
+from scaleright.costs.tokens import request_usd
+from scaleright.decisions.routing import routed_saving
+from scaleright.decisions.routing_evidence import nested_mean, recovered, usual_odds
+from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
+from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.market import asked_tokens
+
+TIERS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-4.1")
+"""Models of about the document's tiers, of which each is right more often than the one before."""
+TOKENS = 2000, 500
+CHECKS = ((0.7, 0.3), (0.8, 0.2), (0.9, 0.1))
+"""Shares of wrong and of right answers that a check may flag: what it would have to reach."""
+QUALITY = 0.95
+"""Share of the large model's score that published routers kept [1]."""
+CHIP, PACE = "H100 SXM", 30.0
+
+
+def _usd(model: str, tokens: tuple[float, float] = TOKENS) -> float:
+    """Price of a request at the API [USD]."""
+    asked = asked_tokens(model)
+    return request_usd(*tokens, 0.0, asked["input"], asked["output"], asked["input"]).total
+
+
+def _level(level: str) -> Traffic:
+    """Requests of one difficulty."""
+    return Traffic([1.0], [[success_rates()[model][level]] for model in TIERS], nested_mean())
+
+
+def _chains() -> Iterator[tuple[str, Way, Way]]:
+    """The chain of all tiers beside the largest alone, by difficulty and by check; times are not
+    told.
+    """
+    tiers = {place: Tier(_usd(model), 0.0) for place, model in enumerate(TIERS)}
+    reading = _usd(TIERS[0], (sum(TOKENS), VERDICT_TOKENS))
+    for level in LEVELS:
+        for flags in CHECKS:
+            check = Check(*flags, reading, 0.0)
+            of = _level(level)
+            yield level, cascade(of, tiers, check), alone(of, len(tiers) - 1, tiers[2])
+
+
+def s2_smallest_works() -> Recomputed:
+    prices = [_usd(model) for model in TIERS]
+    return span(*(100 * (1 - small / large) for small, large in pairwise(prices)))
+
+
+def s2_routing_saves() -> Recomputed:
+    prices = _usd(TIERS[0]), _usd(TIERS[-1])
+    saved = []
+    for level in LEVELS:
+        small, large = (success_rates()[model][level] for model in (TIERS[0], TIERS[-1]))
+        curve = recovered(usual_odds(), small, large, nested_mean())
+        gap = (QUALITY * large - small) / (large - small)
+        saved.append(100 * routed_saving(curve.calls_at(gap), *prices))
+    chat = 100 * routed_saving(
+        fact("router_chat_calls") / 100,
+        fact("router_chat_small_usd"),
+        fact("router_chat_large_usd"),
+    )
+    return span(*saved, Condition("chat, as another model judges it", chat))
+
+
+def s2_escalation_saves() -> Recomputed:
+    found = [(way, one) for _, way, one in _chains()]
+    return span(*(100 * (1 - way.usd / one.usd) for way, one in found))
+
+
+def s2_few_reach_large() -> Recomputed:
+    shares = {level: [] for level in LEVELS}
+    for level, way, _ in _chains():
+        shares[level].append(100 * way.shares[-1])
+    every = [share for of in shares.values() for share in of]
+    return span(*every, Condition("easy requests", min(shares["easy"]), max(shares["easy"])))
+
+
+def s2_same_quality() -> Recomputed:
+    return span(*(100 * way.right / one.right for _, way, one in _chains()))
+
+
+def s2_start_tiny_latency() -> Recomputed:
+    """Mean wait of small, then large, over that of the large model alone, where both are served on
+    the same chips with one reader each.
+    """
+    pair = TIERS[:2]
+    engines = Engines.of(pair, (CHIP,), formats=())
+    speeds = [node_speed(engines, model, CHIP, "usual", Load(*TOKENS), PACE) for model in pair]
+    waits = [float((1 / of.best_pace).value) * TOKENS[1] for of in speeds]
+    tiers = {place: Tier(1.0, wait) for place, wait in enumerate(waits)}
+    found = []
+    for level in LEVELS:
+        for flags in CHECKS:
+            way = cascade(_level(level), tiers, Check(*flags, 0.0, 0.0))
+            found.append(100 * way.seconds / waits[1])
+    return span(*found)

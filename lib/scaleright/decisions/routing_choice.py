@@ -1,0 +1,253 @@
+"""Which way through the tiers of a case costs least, what would have to change where none is good
+enough, and how sure it is that starting small is cheaper than one large model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from scaleright.decisions.routing import (
+    best_false_alarm,
+    caught_at,
+    check_odds,
+    error_usd_that_pays,
+    kept_share,
+    quality_lost,
+    saved_usd,
+)
+from scaleright.decisions.routing_evidence import failures
+from scaleright.decisions.routing_tiers import NAMES, STEPS, by_router, one_by_one, together
+from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
+from scaleright.formulas import lookup
+from scaleright.information import Choice
+from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.quantity import at, given, least
+from scaleright.ranges import Ends, interval_of
+
+THOUSAND = 1e3
+LARGE = f"{NAMES[-1]} alone"
+_NOT = float("nan")
+SCORES, NESTED, CAUGHT, VAIN, EASY = (
+    "success of small models",
+    "how nested failures are",
+    "wrong answers flagged",
+    "right answers flagged",
+    "easy requests",
+)
+"""What the inputs that nobody knows are called in a chart."""
+OFF = {SCORES: (0.85, 1.1), CAUGHT: (-0.3, 0.15), VAIN: (-0.1, 0.2), EASY: (-0.15, 0.15)}
+"""How far they may be off at either end, as assumed here: a factor, and points [1]."""
+BEST = {"scores_in_practice": 1.0}
+
+
+@dataclass(frozen=True)
+class Best:
+    """The way of the least cost, errors counted, of those that are right and quick enough.
+
+    name : its name; empty where none is
+    usd, right, seconds, late_s : see `Way`
+    total_usd : price of a request with its errors [USD]
+    """
+
+    name: Any
+    usd: Any
+    right: Any
+    seconds: Any
+    late_s: Any
+    total_usd: Any
+
+
+@lookup
+def best_way(ways: Mapping[str, Way], error_usd: Any, least_right: Any, most_s: Any) -> Best:
+    """The cheapest way.
+
+    Parameters
+    ----------
+    error_usd : what a wrong answer costs [USD]
+    least_right : least share of requests that must be right [1]
+    most_s : within which 95 of 100 must have their answer [s]
+
+    >>> way = Way(1.0, 0.9, 1.0, 1.0, (1.0,))
+    >>> best_way({"one": way}, 1.0, 0.95, 2.0).name.value, best_way({"one": way}, 1.0, 0.9, 2.0
+    ...     ).name.value
+    ('', 'one')
+    """
+    totals = {
+        name: where(
+            (of.right >= least_right) & (of.late_s <= most_s), of.total_usd(error_usd), _NOT
+        )
+        for name, of in ways.items()
+    }
+    name, total = least(totals)
+
+    def of_best(part: str) -> Any:
+        """That of the way which is best."""
+        return first_case([(name == of, getattr(way, part)) for of, way in ways.items()], _NOT)
+
+    usd, right, seconds, late_s = map(of_best, ("usd", "right", "seconds", "late_s"))
+    return Best(name, usd, right, seconds, late_s, total)
+
+
+class Short(NamedTuple):
+    """What is missing where no way is good enough.
+
+    too_wrong : whether it is that none is right often enough, however long it takes
+    rightest, right : the way that is right most often, and how often [1]
+    quickest, late_s : the quickest that is right enough, and after how long 95 of 100 are through
+        [s]
+    """
+
+    too_wrong: Any
+    rightest: Any
+    right: Any
+    quickest: Any
+    late_s: Any
+
+
+@lookup
+def shortfall(ways: Mapping[str, Way], least_right: Any) -> Short:
+    """Which of what is asked cannot be had, and how much of it can."""
+    rightest, wrong = least({name: 1 - of.right for name, of in ways.items()})
+    enough = {name: where(of.right >= least_right, of.late_s, _NOT) for name, of in ways.items()}
+    quickest, late_s = least(enough)
+    return Short(1 - wrong < least_right, rightest, 1 - wrong, quickest, late_s)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One tier after another, in closed form.
+
+    price_ratio : of the smaller tier with its check over the larger one [1]
+    kept : share of answers of the smaller tier that are kept [1]
+    saved_usd : money saved a request over the larger tier alone [USD]
+    lost : share of requests that are right no more [1]
+    error_usd : what a wrong answer may cost until the larger tier alone is cheaper [USD]
+    best_alarm : false alarms of the check at its best threshold [1]
+    best_caught : wrong answers that it then flags [1]
+    rescued : share of the smaller tier's failures that the larger one gets right [1]
+    """
+
+    price_ratio: Any
+    kept: Any
+    saved_usd: Any
+    lost: Any
+    error_usd: Any
+    best_alarm: Any
+    best_caught: Any
+    rescued: Any
+
+
+@lookup
+def pair_of(
+    traffic: Traffic, tiers: Sequence[Tier], check: Check, error_usd: Any, small: int, large: int
+) -> Pair:
+    """Two tiers of a case by their places; error_usd : what a wrong answer costs [USD]."""
+    both, right = traffic.pair(small, large), traffic.right(small)
+    flags = check.caught, check.false_alarm
+    prices = tiers[small].usd, check.usd, tiers[large].usd
+    odds = maximum(check_odds(*flags), 1.0 + 1e-9)  # a check worse than chance is refused
+    alarm = best_false_alarm(odds, right, both.gained, both.lost, tiers[large].usd, error_usd)
+    return Pair(
+        (tiers[small].usd + check.usd) / tiers[large].usd,
+        kept_share(right, *flags),
+        saved_usd(right, *flags, *prices),
+        quality_lost(*both, *flags),
+        error_usd_that_pays(*both, right, *flags, *prices),
+        alarm,
+        caught_at(alarm, odds),
+        traffic.rescued(small, large),
+    )
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """How sure it is that the cheapest of the cascades and of the smaller tiers alone is cheaper
+    than the large tier alone, errors counted.
+
+    choice : between the two, by the cost of a thousand requests [USD]
+    total : low and high end of the cost of the cheapest of them (90 %) [USD]
+    """
+
+    choice: Choice
+    total: tuple[Any, Any]
+
+
+@lookup
+def doubts_of(
+    case: Any, traffic: Traffic, tiers: Sequence[Tier], check: Check, error_usd: Any
+) -> Doubts:
+    """The doubts of a case.
+
+    What the reader pays is no doubt. That published scores hold for other requests is, and so are
+    how failures go together, how good the check is, and how many requests are easy.
+    """
+    factor = given("scores_in_practice", BEST["scores_in_practice"])
+    rates = [*traffic.rates]
+    for tier in reversed(range(len(rates) - 1)):
+        above = rates[tier + 1]
+        rates[tier] = [
+            minimum(factor * rate, most) for rate, most in zip(rates[tier], above, strict=True)
+        ]
+    free = replace(traffic, rates=rates)
+    ways = [alone(free, tier, tiers[tier]) for tier in range(len(tiers) - 1)]
+    places = [[NAMES.index(of) for of in steps] for steps in STEPS]
+    ways += [cascade(free, {place: tiers[place] for place in of}, check) for of in places]
+    cost = ways[0].total_usd(error_usd)
+    for way in ways[1:]:
+        cost = minimum(cost, way.total_usd(error_usd))
+    other = alone(free, len(tiers) - 1, tiers[-1]).total_usd(error_usd)
+    seen = failures()["nested"]
+    moved = {
+        NESTED: Ends(case.nested, float(seen.min()), float(seen.max())),
+        CAUGHT: _ends(case.caught, OFF[CAUGHT], (0.05, 0.99)),
+        VAIN: _ends(case.false_alarm, OFF[VAIN], (0.01, 0.95)),
+        EASY: _ends(case.easy_share, OFF[EASY], (0.0, 1.0)),
+    }
+    ends = {SCORES: Ends(factor, *OFF[SCORES])} | moved
+    cost, other = THOUSAND * cost, THOUSAND * other
+    choice = Choice.of(cost, other, ends, **BEST)
+    low, high = (at(end, **BEST) for end in interval_of(cost, ends.values()))
+    return Doubts(choice, (low, high))
+
+
+def _ends(of: Any, off: tuple[float, float], within: tuple[float, float]) -> Ends:
+    """Ends of an input that may be off by so much, within what it can be."""
+    low, high = (minimum(maximum(of + by, within[0]), within[1]) for by in off)
+    return Ends(of, low, high)
+
+
+@lookup
+def model_names(name: Any, case: Any) -> Any:
+    """A way in the words of its models, as what somebody does.
+
+    >>> from types import SimpleNamespace
+    >>> case = SimpleNamespace(small="A", medium="B", large="C")
+    >>> model_names("small, then large", case)
+    'A first, and C where the check flags its answer'
+    """
+    small, medium, large = (getattr(case, of) for of in NAMES)
+    models = dict(zip(NAMES, (small, medium, large), strict=True))
+    said = [(name == f"{of} alone", model + " alone") for of, model in models.items()]
+    for steps in STEPS:
+        first, *later = (models[of] for of in steps)
+        then = later[0]
+        for model in later[1:]:
+            then = then + " and then " + model
+        every = first
+        for model in later:
+            every = every + " and " + model
+        said += [
+            (
+                name == one_by_one(steps),
+                first + " first, and " + then + " where the check flags its answer",
+            ),
+            (
+                name == together(steps),
+                every + " at once, keeping the first answer that the check does not flag",
+            ),
+            (
+                name == by_router(steps),
+                "a router that chooses among " + every,
+            ),
+        ]
+    return first_case(said, "none")

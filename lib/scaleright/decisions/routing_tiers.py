@@ -1,0 +1,235 @@
+"""Tiers of models as a reader chooses them: how often each is right by published scores, what an
+answer costs at an API or on rented accelerators, and how long it takes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from scaleright.catalog import fact, remembered, table
+from scaleright.costs.tokens import MILLION, request_usd, usd_per_million_tokens
+from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade, routed
+from scaleright.formulas import lookup
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.market import Hours, PaidHour, asked_tokens, closed_models
+from scaleright.ops import first_case, maximum, where
+from scaleright.quantity import Table
+
+NAMES = ("small", "medium", "large")
+LEVELS = ("easy", "medium", "hard")
+API, RENTED = "API", "rented"
+VERDICT_TOKENS = 10.0
+"""Tokens in which a check says whether an answer is right."""
+STEPS = (("small", "medium"), ("small", "large"), ("medium", "large"), NAMES)
+"""The cascades of three tiers."""
+
+
+@remembered
+def success_rates() -> Mapping[str, Mapping[str, float]]:
+    """Success rate of each scored model at each level of difficulty [1].
+
+    >>> rates = success_rates()["Llama-3.1-8B"]
+    >>> rates["easy"] > rates["medium"] > rates["hard"]
+    True
+    """
+    scores = table("model_scores").set_index(["model", "level"])["score"] / 100
+    return {of: {level: round(float(scores[of, level]), 4) for level in LEVELS} for of in _scored()}
+
+
+def _scored() -> list[str]:
+    return [*dict.fromkeys(table("model_scores")["model"])]
+
+
+@remembered
+def benchmarks() -> Mapping[str, str]:
+    """The benchmark of each level of difficulty."""
+    return dict(table("model_scores")[["level", "benchmark"]].drop_duplicates("level").to_numpy())
+
+
+@lookup
+def level_shares(easy: Any, hard: Any) -> list[Any]:
+    """Shares of easy, medium and hard requests [1].
+
+    hard : share of hard ones among those that are not easy [1]
+
+    >>> level_shares(0.6, 0.25)
+    [0.6, 0.30000000000000004, 0.1]
+    """
+    others = 1 - easy
+    return [easy, others - others * hard, others * hard]
+
+
+@lookup
+def scaled_rates(published: Sequence[Any], shares: Sequence[Any], own: Any) -> list[Any]:
+    """Success rates of a tier by level, of which the reader may have measured the mean: then its
+    published failures are all scaled by one factor.
+
+    own : share of all requests that it gets right, 0 for what the published rates give [1]
+
+    >>> scaled_rates([0.8, 0.4], [0.5, 0.5], 0.8)
+    [0.9, 0.7]
+    """
+    mean = sum((share * rate for share, rate in zip(shares, published, strict=True)), 0.0)
+    factor = where(own > 0, (1 - own) / (1 - mean), 1.0)
+    scaled = [maximum(1 - factor * (1 - rate), 0.0) for rate in published]
+    return [where(own > 0, of, rate) for of, rate in zip(scaled, published, strict=True)]
+
+
+def require_rising(rates: Sequence[Sequence[float]]) -> None:
+    """Refuse tiers of which a larger one is less often right.
+
+    Parameters
+    ----------
+    rates : of each tier by level [1]
+
+    Raises
+    ------
+    ValueError : with the level, both rates and what would work.
+    """
+    for place, of in enumerate(LEVELS):
+        for small in range(len(rates) - 1):
+            below, above = rates[small][place], rates[small + 1][place]
+            if above < below:
+                raise ValueError(
+                    f"success rates fall with size: of {of} requests the {NAMES[small]} tier"
+                    f" gets {100 * below:.3g} % right and the {NAMES[small + 1]} one"
+                    f" {100 * above:.3g} %;"
+                    " a request must not be sent on to a model that fails it more often, so choose"
+                    " another model for one of them or give your own rates"
+                )
+
+
+class Served(NamedTuple):
+    """How a tier is served: what an answer costs and takes, what it costs to have the model read a
+    prompt and an answer at the API [USD], whether and why not it can be served so, and its row of
+    what APIs ask.
+    """
+
+    tier: Tier
+    reading_usd: Any
+    there: Any
+    why: Any
+    asked: Any
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """What tiers may be chosen from.
+
+    asked : by model, see `market.asked_tokens`, and whether its maker alone serves it (closed)
+    rates : success rates by model, see `success_rates`
+    engines : of the models on the accelerators; a model that its maker alone serves has those of
+        another, which nobody reads
+    hours : what an hour of each accelerator costs
+    """
+
+    asked: Table
+    rates: Table
+    engines: Engines
+    hours: Hours
+
+    @classmethod
+    def of(cls, models: Iterable[str], accelerators: Sequence[str]) -> Self:
+        """Those of some models, one of them with open weights, on some accelerators.
+
+        >>> some = Tiers.of(["gpt-4.1", "Llama-3.1-8B"], ["H100 SXM"])
+        >>> [some.asked.row(model).closed.value for model in ("gpt-4.1", "Llama-3.1-8B")]
+        [True, False]
+        """
+        every = [*dict.fromkeys(models)]
+        closed = {model: model in closed_models() for model in every}
+        stand_in = next(model for model in every if not closed[model])
+        shapes = {model: stand_in if closed[model] else model for model in every}
+        return cls(
+            Table({model: asked_tokens(model) | {"closed": closed[model]} for model in every}),
+            Table({model: success_rates()[model] for model in every}),
+            Engines.of(shapes, accelerators, formats=()),
+            Hours(accelerators),
+        )
+
+    def traffic(self, case: Any) -> Traffic:
+        """How hard the requests of a case are, and how often each tier is right."""
+        shares = level_shares(case.easy_share, case.hard_share)
+        found = []
+        for tier in NAMES:
+            row = self.rates.row(getattr(case, tier))
+            own = getattr(case, f"{tier}_right")
+            found.append(scaled_rates([row[level] for level in LEVELS], shares, own))
+        return Traffic(shares, found, case.nested)
+
+    def hour(self, case: Any) -> PaidHour:
+        """What an hour of the case's accelerator costs."""
+        return self.hours.paid(case.accelerator, case.contract, "median", case.rent_usd_per_hour)
+
+    def served(self, case: Any, tier: str, hour: PaidHour) -> Served:
+        """A tier of a case: at the API, or on rented accelerators that keep its pace."""
+        model, on, pace = (getattr(case, f"{tier}{of}") for of in ("", "_on", "_pace"))
+        tokens = case.input_tokens, case.output_tokens
+        asked = self.asked.row(model)
+        prices = asked.input, asked.output, asked.input
+        chip, load = case.accelerator, Load(*tokens)
+        speed = node_speed(self.engines, model, chip, "usual", load, pace)
+        rented = usd_per_million_tokens(hour.usd, speed.tokens_per_s, case.utilization)
+        at_api, answer = on == API, case.output_tokens
+        usd = where(at_api, request_usd(*tokens, 0.0, *prices).total, rented * answer / MILLION)
+        api_s, own_s = case.first_token_s + answer / pace, speed.ttft_s + answer * speed.tpot_s
+        unserved = [
+            (at_api, ""),
+            (asked.closed, "its maker alone serves it, so it cannot be rented"),
+            (hour.why != "", hour.why),
+        ]
+        why = first_case(unserved, speed.why_not)
+        return Served(
+            Tier(usd, where(at_api, api_s, own_s)),
+            request_usd(sum(tokens), VERDICT_TOKENS, 0.0, *prices).total,
+            why == "",
+            where(why == "", "", model + ": " + why),
+            asked,
+        )
+
+
+@lookup
+def ways_of(traffic: Traffic, tiers: Sequence[Tier], check: Check, router: Check) -> dict[str, Way]:
+    """Every way through three tiers by its name: each alone, each cascade one after another and at
+    once, and each choice of a router.
+
+    >>> traffic, tier = Traffic([1.0], [[0.5], [0.6], [0.7]], 0.0), Tier(1.0, 1.0)
+    >>> check = Check(0.8, 0.2, 0.0, 0.0)
+    >>> len(ways_of(traffic, [tier] * 3, check, check))
+    15
+    """
+    found = {f"{NAMES[at]} alone": alone(traffic, at, of) for at, of in enumerate(tiers)}
+    some = {steps: {NAMES.index(of): tiers[NAMES.index(of)] for of in steps} for steps in STEPS}
+    found |= {one_by_one(of): cascade(traffic, some[of], check) for of in STEPS}
+    found |= {together(of): cascade(traffic, some[of], check, at_once=True) for of in STEPS}
+    return found | {by_router(of): routed(traffic, some[of], router) for of in STEPS}
+
+
+@lookup
+def one_by_one(steps: Sequence[str]) -> str:
+    """What a cascade of tiers is called.
+
+    >>> one_by_one(("small", "large")), together(("small", "large")), by_router(NAMES)
+    ('small, then large', 'small + large', 'router of all')
+    """
+    return "all, one by one" if len(steps) == len(NAMES) else ", then ".join(steps)
+
+
+@lookup
+def together(steps: Sequence[str]) -> str:
+    """What tiers that start at once are called."""
+    return "all at once" if len(steps) == len(NAMES) else " + ".join(steps)
+
+
+@lookup
+def by_router(steps: Sequence[str]) -> str:
+    """What a router's choice among tiers is called."""
+    return "router of all" if len(steps) == len(NAMES) else "router " + "/".join(steps)
+
+
+@lookup
+def router_of(accuracy: Any) -> Check:
+    """A router that is right about so many requests [1], at a published price and in no time."""
+    price = fact("router_usd_per_million_requests") / MILLION
+    return Check(accuracy, 1 - accuracy, price, 0.0)

@@ -1,0 +1,259 @@
+"""Ways through tiers of models (F9): what trying them one after another, at once or by a router
+costs, how often it is right and how long it takes, for any number of tiers.
+
+The closed forms of two tiers, and what a check, a router and nested failures are, stand in
+`routing`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any, NamedTuple
+
+from scaleright.decisions.routing import gained_share, lost_share
+from scaleright.formulas import lookup
+from scaleright.ops import INFINITY, maximum, minimum, where
+
+RARE = 0.95
+"""Share of requests that are through after the time that is told beside the mean [1]."""
+
+
+class Overlap(NamedTuple):
+    """Shares of requests that a small and a large tier get right [1]: only the large one, and only
+    the small one.
+    """
+
+    gained: Any
+    lost: Any
+
+
+class Stops(NamedTuple):
+    """Where requests end.
+
+    shares : of requests whose answer is that of each tier, in their order [1]
+    right : share of answers that are right [1]
+    """
+
+    shares: tuple[Any, ...]
+    right: Any
+
+
+@lookup
+def stops(rights: Sequence[Any], caught: Any, false_alarm: Any) -> Stops:
+    """Where requests end that go on when flagged, if tiers are right so often and independently: 0
+    or 1 for a request of which it is known.
+
+    >>> [round(share, 3) for share in stops([0.6, 0.8], 0.8, 0.2).shares]
+    [0.56, 0.44]
+    """
+    left: Any = 1.0
+    shares, right = [], 0.0
+    for rate in rights[:-1]:
+        kept_right = left * rate * (1 - false_alarm)
+        kept = kept_right + left * (1 - rate) * (1 - caught)
+        shares.append(kept)
+        right = right + kept_right
+        left = left - kept
+    return Stops((*shares, left), right + left * rights[-1])
+
+
+def _mixed(parts: Sequence[tuple[Any, Stops]]) -> Stops:
+    """Stops of a mixture of requests, each kind with its share."""
+    (first, one), *others = parts
+    shares, right = [first * share for share in one.shares], first * one.right
+    for share, of in others:
+        shares = [before + share * this for before, this in zip(shares, of.shares, strict=True)]
+        right = right + share * of.right
+    return Stops(tuple(shares), right)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """How hard requests are, and how often each tier is right.
+
+    shares : of requests of each level of difficulty, together 1 [1]
+    rates : of each tier, from small to large, its success rate at each level [1]
+    nested : share of requests whose failures are nested within a level [1], see
+        `routing.lost_share`
+    """
+
+    shares: Sequence[Any]
+    rates: Sequence[Sequence[Any]]
+    nested: Any
+
+    def right(self, tier: int) -> Any:
+        """Share of all requests that a tier gets right [1]."""
+        pairs = zip(self.shares, self.rates[tier], strict=True)
+        return sum((share * rate for share, rate in pairs), 0.0)
+
+    def pair(self, small: int, large: int) -> Overlap:
+        """Shares of all requests that only one of two tiers gets right [1]."""
+        both = [*zip(self.shares, self.rates[small], self.rates[large], strict=True)]
+        return Overlap(
+            sum((share * gained_share(*of, self.nested) for share, *of in both), 0.0),
+            sum((share * lost_share(*of, self.nested) for share, *of in both), 0.0),
+        )
+
+    def rescued(self, small: int, large: int) -> Any:
+        """Share of a tier's failures that a larger one gets right [1]."""
+        wrong = 1 - self.right(small)
+        return self.pair(small, large).gained / where(wrong > 0, wrong, 1.0)
+
+    def stops(self, tiers: Sequence[int], caught: Any, false_alarm: Any) -> Stops:
+        """Where requests end that try some tiers in this order.
+
+        >>> traffic = Traffic([1.0], [[0.6], [0.8]], 1.0)
+        >>> round(traffic.stops([0, 1], 1.0, 0.0).right, 3)
+        0.8
+        """
+        flags = caught, false_alarm
+        rights = [self.right(tier) for tier in tiers]
+        edges = [0.0, *rights, 1.0]  # of the requests that the tiers from one on solve
+        count = len(tiers)
+        ranked = [
+            (
+                edges[place + 1] - edges[place],
+                stops([float(i >= place) for i in range(count)], *flags),
+            )
+            for place in range(count + 1)
+        ]
+        apart = [
+            (share, stops([self.rates[tier][level] for tier in tiers], *flags))
+            for level, share in enumerate(self.shares)
+        ]
+        return _mixed([(self.nested, _mixed(ranked)), (1 - self.nested, _mixed(apart))])
+
+
+class Tier(NamedTuple):
+    """A tier: the price of an answer [USD] and how long it takes [s]."""
+
+    usd: Any
+    seconds: Any
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to answer requests.
+
+    usd : of a request [USD]
+    right : share of requests answered right [1]
+    seconds : mean time until the answer that is kept [s]
+    late_s : after which 95 of 100 requests have it [s]
+    shares : of requests whose answer is that of each of its tiers [1]
+    """
+
+    usd: Any
+    right: Any
+    seconds: Any
+    late_s: Any
+    shares: tuple[Any, ...]
+
+    def total_usd(self, error_usd: Any) -> Any:
+        """Price of a request with what its error costs in expectation [USD].
+
+        error_usd : what a wrong answer costs [USD]
+        """
+        return self.usd + error_usd * (1 - self.right)
+
+
+def _way(found: Stops, spent: Sequence[Any], taken: Sequence[Any]) -> Way:
+    """The way whose requests end so, having spent and taken so much at each end [USD], [s]."""
+    usd, seconds, late = 0.0, 0.0, INFINITY
+    for share, paid, waited in zip(found.shares, spent, taken, strict=True):
+        usd, seconds = usd + share * paid, seconds + share * waited
+        pairs = zip(found.shares, taken, strict=True)
+        through = sum((where(other <= waited, of, 0.0) for of, other in pairs), 0.0)
+        late = minimum(late, where(through >= RARE - 1e-9, waited, INFINITY))
+    return Way(usd, found.right, seconds, late, found.shares)
+
+
+def _so_far(values: Sequence[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
+    """Values joined with all before them."""
+    found = [values[0]]
+    for value in values[1:]:
+        found.append(join(found[-1], value))
+    return found
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of answers, or a router of requests: see `routing.check_odds`; its price [USD] and
+    time [s].
+    """
+
+    caught: Any
+    false_alarm: Any
+    usd: Any
+    seconds: Any
+
+
+@lookup
+def alone(traffic: Traffic, tier: int, of: Tier) -> Way:
+    """One tier for everything."""
+    return Way(of.usd, traffic.right(tier), of.seconds, of.seconds, (1.0,))
+
+
+@lookup
+def cascade(
+    traffic: Traffic, tiers: Mapping[int, Tier], check: Check, at_once: bool = False
+) -> Way:
+    """Tiers from small to large, each after the answer of the one before was flagged.
+
+    Parameters
+    ----------
+    tiers : by their place in the traffic, in their order
+    at_once : all of them start together and are paid; the first answer that is not flagged is kept
+
+    >>> traffic = Traffic([1.0], [[0.6], [0.8]], 0.0)
+    >>> way = cascade(traffic, {0: Tier(1.0, 1.0), 1: Tier(10.0, 4.0)}, Check(0.8, 0.2, 0.5, 0.5))
+    >>> round(way.usd, 3), round(way.right, 3), round(way.seconds, 3), way.late_s
+    (5.9, 0.832, 3.26, 5.5)
+    """
+    found = traffic.stops([*tiers], check.caught, check.false_alarm)
+    checked = [Tier(of.usd + check.usd, of.seconds + check.seconds) for of in tiers.values()]
+    checked[-1] = [*tiers.values()][-1]
+    usd, seconds = zip(*checked, strict=True)
+    add = lambda before, this: before + this
+    spent = _so_far(usd, add)
+    if at_once:
+        return _way(found, [spent[-1]] * len(spent), _so_far(seconds, maximum))
+    return _way(found, spent, _so_far(seconds, add))
+
+
+@lookup
+def routed(traffic: Traffic, tiers: Mapping[int, Tier], router: Check) -> Way:
+    """A router that sends each request straight to the smallest tier that it trusts.
+
+    >>> traffic = Traffic([1.0], [[0.6], [0.8]], 0.0)
+    >>> way = routed(traffic, {0: Tier(1.0, 1.0), 1: Tier(10.0, 4.0)}, Check(0.6, 0.4, 0.0, 0.0))
+    >>> round(way.usd, 3), round(way.right, 3)
+    (5.32, 0.744)
+    """
+    found = traffic.stops([*tiers], router.caught, router.false_alarm)
+    usd, seconds = zip(*tiers.values(), strict=True)
+    return _way(found, [router.usd + of for of in usd], [router.seconds + of for of in seconds])
+
+
+@lookup
+def frontier(ways: Mapping[str, Way], timed: bool = True) -> dict[str, Any]:
+    """Whether nothing beats each way: no other is as cheap, as right and as quick, and better in
+    one of the three [truth value].
+
+    timed : whether time counts
+
+    >>> best, worse = Way(1.0, 0.9, 1.0, 1.0, (1.0,)), Way(2.0, 0.8, 1.0, 1.0, (1.0,))
+    >>> frontier({"best": best, "worse": worse})
+    {'best': True, 'worse': False}
+    """
+    kept: dict[str, Any] = dict.fromkeys(ways, True)
+    names = [*ways]
+    for place, name in enumerate(names):
+        for other in names[place + 1 :]:
+            one, two = ways[name], ways[other]
+            pairs = [(one.usd, two.usd), (two.right, one.right), (one.seconds, two.seconds)]
+            ahead = [(left <= right, left >= right) for left, right in pairs[: 2 + timed]]
+            no_worse, no_better = (reduce(and_, of) for of in zip(*ahead, strict=True))
+            kept[other] = where(no_worse, no_better, True) & kept[other]
+            kept[name] = where(no_better, no_worse, True) & kept[name]
+    return kept
