@@ -136,23 +136,6 @@ def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
     )
 
 
-def every_way(case: Any, ways: Mapping[str, Way]) -> Display:
-    """A chart of the cost of a thousand requests by each way, answers apart from errors."""
-    parts = {
-        name: {
-            "answers and checks": THOUSAND * of.usd,
-            "wrong answers": THOUSAND * case.error_usd * (1 - of.right),
-        }
-        for name, of in ways.items()
-    }
-    return charts.show(
-        charts.stacked_parts(parts, "usd", EACH, category="way"),
-        name="every_way",
-        alt="Cost of a thousand requests by each way through the tiers, of answers and checks and"
-        " of wrong answers.",
-    )
-
-
 def tier_prices(case: Any, served: Mapping[str, Served], traffic: Traffic, check: Any) -> Display:
     """What an answer of each tier costs, how often it is right, and what a check costs."""
     (cheap, middle, dear), checks = (THOUSAND * of.tier.usd for of in served.values()), check.usd
