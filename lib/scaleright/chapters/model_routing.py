@@ -107,12 +107,7 @@ def _missing(case: Any, short: Short) -> Any:
     return where(short.too_wrong, wrong, slow)
 
 
-SHOWN = {
-    "small alone": "small alone",
-    "small, then large": "small, then large",
-    "medium, then large": "medium, then large",
-    "all, one by one": "small, then medium, then large",
-}
+SHOWN = ("small alone", "small, then large", "medium, then large", "all, one by one")
 
 
 def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
@@ -120,7 +115,7 @@ def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
     error, title = case.error_usd, "cost of a wrong answer that is kept [USD]"
     rows = {"error": np.geomspace(1e-3, 10.0, 41).round(6)}
     one = ways[LARGE].total_usd(error)
-    parts = {said: ways[name].total_usd(error) / one for name, said in SHOWN.items()}
+    parts = {name: ways[name].total_usd(error) / one for name in SHOWN}
     look, up = (
         {"log_x": True, "x_kind": "usd", "along": error},
         "cost over the large tier alone, errors counted",
