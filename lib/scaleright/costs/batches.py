@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.formulas import lookup
-from scaleright.inference.curves import CurvePoint
+from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.lengths import Load, patterns
 from scaleright.inference.server_steps import ServerSteps
 from scaleright.ops import where

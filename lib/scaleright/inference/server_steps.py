@@ -9,7 +9,8 @@ from typing import Any, Self
 
 from scaleright import catalog
 from scaleright.formulas import lookup
-from scaleright.inference.curves import Curve, CurvePoint
+from scaleright.inference.curve_point import CurvePoint
+from scaleright.inference.curves import Curve
 from scaleright.inference.deployment import Deployment, valid
 from scaleright.inference.engine import chip_speeds
 from scaleright.inference.engine_tables import figures, servers

@@ -1,0 +1,65 @@
+"""The steady state of an engine at one batch and load, as a page's curve of it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scaleright.inference.first_token import FRONT_S, first_token_s
+from scaleright.inference.rhythm import Rhythm
+from scaleright.ops import maximum, minimum, where
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A curve at one batch and load: what `serving.OperatingPoint` is to a deployment.
+
+    batch : sequences that run [1]
+    beat : how their steps are shared
+    plain_s, mixed_s : a step that decodes alone, and one that carries prompts too [s]
+    looking_s : part of the mean step in which sequences look back on what came before [s]
+    apart_s : reading a prompt on other chips, with the wait for half a step of theirs; None or 0
+        where it is read in these steps [s]
+    """
+
+    batch: Any
+    beat: Rhythm
+    plain_s: Any
+    mixed_s: Any
+    looking_s: Any
+    apart_s: Any = None
+
+    @property
+    def reading_s(self) -> Any:
+        """What prompts add to the mean step, nothing where few answers beside them are less [s]."""
+        return self.beat.carrying * maximum(self.mixed_s - self.plain_s, 0.0)
+
+    @property
+    def step_s(self) -> Any:
+        """Mean of all steps [s]."""
+        return self.plain_s + self.beat.carrying * (self.mixed_s - self.plain_s)
+
+    @property
+    def requests_per_s(self) -> Any:
+        """Requests that end in a second [1/s]."""
+        return self.beat.requests / self.step_s
+
+    @property
+    def tpot_s(self) -> Any:
+        """Time of a further token of an answer [s]."""
+        return self.plain_s + self.beat.share * (self.mixed_s - self.plain_s)
+
+    @property
+    def ttft_s(self) -> Any:
+        """Time of the first token where a slot is free, on an engine that captures the steps of
+        prompts [s], see `first_token`.
+        """
+        squares = (
+            1 - self.beat.carrying
+        ) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
+        rest_s = minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
+        reading_s = self.beat.prompt_steps * self.mixed_s
+        own_s = first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s)
+        if self.apart_s is None:
+            return own_s
+        return where(self.apart_s > 0, self.apart_s + FRONT_S, own_s)
