@@ -22,6 +22,7 @@ BOOK = Book(Path(__file__).resolve().parents[1])
 CHAPTERS = (
     "buy_or_rent",
     "token_cost",
+    "load_of_a_day",
     "memory_wall",
     "inference_roofline",
     "serving_accuracy",

@@ -6,8 +6,8 @@ verdict.
 recomputations, as functions with the names of their claims, and those of one line in a table
 `RECOMPUTED`: `s2` and `s3` rules and first prices of one document each, the others a
 theme (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`, `generations`, `planet`,
-`memory`). `s4` generates its claims from that document's tables instead, a claim for each figure
-printed. They may call anything above.
+`memory`, `traffic`). `s4` generates its claims from that document's tables instead, a claim for
+each figure printed. They may call anything above.
 """
 
 from scaleright.claims.ledger import findings, report, table

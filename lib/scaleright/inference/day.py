@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scaleright.formulas import FRACTION, NON_NEGATIVE, closed_form, search
@@ -18,7 +19,7 @@ from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.traffic import bunching_in, load_at
-from scaleright.ops import ceil, floor, maximum, sqrt, where
+from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 NINETEEN_OF_TWENTY = 1.645
@@ -168,8 +169,9 @@ class DayFleet:
     lent : what the speed rests on, where that is not enough runs of such engines, in words
     weights : in which format
     peak : engines that the busiest time takes [1]
-    hourly : that each hour takes, if more are started as long before they are needed as they take
-        to start [1]
+    ahead_h : how long before it is needed an engine is ordered: as long as it takes to start [h]
+    least : engines that always run [1]
+    available : share of its paid time in which an engine is up [1]
     traffic : what comes
     """
 
@@ -183,8 +185,32 @@ class DayFleet:
     lent: Any
     weights: Any
     peak: Any
-    hourly: Sequence[Any]
+    ahead_h: Any
+    least: Any
+    available: Any
     traffic: Traffic
+
+    def whole(self, requests_per_s: Any) -> Any:
+        """Whole engines for so many requests in a second, no fewer than always run [1]."""
+        return maximum(
+            whole_engines(self.engine.needed(requests_per_s), self.available), self.least
+        )
+
+    def at_hour(self, hour: Any) -> Any:
+        """Engines that are paid at an hour of the day: those that it takes, and those ordered for
+        what comes by the time they have started [1].
+        """
+        now, soon = (self.traffic.at_hour(of) for of in (hour, hour + self.ahead_h))
+        return minimum(self.whole(maximum(now, soon)), self.peak)
+
+    @cached_property
+    def hourly(self) -> Sequence[Any]:
+        """Those of each of `HOURS` [1]."""
+        return [self.at_hour(hour) for hour in HOURS]
+
+    def filled(self, hour: Any) -> Any:
+        """Engines that the requests of an hour would fill, if no second were idle [1]."""
+        return self.traffic.at_hour(hour) / self.engine.requests_per_s
 
     @property
     def full_tokens_per_s(self) -> Any:
@@ -256,12 +282,7 @@ def day_fleet(
     """
     row = engines.rows.row(*served)
     engine, there, fits, quickest = _fewest(row, traffic, least, available)
-    ahead = startup_s / SECONDS_PER_HOUR
-
-    def at(requests_per_s: Any) -> Any:
-        return maximum(whole_engines(engine.needed(requests_per_s), available), least)
-
-    rates = [maximum(traffic.at_hour(hour), traffic.at_hour(hour + ahead)) for hour in HOURS]
+    busiest = whole_engines(engine.needed(traffic.peak_per_s), available)
     return DayFleet(
         engine=engine,
         served=there,
@@ -272,7 +293,9 @@ def day_fleet(
         high=row["high"],
         lent=row["lent"],
         weights=engines.weights(*served),
-        peak=at(traffic.peak_per_s),
-        hourly=[at(rate) for rate in rates],
+        peak=maximum(busiest, least),
+        ahead_h=startup_s / SECONDS_PER_HOUR,
+        least=least,
+        available=available,
         traffic=traffic,
     )

@@ -22,7 +22,7 @@ from scaleright.inference.engine_events import Engine, Request
 from scaleright.units import SECONDS_PER_HOUR
 
 LOOK_S = 60.0
-"""How often the fleet compares the engines that it has with those that it wants."""
+"""How often a fleet looks at itself, if it is not told otherwise [s]."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Rules:
     startup_s : from ordering an engine until it serves; paid [s]
     interruptions_per_hour : of each engine, as of spot capacity [1/h]
     spare : seats of each engine that work which waits leaves free [1]
+    look_s : how often the engines that there are are compared with those that are wanted [s]
     seed : of what is drawn at random
     """
 
@@ -42,6 +43,7 @@ class Rules:
     startup_s: float = 0.0
     interruptions_per_hour: float = 0.0
     spare: int = 0
+    look_s: float = LOOK_S
     seed: int = 0
 
 
@@ -56,7 +58,7 @@ class Run:
     until_s : when the last request ended [s]
     interrupted : engines that were taken away [1]
     events : of the simulation [1]
-    seen : every `LOOK_S`: time [s], engines ready and starting, requests running and waiting
+    seen : at every look: time [s], engines ready and starting, requests running and waiting
     """
 
     requests: list[Request]
@@ -183,7 +185,7 @@ class Fleet:
                     self._dismiss(min(self.ready, key=lambda one: one.held))
             for one in self.ready:
                 self._fill(one)
-            yield self.env.timeout(LOOK_S)
+            yield self.env.timeout(self.rules.look_s)
 
     def _dismiss(self, engine: Engine) -> None:
         """Give an engine no further request, and give it back once it is empty."""

@@ -194,7 +194,7 @@ def requests(
     requests_per_s: Sequence[float],
     stretch_s: float = SECONDS_PER_HOUR,
     seed: int = 0,
-    own: Hour | None = None,
+    cached_share: float | None = None,
 ) -> list[Request]:
     """Requests of a trace at the reader's rate, stretch after stretch.
 
@@ -207,13 +207,13 @@ def requests(
     requests_per_s : mean rate of each stretch [1/s]
     stretch_s : length of a stretch [s]
     seed : of what is drawn
-    own : an hour of the reader's own instead
+    cached_share : of every prompt, instead of what the trace has [1]
 
     >>> made = requests("conversation", [2.0, 4.0], 600.0)
     >>> 1000 < sum(one.arrival_s < 600 for one in made) < 1400
     True
     """
-    of = hour_of(name) if own is None else own
+    of = hour_of(name)
     draw = np.random.default_rng(seed)
     length_s, mean = float(of.arrival_s[-1]), of.requests_per_s
     found = []
@@ -232,8 +232,10 @@ def requests(
         found.append(np.sort(times) + number * stretch_s)
     times = np.concatenate(found)
     which = draw.integers(0, len(of.arrival_s), len(times))
-    cached = of.cached_tokens[which].astype(int)
-    fresh = of.input_tokens[which].astype(int) - cached
+    prompts, cached = of.input_tokens[which].astype(int), of.cached_tokens[which].astype(int)
+    if cached_share is not None:
+        cached = np.minimum(np.rint(prompts * cached_share).astype(int), prompts - 1)
+    fresh = prompts - cached
     lengths = (fresh.tolist(), cached.tolist(), of.output_tokens[which].tolist())
     return [Request(*each) for each in zip(times.tolist(), *lengths, strict=True)]
 

@@ -11,9 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from scaleright.press.parameters import catalog_rules, format_rules, price_rules, routing_rules
+from scaleright.press.parameters import (
+    catalog_rules,
+    evidence_rules,
+    format_rules,
+    price_rules,
+    routing_rules,
+    traffic_rules,
+)
 
-_ROOMS = (catalog_rules, format_rules, price_rules, routing_rules)
+_ROOMS = (catalog_rules, evidence_rules, format_rules, price_rules, routing_rules, traffic_rules)
 RULES: dict[str, Callable[..., None]] = {of.__name__: of for room in _ROOMS for of in room.RULES}
 """Every rule by its name."""
 
@@ -372,28 +379,3 @@ def measured_serving(task: str, model: str, accelerator: str, precision: str) ->
 
     if task == "serving":
         measured_format(model, accelerator, precision)
-
-
-@_rule
-def judged_serving(source: str, figure: str) -> None:
-    """A publication with such a figure."""
-    from scaleright.validation.published import serving_figures
-
-    figures = serving_figures(source)
-    if figure not in figures:
-        raise ValueError(
-            f"{source} published no such figure that can be judged; allowed for it:"
-            f" {', '.join(figures)}"
-        )
-
-
-@_rule
-def judged_training(source: str, kind: str) -> None:
-    """A publication with runs of such models."""
-    from scaleright.validation.published import training_kinds
-
-    kinds = training_kinds(source)
-    if kind not in kinds:
-        raise ValueError(
-            f"{source} published no such run that can be judged; allowed for it: {', '.join(kinds)}"
-        )

@@ -1,0 +1,431 @@
+"""What the chapter `load_of_a_day` shows."""
+
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.catalog import fact
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.costs.day_bills import FIXED, SCALED, DayBill, YearAhead
+from scaleright.costs.day_choices import DayChoices
+from scaleright.inference.day import DayFleet
+from scaleright.inference.day_simulated import Peak, PlayedDay
+from scaleright.market import PaidHour, Rents
+from scaleright.ops import first_case, where
+from scaleright.quantity import Quantity
+from scaleright.ranges import Ends
+from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.validation import days
+from scaleright.validation.serving_rates import at_rates
+
+HOUR, ENGINES = "hour of the day", "engines"
+FROM_START, SPENT = "day from today", "USD spent"
+"""Axes of the charts."""
+BASED = "as a base under the contract with bursts by the hour"
+
+
+def controls(case: Any) -> tuple[Controls, DayChoices]:
+    """The controls of the page, and the rows of what they choose."""
+    tables = DayChoices.of(*(case[of].choices for of in ("model", "accelerator")))
+    return charts.controls(case).follow("trace", tables.usual()), tables
+
+
+def _refusal(case: Any, fleet: DayFleet, hour: PaidHour) -> Any:
+    """Why there is no answer, and what helps."""
+    slow = charts.phrase(
+        "the quickest engine needs {fleet.least_ttft_s:duration 2} for the first token of one of"
+        " the longest prompts, with nobody waiting. Promise that or more, or take a faster"
+        " accelerator."
+    )
+    pace = "no engine of one node keeps that pace. Promise a slower one, or take another."
+    none = "no node of it holds the model. Take another accelerator."
+    unsold = charts.phrase("{hour.why}.")
+    cases = [(fleet.served, unsold), (fleet.fits_pace, slow), (fleet.held, pace)]
+    return first_case(cases, none)
+
+
+def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak | None) -> Display:
+    """The answer card: engines, utilization, the price of a million tokens, what scaling saves."""
+    hour, (best, cheapest), engine = rents.hour, bill.best, fleet.engine
+    there = fleet.served & hour.there & rents.by_the_hour.there
+    how = first_case([(best == FIXED, "at a fixed size"), (best == SCALED, SCALED)], BASED)
+    usd, saving, busy, most = bill.usd_per_million(), bill.saving, bill.utilization, fleet.peak
+    low, high = bill.ends()
+    dear = rents.by_the_hour.usd / hour.usd
+    saved = charts.phrase("autoscaling alone saves {saving:percent} of a fixed fleet's bill")
+    lost = charts.phrase(
+        "autoscaling alone saves nothing, since an hour that may be given back costs"
+        " {dear:times 2} as much"
+    )
+    worth = where(saving > 0.005, saved, lost)
+    worth = where(most <= 1, "one engine is the least there is to scale", worth)
+    refusal = _refusal(case, fleet, hour)
+    judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
+    return charts.answer_card(
+        "Run the fleet <strong>{how}</strong>, {cheapest:usd} a day: {case.requests_per_day:whole}"
+        " requests take <strong>{most:whole engines}</strong> of {engine.chips:whole}"
+        " {case.accelerator} at their busiest time. As you run it ({case.scaling}) they work at"
+        " <strong>{busy:percent}</strong> utilization, and a million output tokens cost"
+        " <strong>{usd:usd}</strong> with their prompts, because nights are idle and bursts need"
+        " free seats; {worth}.",
+        provided=there,
+        otherwise="A day of <strong>{case.model}</strong> on {case.accelerator} has no answer:"
+        " {refusal}",
+        range="{low:usd} to {high:usd} per million output tokens (90 %)",
+        as_of="{hour.age} (rents)",
+        model_error="speed: {judged}; engines: within one of a simulation in most cases",
+        headline="usd_per_million",
+        quantities={
+            "usd_per_million": (usd, "usd"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+            "utilization": (busy, "percent"),
+            "engines": (most, "whole"),
+            "autoscaling_saving": (saving, "percent"),
+            "usd_per_day": (bill.chosen.usd_per_day, "usd"),
+            **_simulated(seen),
+        },
+    )
+
+
+def _simulated(seen: Peak | None) -> dict[str, tuple[float, str]]:
+    """What the simulation of the busiest time found, for machines."""
+    if seen is None:
+        return {}
+    return {
+        "simulated_ttft_s": (seen.ttft_s, "duration"),
+        "simulated_late_ttft_s": (seen.late_ttft_s, "duration"),
+        "simulated_tpot_s": (seen.tpot_s, "duration"),
+        "simulated_late_tpot_s": (seen.late_tpot_s, "duration"),
+        "simulated_peak_utilization": (seen.busy, "percent"),
+    }
+
+
+def day(hour: Quantity, fleet: DayFleet) -> Display:
+    """A chart of a day: engines that its requests would fill, and those that run."""
+    rows = {"hour": [half / 2 for half in range(49)]}
+    series = {
+        "filled by requests": fleet.filled(hour),
+        SCALED: fleet.at_hour(hour),
+        FIXED: fleet.peak + 0 * hour,
+    }
+    return charts.show(
+        charts.lines(rows, "hour", series, "number", HOUR, ENGINES, along=hour),
+        name="day",
+        alt="Engines by the hour of the day: those that the requests would fill, a wave with its"
+        " peak in the afternoon; those that an autoscaled fleet runs, in whole steps above it; and"
+        " the fixed fleet of {fleet.peak:whole}.",
+    )
+
+
+def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
+    """What an engine does, and what the idle hours could."""
+    of, idle = fleet.engine, bill.idle_tokens
+    return charts.sentence(
+        "One engine has <strong>{of.seats:whole seats}</strong>, which keep the pace, and serves"
+        " {of.requests_per_s:requests a second} if they are all taken; a request sits"
+        " {of.service_s:duration 2}. A request costs {bill.usd_per_request:usd}. The paid hours of"
+        " a day could write {idle:count} output tokens more.",
+        provided=fleet.served,
+        otherwise="No engine serves this day.",
+    )
+
+
+def plans(bill: DayBill) -> Display:
+    """A chart of what a day costs under each plan."""
+    rows = {name: of.usd_per_day for name, of in bill.plans.items()}
+    return charts.show(
+        charts.bars(rows, "plan", None, "usd", "USD a day"),
+        name="plans",
+        alt="A day's bill of the fixed fleet, the autoscaled one and a base with bursts.",
+    )
+
+
+def seats(case: Any, fleet: DayFleet) -> Display:
+    """How many seats the busiest time takes, and why more than it fills."""
+    of, peak = fleet.engine, fleet.traffic.peak_per_s
+    filled, taken = peak * of.service_s, of.needed(peak) * of.seats
+    bunched = of.bunching**0.5
+    share = filled / taken
+    return charts.sentence(
+        "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
+        " seats</strong> if nobody waited. Loads of minutes miss their mean by {bunched:percent 2}"
+        " in this trace, so that {taken:number 2} seats keep nineteen of twenty requests from"
+        " waiting longer than they may: {share:percent 2} utilization is all that the peak itself"
+        " allows.",
+        provided=fleet.served,
+        otherwise="No engine serves this day.",
+    )
+
+
+def nights() -> Display:
+    """How far days of published services rise over their mean, and how quiet weekends are."""
+    rows = days.shapes().set_index("day")["peak_to_mean"]
+    talk, code = float(rows["conversation, weekday"]), float(rows["code, weekday"])
+    quiet, empty = (fact(f"azure_week_{of}_weekend_fewer") / 100 for of in ("conversation", "code"))
+    return charts.sentence(
+        "On weekdays of a published week the busiest hour of a conversation service had"
+        " <strong>{talk:number 2}</strong> times the requests of the mean hour, and that of code"
+        " completion {code:number 2} times; on the weekend there were {quiet:percent} and"
+        " {empty:percent} fewer in all."
+    )
+
+
+def by_size(case: Any, bill: DayBill) -> Display:
+    """A chart of utilization against requests a day."""
+    sizes, per_day = {"size": [10 ** (k / 4) for k in range(16, 29)]}, case.requests_per_day
+    return charts.show(
+        charts.rule(per_day, "requests a day", "you", log=True, foot=True)
+        + charts.lines(
+            sizes,
+            "size",
+            {"utilization": bill.utilization},
+            "percent",
+            "requests a day",
+            "utilization",
+            log_x=True,
+            along=per_day,
+        ),
+        name="by_size",
+        alt="Utilization of the fleet against requests a day: low while one engine is too much,"
+        " then rising, and flat where bunches and nights rule, at {bill.utilization:percent} for"
+        " you.",
+    )
+
+
+def by_trace(case: Any, bill: DayBill, tables: DayChoices) -> Display:
+    """A chart of the price of a million tokens by what the requests are like."""
+    rows = [{"trace": name, **usual} for name, usual in tables.usual().items()]
+    usd, along = bill.usd_per_million(), (case.trace, case.cached_share)
+    return charts.show(
+        charts.bars(rows, "trace", usd, "usd", "USD per million output tokens", along=along),
+        name="by_trace",
+        alt="USD per million output tokens with their prompts, for requests like those of each"
+        " trace: code completion, with long prompts, short answers and wild bursts, is dearest.",
+    )
+
+
+def latency(found: pd.DataFrame, *depends: Quantity) -> Display:
+    """A table of the simulated busiest time with fewer and with more engines."""
+    columns = {
+        "engines": found["engines"],
+        "utilization": found["busy"],
+        "first token, median": found["ttft_s"],
+        "first token, 95th percentile": found["late_ttft_s"],
+        "further token, 95th percentile": found["late_tpot_s"],
+        "later than promised": found["late"],
+        "USD per million tokens of that hour": found["usd_per_million"],
+    }
+    formats = dict.fromkeys(("utilization", "later than promised"), "percent")
+    formats |= {name: "duration 2" for name in columns if "token," in name}
+    formats |= {"engines": "whole", "USD per million tokens of that hour": "usd"}
+    shown = charts.table(
+        pd.DataFrame(columns), "The busiest time, simulated with so many engines", formats
+    )
+    return charts.at_defaults(shown, *depends)
+
+
+def latency_chart(found: pd.DataFrame, promised: float, *depends: Quantity) -> Display:
+    """A chart of the simulated time to the first token against utilization."""
+    up = "seconds to the first token"
+    rows = found.rename(columns={"ttft_s": "median", "late_ttft_s": "95th percentile"})
+    shown = charts.show(
+        charts.lines(
+            rows,
+            "busy",
+            {"median": "median", "95th percentile": "95th percentile"},
+            "duration 2",
+            "utilization of the busiest time",
+            up,
+            log_y=True,
+            x_kind="percent",
+        )
+        + charts.rule(promised, up, "promised", horizontal=True, log=True),
+        name="latency",
+        alt="Median and 95th percentile of the time to the first token against utilization at the"
+        " busiest time, simulated: flat, then a wall.",
+    )
+    return charts.at_defaults(shown, *depends)
+
+
+def simulated_beside(seen: Peak | None, fleet: DayFleet, *depends: Quantity) -> Display:
+    """What the simulation says of the fleet that the closed form asks for."""
+    if seen is None:
+        return charts.sentence("Nothing is served, so that nothing is simulated.")
+    shown = charts.sentence(
+        "The simulation of {seen.requests:whole} requests at the busiest time on the"
+        " {seen.engines:whole engines} that the closed form asks for: the first token after"
+        " {seen.ttft_s:duration 2} in the median and after <strong>{seen.late_ttft_s:duration 2}"
+        "</strong> at the 95th percentile, further tokens every {seen.tpot_s:duration 2} and"
+        " {seen.late_tpot_s:duration 2}; {seen.late:percent} come later than promised, and the"
+        " engines write at {seen.busy:percent} of their full load."
+    )
+    return charts.at_defaults(shown, *depends)
+
+
+def whole_day(played: PlayedDay | None, *depends: Quantity) -> Display:
+    """What the simulated day says of autoscaling."""
+    if played is None:
+        return charts.sentence("Nothing is served, so that no day is simulated.")
+    late, many = played.run.quantile("ttft_s", 0.95), float(len(played.run.requests))
+    shown = charts.sentence(
+        "A whole day of the autoscaled fleet, {many:whole} requests on a clock that runs"
+        " {played.faster:number 2} times as fast, with the start of every engine: it pays for"
+        " <strong>{played.paid_hours:number 3}</strong> engine hours, where the closed form says"
+        " {played.asked_hours:number 3}, works at {played.busy:percent} utilization, and gives"
+        " nineteen of twenty their first token within {late:duration 2}."
+    )
+    return charts.at_defaults(shown, *depends)
+
+
+def year(days_ahead: Quantity, ahead: YearAhead, case: Any) -> Display:
+    """A chart of what is spent by a day of the year, and the budget."""
+    budget = case.budget_usd_per_year
+    line = where(budget > 0, budget, float("nan"))
+    rows = {"day": [*range(1, 366, 14)]}
+    return charts.show(
+        charts.rule(line, SPENT, "budget", horizontal=True)
+        + charts.lines(
+            rows, "day", ahead.spent(days_ahead), "usd", FROM_START, SPENT, along=days_ahead
+        ),
+        name="year",
+        alt="What is spent from today on, as expected and if prices fall or rise as they did in"
+        " years on record, beside the budget.",
+    )
+
+
+def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
+    """The bills of a month and a year, and the day on which the budget is passed."""
+    passed, early, late = ahead.passed()
+    first = bill.chosen.usd_per_day * DAYS_PER_YEAR / MONTHS_PER_YEAR
+    whole = ahead.spent(DAYS_PER_YEAR)["expected"]
+    span = where(late > DAYS_PER_YEAR, "not within the year", charts.phrase("on day {late:whole}"))
+    day_ = charts.phrase(
+        " The budget of {case.budget_usd_per_year:usd} is passed on day {passed:whole}: on day"
+        " {early:whole} if prices rise as they did in a year on record, and {span} if they fall so."
+    )
+    kept = charts.phrase(" The budget of {case.budget_usd_per_year:usd} lasts the year.")
+    said = where(passed <= DAYS_PER_YEAR, day_, kept)
+    said = where(case.budget_usd_per_year > 0, said, " No budget is set.")
+    return charts.sentence(
+        "The first month costs <strong>{first:usd}</strong> and the year {whole:usd}, with demand"
+        " that changes by {case.growth_per_month:percent} a month.{said}",
+        provided=bill.chosen.usd_per_day > 0,
+        otherwise="There is no bill.",
+    )
+
+
+def units(case: Any, bill: DayBill) -> Display:
+    """What a request, a user and a feature cost."""
+    monthly = DAYS_PER_YEAR / MONTHS_PER_YEAR
+    user = bill.usd_per_request * case.requests_per_user_per_day * monthly
+    users = case.requests_per_day / case.requests_per_user_per_day
+    feature = bill.chosen.usd_per_day * case.feature_share * monthly
+    thousand = bill.usd_per_request * 1000
+    return charts.sentence(
+        "A thousand requests cost <strong>{thousand:usd}</strong>. {users:whole users} who ask"
+        " {case.requests_per_user_per_day:number 2} times a day cost <strong>{user:usd}</strong>"
+        " each a month, and a feature that sends {case.feature_share:percent} of the requests"
+        " {feature:usd}.",
+        provided=bill.chosen.usd_per_day > 0,
+        otherwise="There is no bill.",
+    )
+
+
+def alerts(case: Any, fleet: DayFleet, bill: DayBill, ahead: YearAhead) -> Display:
+    """A table of what to alert on."""
+    usd, tokens = bill.chosen.usd_per_day, bill.usd_per_million()
+    daily = usd * (1 + fleet.engine.bunching**0.5)
+    full = fleet.traffic.peak_per_s / (fleet.peak * fleet.engine.requests_per_s)
+    waiting = fleet.engine.seats * fleet.peak * fleet.engine.patience
+    dear = 1.25 * tokens
+    return charts.sentence(
+        "Alert on <strong>a day's bill above {daily:usd}</strong> (more than bunches explain), a"
+        " million output tokens above {dear:usd} (a quarter more than today: idle engines or longer"
+        " answers), an hour's utilization above {full:percent} (the next burst finds no seat), the"
+        " 95th percentile of the first token above {case.ttft_s:duration 2} (the promise), and more"
+        " than {waiting:whole} requests waiting (the last of them waits too long).",
+        provided=bill.chosen.usd_per_day > 0,
+        otherwise="There is no bill to watch.",
+    )
+
+
+def tornado(case: Any, bill: DayBill) -> Display:
+    """A chart of what the traffic and the promises do to the price."""
+    usd = bill.usd_per_million()
+    ends = {
+        "busiest time over the mean": Ends(case.peak_to_mean, 1.2, 2.3),
+        "requests a day": Ends(
+            case.requests_per_day, case.requests_per_day / 3, case.requests_per_day * 3
+        ),
+        "pace of an answer": Ends(
+            case.pace_tokens_per_s, case.pace_tokens_per_s / 1.5, case.pace_tokens_per_s * 1.5
+        ),
+        "promised first token": Ends(case.ttft_s, case.ttft_s / 2, case.ttft_s * 2),
+        "minutes to start": Ends(case.startup_minutes, 1.0, 30.0),
+        "how it is run": Ends(case.scaling, SCALED, FIXED),
+    }
+    return charts.show(
+        charts.tornado(ends, usd, "usd", "USD per million output tokens"),
+        name="tornado",
+        alt="What the shape of the day, its size and the promises do to the {usd:usd} of a million"
+        " output tokens.",
+    )
+
+
+def shapes() -> Display:
+    """A table of published days beside the shape that the chapter gives a day."""
+    columns = ["day", "peak_to_trough", "peak_to_mean", "published", "predicted", "error"]
+    names = {
+        "peak_to_trough": "busiest over quietest hour",
+        "peak_to_mean": "busiest over mean",
+        "published": "variation of the hours, published",
+        "predicted": "predicted",
+    }
+    found = days.shapes()[columns].rename(columns=names)
+    formats = {names["peak_to_trough"]: "number 2", names["peak_to_mean"]: "number 2"}
+    formats |= {names["published"]: "number 2", "predicted": "number 2", "error": _signed}
+    return charts.table(found, "Days of a published week, and their shape by this chapter", formats)
+
+
+def rates() -> Display:
+    """A chart of published times at rates of requests beside those of the simulation."""
+    found = at_rates()
+    in_ms = found.assign(**{of: 1e3 * found[of] for of in ("published", "predicted")})
+    return charts.show(
+        charts.predicted_vs_measured(
+            in_ms, "published", "predicted", "figure", "milliseconds", "published"
+        ),
+        name="rates",
+        alt="Times to the first and of further tokens of one H200 that serves Llama-3.1-70B at half"
+        " a request to three requests a second, published and simulated: further tokens lie on the"
+        " line, first ones above it.",
+    )
+
+
+def rate_errors() -> Display:
+    """How far the simulation is off there, by figure."""
+    error = at_rates().groupby("figure")["error"].median()
+    first, late = error["first token, median"], error["first token, 95th percentile"]
+    token, slow = error["further token, median"], error["further token, 95th percentile"]
+    count = float(len(at_rates()))
+    return charts.sentence(
+        "Of these {count:whole} figures the simulation is off by {token:percent} in the median for"
+        " further tokens ({slow:percent} at their 95th percentile), and by <strong>{first:percent}"
+        "</strong> for the first token ({late:percent}): on an engine that is nearly idle it waits"
+        " for steps launched ahead longer than this one did, some 40 ms. Next to a promise of"
+        " seconds that is little; next to one of a tenth of a second it is all."
+    )
+
+
+def savings() -> Display:
+    """A table of what scaling saved where it was published."""
+    formats = dict.fromkeys(("published", "predicted"), "percent")
+    words = "Accelerator hours that scaling with the day saved, and by the shape of a weekday alone"
+    return charts.table(days.scaling_savings(), words, formats)
+
+
+def _signed(error: float) -> str:
+    return f"{100 * error:+.0f} %".replace("-", "−")

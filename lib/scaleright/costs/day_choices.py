@@ -1,0 +1,139 @@
+"""What a day of traffic may choose from, as rows for `choose`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from scaleright.formulas import lookup
+from scaleright.inference.day import DayEngine, DayFleet, Traffic, day_fleet
+from scaleright.inference.engine_tables import engines_in
+from scaleright.inference.formats import USUAL
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import Engines
+from scaleright.inference.traffic import TRACES, trace_terms
+from scaleright.market import Hours
+from scaleright.ops import where
+from scaleright.quantity import choose, given
+from scaleright.training.goodput import available_share
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+_LENGTHS = ("input_tokens", "output_tokens", "input_cv", "output_cv", "correlation")
+DAY_S = HOURS_PER_DAY * SECONDS_PER_HOUR
+MINUTE_S = 60.0
+
+
+@dataclass(frozen=True)
+class DayChoices:
+    """Rows by what is chosen.
+
+    engines : by model and accelerator, in the usual format
+    traces : by trace, see `traffic.trace_terms`
+    hours : what an hour of each accelerator costs
+    """
+
+    engines: Engines
+    traces: Mapping[str, Mapping[str, Any]]
+    hours: Hours
+
+    @classmethod
+    def of(cls, models: Sequence[str], accelerators: Sequence[str]) -> Self:
+        """Those of some models on some accelerators."""
+        traces = {name: trace_terms(name) for name in TRACES}
+        return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators))
+
+    def usual(self) -> dict[str, dict[str, Any]]:
+        """What follows the choice of a trace: the share of prompts that a cache would hold."""
+        return {name: {"cached_share": of["cached_share"]} for name, of in self.traces.items()}
+
+    def traffic(self, case: Any) -> Traffic:
+        """The traffic of a case."""
+        terms = choose(self.traces, case.trace)
+        load = _load(terms, case.cached_share)
+        return Traffic(
+            case.requests_per_day,
+            case.waiting_share,
+            case.peak_to_mean,
+            load,
+            terms.long_tokens,
+            terms.bunching,
+            case.pace_tokens_per_s,
+            case.ttft_s,
+        )
+
+    def fleet(self, case: Any) -> DayFleet:
+        """The fleet of a case; what is on spot is up for a part of its paid time alone."""
+        often, startup_s = case.interruptions_per_day, MINUTE_S * case.startup_minutes
+        some = where(often > 0, often, 1.0)
+        kept = where(often > 0, available_share(startup_s, DAY_S / some), 1.0)
+        return day_fleet(
+            self.engines,
+            (case.model, case.accelerator, USUAL),
+            self.traffic(case),
+            startup_s,
+            case.least_engines,
+            where(case.contract == "spot", kept, 1.0),
+        )
+
+
+def _load(terms: Mapping[str, Any], cached_share: Any) -> Load:
+    """The lengths of a trace, at a share of prompts found in a cache."""
+    lengths: dict[str, Any] = {of: terms[of] for of in _LENGTHS}
+    return Load(**lengths, cached_share=cached_share)
+
+
+def require_engine(
+    model: str,
+    accelerator: str,
+    trace: str,
+    cached_share: float | None,
+    pace_tokens_per_s: float,
+    ttft_s: float,
+) -> None:
+    """Refuse a service that no engine of one node gives.
+
+    Raises
+    ------
+    ValueError : no node holds the model or a request of the trace, none keeps the pace, or none
+        reads a long prompt in time; says what would.
+    """
+    terms = trace_terms(trace)
+    share = terms["cached_share"] if cached_share is None else cached_share
+    load = _load(terms, share)
+    own = [one for one in engines_in(model, accelerator)[1] if not one.reader]
+    if not own or all(one.slots(load) < 1 for one in own):
+        raise ValueError("no node of it holds the model and a request; choose another accelerator")
+    terms = terms["long_tokens"], terms["bunching"]
+    asked = Traffic(1.0, 0.0, 1.0, load, *terms, pace_tokens_per_s, ttft_s)
+    every = [DayEngine.of(one, asked) for one in own]
+    if any(one.kept for one in every):
+        return
+    in_time = [float(one.ttft_s) for one in every if one.ttft_s < float("inf")]
+    if not in_time:
+        alone = max(1 / float(one.at(1.0, load).tpot_s) for one in own if one.slots(load) >= 1)
+        raise ValueError(
+            f"no engine of one node writes so many tokens a second; the fastest writes {alone:.3g}"
+            " to one reader alone"
+        )
+    raise ValueError(
+        "one in twenty prompts is longer than"
+        f" {terms[0]:,.0f} tokens, and the quickest engine needs {min(in_time):.2g} s for the first"
+        " token of that with nobody waiting; promise that or more, or take a faster accelerator"
+    )
+
+
+@lookup
+def idle_share(model: str, accelerator: str, trace: str, requests_per_day: float) -> float:
+    """Share of its paid hours in which an autoscaled fleet writes nothing, on a usual weekday of
+    the trace's kind of service, with a first token within two seconds and thirty tokens a second
+    [1].
+
+    >>> 0.3 < idle_share("Llama-3.3-70B", "H100 SXM", "conversation", 1e6) < 0.5
+    True
+    """
+    terms = trace_terms(trace)
+    load = _load(terms, terms["cached_share"])
+    of = load, terms["long_tokens"], terms["bunching"]
+    traffic = Traffic(given("requests_per_day", requests_per_day), 0.0, 1.4, *of, 30.0, 2.0)
+    engines = Engines.of((model,), (accelerator,), ())
+    fleet = day_fleet(engines, (model, accelerator, USUAL), traffic, 600.0)
+    return 1 - float(fleet.utilization(sum(fleet.hourly)).value)

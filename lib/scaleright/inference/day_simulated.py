@@ -1,0 +1,192 @@
+"""The busiest time of a day, and its steepest hours, simulated: what the closed form of `day` is
+held against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scaleright.formulas import simulation
+from scaleright.inference.day import DayFleet
+from scaleright.inference.engine_events import Steps
+from scaleright.inference.engine_tables import engines_in
+from scaleright.inference.fleet_events import LOOK_S, Rules, Run, simulated
+from scaleright.inference.traffic import requests
+from scaleright.quantity.graph import value_of
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+MOST_A_DAY = 40_000
+"""Requests of a whole day that are simulated."""
+MOST, LEAST_S, MOST_S = 10_000, 240.0, 7200.0
+"""Requests of the busiest time that are simulated at most, and for how long at least and at most
+[s]. A fleet with more is simulated in part: so many of its engines, with their part of requests."""
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The busiest time as simulated.
+
+    engines : that served it [1]
+    ttft_s, late_ttft_s : median and 95th percentile of the time to the first token [s]
+    tpot_s, late_tpot_s : of the time of a further token [s]
+    late : share of requests whose first token came later than promised [1]
+    busy : tokens written over those that the engines could write [1]
+    events, requests : of the simulation [1]
+    """
+
+    engines: float
+    ttft_s: float
+    late_ttft_s: float
+    tpot_s: float
+    late_tpot_s: float
+    late: float
+    busy: float
+    events: int
+    requests: int
+
+
+@dataclass(frozen=True)
+class DayCase:
+    """A case as plain values, for the simulation.
+
+    model, accelerator, trace, cached_share : as the reader chose them
+    fleet : the fleet of quantities
+    startup_s, interruptions_per_hour : of an engine [s], [1/h]
+    seed : of what is drawn
+    """
+
+    model: str
+    accelerator: str
+    trace: str
+    cached_share: float
+    fleet: DayFleet
+    startup_s: float = 0.0
+    interruptions_per_hour: float = 0.0
+    seed: int = 0
+
+    @property
+    def steps(self) -> Steps:
+        """The steps of the engine of the fleet."""
+        of = self.fleet.engine
+        _, known = engines_in(self.model, self.accelerator)
+        one = next(one for one in known if not one.reader and one.chips == value_of(of.chips))
+        return Steps(one, int(value_of(of.seats)))
+
+    def run(self, engines: int, requests_per_s: float) -> Run:
+        """So many engines at a steady mean rate."""
+        part = min(1.0, MOST / LEAST_S / requests_per_s)
+        whole = max(round(engines * part), 1)
+        rate = requests_per_s * whole / engines
+        span_s = min(max(MOST / rate, LEAST_S), MOST_S)
+        coming = requests(self.trace, [rate], span_s, self.seed, self.cached_share)
+        rules = Rules(
+            whole,
+            startup_s=self.startup_s,
+            interruptions_per_hour=self.interruptions_per_hour,
+            seed=self.seed,
+        )
+        return simulated(self.steps, coming, rules)
+
+
+@simulation
+def peak_with(case: DayCase, engines: int) -> Peak | None:
+    """The busiest time of a day with so many engines; None where nothing is served or nobody comes.
+
+    Parameters
+    ----------
+    case : whose fleet is served
+    engines : that run [1]
+    """
+    fleet = case.fleet
+    if not value_of(fleet.served):
+        return None
+    rate = float(value_of(fleet.traffic.peak_per_s))
+    run = case.run(engines, rate) if rate > 0 else None
+    if run is None or not run.requests:
+        return None
+    load, of = fleet.traffic.load, fleet.engine
+    full = float(value_of(of.requests_per_s)) * float(value_of(load.output_tokens))
+    promised = float(value_of(fleet.traffic.ttft_s))
+    return Peak(
+        engines=float(engines),
+        ttft_s=run.quantile("ttft_s", 0.5),
+        late_ttft_s=run.quantile("ttft_s", 0.95),
+        tpot_s=run.quantile("tpot_s", 0.5),
+        late_tpot_s=run.quantile("tpot_s", 0.95),
+        late=sum(one.ttft_s > promised for one in run.requests) / len(run.requests),
+        busy=run.utilization(full),
+        events=run.events,
+        requests=len(run.requests),
+    )
+
+
+@simulation
+def peaks(case: DayCase, usd_per_engine_hour: float) -> pd.DataFrame:
+    """The busiest time with fewer engines and with more than the closed form asks for.
+
+    Columns: engines, busy [1], ttft_s, late_ttft_s, tpot_s, late_tpot_s [s], late [1],
+    usd_per_million of that time [USD].
+    """
+    fleet = case.fleet
+    if not value_of(fleet.served):
+        return pd.DataFrame()
+    asked = int(value_of(fleet.peak))
+    filled = float(value_of(fleet.traffic.peak_per_s)) / float(
+        value_of(fleet.engine.requests_per_s)
+    )
+    least = max(int(filled), 1)
+    every = sorted({least + round((asked + 2 - least) * of / 5) for of in range(6)})
+    found = [vars(of) for many in every if (of := peak_with(case, max(many, 1))) is not None]
+    rows = pd.DataFrame(found)
+    written = value_of(fleet.traffic.peak_per_s) * value_of(fleet.traffic.load.output_tokens) * 3600
+    return rows.assign(usd_per_million=rows["engines"] * usd_per_engine_hour / written * 1e6)
+
+
+@dataclass(frozen=True)
+class PlayedDay:
+    """A whole day as simulated.
+
+    run : what the fleet did
+    faster : how many times as fast as a clock its hours passed [1]
+    paid_hours, asked_hours : engine hours that were paid, and those of the closed form [h]
+    busy : tokens written over those that the paid hours could write [1]
+    """
+
+    run: Run
+    faster: float
+    paid_hours: float
+    asked_hours: float
+    busy: float
+
+
+@simulation
+def day_simulated(case: DayCase, most: int = MOST_A_DAY, every_h: float = 0.5) -> PlayedDay | None:
+    """A whole day with autoscaling; None where nothing is served or nobody comes.
+
+    With more than so many requests its hours, and the time in which engines start, pass so many
+    times faster: long as requests sit, hours are still long beside them.
+    """
+    fleet, load = case.fleet, case.fleet.traffic
+    mean = float(value_of(load.mean_per_s)) * (1 - float(value_of(load.waits)))
+    if not value_of(fleet.served) or mean <= 0:
+        return None
+    stretch_s = every_h * SECONDS_PER_HOUR
+    steps = round(HOURS_PER_DAY / every_h)
+    faster = max(mean * steps * stretch_s / most, 1.0)
+    hours = [(place + 0.5) * every_h for place in range(steps)]
+    rates = [float(value_of(load.at_hour(hour))) for hour in hours]
+    asked = [int(value_of(fleet.at_hour(hour))) for hour in hours]
+    coming = requests(case.trace, rates, stretch_s / faster, case.seed, case.cached_share)
+
+    def wanted(now_s: float) -> int:
+        return asked[min(int(now_s * faster / stretch_s), steps - 1)]
+
+    often, startup_s = case.interruptions_per_hour * faster, case.startup_s / faster
+    rules = Rules(asked[0], wanted, startup_s, often, look_s=LOOK_S / faster, seed=case.seed)
+    run = simulated(case.steps, coming, rules)
+    of = fleet.engine
+    full = float(value_of(of.requests_per_s)) * float(value_of(load.load.output_tokens))
+    paid = run.paid_s * faster / SECONDS_PER_HOUR
+    return PlayedDay(run, faster, paid, sum(asked) * every_h, run.utilization(full))

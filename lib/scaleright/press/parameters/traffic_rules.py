@@ -1,0 +1,40 @@
+"""The rules that parameters cells name about a day's traffic; `rulebook` says what a rule is."""
+
+
+def serves_day(
+    model: str,
+    accelerator: str,
+    trace: str,
+    cached_share: float | None,
+    pace_tokens_per_s: float,
+    ttft_s: float,
+) -> None:
+    """An engine of one node that keeps the pace and the time to the first token of a trace."""
+    from scaleright.costs.day_choices import require_engine
+
+    require_engine(model, accelerator, trace, cached_share, pace_tokens_per_s, ttft_s)
+
+
+def pays_for_a_node(
+    budget_usd_per_year: float,
+    accelerator: str,
+    contract: str,
+    seller: str,
+    rent_usd_per_hour: float,
+) -> None:
+    """A budget, if there is one, of at least one accelerator around the clock."""
+    from scaleright import market
+    from scaleright.units import HOURS_PER_YEAR
+
+    if not budget_usd_per_year:
+        return
+    usd = rent_usd_per_hour or market.hour(accelerator, contract, seller).usd
+    least = usd * HOURS_PER_YEAR
+    if budget_usd_per_year < least:
+        raise ValueError(
+            f"less than one {accelerator} costs in a year, {least:,.0f} USD at {usd:.2f} an hour;"
+            " allowed: that or more, or 0 for no budget"
+        )
+
+
+RULES = (serves_day, pays_for_a_node)

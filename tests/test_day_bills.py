@@ -1,0 +1,184 @@
+"""What a day costs each way to run its fleet, what a year of it spends, and what is refused."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scaleright import quantity
+from scaleright.costs.day_bills import (
+    BASE,
+    FIXED,
+    SCALED,
+    YearAhead,
+    bill_change_per_year,
+    day_bill,
+    days_until_spent,
+    spent_usd,
+)
+from scaleright.costs.day_choices import DayChoices, require_engine
+from scaleright.inference.day_simulated import DayCase, day_simulated, peak_with, peaks
+from scaleright.press import Book
+from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.validation import days
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+USUAL = {
+    "model": "Llama-3.3-70B",
+    "accelerator": "H100 SXM",
+    "trace": "conversation",
+    "requests_per_day": 1e6,
+    "peak_to_mean": 1.4,
+    "pace_tokens_per_s": 30.0,
+    "ttft_s": 2.0,
+    "scaling": BASE,
+    "startup_minutes": 10.0,
+    "least_engines": 1,
+    "waiting_share": 0.0,
+    "cached_share": 0.0,
+    "contract": "reserved",
+    "seller": "median",
+    "rent_usd_per_hour": 0.0,
+    "interruptions_per_day": 1.0,
+    "growth_per_month": 0.05,
+    "price_change_per_year": 0.0,
+    "budget_usd_per_year": 250_000.0,
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return DayChoices.of(("Llama-3.3-70B", "Llama-3.1-8B"), ("H100 SXM",))
+
+
+@pytest.fixture(scope="module")
+def at(tables):
+    """The bill of a day, of the usual case but for some parameters."""
+
+    def bill_of(**other):
+        case = SimpleNamespace(
+            **{name: quantity.given(name, value) for name, value in (USUAL | other).items()}
+        )
+        fleet = tables.fleet(case)
+        return day_bill(fleet, tables.hours.rents(case), case), case
+
+    return bill_of
+
+
+def test_a_day_that_is_flat_gains_nothing_by_scaling(at):
+    bill, _ = at(peak_to_mean=1.0)
+    hours = {name: float(of.engine_hours.value) for name, of in bill.plans.items()}
+    assert hours[FIXED] == hours[SCALED] == hours[BASE]
+
+
+def test_a_steeper_day_takes_more_engines_and_leaves_more_idle(at):
+    (flat, _), (steep, _) = at(peak_to_mean=1.2, scaling=FIXED), at(peak_to_mean=2.3, scaling=FIXED)
+    assert steep.fleet.peak.value > flat.fleet.peak.value
+    assert steep.utilization.value < flat.utilization.value < 1
+
+
+def test_the_day_is_paid_for_as_its_plan_says(at):
+    bill, _ = at()
+    fixed, scaled, base = (bill.plans[name] for name in (FIXED, SCALED, BASE))
+    assert fixed.engine_hours.value == 24 * bill.fleet.peak.value
+    assert scaled.engine_hours.value == sum(one.value for one in bill.fleet.hourly)
+    assert base.usd_per_day.value < scaled.usd_per_day.value  # reserved hours are cheaper
+    assert bill.best[0].value == BASE
+    tokens = (
+        bill.output_tokens.value if hasattr(bill.output_tokens, "value") else bill.output_tokens
+    )
+    assert bill.usd_per_million().value == pytest.approx(base.usd_per_day.value / tokens * 1e6)
+
+
+def test_without_a_contract_that_binds_a_base_is_what_scaling_is(at):
+    bill, _ = at(contract="on demand")
+    assert bill.plans[BASE].usd_per_day.value == bill.plans[SCALED].usd_per_day.value
+    assert bill.saving.value > 0.1
+
+
+def test_work_that_waits_takes_fewer_engines_for_as_many_tokens(at):
+    (now, _), (later, _) = at(), at(waiting_share=0.5)
+    assert later.fleet.peak.value < now.fleet.peak.value
+    assert later.utilization.value > now.utilization.value
+    assert later.utilization.value <= 0.96
+
+
+def test_spot_holds_a_few_more_engines(at):
+    (plain, _), (taken, _) = at(contract="spot"), at(contract="spot", interruptions_per_day=24.0)
+    assert taken.fleet.peak.value > plain.fleet.peak.value
+
+
+def test_a_price_that_a_contract_holds_does_not_move_the_year(at):
+    for contract, scaling, moves in (
+        ("one year", FIXED, False),
+        ("one year", SCALED, True),
+        ("on demand", FIXED, True),
+    ):
+        bill, case = at(contract=contract, scaling=scaling, price_change_per_year=-0.3)
+        year = YearAhead.of(bill.chosen, case)
+        assert (year.change_per_year.value < bill_change_per_year(0.05, 0.0) - 1e-9) == moves
+        assert (year.low.value < year.high.value) == moves
+
+
+@given(st.floats(1, 1e6), st.floats(-0.6, 5), st.floats(1, 2000))
+def test_a_budget_lasts_as_long_as_it_takes_to_spend_it(usd, change, length):
+    spent = spent_usd(usd, change, length)
+    assert days_until_spent(usd, change, spent) == pytest.approx(length, rel=1e-4)
+
+
+@settings(max_examples=30)
+@given(st.floats(1, 1e6), st.floats(1, 1e9))
+def test_growth_passes_a_budget_earlier(usd, budget):
+    first, later = (days_until_spent(usd, change, budget) for change in (0.5, 0.0))
+    assert first <= later == pytest.approx(budget / usd)
+
+
+def test_a_falling_bill_may_never_pass_a_budget():
+    assert days_until_spent(100.0, -0.5, 1e6) == float("inf")
+
+
+def test_the_simulated_peak_keeps_the_promise_of_the_closed_form(at):
+    bill, _ = at()
+    fleet = bill.fleet
+    case = DayCase("Llama-3.3-70B", "H100 SXM", "conversation", 0.0, fleet, 600.0)
+    asked = int(fleet.peak.value)
+    seen = peak_with(case, asked)
+    assert seen.late < 0.05 and seen.late_ttft_s < 2.0 and seen.late_tpot_s < 1.3 / 30
+    assert peak_with(case, asked - 2).late > 0.05
+    found = peaks(case, 4.0)
+    assert found["late_ttft_s"].iloc[0] > found["late_ttft_s"].iloc[-1]
+    assert found["busy"].is_monotonic_decreasing
+    day = day_simulated(case, most=8000)
+    assert day.paid_hours == pytest.approx(day.asked_hours, rel=0.1)
+    assert day.run.quantile("ttft_s", 0.95) < 2.0
+
+
+def test_nobody_served_is_nothing_simulated(at):
+    bill, _ = at(pace_tokens_per_s=500.0)
+    case = DayCase("Llama-3.3-70B", "H100 SXM", "conversation", 0.0, bill.fleet)
+    assert not bill.fleet.served.value
+    assert peak_with(case, 1) is None and day_simulated(case) is None and peaks(case, 1.0).empty
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"ttft_s": 0.21}, "the quickest engine needs 0.23 s .* promise that or more"),
+        ({"pace_tokens_per_s": 150.0}, "the fastest writes 1"),
+        ({"budget_usd_per_year": 5000.0}, "less than one H100 SXM costs in a year"),
+        ({"model": "DeepSeek-V3.1"}, "no node of it holds the model"),
+    ],
+)
+def test_what_no_engine_gives_is_refused_with_what_it_would_take(values, words):
+    with pytest.raises(ParameterError, match=words):
+        validate(declared("load_of_a_day", BOOK), values)
+
+
+def test_an_engine_that_serves_is_let_through():
+    require_engine("Llama-3.3-70B", "H100 SXM", "conversation", None, 30.0, 2.0)
+
+
+def test_the_shape_of_a_day_says_how_its_hours_vary_within_two_fifths():
+    found = days.shapes()
+    assert (found["error"].abs() < 0.4).all() and found["error"].abs().median() < 0.25
