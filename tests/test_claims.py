@@ -202,6 +202,7 @@ def test_the_ledger_holds_what_these_chapters_explain(found):
         "buy_or_rent",
         "gpu_prices",
         "token_cost",
+        "load_of_a_day",
         "hardware_compare",
         "mlperf",
         "architecture_bets",

@@ -202,6 +202,7 @@ UNSOLD = {
     "inference_ladder": (ONE_YEAR, "nearest contract that has one: on demand"),
     "inference_roofline": (ONE_YEAR, "nearest contract that has one: on demand"),
     "model_routing": (RENTED, "nearest contract that has one: reserved"),
+    "load_of_a_day": (ONE_YEAR, "nearest contract that has one: on demand"),
     "mlperf": (NOBODY | {"metric": "dollar"}, "no three years price of B200; nearest contract"),
     "pretraining_records": (NOBODY, "no three years price of B200; nearest contract"),
     "pretraining_cost": (ONE_YEAR, "nearest contract that has one: on demand"),

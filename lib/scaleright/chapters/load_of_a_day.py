@@ -11,9 +11,9 @@ from scaleright.charts.live import Controls
 from scaleright.costs.day_bills import FIXED, SCALED, DayBill, YearAhead
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
-from scaleright.inference.day_simulated import Peak, PlayedDay
+from scaleright.inference.day_simulated import Peak, PlayedDay, peaks_sheet
 from scaleright.market import PaidHour, Rents
-from scaleright.ops import first_case, where
+from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity
 from scaleright.ranges import Ends
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
@@ -22,7 +22,9 @@ from scaleright.validation.serving_rates import at_rates
 
 HOUR, ENGINES = "hour of the day", "engines"
 FROM_START, SPENT = "day from today", "USD spent"
+ACROSS = "utilization of the busiest time"
 """Axes of the charts."""
+UNPLAYED = "Nothing is served, so that nothing is simulated."
 BASED = "as a base under the contract with bursts by the hour"
 
 
@@ -85,22 +87,9 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
             "engines": (most, "whole"),
             "autoscaling_saving": (saving, "percent"),
             "usd_per_day": (bill.chosen.usd_per_day, "usd"),
-            **_simulated(seen),
+            **(seen.told if seen else {}),
         },
     )
-
-
-def _simulated(seen: Peak | None) -> dict[str, tuple[float, str]]:
-    """What the simulation of the busiest time found, for machines."""
-    if seen is None:
-        return {}
-    return {
-        "simulated_ttft_s": (seen.ttft_s, "duration"),
-        "simulated_late_ttft_s": (seen.late_ttft_s, "duration"),
-        "simulated_tpot_s": (seen.tpot_s, "duration"),
-        "simulated_late_tpot_s": (seen.late_tpot_s, "duration"),
-        "simulated_peak_utilization": (seen.busy, "percent"),
-    }
 
 
 def day(hour: Quantity, fleet: DayFleet) -> Display:
@@ -176,18 +165,11 @@ def nights() -> Display:
 def by_size(case: Any, bill: DayBill) -> Display:
     """A chart of utilization against requests a day."""
     sizes, per_day = {"size": [10 ** (k / 4) for k in range(16, 29)]}, case.requests_per_day
+    busy, across = {"utilization": bill.utilization}, "requests a day"
+    axes, look = (across, "utilization"), {"log_x": True, "along": per_day}
     return charts.show(
-        charts.rule(per_day, "requests a day", "you", log=True, foot=True)
-        + charts.lines(
-            sizes,
-            "size",
-            {"utilization": bill.utilization},
-            "percent",
-            "requests a day",
-            "utilization",
-            log_x=True,
-            along=per_day,
-        ),
+        charts.rule(per_day, across, "you", log=True, foot=True)
+        + charts.lines(sizes, "size", busy, "percent", *axes, **look),
         name="by_size",
         alt="Utilization of the fleet against requests a day: low while one engine is too much,"
         " then rising, and flat where bunches and nights rule, at {bill.utilization:percent} for"
@@ -209,39 +191,24 @@ def by_trace(case: Any, bill: DayBill, tables: DayChoices) -> Display:
 
 def latency(found: pd.DataFrame, *depends: Quantity) -> Display:
     """A table of the simulated busiest time with fewer and with more engines."""
-    columns = {
-        "engines": found["engines"],
-        "utilization": found["busy"],
-        "first token, median": found["ttft_s"],
-        "first token, 95th percentile": found["late_ttft_s"],
-        "further token, 95th percentile": found["late_tpot_s"],
-        "later than promised": found["late"],
-        "USD per million tokens of that hour": found["usd_per_million"],
-    }
+    if found.empty:
+        return charts.sentence(UNPLAYED)
+    columns = peaks_sheet(found)
     formats = dict.fromkeys(("utilization", "later than promised"), "percent")
     formats |= {name: "duration 2" for name in columns if "token," in name}
     formats |= {"engines": "whole", "USD per million tokens of that hour": "usd"}
-    shown = charts.table(
-        pd.DataFrame(columns), "The busiest time, simulated with so many engines", formats
-    )
-    return charts.at_defaults(shown, *depends)
+    said = "The busiest time, simulated with so many engines"
+    return charts.at_defaults(charts.table(columns, said, formats), *depends)
 
 
 def latency_chart(found: pd.DataFrame, promised: float, *depends: Quantity) -> Display:
     """A chart of the simulated time to the first token against utilization."""
+    if found.empty:
+        return charts.sentence(UNPLAYED)
     up = "seconds to the first token"
-    rows = found.rename(columns={"ttft_s": "median", "late_ttft_s": "95th percentile"})
+    both, axes = {"median": "ttft_s", "95th percentile": "late_ttft_s"}, (ACROSS, up)
     shown = charts.show(
-        charts.lines(
-            rows,
-            "busy",
-            {"median": "median", "95th percentile": "95th percentile"},
-            "duration 2",
-            "utilization of the busiest time",
-            up,
-            log_y=True,
-            x_kind="percent",
-        )
+        charts.lines(found, "busy", both, "duration 2", *axes, log_y=True, x_kind="percent")
         + charts.rule(promised, up, "promised", horizontal=True, log=True),
         name="latency",
         alt="Median and 95th percentile of the time to the first token against utilization at the"
@@ -253,7 +220,7 @@ def latency_chart(found: pd.DataFrame, promised: float, *depends: Quantity) -> D
 def simulated_beside(seen: Peak | None, fleet: DayFleet, *depends: Quantity) -> Display:
     """What the simulation says of the fleet that the closed form asks for."""
     if seen is None:
-        return charts.sentence("Nothing is served, so that nothing is simulated.")
+        return charts.sentence(UNPLAYED)
     shown = charts.sentence(
         "The simulation of {seen.requests:whole} requests at the busiest time on the"
         " {seen.engines:whole engines} that the closed form asks for: the first token after"
@@ -268,7 +235,7 @@ def simulated_beside(seen: Peak | None, fleet: DayFleet, *depends: Quantity) -> 
 def whole_day(played: PlayedDay | None, *depends: Quantity) -> Display:
     """What the simulated day says of autoscaling."""
     if played is None:
-        return charts.sentence("Nothing is served, so that no day is simulated.")
+        return charts.sentence(UNPLAYED)
     late, many = played.run.quantile("ttft_s", 0.95), float(len(played.run.requests))
     shown = charts.sentence(
         "A whole day of the autoscaled fleet, {many:whole} requests on a clock that runs"
@@ -334,15 +301,14 @@ def units(case: Any, bill: DayBill) -> Display:
     )
 
 
-def alerts(case: Any, fleet: DayFleet, bill: DayBill, ahead: YearAhead) -> Display:
-    """A table of what to alert on."""
-    usd, tokens = bill.chosen.usd_per_day, bill.usd_per_million()
-    daily = usd * (1 + fleet.engine.bunching**0.5)
+def alerts(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
+    """What to alert on."""
+    daily = bill.chosen.usd_per_day * (1 + maximum(case.growth_per_month, 0.05))
     full = fleet.traffic.peak_per_s / (fleet.peak * fleet.engine.requests_per_s)
     waiting = fleet.engine.seats * fleet.peak * fleet.engine.patience
-    dear = 1.25 * tokens
+    dear = 1.25 * bill.usd_per_million()
     return charts.sentence(
-        "Alert on <strong>a day's bill above {daily:usd}</strong> (more than bunches explain), a"
+        "Alert on <strong>a day's bill above {daily:usd}</strong> (more than a month's growth), a"
         " million output tokens above {dear:usd} (a quarter more than today: idle engines or longer"
         " answers), an hour's utilization above {full:percent} (the next burst finds no seat), the"
         " 95th percentile of the first token above {case.ttft_s:duration 2} (the promise), and more"
@@ -357,13 +323,9 @@ def tornado(case: Any, bill: DayBill) -> Display:
     usd = bill.usd_per_million()
     ends = {
         "busiest time over the mean": Ends(case.peak_to_mean, 1.2, 2.3),
-        "requests a day": Ends(
-            case.requests_per_day, case.requests_per_day / 3, case.requests_per_day * 3
-        ),
-        "pace of an answer": Ends(
-            case.pace_tokens_per_s, case.pace_tokens_per_s / 1.5, case.pace_tokens_per_s * 1.5
-        ),
-        "promised first token": Ends(case.ttft_s, case.ttft_s / 2, case.ttft_s * 2),
+        "requests a day": _within(case.requests_per_day, 3),
+        "pace of an answer": _within(case.pace_tokens_per_s, 1.5),
+        "promised first token": _within(case.ttft_s, 2),
         "minutes to start": Ends(case.startup_minutes, 1.0, 30.0),
         "how it is run": Ends(case.scaling, SCALED, FIXED),
     }
@@ -375,18 +337,15 @@ def tornado(case: Any, bill: DayBill) -> Display:
     )
 
 
+def _within(of: Quantity, factor: float) -> Ends:
+    return Ends(of, of / factor, of * factor)
+
+
 def shapes() -> Display:
     """A table of published days beside the shape that the chapter gives a day."""
-    columns = ["day", "peak_to_trough", "peak_to_mean", "published", "predicted", "error"]
-    names = {
-        "peak_to_trough": "busiest over quietest hour",
-        "peak_to_mean": "busiest over mean",
-        "published": "variation of the hours, published",
-        "predicted": "predicted",
-    }
-    found = days.shapes()[columns].rename(columns=names)
-    formats = {names["peak_to_trough"]: "number 2", names["peak_to_mean"]: "number 2"}
-    formats |= {names["published"]: "number 2", "predicted": "number 2", "error": _signed}
+    found = days.shapes_sheet()
+    formats = {name: "number 2" for name in found if name not in {"day", "error"}}
+    formats |= {"error": _signed}
     return charts.table(found, "Days of a published week, and their shape by this chapter", formats)
 
 

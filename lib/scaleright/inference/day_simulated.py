@@ -46,6 +46,17 @@ class Peak:
     events: int
     requests: int
 
+    @property
+    def told(self) -> dict[str, tuple[float, str]]:
+        """What a card tells machines: each figure with how it is said."""
+        return {
+            "simulated_ttft_s": (self.ttft_s, "duration"),
+            "simulated_late_ttft_s": (self.late_ttft_s, "duration"),
+            "simulated_tpot_s": (self.tpot_s, "duration"),
+            "simulated_late_tpot_s": (self.late_tpot_s, "duration"),
+            "simulated_peak_utilization": (self.busy, "percent"),
+        }
+
 
 @dataclass(frozen=True)
 class DayCase:
@@ -142,6 +153,20 @@ def peaks(case: DayCase, usd_per_engine_hour: float) -> pd.DataFrame:
     rows = pd.DataFrame(found)
     written = value_of(fleet.traffic.peak_per_s) * value_of(fleet.traffic.load.output_tokens) * 3600
     return rows.assign(usd_per_million=rows["engines"] * usd_per_engine_hour / written * 1e6)
+
+
+def peaks_sheet(found: pd.DataFrame) -> pd.DataFrame:
+    """`peaks`, by the words of a table."""
+    words = {
+        "engines": "engines",
+        "busy": "utilization",
+        "ttft_s": "first token, median",
+        "late_ttft_s": "first token, 95th percentile",
+        "late_tpot_s": "further token, 95th percentile",
+        "late": "later than promised",
+        "usd_per_million": "USD per million tokens of that hour",
+    }
+    return found.rename(columns=words).reindex(columns=[*words.values()])
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,16 @@ def shapes() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(names))
 
 
+def shapes_sheet() -> pd.DataFrame:
+    """`shapes`, by the words of a table."""
+    words = {
+        "peak_to_trough": "busiest over quietest hour",
+        "peak_to_mean": "busiest over mean",
+        "published": "variation of the hours, published",
+    }
+    return shapes().rename(columns=words)
+
+
 @lookup
 def scaling_savings() -> pd.DataFrame:
     """What scaling a fleet with its day saved, as published, and what the shape of a conversation's
